@@ -1,0 +1,1 @@
+"""Ways to cut a problem into blocks."""

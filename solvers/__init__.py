@@ -1,0 +1,1 @@
+"""Searches and samplers, one file each."""

@@ -1,0 +1,61 @@
+"""TIGER maps work onto hardware: task graphs onto machines, as an Ising model or by native search."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tiger.assign import assign
+    from tiger.errors import InputError
+    from tiger.mapper import solve
+    from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
+    from tiger.model.problem import Problem
+    from tiger.model.seams import Assignment
+    from tiger.model.tasks import TaskGraph
+    from tiger.model.topology import Links, Topology
+    from tiger.report import Report, Stage
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Assignment": "tiger.model.seams",
+    "DenseMetric": "tiger.model.metrics",
+    "GridMetric": "tiger.model.metrics",
+    "InputError": "tiger.errors",
+    "Links": "tiger.model.topology",
+    "Problem": "tiger.model.problem",
+    "Report": "tiger.report",
+    "Stage": "tiger.report",
+    "TaskGraph": "tiger.model.tasks",
+    "Topology": "tiger.model.topology",
+    "TreeMetric": "tiger.model.metrics",
+    "assign": "tiger.assign",
+    "solve": "tiger.mapper",
+}
+
+__all__ = [
+    "Assignment",
+    "DenseMetric",
+    "GridMetric",
+    "InputError",
+    "Links",
+    "Problem",
+    "Report",
+    "Stage",
+    "TaskGraph",
+    "Topology",
+    "TreeMetric",
+    "assign",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for, so that `import tiger` stays cheap."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tiger' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted([*_HOMES, "__version__"])

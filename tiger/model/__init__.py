@@ -1,0 +1,1 @@
+"""The value types of a mapping problem; numpy and scipy only."""

@@ -1,0 +1,59 @@
+"""Array types and the checks that the value types share."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiger.errors import InputError
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+BitArray = NDArray[np.int8]
+
+
+def unstated() -> NDArray[Any]:
+    """Return the empty array that stands for a vector its caller left to the default."""
+    return np.empty(0)
+
+
+def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a read-only copy."""
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+def amounts(field: str, values: ArrayLike, size: int) -> FloatArray:
+    """Return `size` finite numbers >= 0 as a read-only float64 vector, or raise InputError."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (size,):
+        raise InputError(field, f"expected {size} numbers, got shape {array.shape}")
+    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if bad.size:
+        raise InputError(field, f"expected finite numbers >= 0, got {array[bad[0]]:g} at position {bad[0]}")
+    return frozen(array)
+
+
+def whole(field: str, values: ArrayLike, size: int) -> IntArray:
+    """Return `size` whole numbers >= 0 below 2**53 as a read-only int64 vector, or raise InputError."""
+    array = amounts(field, values, size)
+    bad = np.flatnonzero((array != np.floor(array)) | (array >= 2.0**53))
+    if bad.size:
+        raise InputError(field, f"expected whole numbers below 2**53, got {array[bad[0]]:g} at position {bad[0]}")
+    return frozen(array.astype(np.int64))
+
+
+def unique_names(field: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names, at least one and no two alike, or raise InputError."""
+    if not names:
+        raise InputError(field, "expected at least one, got none")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(field, f"expected different names, got {name!r} twice")
+        seen.add(name)
+    return tuple(names)

@@ -1,0 +1,121 @@
+"""A mapping problem: tasks, hardware, the rule of sharing, pins and forbidden pairs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+import scipy.sparse as sp
+
+from tiger.errors import InputError
+from tiger.model.arrays import IntArray, frozen
+from tiger.model.levels import levels
+from tiger.model.metrics import DenseMetric, Metric
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+
+Rule = Literal["one-to-one", "levels", "capacity"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Problem:
+    """Ask where n tasks go on m nodes.
+
+    Rules: `one-to-one` (no two tasks share a node), `levels` (tasks of one level exclude each other on a node), `capacity`
+    (slots and memory per node). An exclusivity group is a set of tasks that may not share a node: one group is
+    one-to-one, one per level is levels, none is capacity. A node with 0 slots holds nothing under any rule; memory is what
+    is needed at once, so outside capacity it is held against one task at a time.
+
+    `pinned` {task: node} and `forbidden` {(task, node)} are by name. The remaining fields are derived: `pins[n]` the node
+    of a pinned task or -1; `banned[k, 2]` forbidden pairs by index, sorted; `groups` arrays of task indices; `group_of[n]`
+    or -1; `inflow` the transposed traffic; `metric` the topology's, with unreachable pairs set so far apart that no other saving pays for one.
+    Raises InputError for a name, rule or graph that does not fit.
+    """
+
+    tasks: TaskGraph
+    topology: Topology
+    rule: Rule
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    forbidden: frozenset[tuple[str, str]] = frozenset()
+    pins: IntArray = field(init=False)
+    banned: IntArray = field(init=False)
+    groups: tuple[IntArray, ...] = field(init=False)
+    group_of: IntArray = field(init=False)
+    inflow: sp.csr_array = field(init=False)
+    metric: Metric = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Resolve names to indices and derive groups and metric."""
+        if self.rule not in get_args(Rule):
+            raise InputError("rule", f"expected one of {', '.join(get_args(Rule))}, got {self.rule!r}")
+        task_index = {name: k for k, name in enumerate(self.tasks.names)}
+        node_index = {name: k for k, name in enumerate(self.topology.names)}
+        groups = _groups(self.tasks, self.topology, self.rule)
+        group_of = np.full(self.tasks.size, -1, np.int64)
+        for k, group in enumerate(groups):
+            group_of[group] = k
+        object.__setattr__(self, "pins", _pins(self.pinned, task_index, node_index))
+        object.__setattr__(self, "banned", _banned(self.forbidden, task_index, node_index))
+        object.__setattr__(self, "groups", groups)
+        object.__setattr__(self, "group_of", frozen(group_of))
+        object.__setattr__(self, "inflow", sp.csr_array(self.tasks.traffic.T))
+        object.__setattr__(self, "metric", _connected(self.tasks, self.topology))
+
+    @property
+    def free(self) -> IntArray:
+        """Return the indices of the tasks that are not pinned."""
+        return np.flatnonzero(self.pins < 0)
+
+    def mapping(self, places: IntArray) -> dict[str, str]:
+        """Return {task: node} for node indices `places[n]`."""
+        nodes = self.topology.names
+        return {task: nodes[place] for task, place in zip(self.tasks.names, places.tolist(), strict=True)}
+
+
+def default_rule(tasks: TaskGraph, topology: Topology) -> Rule:
+    """Return one-to-one where the nodes suffice for it, else capacity."""
+    return "one-to-one" if tasks.size <= topology.hosts.size else "capacity"
+
+
+def _groups(tasks: TaskGraph, topology: Topology, rule: Rule) -> tuple[IntArray, ...]:
+    """Return the exclusivity groups of a rule."""
+    if rule == "levels":
+        return tuple(map(frozen, levels(tasks, topology.hosts.size)))
+    return (frozen(np.arange(tasks.size)),) if rule == "one-to-one" else ()
+
+
+def _pins(pinned: Mapping[str, str], tasks: dict[str, int], nodes: dict[str, int]) -> IntArray:
+    """Return the node index of every pinned task, -1 for the others."""
+    pins = np.full(len(tasks), -1, np.int64)
+    for task, node in pinned.items():
+        if task not in tasks:
+            raise InputError(f"pinned/{task}", f"expected a task of the graph, got {task!r}")
+        if node not in nodes:
+            raise InputError(f"pinned/{task}", f"expected a node of the topology, got {node!r}")
+        pins[tasks[task]] = nodes[node]
+    return frozen(pins)
+
+
+def _banned(forbidden: Iterable[tuple[str, str]], tasks: dict[str, int], nodes: dict[str, int]) -> IntArray:
+    """Return the forbidden (task, node) pairs as sorted index pairs."""
+    pairs = []
+    for task, node in sorted(forbidden):
+        if task not in tasks:
+            raise InputError("forbidden", f"expected a task of the graph, got {task!r}")
+        if node not in nodes:
+            raise InputError("forbidden", f"expected a node of the topology, got {node!r}")
+        pairs.append((tasks[task], nodes[node]))
+    return frozen(np.array(sorted(pairs), np.int64).reshape(-1, 2))
+
+
+def _connected(tasks: TaskGraph, topology: Topology) -> Metric:
+    """Return the metric with infinite distances replaced by one that outweighs every finite cost."""
+    metric = topology.metric
+    if not isinstance(metric, DenseMetric) or np.isfinite(metric.table).all():
+        return metric
+    finite = np.isfinite(metric.table)
+    worst = float(metric.table[finite].max(initial=0.0)) * float(tasks.traffic.sum())
+    worst += float(tasks.work.sum()) * float(topology.cost.max())
+    volumes = tasks.traffic.data
+    far = (1.0 + worst) / (float(volumes.min()) if volumes.size else 1.0)
+    return DenseMetric(np.where(finite, metric.table, far))

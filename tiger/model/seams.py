@@ -1,0 +1,42 @@
+"""The one-method seams that implementations plug into, and the values that cross them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.model.window import Block
+
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Assignment:
+    """Hold node indices `places[n]`, and whether the search proved that no cheaper feasible mapping exists."""
+
+    places: IntArray
+    proved: bool = False
+
+
+class Search(Protocol):
+    """Look for a cheap mapping on the problem itself."""
+
+    def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
+        """Return a feasible mapping at most as costly as the feasible `start[n]`.
+
+        `effort` >= 1 counts iterations: the same problem, start, seed and effort give the same answer. `stop()` is asked
+        now and then; once it says True the best mapping so far is returned.
+        """
+        ...
+
+
+class Partitioner(Protocol):
+    """Cut a problem into blocks that are solved one after another."""
+
+    def split(self, problem: Problem, start: IntArray, *, max_size: int, seed: int) -> Iterable[Block]:
+        """Yield blocks of at most `max_size` task-node pairs that together hold every task without a pin exactly once.
+
+        A block's nodes include those its tasks occupy in the feasible `start[n]`. A single task may exceed `max_size`.
+        """
+        ...

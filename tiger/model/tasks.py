@@ -1,0 +1,62 @@
+"""The task graph: what is to be placed, and how much its parts talk."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from tiger.errors import InputError
+from tiger.model.arrays import FloatArray, IntArray, amounts, unique_names, unstated, whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TaskGraph:
+    """Hold n tasks and the traffic between them.
+
+    `traffic[n, n]` is a CSR matrix of directed volumes (bytes or message counts, finite and >= 0). An undirected edge is
+    one entry, in either direction, and counts once; parallel edges have been added up; an entry on the diagonal (a
+    self-loop) costs traffic times the distance of a node to itself, which is 0 on every metric but a dense matrix that
+    says otherwise. `work[n]` is compute in any unit (default 1 each), `memory[n]` whole bytes or None where memory plays
+    no part. `directed` says whether the edges have a meaning as precedence, which the levels rule needs.
+    """
+
+    names: tuple[str, ...]
+    traffic: sp.csr_array
+    work: FloatArray = field(default_factory=unstated)
+    memory: IntArray | None = None
+    directed: bool = True
+
+    def __post_init__(self) -> None:
+        """Check every bound and make the arrays read-only; raise InputError that names the field."""
+        names = unique_names("tasks", self.names)
+        size = len(names)
+        work = self.work if len(self.work) else np.ones(size)
+        memory = None if self.memory is None else whole("tasks/memory", self.memory, size)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "traffic", _checked_traffic(self.traffic, size))
+        object.__setattr__(self, "work", amounts("tasks/work", work, size))
+        object.__setattr__(self, "memory", memory)
+
+    @property
+    def size(self) -> int:
+        """Return n, the number of tasks."""
+        return len(self.names)
+
+
+def _checked_traffic(traffic: sp.csr_array, size: int) -> sp.csr_array:
+    """Return the traffic as a read-only canonical float64 CSR matrix without stored zeros."""
+    matrix = sp.csr_array(traffic, dtype=np.float64, copy=True)
+    if matrix.shape != (size, size):
+        raise InputError(
+            "tasks/traffic", f"expected a {size} x {size} matrix, got {matrix.shape[0]} x {matrix.shape[1]}"
+        )
+    bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data >= 0)))
+    if bad.size:
+        raise InputError("tasks/traffic", f"expected finite volumes >= 0, got {matrix.data[bad[0]]:g}")
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    if not np.isfinite(matrix.data.sum()):
+        raise InputError("tasks/traffic", "expected a finite total volume, got one beyond the range of float64")
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        part.flags.writeable = False
+    return matrix

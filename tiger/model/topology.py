@@ -1,0 +1,114 @@
+"""The hardware: nodes, what each can hold, the links between them, and how far apart they are."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from tiger.errors import InputError
+from tiger.model.arrays import FloatArray, IntArray, amounts, frozen, unique_names, unstated, whole
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric, Metric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Links:
+    """Hold undirected links between node indices `u[l]` and `v[l]` with `weight[l]` (length) and `bandwidth[l]`, both > 0."""
+
+    u: IntArray
+    v: IntArray
+    weight: FloatArray
+    bandwidth: FloatArray
+
+    def __post_init__(self) -> None:
+        """Check every bound; an infinite or zero length or bandwidth is bad input."""
+        size = len(self.u)
+        for name in ("u", "v"):
+            object.__setattr__(self, name, whole(f"topology/links/{name}", getattr(self, name), size))
+        for name in ("weight", "bandwidth"):
+            values = amounts(f"topology/links/{name}", getattr(self, name), size)
+            if (values == 0).any():
+                raise InputError(f"topology/links/{name}", "expected numbers > 0, got 0")
+            object.__setattr__(self, name, values)
+
+    @classmethod
+    def unit(cls, pairs: ArrayLike) -> "Links":
+        """Return links of length and bandwidth 1 along index `pairs[l, 2]`."""
+        ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        return cls(u=ends[:, 0], v=ends[:, 1], weight=np.ones(len(ends)), bandwidth=np.ones(len(ends)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Topology:
+    """Hold m nodes, their links and a metric.
+
+    `slots[m]` is how many tasks fit at once (default 1; 0 for a switch), `cost[m]` the price of a unit of work (default
+    0), `memory[m]` whole bytes or None for no limit. `links` may be None where only distances are known.
+    """
+
+    names: tuple[str, ...]
+    metric: Metric
+    links: Links | None = None
+    slots: IntArray = field(default_factory=unstated)
+    cost: FloatArray = field(default_factory=unstated)
+    memory: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        """Check every bound and make the arrays read-only; raise InputError that names the field."""
+        names = unique_names("topology", self.names)
+        size = len(names)
+        if self.metric.size != size:
+            raise InputError("topology", f"expected distances for {size} nodes, got {self.metric.size}")
+        if self.links is not None and len(self.links.u) and max(self.links.u.max(), self.links.v.max()) >= size:
+            raise InputError("topology/links", f"expected node indices below {size}, got a larger one")
+        slots = self.slots if len(self.slots) else np.ones(size)
+        cost = self.cost if len(self.cost) else np.zeros(size)
+        memory = None if self.memory is None else whole("topology/memory", self.memory, size)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "slots", whole("topology/slots", slots, size))
+        object.__setattr__(self, "cost", amounts("topology/cost", cost, size))
+        object.__setattr__(self, "memory", memory)
+
+    @classmethod
+    def from_links(cls, names: tuple[str, ...], links: Links, slots: ArrayLike = ()) -> "Topology":
+        """Build a topology whose distances are shortest paths over the links; O(m (l + m log m)), at most 8,192 nodes."""
+        size = len(unique_names("topology", names))
+        if size > DENSE_LIMIT:
+            raise InputError(
+                "topology", f"expected at most {DENSE_LIMIT} nodes without grid or tree structure, got {size}"
+            )
+        metric = DenseMetric(dijkstra(link_matrix(links, size), directed=False))
+        return cls(names=names, metric=metric, links=links, slots=np.asarray(slots))
+
+    @property
+    def size(self) -> int:
+        """Return m, the number of nodes."""
+        return len(self.names)
+
+    @property
+    def hosts(self) -> IntArray:
+        """Return the indices of the nodes that can hold a task."""
+        return np.flatnonzero(self.slots)
+
+    @property
+    def parts(self) -> IntArray:
+        """Return the label of the connected part that each node lies in; O(m^2) on a dense metric."""
+        if not isinstance(self.metric, DenseMetric) or np.isfinite(self.metric.table).all():
+            return frozen(np.zeros(self.size, np.int64))
+        reach = sp.csr_array(np.isfinite(self.metric.table))
+        return frozen(connected_components(reach, connection="strong")[1].astype(np.int64))
+
+    def with_slots(self, slots: ArrayLike) -> "Topology":
+        """Return the same hardware with other slots."""
+        return replace(self, slots=whole("topology/slots", slots, self.size))
+
+
+def link_matrix(links: Links, size: int) -> sp.csr_array:
+    """Return the link lengths as a CSR matrix with one entry per pair of nodes, the shortest where links are parallel."""
+    low, high = np.minimum(links.u, links.v), np.maximum(links.u, links.v)
+    order = np.lexsort((links.weight, high, low))
+    low, high, weight = low[order], high[order], links.weight[order]
+    first = np.ones(len(low), bool)
+    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    return sp.csr_array((weight[first], (low[first], high[first])), shape=(size, size))

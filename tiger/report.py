@@ -1,0 +1,102 @@
+"""The report of a solve: the mapping, its true cost, how good it is, and what every stage contributed."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tiger.objective import Violation
+
+SCHEMA = "tiger.report/1"
+Detail = str | int | float | bool | None | tuple["Detail", ...] | Mapping[str, "Detail"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Record one stage: the best cost known when it ended, its wall seconds, and figures of its own in `detail`."""
+
+    name: str
+    cost: float
+    seconds: float
+    detail: Mapping[str, Detail] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return name, cost and seconds followed by the stage's own figures."""
+        return {"name": self.name, "cost": self.cost, "seconds": self.seconds, **self.detail}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objective:
+    """Hold the value of a selected objective other than the cost, before and after, with its bound."""
+
+    name: str
+    value: float
+    baseline: float
+    bound: float | None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields by name."""
+        return {"name": self.name, "value": self.value, "baseline": self.baseline, "bound": self.bound}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Answer a problem.
+
+    `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and the mapping empty,
+    where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation and max link
+    load of the mapping. Costs are in the problem's own unit, `seconds` is wall time.
+    """
+
+    mapping: Mapping[str, str]
+    cost: float | None
+    compute_cost: float | None
+    communication_cost: float | None
+    baseline_cost: float | None
+    lower_bound: float | None
+    optimal: bool
+    feasible: bool
+    violations: tuple[Violation, ...]
+    solver: str
+    rule: str
+    seed: int
+    stages: tuple[Stage, ...]
+    seconds: float
+    metrics: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+    objective: Objective | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """Return (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound."""
+        if self.cost is None or self.lower_bound is None:
+            return None
+        return (self.cost - self.lower_bound) / self.cost if self.cost else 0.0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the report as plain values that serialise to strict JSON (schema `tiger.report/1`)."""
+        return {
+            "schema": SCHEMA,
+            "mapping": dict(self.mapping),
+            "cost": self.cost,
+            "compute_cost": self.compute_cost,
+            "communication_cost": self.communication_cost,
+            "baseline_cost": self.baseline_cost,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "optimal": self.optimal,
+            "objective": self.objective.to_dict() if self.objective else None,
+            "feasible": self.feasible,
+            "violations": [violation.to_dict() for violation in self.violations],
+            "solver": self.solver,
+            "rule": self.rule,
+            "seed": self.seed,
+            "metrics": dict(self.metrics),
+            "stages": [stage.to_dict() for stage in self.stages],
+            "warnings": list(self.warnings),
+            "seconds": self.seconds,
+        }
+
+
+def meets(cost: float, bound: float) -> bool:
+    """Tell whether a cost equals a lower bound within rounding."""
+    return cost - bound <= 1e-9 * max(1.0, math.fabs(cost))
