@@ -1,0 +1,29 @@
+"""Windows of consecutive levels: within one level the assignment is linear, so a window spans at least two."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.model.window import Block
+from tiger.partition.nodes import around
+
+
+@dataclass(frozen=True, slots=True)
+class LevelWindows:
+    """Cut a levels problem into runs of `span` levels, forward for even seeds and backward, half a run on, for odd ones."""
+
+    span: int = 2
+
+    def split(self, problem: Problem, start: IntArray, *, max_size: int, seed: int) -> Iterator[Block]:
+        """Yield the runs of levels as blocks; one that exceeds `max_size` at its tasks' own nodes is cut by tasks."""
+        first = self.span // 2 if seed % 2 else 0
+        groups = [group[problem.pins[group] < 0] for group in problem.groups]
+        edges = sorted({0, *range(first, len(groups), self.span), len(groups)})
+        runs = [np.concatenate(groups[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+        for run in runs[::-1] if seed % 2 else runs:
+            widest = max(int(max_size**0.5), 1)
+            for chunk in np.array_split(run, -(-len(run) // widest)) if len(run) else []:
+                yield Block(tasks=chunk, nodes=around(problem, start, chunk, max_size // len(chunk)))

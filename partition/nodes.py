@@ -1,0 +1,17 @@
+"""The nodes that a block of tasks may use."""
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+
+
+def around(problem: Problem, places: IntArray, tasks: IntArray, count: int) -> IntArray:
+    """Return the nodes that `tasks` occupy in `places[n]` and the hosts closest to any of them, `count` or more in all."""
+    own = np.unique(places[tasks])
+    hosts = np.setdiff1d(problem.topology.hosts, own)
+    more = max(count - len(own), 0)
+    if more < len(hosts):
+        away = problem.metric.between(own[:, None], hosts[None, :]).min(axis=0)
+        hosts = hosts[np.argsort(away, kind="stable")[:more]]
+    return np.sort(np.concatenate([own, hosts]))

@@ -1,0 +1,46 @@
+"""The dumb siblings: keep the mapping, or shuffle it. They are baselines and oracles for the others."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.model.seams import Assignment, Stop
+from tiger.solvers import moves
+from tiger.solvers.instance import fixed_of, instance_of, state_of
+
+SHUFFLE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Keep the mapping as it is."""
+
+    def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
+        """Return `start[n]`."""
+        return Assignment(places=start.copy())
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """Draw random feasible mappings and keep the cheapest."""
+
+    def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
+        """Return the cheapest of `start[n]` and `effort` mappings, each reached by 8 n random legal moves.
+
+        The draws are not uniform where constraints are tight.
+        """
+        inst = instance_of(problem)
+        best, seeds = start.copy(), np.random.SeedSequence(seed).generate_state(effort)
+        if not inst.movable.size:
+            return Assignment(places=best)
+        state, fixed = state_of(problem, start), fixed_of(inst)
+        for draw in seeds.tolist():
+            if stop():
+                break
+            scratch = state.place.copy()
+            moves.anneal(inst, state, fixed, scratch, np.array([np.inf]), SHUFFLE * inst.movable.size, draw, (0.0, 0.0))
+            if moves.total(inst, state.place) < moves.total(inst, best) - inst.tolerance:
+                best = state.place.copy()
+        return Assignment(places=best)

@@ -1,0 +1,221 @@
+"""A problem as plain arrays, the form in which compiled searches read it, and the state they change."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiger.model.arrays import FloatArray, IntArray, Scalar
+from tiger.model.metrics import GridMetric, Metric, TreeMetric
+from tiger.model.problem import Problem
+
+NEAREST = 8
+DENSE_NODES = 1024
+
+
+class Instance(NamedTuple):
+    """Hold n tasks, m nodes and e neighbour entries.
+
+    Row t of `indptr[n + 1]`, `indices[e]` lists the neighbours u of task t, with traffic `out[e]` from t to u and `back[e]`
+    from u to t; on a symmetric metric `out` is the sum and `back` 0. `loop[n]` is the traffic of a task with itself.
+    `kind`, `table`, `shape`, `steps` are the metric's DistanceArrays. `group_of[n]` is -1 where nodes are shared. Row t of
+    `ban_start[n + 1]`, `ban_node` lists forbidden nodes, sorted. `near[m, c]` are the closest hosts of a node, -1 where
+    there are fewer. `movable` are the tasks a search may move, `hosts` the nodes it may use; `tolerance` is the smallest
+    gain that counts.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    out: FloatArray
+    back: FloatArray
+    loop: FloatArray
+    work: FloatArray
+    price: FloatArray
+    kind: int
+    table: FloatArray
+    shape: IntArray
+    steps: FloatArray
+    group_of: IntArray
+    slots: IntArray
+    memory: IntArray
+    room: IntArray
+    ban_start: IntArray
+    ban_node: IntArray
+    near: IntArray
+    movable: IntArray
+    hosts: IntArray
+    tolerance: float
+
+
+class State(NamedTuple):
+    """Hold a mapping under change: `place[n]`, and who is where.
+
+    `occupant[groups, m]` is the task of a group on a node or -1. Where nodes are shared, node p's tasks are
+    `seats[seat_start[p] : seat_start[p] + count[p]]`, task t sits at `seat_of[t]`, and `used[m]` is the memory in use.
+    """
+
+    place: IntArray
+    occupant: IntArray
+    count: IntArray
+    used: IntArray
+    seat_start: IntArray
+    seats: IntArray
+    seat_of: IntArray
+
+
+def instance_of(problem: Problem) -> Instance:
+    """Return the arrays of a problem; O(edges log edges + m^2) time on a dense metric, O(edges + m) otherwise."""
+    metric = problem.metric.arrays()
+    if not metric.table.size > 1 and problem.topology.size <= DENSE_NODES:
+        nodes = np.arange(problem.topology.size)
+        metric = metric._replace(kind=0, table=problem.metric.between(nodes[:, None], nodes[None, :]))
+    indptr, indices, out, back = _neighbours(problem)
+    shared = not problem.groups
+    found = Instance(
+        indptr=indptr,
+        indices=indices,
+        out=out,
+        back=back,
+        loop=problem.tasks.traffic.diagonal(),
+        work=problem.tasks.work,
+        price=problem.topology.cost,
+        kind=metric.kind,
+        table=metric.table,
+        shape=metric.shape,
+        steps=metric.steps,
+        group_of=problem.group_of,
+        slots=problem.topology.slots if shared else np.minimum(problem.topology.slots, 1),
+        memory=_or(problem.tasks.memory, problem.tasks.size, 0),
+        room=_or(problem.topology.memory, problem.topology.size, np.iinfo(np.int64).max),
+        ban_start=np.searchsorted(problem.banned[:, 0], np.arange(problem.tasks.size + 1)),
+        ban_node=np.ascontiguousarray(problem.banned[:, 1]),
+        near=nearest_hosts(problem.metric, problem.topology.hosts),
+        movable=problem.free,
+        hosts=problem.topology.hosts,
+        tolerance=_tolerance(problem),
+    )
+    return Instance(*(_uniform(part) if isinstance(part, np.ndarray) else part for part in found))
+
+
+def limited(inst: Instance, movable: IntArray, hosts: IntArray) -> Instance:
+    """Return the instance with other movable tasks and hosts."""
+    return inst._replace(movable=_uniform(movable), hosts=_uniform(hosts))
+
+
+def fixed_of(inst: Instance) -> IntArray:
+    """Return fixed[n], 1 for a task that may not move."""
+    fixed = np.ones(len(inst.work), np.int64)
+    fixed[inst.movable] = 0
+    return fixed
+
+
+def state_of(problem: Problem, places: IntArray) -> State:
+    """Return the state of a feasible mapping `places[n]`, sharing no memory with it."""
+    size = problem.topology.size
+    occupant = np.full((max(len(problem.groups), 1), size), -1, np.int64)
+    for number, group in enumerate(problem.groups):
+        occupant[number, places[group]] = group
+    count = np.bincount(places, minlength=size)
+    seats = np.minimum(problem.topology.slots, problem.tasks.size) if not problem.groups else np.zeros(size, np.int64)
+    start = np.concatenate([[0], np.cumsum(seats)[:-1]])
+    order = np.argsort(places, kind="stable")
+    rank = np.empty(len(places), np.int64)
+    rank[order] = np.arange(len(places)) - np.repeat(np.cumsum(count) - count, count)
+    seat_of = start[places] + rank
+    table = np.full(max(int(seats.sum()), 1), -1, np.int64)
+    if not problem.groups:
+        table[seat_of] = np.arange(len(places))
+    used = np.zeros(size, np.int64)
+    if problem.tasks.memory is not None:
+        np.add.at(used, places, problem.tasks.memory)
+    return State(places.copy(), occupant, count, used, start, table, seat_of)
+
+
+def nearest_hosts(metric: Metric, hosts: IntArray) -> IntArray:
+    """Return near[m, c], up to 8 hosts at the smallest positive distances from each node, -1 where there are fewer."""
+    if isinstance(metric, GridMetric):
+        near = _grid_neighbours(metric)
+    elif isinstance(metric, TreeMetric):
+        near = _siblings(metric)
+    else:
+        return _closest(metric, hosts)
+    is_host = np.zeros(metric.size + 1, bool)
+    is_host[hosts] = True
+    return np.where(is_host[near], near, -1)
+
+
+def _neighbours(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return the neighbour lists with traffic in both directions."""
+    size = problem.tasks.size
+    edges = problem.tasks.traffic.tocoo()
+    keep = edges.row != edges.col
+    row, col, volume = edges.row[keep].astype(np.int64), edges.col[keep].astype(np.int64), edges.data[keep]
+    ends, others = np.concatenate([row, col]), np.concatenate([col, row])
+    out = sp.csr_array((np.concatenate([volume, np.zeros(len(row))]), (ends, others)), shape=(size, size))
+    back = sp.csr_array((np.concatenate([np.zeros(len(row)), volume]), (ends, others)), shape=(size, size))
+    forth, behind = out.data, back.data
+    if problem.metric.symmetric:
+        forth, behind = forth + behind, np.zeros_like(behind)
+    return out.indptr.astype(np.int64), out.indices.astype(np.int64), forth, behind
+
+
+def _tolerance(problem: Problem) -> float:
+    """Return a gain far below any true one and far above rounding: 1e-10 of the largest single cost."""
+    volume = float(problem.tasks.traffic.data.max(initial=0.0))
+    near = problem.metric.arrays()
+    reach = max(float(near.table.max()), float(near.steps[-1]) * float(near.shape.sum()))
+    compute = float(problem.tasks.work.max()) * float(problem.topology.cost.max())
+    return 1e-10 * max(volume * reach, compute, 1e-300)
+
+
+def _uniform(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a contiguous read-only view: compiled code tells such arrays from writable ones, and one kind will do."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def _or(values: IntArray | None, size: int, default: int) -> IntArray:
+    """Return the values, or `size` times the default."""
+    return np.full(size, default, np.int64) if values is None else values
+
+
+def _grid_neighbours(metric: GridMetric) -> IntArray:
+    """Return the nodes one hop away along every axis."""
+    nodes = np.arange(metric.size)
+    columns, stride = [], metric.size
+    for extent, around in zip(metric.dims, metric.wrap, strict=True):
+        stride //= extent
+        here = nodes // stride % extent
+        for step in (-1, 1):
+            there = (here + step) % extent
+            inside = (there == here + step) | (around and extent > 2)
+            columns.append(np.where(inside & (there != here), nodes + (there - here) * stride, -1))
+    return np.stack(columns, axis=1)
+
+
+def _siblings(metric: TreeMetric) -> IntArray:
+    """Return up to 8 leaves of the smallest subtree that holds more than one, a node itself left out."""
+    nodes, fan = np.arange(metric.size), 1
+    for fanout in metric.fanouts[::-1]:
+        fan *= fanout
+        if fan > 1:
+            break
+    steps = np.arange(1, min(fan, NEAREST + 1))
+    near = nodes[:, None] // fan * fan + (nodes[:, None] % fan + steps) % fan
+    return near if steps.size else np.full((metric.size, 1), -1)
+
+
+def _closest(metric: Metric, hosts: IntArray) -> IntArray:
+    """Return the closest other hosts of every node, by rows of the distance matrix."""
+    width = min(NEAREST, len(hosts) - 1)
+    if width < 1:
+        return np.full((metric.size, 1), -1)
+    near = np.empty((metric.size, width), np.int64)
+    for start in range(0, metric.size, 512):
+        rows = np.arange(start, min(start + 512, metric.size))
+        away = metric.between(rows[:, None], hosts[None, :])
+        away[rows[:, None] == hosts[None, :]] = np.inf
+        near[rows] = hosts[np.argsort(away, axis=1, kind="stable")[:, :width]]
+    return near

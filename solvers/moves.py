@@ -1,0 +1,303 @@
+"""Compiled moves: a task swaps with another or relocates, at a cost change in O(degree).
+
+Every function is compiled by numba on first use and kept in its cache; `.py_func` is the plain Python one. Randomness
+comes from numpy's generator inside numba, seeded by the caller's `seed`.
+"""
+
+import numpy as np
+from numba import njit
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.solvers.instance import Instance, State
+
+
+@njit(cache=True, nogil=True)
+def distance(inst: Instance, p: int, q: int) -> float:
+    """Return the distance from node p to node q; O(1) dense, O(axes) or O(levels) otherwise."""
+    if inst.kind == 0:
+        return inst.table[p, q]
+    if inst.kind == 1:
+        hops = 0.0
+        for axis in range(len(inst.shape) - 1, -1, -1):
+            extent = inst.shape[axis]
+            away = abs(p % extent - q % extent)
+            if inst.steps[axis] != 0.0 and extent - away < away:
+                away = extent - away
+            hops += away
+            p //= extent
+            q //= extent
+        return hops * inst.steps[-1]
+    for level in range(len(inst.shape) - 1, -1, -1):
+        if p // inst.shape[level] != q // inst.shape[level]:
+            return inst.steps[level]
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def total(inst: Instance, place: IntArray) -> float:
+    """Return the cost of a mapping; O(edges)."""
+    cost = 0.0
+    for t in range(len(place)):
+        p = place[t]
+        cost += inst.work[t] * inst.price[p] + inst.loop[t] * distance(inst, p, p)
+        for e in range(inst.indptr[t], inst.indptr[t + 1]):
+            r = place[inst.indices[e]]
+            cost += (inst.out[e] * distance(inst, p, r) + inst.back[e] * distance(inst, r, p)) / 2
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def shift(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
+    """Return the cost change of moving task t to node q, traffic with task `skip` left out; O(degree)."""
+    p = place[t]
+    change = inst.work[t] * (inst.price[q] - inst.price[p])
+    if inst.loop[t] != 0.0:
+        change += inst.loop[t] * (distance(inst, q, q) - distance(inst, p, p))
+    for e in range(inst.indptr[t], inst.indptr[t + 1]):
+        u = inst.indices[e]
+        if u == skip:
+            continue
+        r = place[u]
+        change += inst.out[e] * (distance(inst, q, r) - distance(inst, p, r))
+        if inst.back[e] != 0.0:
+            change += inst.back[e] * (distance(inst, r, q) - distance(inst, r, p))
+    return change
+
+
+@njit(cache=True, nogil=True)
+def exchange(inst: Instance, place: IntArray, t: int, u: int) -> float:
+    """Return the cost change of swapping tasks t and u; O(degree)."""
+    p, q = place[t], place[u]
+    change = shift(inst, place, t, q, u) + shift(inst, place, u, p, t)
+    for e in range(inst.indptr[t], inst.indptr[t + 1]):
+        if inst.indices[e] == u:
+            change += (inst.out[e] - inst.back[e]) * (distance(inst, q, p) - distance(inst, p, q))
+    return change
+
+
+@njit(cache=True, nogil=True)
+def open_to(inst: Instance, t: int, q: int) -> bool:
+    """Tell whether task t may lie on node q as far as slots, its own memory and forbidden pairs go."""
+    if inst.slots[q] == 0 or inst.memory[t] > inst.room[q]:
+        return False
+    low, high = inst.ban_start[t], inst.ban_start[t + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if inst.ban_node[middle] == q:
+            return False
+        if inst.ban_node[middle] < q:
+            low = middle + 1
+        else:
+            high = middle
+    return True
+
+
+@njit(cache=True, nogil=True)
+def can_move(inst: Instance, state: State, t: int, q: int) -> bool:
+    """Tell whether task t may relocate to node q, nobody else moving."""
+    if not open_to(inst, t, q):
+        return False
+    group = inst.group_of[t]
+    if group >= 0:
+        return state.occupant[group, q] < 0
+    return state.count[q] < inst.slots[q] and state.used[q] + inst.memory[t] <= inst.room[q]
+
+
+@njit(cache=True, nogil=True)
+def can_swap(inst: Instance, state: State, fixed: IntArray, t: int, u: int) -> bool:
+    """Tell whether tasks t and u, of one group or on shared nodes, may change places."""
+    p, q = state.place[t], state.place[u]
+    if fixed[u] != 0 or p == q or not (open_to(inst, t, q) and open_to(inst, u, p)):
+        return False
+    if inst.group_of[t] >= 0:
+        return True
+    more = inst.memory[t] - inst.memory[u]
+    return state.used[q] + more <= inst.room[q] and state.used[p] - more <= inst.room[p]
+
+
+@njit(cache=True, nogil=True)
+def relocate(inst: Instance, state: State, t: int, q: int) -> None:
+    """Move task t to node q."""
+    p, group = state.place[t], inst.group_of[t]
+    if group >= 0:
+        state.occupant[group, p] = -1
+        state.occupant[group, q] = t
+    else:
+        last = state.seats[state.seat_start[p] + state.count[p] - 1]
+        state.seats[state.seat_of[t]] = last
+        state.seat_of[last] = state.seat_of[t]
+        state.seat_of[t] = state.seat_start[q] + state.count[q]
+        state.seats[state.seat_of[t]] = t
+        state.used[p] -= inst.memory[t]
+        state.used[q] += inst.memory[t]
+    state.count[p] -= 1
+    state.count[q] += 1
+    state.place[t] = q
+
+
+@njit(cache=True, nogil=True)
+def swap(inst: Instance, state: State, t: int, u: int) -> None:
+    """Let tasks t and u change places."""
+    p, q = state.place[t], state.place[u]
+    group = inst.group_of[t]
+    if group >= 0:
+        state.occupant[group, p] = u
+        state.occupant[group, q] = t
+    else:
+        state.seats[state.seat_of[t]] = u
+        state.seats[state.seat_of[u]] = t
+        state.seat_of[t], state.seat_of[u] = state.seat_of[u], state.seat_of[t]
+        state.used[p] += inst.memory[u] - inst.memory[t]
+        state.used[q] += inst.memory[t] - inst.memory[u]
+    state.place[t] = q
+    state.place[u] = p
+
+
+@njit(cache=True, nogil=True)
+def best_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[float, int, int]:
+    """Return the largest cost fall of task t as (change, node, partner); partner -1 for a relocation, node -1 for none."""
+    best, node, partner = -inst.tolerance, -1, -1
+    for q in inst.hosts:
+        if q == state.place[t]:
+            continue
+        if can_move(inst, state, t, q):
+            change = shift(inst, state.place, t, q, -1)
+            if change < best:
+                best, node, partner = change, q, -1
+        if inst.group_of[t] >= 0:
+            u = state.occupant[inst.group_of[t], q]
+            if u >= 0 and can_swap(inst, state, fixed, t, u):
+                change = exchange(inst, state.place, t, u)
+                if change < best:
+                    best, node, partner = change, q, u
+        else:
+            for seat in range(state.seat_start[q], state.seat_start[q] + state.count[q]):
+                u = state.seats[seat]
+                if can_swap(inst, state, fixed, t, u):
+                    change = exchange(inst, state.place, t, u)
+                    if change < best:
+                        best, node, partner = change, q, u
+    return best, node, partner
+
+
+@njit(cache=True, nogil=True)
+def descend(inst: Instance, state: State, fixed: IntArray, sweeps: int) -> float:
+    """Give each movable task in turn its best swap or relocation until none gains, at most `sweeps` times round.
+
+    Return the cost change. O(m degree) a task and round in groups, O(n degree) on shared nodes.
+    """
+    total = 0.0
+    for _ in range(sweeps):
+        moved = False
+        for t in inst.movable:
+            change, q, u = best_move(inst, state, fixed, t)
+            if q >= 0:
+                total += change
+                moved = True
+                if u >= 0:
+                    swap(inst, state, t, u)
+                else:
+                    relocate(inst, state, t, q)
+        if not moved:
+            break
+    return total
+
+
+@njit(cache=True, nogil=True)
+def propose(inst: Instance, state: State, t: int) -> int:
+    """Draw a node for task t: half the time next to or on a neighbour's node, else any host."""
+    degree = inst.indptr[t + 1] - inst.indptr[t]
+    if degree > 0 and np.random.random() < 0.5:
+        u = inst.indices[inst.indptr[t] + np.random.randint(degree)]
+        r = state.place[u]
+        if np.random.random() < 0.25:
+            return r
+        q = inst.near[r, np.random.randint(inst.near.shape[1])]
+        if q >= 0:
+            return q
+    return inst.hosts[np.random.randint(len(inst.hosts))]
+
+
+@njit(cache=True, nogil=True)
+def partner_at(inst: Instance, state: State, t: int, q: int) -> int:
+    """Return a task on node q that task t may try to swap with, -1 to try a relocation."""
+    if inst.group_of[t] >= 0:
+        return state.occupant[inst.group_of[t], q]
+    if state.count[q] == 0 or (state.count[q] < inst.slots[q] and np.random.random() < 0.5):
+        return -1
+    return state.seats[state.seat_start[q] + np.random.randint(state.count[q])]
+
+
+@njit(cache=True, nogil=True)
+def try_move(inst: Instance, state: State, fixed: IntArray, t: int, heat: float) -> float:
+    """Draw a move of task t and make it by Metropolis' rule at temperature `heat`; return its cost change, 0 if none."""
+    q = propose(inst, state, t)
+    if q == state.place[t]:
+        return 0.0
+    u = partner_at(inst, state, t, q)
+    if u >= 0:
+        if not can_swap(inst, state, fixed, t, u):
+            return 0.0
+        change = exchange(inst, state.place, t, u)
+    else:
+        if not can_move(inst, state, t, q):
+            return 0.0
+        change = shift(inst, state.place, t, q, -1)
+    if change > 0.0 and (heat <= 0.0 or np.random.random() >= np.exp(-change / heat)):
+        return 0.0
+    if u >= 0:
+        swap(inst, state, t, u)
+    else:
+        relocate(inst, state, t, q)
+    return change
+
+
+@njit(cache=True, nogil=True)
+def anneal(
+    inst: Instance,
+    state: State,
+    fixed: IntArray,
+    best: IntArray,
+    heats: FloatArray,
+    moves: int,
+    seed: int,
+    level: tuple[float, float],
+) -> tuple[float, float]:
+    """Anneal `moves` moves at each of the temperatures `heats`, keeping the cheapest mapping seen in `best[n]`.
+
+    `level` is the cost change of the state and of `best` since the start; the new level is returned. An infinite
+    temperature accepts everything and so shuffles.
+    """
+    np.random.seed(seed)
+    current, lowest = level
+    often = len(state.place) <= 256
+    for heat in heats:
+        for _ in range(moves):
+            change = try_move(inst, state, fixed, inst.movable[np.random.randint(len(inst.movable))], heat)
+            current += change
+            if often and change < 0.0 and current < lowest - inst.tolerance:
+                lowest = current
+                best[:] = state.place
+        if current < lowest - inst.tolerance:
+            lowest = current
+            best[:] = state.place
+    return current, lowest
+
+
+@njit(cache=True, nogil=True)
+def spread(inst: Instance, state: State, fixed: IntArray, draws: int, seed: int) -> FloatArray:
+    """Return the sizes of the cost changes of up to `draws` random legal moves; changes nothing."""
+    np.random.seed(seed)
+    found = np.zeros(draws)
+    for k in range(draws):
+        t = inst.movable[np.random.randint(len(inst.movable))]
+        q = propose(inst, state, t)
+        if q == state.place[t]:
+            continue
+        u = partner_at(inst, state, t, q)
+        if u >= 0:
+            if can_swap(inst, state, fixed, t, u):
+                found[k] = abs(exchange(inst, state.place, t, u))
+        elif can_move(inst, state, t, q):
+            found[k] = abs(shift(inst, state.place, t, q, -1))
+    return found

@@ -1,0 +1,46 @@
+"""Any Ocean sampler as a source of bits: what it is asked for, and how its answer is read."""
+
+from dataclasses import dataclass
+
+import dimod
+from dimod.core.sampler import Sampler
+import numpy as np
+
+from tiger.model.arrays import BitArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """Ask a sampler for `reads` samples of `sweeps` sweeps each.
+
+    `beta_range` are the inverse temperatures of simulated annealing, first and last, in 1 / cost; left to itself it
+    derives worse ones by a slow loop over all couplers. `seed` is below 2**31.
+    """
+
+    reads: int
+    sweeps: int
+    seed: int
+    beta_range: tuple[float, float]
+
+
+def bits(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> BitArray:
+    """Return `samples[r, size]` of a model on variables 0..size-1, cheapest first, at most `draw.reads` of them.
+
+    Only options that the sampler lists in its `parameters` are passed on.
+    """
+    offers = {
+        "num_reads": draw.reads,
+        "num_sweeps": draw.sweeps,
+        "seed": draw.seed,
+        "beta_range": list(draw.beta_range),
+        "num_restarts": 0,
+        "coefficient_z_first": draw.sweeps,
+        "lower_bound_z": 1,
+    }
+    options: dict[str, object] = {name: offers[name] for name in offers if name in sampler.parameters}
+    if "num_restarts" in sampler.parameters and "timeout" in sampler.parameters:
+        options["timeout"] = None
+    found = sampler.sample(bqm, **options)
+    order = np.argsort(np.array(found.variables, dtype=np.int64))
+    ranked = np.argsort(found.record.energy, kind="stable")[: draw.reads]
+    return np.asarray(found.record.sample[ranked][:, order], np.int8)

@@ -1,0 +1,111 @@
+"""Which stages a solver consists of, and how the effort is dealt out to them."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
+
+import dimod
+from dimod.core.sampler import Sampler
+import numpy as np
+
+from tiger.ising import Ising, IsingParams, Sampling
+from tiger.model.arrays import BitArray, IntArray
+from tiger.model.problem import Problem
+from tiger.model.seams import Assignment, Partitioner, Search
+from tiger.partition.levels import LevelWindows
+from tiger.partition.windows import TaskWindows
+from tiger.penalties import Penalties
+from tiger.request import Request
+from tiger.run import Deadline, Run
+from tiger.solvers import registry
+from tiger.solvers.ocean import Draw, bits
+from tiger.tune import Bisection, Fixed
+
+Step = Callable[[Run, int, int], None]
+HOT, COLD = 2.0, 15.0
+EXACT_TASKS = 24
+EXACT_CELLS = 2_000_000
+SPLIT = ("search", "random")
+
+
+def budgets(request: Request) -> Iterator[tuple[int, int]]:
+    """Yield (effort, seed) rounds of 1, 1, 2, 4, .. that add up to the effort asked for; endless under a time limit."""
+    effort = request.effort or (1 if request.time_limit_s is None else None)
+    spent = 0
+    for number in count():
+        amount = max(spent, 1) if effort is None else min(max(spent, 1), effort - spent)
+        if not amount:
+            return
+        yield amount, int(np.random.SeedSequence([request.seed, number]).generate_state(1)[0])
+        spent += amount
+
+
+def plan(request: Request, problem: Problem) -> tuple[Step, ...]:
+    """Return the stages of a request's solver in the order in which a round runs them."""
+    if request.solver == "auto":
+        return _auto(request, problem)
+    if isinstance(request.solver, str) and registry.kind_of(request.solver) == "search":
+        return (partial(_searched, request, request.solver, registry.search(request.solver)),)
+    sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
+    ising = _ising(sampler, problem, IsingParams())
+    return ising.solve_whole, ising.solve_windows
+
+
+def _auto(request: Request, problem: Problem) -> tuple[Step, ...]:
+    """Return greedy, exact search where tiny, native search, and a few tuned windows for at most a quarter of the work."""
+    tasks, nodes = len(problem.free), len(problem.topology.hosts)
+    few = IsingParams(window=Sampling(rounds=1, reads=4, sweeps=100), passes=1, windows=max(tasks // 16, 1))
+    steps: list[Step] = [partial(_first, partial(_searched, request, "greedy", registry.search("greedy")))]
+    if 0 < tasks <= EXACT_TASKS:
+        exact = registry.exact(visits=max(EXACT_CELLS // (tasks * nodes), 1))
+        steps.append(partial(_searched, request, "exact", exact))
+    steps.append(partial(_searched, request, "search", registry.search("search")))
+    steps.append(_ising(registry.sampler("neal"), problem, few).solve_windows)
+    return tuple(steps)
+
+
+def _first(step: Step, run: Run, effort: int, seed: int) -> None:
+    """Run a step in the first round only, as more effort does not change it."""
+    if len(run.stages) <= 2:
+        step(run, effort, seed)
+
+
+def _searched(request: Request, name: str, search: Search, run: Run, effort: int, seed: int) -> None:
+    """Run a search as a stage; one that starts anew is split in two, so that two threads can share the work."""
+    with run.stage(name) as detail:
+        detail["effort"] = effort
+        efforts = [effort - effort // 2, effort // 2] if name in SPLIT and effort > 1 else [effort]
+        seeds = np.random.SeedSequence(seed).generate_state(len(efforts)).tolist()
+        task = partial(_search_once, search, run.problem, run.places, run.deadline)
+        answers = (request.executor.map if request.executor else map)(task, efforts, seeds)
+        for answer in answers:
+            run.offer(answer.places)
+            run.proved |= answer.proved
+
+
+def _search_once(
+    search: Search, problem: Problem, places: IntArray, deadline: Deadline, effort: int, seed: int
+) -> Assignment:
+    """Run a search once; a plain function, so that it can be sent to another process."""
+    return search.search(problem, places, effort=effort, seed=seed, stop=deadline)
+
+
+def _ising(sampler: Sampler, problem: Problem, params: IsingParams) -> Ising:
+    """Put the Ising path together for a sampler: samplers without temperatures do not mind large penalties."""
+    partitioner: Partitioner = LevelWindows() if problem.rule == "levels" else TaskWindows()
+    return Ising(
+        sample=partial(_bits, sampler),
+        tuner=Bisection() if "beta_range" in sampler.parameters else Fixed(),
+        partitioner=partitioner,
+        polish=registry.polish(problem),
+        params=params,
+    )
+
+
+def _bits(
+    sampler: Sampler, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, sampling: Sampling, seed: int
+) -> BitArray:
+    """Draw bits, annealing from temperatures of half the largest one-hot penalty down to a fifteenth of it."""
+    top = float(penalties.one_hot.max())
+    draw = Draw(reads=sampling.reads, sweeps=sampling.sweeps, seed=seed, beta_range=(HOT / top, COLD / top))
+    return bits(sampler, bqm, draw)

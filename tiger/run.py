@@ -1,0 +1,78 @@
+"""A solve under way: the best mapping so far, the clock, and the record of stages."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.objective import cost_of
+from tiger.progress import Progress
+from tiger.report import Detail, Stage, meets
+
+Watch = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """Say when a solve has to end, by the system's monotonic clock in seconds; None for never.
+
+    It can be sent to other processes of the machine.
+    """
+
+    at_s: float | None
+
+    def __call__(self) -> bool:
+        """Tell whether time is up."""
+        return self.at_s is not None and time.monotonic() >= self.at_s
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """Hold what a solve knows: the incumbent `places[n]` and its cost, the bound, proof, warnings and stages."""
+
+    problem: Problem
+    places: IntArray
+    deadline: Deadline
+    watch: Watch
+    cost: float = field(init=False)
+    bound: float | None = None
+    proved: bool = False
+    stages: list[Stage] = field(default_factory=list)
+    warnings: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Cost the first mapping."""
+        self.cost = cost_of(self.problem, self.places).total
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether nothing cheaper can be found, or time is up."""
+        return self.optimal or self.deadline()
+
+    @property
+    def optimal(self) -> bool:
+        """Tell whether the incumbent is proved optimal, by search or by the bound."""
+        return self.proved or (self.bound is not None and meets(self.cost, self.bound))
+
+    def offer(self, places: IntArray) -> bool:
+        """Take a feasible mapping as incumbent if its recomputed cost is lower."""
+        cost = cost_of(self.problem, places).total
+        if cost >= self.cost:
+            return False
+        self.places, self.cost = places, cost
+        return True
+
+    @contextmanager
+    def stage(self, name: str, fraction: float | None = None) -> Iterator[dict[str, Detail]]:
+        """Time a stage and record it with the figures that its body puts into the yielded mapping."""
+        self.watch(Progress(stage=name, fraction=fraction, cost=self.cost))
+        detail: dict[str, Detail] = {}
+        begun = time.perf_counter()
+        yield detail
+        self.record(name, time.perf_counter() - begun, detail)
+
+    def record(self, name: str, seconds: float, detail: Mapping[str, Detail]) -> None:
+        """Add a stage that ends at the present cost."""
+        self.stages.append(Stage(name=name, cost=self.cost, seconds=seconds, detail=detail))
