@@ -7,6 +7,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
+from tiger.model.seeds import derived
 from tiger.solvers import moves
 from tiger.solvers.instance import fixed_of, instance_of, state_of
 
@@ -32,13 +33,14 @@ class Random:
         The draws are not uniform where constraints are tight.
         """
         inst = instance_of(problem)
-        best, seeds = start.copy(), np.random.SeedSequence(seed).generate_state(effort)
+        best = start.copy()
         if not inst.movable.size:
             return Assignment(places=best)
         state, fixed = state_of(problem, start), fixed_of(inst)
-        for draw in seeds.tolist():
+        for number in range(effort):
             if stop():
                 break
+            draw = derived(seed, number)
             scratch = state.place.copy()
             moves.anneal(inst, state, fixed, scratch, np.array([np.inf]), SHUFFLE * inst.movable.size, draw, (0.0, 0.0))
             if moves.total(inst, state.place) < moves.total(inst, best) - inst.tolerance:

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.model.window import fold, whole
+from tiger.model.window import Window, fold, whole
 
 CELLS = 1 << 24
 
@@ -27,20 +27,21 @@ class Greedy:
         if not len(block.tasks) or len(block.tasks) * len(block.nodes) > CELLS:
             return Assignment(places=start.copy())
         window = fold(problem, block, start)
-        local = _construct(problem, start, stop)
+        local = _construct(window, stop)
         if local is None or window.cost(local) >= window.cost(window.local(start)):
             return Assignment(places=start.copy())
         return Assignment(places=window.placed(start, local))
 
 
-def _construct(problem: Problem, start: IntArray, stop: Stop) -> IntArray | None:
+def _construct(window: Window, stop: Stop) -> IntArray | None:
     """Return local places, None when a task finds no node left or time is up."""
-    window = fold(problem, whole(problem), start)
     cost = window.linear.copy()
     inflow = sp.csr_array(window.traffic.T)
     pull = np.zeros(len(cost))
     weight = np.asarray((window.traffic + inflow).sum(axis=1)).ravel()
-    group_of = problem.group_of[window.block.tasks]
+    group_of = np.full(len(cost), -1, np.int64)
+    for number, group in enumerate(window.groups):
+        group_of[group] = number
     room = [capacity.room.copy() for capacity in window.capacities]
     local = np.full(len(cost), -1, np.int64)
     for _ in range(len(cost)):

@@ -8,13 +8,15 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
+from tiger.model.seeds import derived
 from tiger.model.window import Block
 from tiger.solvers import moves
 from tiger.solvers.instance import Instance, fixed_of, instance_of, limited, state_of
 
 SWEEPS = 10_000
 SCAN_LIMIT = 1 << 23
-MOST_MOVES = 20_000
+LEAST_MOVES = 20_000
+MOST_MOVES = 5_000_000
 CHUNK = 100_000
 
 
@@ -59,7 +61,7 @@ class AnnealParams:
 
     def moves_at(self, tasks: int, nodes: int) -> float:
         """Return the moves a heat at effort 1: `moves` a task, more with the square of the nodes, at most 20,000."""
-        return min(self.moves * tasks * min(max((nodes / 16) ** 2, 1.0), 16.0), MOST_MOVES)
+        return min(self.moves * tasks * min(max((nodes / 16) ** 2, 1.0), 16.0), LEAST_MOVES)
 
     def schedule(self, scale: float, *, shuffle: bool) -> FloatArray:
         """Return the falling temperatures of a lane, an infinite one first where it starts from a shuffle."""
@@ -81,13 +83,13 @@ class Annealing:
             return Assignment(places=start.copy())
         best = _descended(problem, inst, start)
         cost = moves.total(inst, best)
-        growth = math.sqrt(effort)
-        seeds = np.random.SeedSequence(seed).generate_state(round(growth * self.params.lanes) + 1)
-        moves_each = round(min(growth * self.params.moves_at(inst.movable.size, inst.hosts.size), 1e15))
-        scale = _scale(problem, inst, best, int(seeds[-1]))
-        for lane, lane_seed in enumerate(seeds[:-1].tolist()):
+        least = self.params.moves_at(inst.movable.size, inst.hosts.size)
+        moves_each = math.ceil(min(math.sqrt(effort) * least, MOST_MOVES))
+        scale = _scale(problem, inst, best, derived(seed))
+        for lane in range(math.ceil(effort * self.params.lanes * least / moves_each)):
             if stop():
                 break
+            lane_seed = derived(seed, lane)
             shuffle = lane % 2 == 0
             heats = self.params.schedule(scale, shuffle=shuffle)
             found = _lane(problem, inst, best, (heats, moves_each, lane_seed), stop)
@@ -110,12 +112,11 @@ def _lane(problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatAr
         heats, lowest = heats[1:], state.place.copy()
     repeats = -(-moves_each // CHUNK)
     chunks = np.array_split(np.repeat(heats, repeats), -(-len(heats) * moves_each // CHUNK))
-    seeds = np.random.SeedSequence(seed).generate_state(len(chunks)).tolist()
     level = (0.0, 0.0)
-    for chunk, chunk_seed in zip(chunks, seeds, strict=True):
+    for number, chunk in enumerate(chunks):
         if stop():
             break
-        level = moves.anneal(inst, state, fixed, lowest, chunk, -(-moves_each // repeats), chunk_seed, level)
+        level = moves.anneal(inst, state, fixed, lowest, chunk, -(-moves_each // repeats), derived(seed, number), level)
     return _descended(problem, inst, lowest)
 
 

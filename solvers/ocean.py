@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import dimod
-from dimod.core.sampler import Sampler
 import numpy as np
+from dimod.core.sampler import Sampler
 
 from tiger.model.arrays import BitArray
 

@@ -46,9 +46,11 @@ def available() -> tuple[SolverInfo, ...]:
 
 def kind_of(name: str) -> Literal["portfolio", "search", "sampler"]:
     """Return the kind of a solver; raise InputError for one that does not exist."""
-    for info in available():
+    for info in BUILT_IN:
         if info.name == name:
             return info.kind
+    if entry_points(group=GROUP, name=name):
+        return "sampler"
     raise InputError("solver", f"expected one of {', '.join(info.name for info in available())}, got {name!r}")
 
 

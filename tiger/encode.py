@@ -9,7 +9,8 @@ With :math:`x_{tp} = 1` for task t on node p, C the linear costs, c the traffic 
 
 over exclusivity groups G and capacities K with loads m and a slack s. A group that fills all nodes has
 :math:`B (1 - \sum_t x_{tp})^2` instead. Pairs of one group on one node get the penalty and no cost. On a feasible mapping
-with the slack filled in, E is the cost of the full mapping.
+with the slack filled in, E is the cost of the full mapping. What every node costs a task at least is taken from its
+linear costs into the constant, as penalties need to outweigh only the rest.
 """
 
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ class Qubo:
     """Hold the QUBO of a window before its penalties are chosen.
 
     `index[k, q]` is the variable of a task on a node, -1 where that is not allowed; variables `0..size-1` are integers,
-    slack bits last. `linear[size]` and `cost` are the objective, `same_task` and `clash` the pairs that a one-hot or an
+    slack bits last. `offset`, `linear[size]` and `cost` are the objective, `same_task` and `clash` the pairs that a one-hot or an
     exclusivity penalty applies to (`owner[l]` the task of a pair).
     """
 
@@ -56,6 +57,7 @@ class Qubo:
     index: IntArray
     size: int
     linear: FloatArray
+    offset: float
     cost: Couplers
     same_task: Couplers
     owner: IntArray
@@ -74,7 +76,7 @@ class Qubo:
         linear = self.linear.copy()
         task, node = np.nonzero(self.index >= 0)
         linear[self.index[task, node]] -= penalties.one_hot[task]
-        offset = self.window.constant + float(penalties.one_hot.sum())
+        offset = self.offset + float(penalties.one_hot.sum())
         same = 2 * penalties.one_hot[self.owner]
         clash = np.full(len(self.clash.row), penalties.exclusive)
         if self.filled:
@@ -124,14 +126,16 @@ def encode(window: Window) -> Qubo:
     index = np.full(window.shape, -1, np.int64)
     index[allowed] = np.arange(int(allowed.sum()))
     budgets, size = _budgets(window, index, int(allowed.sum()))
+    least = np.where(allowed, window.linear, np.inf).min(axis=1, initial=np.inf)
     linear = np.zeros(size)
-    linear[index[allowed]] = window.linear[allowed]
+    linear[index[allowed]] = (window.linear - least[:, None])[allowed]
     same_task, owner = _same_task(index)
     return Qubo(
         window=window,
         index=index,
         size=size,
         linear=linear,
+        offset=window.constant + float(least.sum()),
         cost=_cost(window, index),
         same_task=same_task,
         owner=owner,

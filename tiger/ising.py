@@ -10,12 +10,13 @@ import numpy as np
 from tiger.encode import COUPLER_LIMIT, coupler_count
 from tiger.model.arrays import BitArray, IntArray
 from tiger.model.seams import Partitioner
+from tiger.model.seeds import derived
 from tiger.model.window import Block, Window, fold, whole
 from tiger.penalties import Penalties
 from tiger.report import Detail
 from tiger.run import Run
 from tiger.sweeps import sweep
-from tiger.tune import Trial, TuneParams, Tuned, Tuner, tune
+from tiger.tune import Trial, Tuned, TuneParams, Tuner, tune
 
 Polish = Callable[[IntArray, Block], IntArray]
 
@@ -80,12 +81,12 @@ class Ising:
     def solve_windows(self, run: Run, effort: int, seed: int) -> None:
         """Pass over the windows of a partition, each with everything outside folded in; the cost never rises."""
         passes = self.params.passes * effort
-        for number, pass_seed in enumerate(_seeds(seed, passes)):
+        for number in range(passes):
             if run.ended or not len(run.problem.free):
                 return
             before = run.cost
             with run.stage("windows", number / passes) as detail:
-                self._pass(run, (number, pass_seed), detail)
+                self._pass(run, (number, derived(seed, number)), detail)
             self.sweep(run)
             if run.cost >= before and number % 2:
                 return
@@ -100,7 +101,7 @@ class Ising:
             if run.ended:
                 break
             window = fold(run.problem, block, run.places)
-            tuned = self._tune(run, window, self.params.window, (scale, seed + count))
+            tuned = self._tune(run, window, self.params.window, (scale, derived(seed, count)))
             accepted += tuned.local is not None and run.offer(window.placed(run.places, tuned.local))
             scale = tuned.trials[-1].scale
             shares.append(tuned.trials[-1].feasible_share)
@@ -125,11 +126,6 @@ class Ising:
 
         params = TuneParams(rounds=sampling.rounds, scale=scale, tuner=self.tuner)
         return tune(window, draw, finish, params, seed=seed, stop=run.deadline)
-
-
-def _seeds(seed: int, count: int) -> list[int]:
-    """Return `count` seeds below 2**31."""
-    return [int(value) >> 1 for value in np.random.SeedSequence(seed).generate_state(count)]
 
 
 def _warn(run: Run, trials: tuple[Trial, ...], *, gained: bool) -> None:

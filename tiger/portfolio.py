@@ -6,12 +6,12 @@ from itertools import count
 
 import dimod
 from dimod.core.sampler import Sampler
-import numpy as np
 
 from tiger.ising import Ising, IsingParams, Sampling
 from tiger.model.arrays import BitArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Partitioner, Search
+from tiger.model.seeds import derived
 from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
 from tiger.penalties import Penalties
@@ -36,7 +36,7 @@ def budgets(request: Request) -> Iterator[tuple[int, int]]:
         amount = max(spent, 1) if effort is None else min(max(spent, 1), effort - spent)
         if not amount:
             return
-        yield amount, int(np.random.SeedSequence([request.seed, number]).generate_state(1)[0])
+        yield amount, derived(request.seed, number)
         spent += amount
 
 
@@ -75,7 +75,7 @@ def _searched(request: Request, name: str, search: Search, run: Run, effort: int
     with run.stage(name) as detail:
         detail["effort"] = effort
         efforts = [effort - effort // 2, effort // 2] if name in SPLIT and effort > 1 else [effort]
-        seeds = np.random.SeedSequence(seed).generate_state(len(efforts)).tolist()
+        seeds = [derived(seed, part) for part in range(len(efforts))]
         task = partial(_search_once, search, run.problem, run.places, run.deadline)
         answers = (request.executor.map if request.executor else map)(task, efforts, seeds)
         for answer in answers:

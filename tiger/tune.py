@@ -16,6 +16,7 @@ from tiger.decode import Reads, decode, repair
 from tiger.encode import Qubo, encode
 from tiger.model.arrays import BitArray, IntArray
 from tiger.model.seams import Stop
+from tiger.model.seeds import derived
 from tiger.model.window import Window
 from tiger.penalties import Penalties, safe_penalties
 
@@ -126,10 +127,10 @@ def tune(window: Window, sample: Sample, finish: Finish, params: TuneParams, *, 
     trial: Trial | None = None
     trials: list[Trial] = []
     lowest = math.inf
-    for round_seed in np.random.SeedSequence(seed).generate_state(params.rounds).tolist():
+    for number in range(params.rounds):
         if penalties is None or (trials and stop()):
             break
-        reads = decode(qubo, sample(qubo.bqm(penalties), penalties, round_seed >> 1))
+        reads = decode(qubo, sample(qubo.bqm(penalties), penalties, derived(seed, number)))
         trial, local = _judge(qubo, reads, finish, penalties, trial)
         trials.append(trial)
         if trial.polished is not None and trial.polished < lowest:

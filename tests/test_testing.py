@@ -1,0 +1,117 @@
+"""Tests that every implementation of a seam passes its conformance check, and that the checks can fail."""
+
+import dimod
+import numpy as np
+import pytest
+
+from tiger.feasibility import launch_order
+from tiger.model.seams import Assignment
+from tiger.model.window import Block
+from tiger.partition.levels import LevelWindows
+from tiger.partition.windows import TaskWindows
+from tiger.solvers import registry
+from tiger.solvers.local import Descent
+from tiger.testing import check_partitioner, check_sampler, check_search, check_tuner
+from tiger.tune import Bisection, Fixed
+
+RULES = ("one-to-one", "levels", "capacity")
+SEARCHES = {name: registry.search(name) for name in ("search", "exact", "greedy", "random", "identity")}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("search", [*SEARCHES.values(), Descent()], ids=lambda search: type(search).__name__)
+def test_every_search_conforms(search, rule, random_problem, random_feasible):
+    """Tests all searches on each rule, with pins, forbidden pairs and memory."""
+    for seed in range(12):
+        limited = seed % 2 == 0
+        problem = random_problem(rule, seed, pins=limited, forbidden=limited, memory=seed % 3 == 0)
+        check_search(search, problem, random_feasible(problem, np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize("name", ["neal", "tabu"])
+def test_every_sampler_conforms(name):
+    """Tests the samplers that come with the package."""
+    check_sampler(registry.sampler(name))
+
+
+def test_any_dimod_sampler_conforms():
+    """Tests samplers that know none of the options."""
+    check_sampler(dimod.ExactSolver())
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_partitioner_conforms(rule, random_problem):
+    """Tests both partitions where they apply."""
+    for seed in range(12):
+        problem = random_problem(rule, seed, tasks=9, nodes=12, pins=seed % 2 == 0)
+        start = launch_order(problem)
+        check_partitioner(TaskWindows(), problem, start)
+        if rule == "levels":
+            check_partitioner(LevelWindows(), problem, start)
+
+
+@pytest.mark.parametrize("tuner", [Bisection(), Fixed()], ids=["bisection", "fixed"])
+def test_every_tuner_conforms(tuner):
+    """Tests both tuners."""
+    check_tuner(tuner)
+
+
+class Swapper:
+    """Break promises: swap the first two tasks whatever that costs."""
+
+    def search(self, problem, start, *, effort, seed, stop):
+        """Return a mapping that may cost more."""
+        places = start.copy()
+        places[[0, 1]] = places[[1, 0]]
+        return Assignment(places=places)
+
+
+def test_a_search_that_worsens_fails_the_check(path_problem):
+    """Tests that the optimum, made worse, is noticed."""
+    with pytest.raises(AssertionError, match="never rises"):
+        check_search(Swapper(), path_problem, np.array([0, 1, 2]))
+
+
+class Half:
+    """Break a promise: leave out a task."""
+
+    def split(self, problem, start, *, max_size, seed):
+        """Yield a single block without the last task."""
+        yield Block(tasks=problem.free[:-1], nodes=np.unique(start))
+
+
+def test_a_partition_that_leaves_out_a_task_fails_the_check(path_problem):
+    """Tests that coverage is checked."""
+    with pytest.raises(AssertionError, match="exactly once"):
+        check_partitioner(Half(), path_problem, np.arange(3))
+
+
+def test_a_sampler_that_finds_nothing_fails_the_check():
+    """Tests that a sampler of zeros is noticed."""
+    with pytest.raises(AssertionError, match="ground state"):
+        check_sampler(Zeros())
+
+
+class Zeros(dimod.Sampler):
+    """Return all zeros."""
+
+    parameters: dict[str, list[str]] = {}
+    properties: dict[str, object] = {}
+
+    def sample(self, bqm, **options):
+        """Return one sample of zeros."""
+        return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 0), bqm)
+
+
+class Runaway:
+    """Break a promise: double the penalties."""
+
+    def next(self, penalties, trial):
+        """Return penalties above the bound."""
+        return penalties.scaled(penalties.scale * 2)
+
+
+def test_a_tuner_above_the_bound_fails_the_check():
+    """Tests that penalties above the safe bound are noticed."""
+    with pytest.raises(AssertionError, match="safe bound"):
+        check_tuner(Runaway())

@@ -1,0 +1,82 @@
+"""Conformance checks for implementations of the seams; each raises AssertionError with the broken promise."""
+
+import dimod
+import numpy as np
+from dimod.core.sampler import Sampler
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.model.seams import Partitioner, Search
+from tiger.objective import cost_of, violations
+from tiger.penalties import Penalties
+from tiger.run import Deadline
+from tiger.solvers.ocean import Draw, bits
+from tiger.tune import Trial, Tuner
+
+NEVER, NOW = Deadline(None), Deadline(0.0)
+
+
+def check_search(search: Search, problem: Problem, start: IntArray) -> None:
+    """Check that a search keeps to feasible mappings, never worsens, repeats itself, and stops when told.
+
+    `start[n]` has to be feasible.
+    """
+    before, given = cost_of(problem, start).total, start.copy()
+    answers = [search.search(problem, start, effort=2, seed=seed, stop=NEVER) for seed in (0, 0, 2**31 - 1)]
+    answers.append(search.search(problem, start, effort=10**9, seed=0, stop=NOW))
+    for answer in answers:
+        _require(not violations(problem, answer.places), "the mapping is feasible")
+        _require(cost_of(problem, answer.places).total <= before + 1e-9 * max(1.0, abs(before)), "the cost never rises")
+        _require(answer.places is not start, "the answer shares no memory with the start")
+    _require(bool((answers[0].places == answers[1].places).all()), "the same seed gives the same mapping")
+    _require(bool((start == given).all()), "the start is left as it was")
+
+
+def check_partitioner(partitioner: Partitioner, problem: Problem, start: IntArray, max_size: int = 64) -> None:
+    """Check that blocks cover the tasks without a pin exactly once, hold their tasks' nodes, and repeat with the seed."""
+    for seed in range(4):
+        blocks = list(partitioner.split(problem, start, max_size=max_size, seed=seed))
+        again = list(partitioner.split(problem, start, max_size=max_size, seed=seed))
+        covered = np.sort(np.concatenate([block.tasks for block in blocks])) if blocks else np.zeros(0, np.int64)
+        _require(bool(np.array_equal(covered, problem.free)), "blocks cover the free tasks exactly once")
+        same = [np.array_equal(a.tasks, b.tasks) and np.array_equal(a.nodes, b.nodes) for a, b in zip(blocks, again)]
+        _require(all(same) and len(blocks) == len(again), "the same seed gives the same blocks")
+        for block in blocks:
+            _require(bool(np.isin(start[block.tasks], block.nodes).all()), "a block holds its tasks' nodes")
+            _require(len(np.unique(block.nodes)) == len(block.nodes), "a block lists a node once")
+            size = len(block.tasks) * len(block.nodes)
+            _require(size <= max_size or len(block.tasks) == 1, f"a block has at most {max_size} task-node pairs")
+
+
+def check_sampler(sampler: Sampler) -> None:
+    """Check that a sampler returns 0/1 samples of every variable and finds the ground state of two variables."""
+    bqm = dimod.BinaryQuadraticModel({0: -1.0, 1: -2.0}, {(0, 1): 4.0}, 0.5, dimod.BINARY)
+    draw = Draw(reads=8, sweeps=64, seed=3, beta_range=(0.1, 10.0))
+    samples = bits(sampler, bqm, draw)
+    _require(samples.ndim == 2 and samples.shape[1] == 2 and len(samples) >= 1, "samples have a column per variable")
+    _require(set(np.unique(samples).tolist()) <= {0, 1}, "samples are 0 or 1")
+    _require(samples[0].tolist() == [0, 1], "the cheapest sample comes first and is the ground state")
+
+
+def check_tuner(tuner: Tuner) -> None:
+    """Check that a tuner is a pure function of what it is given and stays between 0 and the safe bound."""
+    for shares in ((1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (1.0, 0.0, 1.0, 0.0), (0.5,)):
+        penalties = Penalties(one_hot=np.ones(2), exclusive=1.0, capacity=1.0)
+        trial: Trial | None = None
+        for share in shares:
+            trial = Trial(
+                scale=penalties.scale, feasible_share=share, raw=None, repaired=None, polished=None, earlier=trial
+            )
+            following, again = tuner.next(penalties, trial), tuner.next(penalties, trial)
+            if following is None or again is None:
+                _require(following is again, "the same trial gives the same answer")
+                break
+            _require(following.scale == again.scale, "the same trial gives the same answer")
+            _require(0 < following.scale <= 1, "penalties stay above 0 and at most at the safe bound")
+            penalties = following
+
+
+def _require(kept: bool, promise: str) -> None:  # noqa: FBT001 (a condition, not a mode)
+    """Raise AssertionError unless a promise was kept."""
+    if not kept:
+        raise AssertionError(f"broken promise: {promise}")
