@@ -35,7 +35,7 @@ class IsingParams:
     """Set the path: sampling of the whole problem up to `whole_variables`, then `passes` over
     windows of `window_size` variables; `windows` limits how many windows a unit of effort solves in all."""
 
-    whole: Sampling = Sampling(rounds=8, reads=8, sweeps=1000)
+    whole: Sampling = Sampling(rounds=8, reads=48, sweeps=300)
     window: Sampling = Sampling(rounds=2, reads=6, sweeps=100)
     whole_variables: int = 1600
     window_size: int = 144

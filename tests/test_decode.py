@@ -1,0 +1,113 @@
+"""Tests of decoding and repair."""
+
+import numpy as np
+import pytest
+
+from tiger.decode import decode, repair
+from tiger.encode import encode
+from tiger.feasibility import launch_order
+from tiger.model.window import fold, whole
+from tiger.objective import violations
+
+RULES = ("one-to-one", "levels", "capacity")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_decoding_undoes_encoding(rule, random_problem, random_feasible):
+    """Tests decode(encode(mapping)) == mapping, and that it counts as feasible."""
+    for seed in range(60):
+        problem = random_problem(rule, seed, forbidden=True, memory=True)
+        places = random_feasible(problem, np.random.default_rng(seed))
+        window = fold(problem, whole(problem), places)
+        qubo = encode(window)
+        reads = decode(qubo, qubo.sample(window.local(places))[None, :])
+        assert reads.feasible.tolist() == [True]
+        assert (window.placed(places, reads.local(0)) == places).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_reads_are_feasible_exactly_where_nothing_is_violated(rule, random_problem):
+    """Tests the flag on random one-hot samples against the violations of the mapping."""
+    rng = np.random.default_rng(1)
+    for seed in range(60):
+        problem = random_problem(rule, seed, memory=True, hardware="grid")
+        window = fold(problem, whole(problem), problem.pins)
+        qubo = encode(window)
+        local = np.array([rng.choice(np.flatnonzero(row)) for row in window.allowed])
+        places = window.placed(problem.pins, local)
+        assert decode(qubo, qubo.sample(local)[None, :]).feasible[0] == (not violations(problem, places))
+
+
+def test_a_task_on_two_nodes_or_none_is_not_feasible(path_problem):
+    """Tests both ways to break a one-hot constraint."""
+    window = fold(path_problem, whole(path_problem), np.arange(3))
+    qubo = encode(window)
+    samples = np.array([qubo.sample(np.arange(3))] * 3)
+    samples[1, qubo.index[0, 0]] = 0
+    samples[2, qubo.index[0, 1]] = 1
+    assert decode(qubo, samples).feasible.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("rule", ["one-to-one", "levels"])
+def test_repair_of_noise_is_feasible(rule, random_problem):
+    """Tests that random bits become a feasible mapping under groups, pins and forbidden pairs included."""
+    rng = np.random.default_rng(2)
+    for seed in range(60):
+        problem = random_problem(rule, seed, pins=True, forbidden=True)
+        start = launch_order(problem)
+        window = fold(problem, whole(problem), start)
+        local = repair(window, rng.random(window.shape) < 0.3)
+        assert not violations(problem, window.placed(start, local))
+
+
+def test_repair_under_capacities_is_feasible_or_says_so(random_problem):
+    """Tests that a repaired mapping respects slots and memory, and that most reads can be repaired."""
+    rng, found = np.random.default_rng(2), 0
+    for seed in range(60):
+        problem = random_problem("capacity", seed, memory=True)
+        start = launch_order(problem)
+        window = fold(problem, whole(problem), start)
+        local = repair(window, rng.random(window.shape) < 0.3)
+        if local is not None:
+            found += 1
+            assert not violations(problem, window.placed(start, local))
+    assert found > 40
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_repair_leaves_a_feasible_read_alone(rule, random_problem, random_feasible):
+    """Tests that nothing is moved where nothing is wrong."""
+    for seed in range(60):
+        problem = random_problem(rule, seed, memory=True)
+        places = random_feasible(problem, np.random.default_rng(seed))
+        window = fold(problem, whole(problem), places)
+        bits = np.zeros(window.shape, bool)
+        bits[np.arange(len(bits)), window.local(places)] = True
+        assert (repair(window, bits) == window.local(places)).all()
+
+
+def test_repair_keeps_as_many_bits_as_can_be(path_problem):
+    """Tests that two tasks on one node cost a single change: the third keeps its node."""
+    window = fold(path_problem, whole(path_problem), np.arange(3))
+    bits = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0]], bool)
+    local = repair(window, bits)
+    assert sorted(local.tolist()) == [0, 1, 2]
+    assert bits[np.arange(3), local].sum() == 2
+
+
+def test_repair_gives_up_where_memory_is_too_tight(random_problem):
+    """Tests that a task without a node with room makes the read unusable instead of infeasible."""
+    from tiger.model.metrics import GridMetric
+    from tiger.model.problem import Problem
+    from tiger.model.tasks import TaskGraph
+    from tiger.model.topology import Topology
+
+    tasks = TaskGraph(names=("a", "b", "c", "d"), traffic=np.zeros((4, 4)), memory=np.array([4, 4, 6, 6]))
+    nodes = Topology(
+        names=("x", "y"), metric=GridMetric((2,), (False,)), slots=np.array([4, 4]), memory=np.array([10, 10])
+    )
+    problem = Problem(tasks=tasks, topology=nodes, rule="capacity")
+    window = fold(problem, whole(problem), problem.pins)
+    both = np.array([[1, 0], [1, 0], [1, 0], [1, 0]], bool)
+    local = repair(window, both)
+    assert local is None or not violations(problem, window.placed(problem.pins, local))

@@ -1,0 +1,206 @@
+"""Tests of a whole solve, by every solver."""
+
+import concurrent.futures
+import itertools
+import json
+
+import dimod
+import networkx as nx
+import numpy as np
+import pytest
+
+import tiger
+from tiger.errors import InputError
+from tiger.formats.graphs import task_graph_of
+from tiger.mapper import solve
+from tiger.model.problem import Problem
+from tiger.objective import cost_of, violations
+from tiger.solvers import registry
+from tiger.topologies.spec import build
+
+RULES = ("one-to-one", "levels", "capacity")
+NAMES = tuple(info.name for info in registry.available())
+
+
+def places_of(problem, report):
+    """Return the node indices of a report's mapping."""
+    index = {name: k for k, name in enumerate(problem.topology.names)}
+    return np.array([index[report.mapping[task]] for task in problem.tasks.names])
+
+
+def settled(report):
+    """Return a report as plain values without its seconds."""
+    plain = report.to_dict()
+    del plain["seconds"]
+    plain["stages"] = [{key: value for key, value in stage.items() if key != "seconds"} for stage in plain["stages"]]
+    return plain
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_tells_the_truth(name, rule, random_problem, brute_force):
+    """Tests feasibility, the recomputed cost, and bound <= optimum <= cost <= baseline, by every solver."""
+    for seed in range(4):
+        problem = random_problem(rule, seed, tasks=5, nodes=6, pins=True, forbidden=True, memory=True)
+        report = solve(problem, solver=name, seed=seed)
+        places, optimum = places_of(problem, report), brute_force(problem)[0]
+        assert not violations(problem, places)
+        assert report.cost == cost_of(problem, places).total == report.compute_cost + report.communication_cost
+        assert report.lower_bound - 1e-9 <= optimum <= report.cost + 1e-9 <= report.baseline_cost + 2e-9
+        assert not report.optimal or report.cost == pytest.approx(optimum)
+        json.dumps(report.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_auto_proves_tiny_problems(rule, random_problem, brute_force):
+    """Tests that six tasks are solved to a proven optimum."""
+    for seed in range(8):
+        problem = random_problem(rule, seed)
+        report = solve(problem)
+        assert report.optimal
+        assert report.gap == 0
+        assert report.cost == pytest.approx(brute_force(problem)[0])
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", ["neal", "tabu"])
+def test_the_ising_path_finds_the_optimum_of_small_problems(name, rule, random_problem, brute_force):
+    """Tests that six tasks come out optimal without any native search but polish."""
+    for seed in range(4):
+        problem = random_problem(rule, seed)
+        assert solve(problem, solver=name, seed=seed).cost == pytest.approx(brute_force(problem)[0])
+
+
+def stencil(rule="one-to-one"):
+    """Return a 4 x 4 stencil on a 4 x 4 torus."""
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 4))
+    graph = nx.DiGraph((u, v) for u, v in graph.edges)
+    return Problem(tasks=task_graph_of(graph), topology=build("torus:4x4"), rule=rule)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_and_effort_give_the_same_report(name):
+    """Tests every solver on any number of threads: none, one or two."""
+    reports = [solve(stencil(), solver=name, seed=5, effort=3)]
+    for threads in (1, 2):
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+            reports.append(solve(stencil(), solver=name, seed=5, effort=3, executor=pool))
+    assert all(settled(report) == settled(reports[0]) for report in reports)
+
+
+def test_auto_maps_a_stencil_without_loss():
+    """Tests that 24 neighbours end up 24 neighbours, which is proved by the bound."""
+    report = solve(stencil())
+    assert (report.cost, report.optimal, report.metrics["dilation"]) == (24, True, 1)
+
+
+def test_any_ocean_sampler_object_is_accepted(path_problem):
+    """Tests dimod's exact solver as the sampler of the QUBO path."""
+    report = solve(path_problem, solver=dimod.ExactSolver())
+    assert (report.cost, report.solver) == (7, "ExactSolver")
+
+
+def test_stages_record_what_each_reached(random_problem):
+    """Tests names, falling costs, and the rounds of the tuner."""
+    report = solve(random_problem("levels", 3), solver="neal")
+    assert [stage.name for stage in report.stages][:3] == ["baseline", "bound", "qubo"]
+    assert all(a.cost >= b.cost for a, b in itertools.pairwise(report.stages))
+    rounds = report.stages[2].detail["rounds"]
+    assert {"penalty_scale", "feasible_share", "best_raw", "best_repaired", "best_polished"} == set(rounds[0])
+
+
+def test_a_time_limit_ends_a_search_without_end():
+    """Tests that search goes on until the limit and stops near it."""
+    problem = Problem(
+        tasks=task_graph_of(nx.gnm_random_graph(64, 400, seed=1)), topology=build("torus:8x8"), rule="one-to-one"
+    )
+    report = solve(problem, time_limit_s=0.5)
+    assert 0.4 < report.seconds < 2
+
+
+def test_an_endless_effort_obeys_the_time_limit():
+    """Tests the largest effort there is."""
+    problem = Problem(
+        tasks=task_graph_of(nx.gnm_random_graph(64, 400, seed=1)), topology=build("torus:8x8"), rule="one-to-one"
+    )
+    for name in ("auto", "neal", "random"):
+        assert solve(problem, solver=name, effort=2**63 - 1, time_limit_s=0.3).seconds < 2.5
+
+
+def test_an_unsatisfiable_problem_is_a_report():
+    """Tests that more tasks than nodes give no mapping, no cost, and a reason."""
+    problem = Problem(tasks=task_graph_of(nx.path_graph(5)), topology=build("ring:4"), rule="one-to-one")
+    report = solve(problem)
+    assert (report.feasible, report.cost, report.gap, dict(report.mapping)) == (False, None, None, {})
+    assert report.violations[0].kind == "slots"
+
+
+@pytest.mark.parametrize("limits", [{}, {"pinned": {"0": "0", "1": "1", "2": "2"}}])
+def test_problems_without_a_choice_are_solved(limits):
+    """Tests a task alone, and a problem where every task is pinned, by every solver."""
+    size = 3 if limits else 1
+    problem = Problem(tasks=task_graph_of(nx.path_graph(size)), topology=build("ring:3"), rule="one-to-one", **limits)
+    for name in NAMES:
+        report = solve(problem, solver=name)
+        assert report.feasible
+        assert report.cost == size - 1
+
+
+@pytest.mark.parametrize(
+    ("field", "bad"),
+    [
+        ("seed", {"seed": -1}),
+        ("seed", {"seed": 2**63}),
+        ("seed", {"seed": 10**5000}),
+        ("effort", {"effort": 0}),
+        ("effort", {"effort": 2**63}),
+        ("time_limit_s", {"time_limit_s": 0.0}),
+        ("time_limit_s", {"time_limit_s": float("nan")}),
+        ("time_limit_s", {"time_limit_s": float("inf")}),
+        ("solver", {"solver": "quantum"}),
+    ],
+)
+def test_bad_requests_name_their_field(field, bad, path_problem):
+    """Tests every checked value."""
+    with pytest.raises(InputError) as error:
+        solve(path_problem, **bad)
+    assert error.value.field == field
+
+
+def test_a_solver_that_is_no_sampler_is_a_type_error(path_problem):
+    """Tests an object without a sample method."""
+    with pytest.raises(TypeError, match="sampler"):
+        solve(path_problem, solver=object())
+
+
+def test_penalties_stuck_at_their_bound_are_reported():
+    """Tests that a sampler whose reads are never feasible leads to advice."""
+
+    class Noise(dimod.Sampler):
+        """Return all ones, which is never feasible."""
+
+        parameters: dict[str, list[str]] = {"beta_range": []}  # noqa: RUF012
+        properties: dict[str, object] = {}  # noqa: RUF012
+
+        def sample(self, bqm, **options):
+            """Return one sample of ones."""
+            return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 1), bqm)
+
+    problem = Problem(tasks=task_graph_of(nx.path_graph(4)), topology=build("ring:4"), rule="one-to-one")
+    report = solve(problem, solver=Noise())
+    assert any("penalties stand at their safe bound" in warning for warning in report.warnings) or report.optimal
+
+
+def test_progress_is_called_as_stages_begin(path_problem):
+    """Tests that stages are announced in order."""
+    seen = []
+    solve(path_problem, solver="search", progress=lambda progress: seen.append(progress.stage))
+    assert seen[0] == "bound"
+
+
+def test_the_public_names_resolve():
+    """Tests that everything in `tiger.__all__` can be imported, and nothing else can."""
+    assert all(getattr(tiger, name) is not None for name in tiger.__all__)
+    assert set(tiger.__all__) < set(dir(tiger))
+    with pytest.raises(AttributeError, match="nothing"):
+        tiger.nothing  # noqa: B018
