@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tiger.partition.nodes import around
 
 @dataclass(frozen=True, slots=True)
 class LevelWindows:
-    """Cut a levels problem into runs of `span` levels, forward for even seeds and backward, half a run on, for odd ones."""
+    """Cut a levels problem into runs of `span` levels: forward for even seeds, backward and half a run on for odd ones."""
 
     span: int = 2
 
@@ -22,7 +23,7 @@ class LevelWindows:
         first = self.span // 2 if seed % 2 else 0
         groups = [group[problem.pins[group] < 0] for group in problem.groups]
         edges = sorted({0, *range(first, len(groups), self.span), len(groups)})
-        runs = [np.concatenate(groups[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+        runs = [np.concatenate(groups[a:b]) for a, b in pairwise(edges)]
         for run in runs[::-1] if seed % 2 else runs:
             widest = max(int(max_size**0.5), 1)
             for chunk in np.array_split(run, -(-len(run) // widest)) if len(run) else []:

@@ -7,7 +7,10 @@ from tiger.model.problem import Problem
 
 
 def around(problem: Problem, places: IntArray, tasks: IntArray, count: int) -> IntArray:
-    """Return the nodes that `tasks` occupy in `places[n]` and the hosts closest to any of them, `count` or more in all."""
+    """Return the nodes that `tasks` occupy in `places[n]` and the hosts closest to any of them, up to `count` in all.
+
+    No node that a task occupies is left out, and the hosts are those closest by the way from a task's node to them.
+    """
     own = np.unique(places[tasks])
     hosts = np.setdiff1d(problem.topology.hosts, own)
     more = max(count - len(own), 0)

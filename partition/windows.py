@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import breadth_first_order
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
@@ -28,14 +28,19 @@ class TaskWindows:
 
 
 def _order(problem: Problem, rng: np.random.Generator) -> IntArray:
-    """Return the tasks without a pin in breadth-first order, the components of the traffic one after another."""
-    linked = sp.csr_array(problem.tasks.traffic + problem.inflow)
-    seen = problem.pins >= 0
-    order: list[IntArray] = []
-    for root in rng.permutation(problem.tasks.size):
-        if not seen[root]:
-            reached = breadth_first_order(linked, root, directed=False, return_predecessors=False)
-            fresh = reached[~seen[reached]]
-            seen[fresh] = True
-            order.append(fresh.astype(np.int64))
-    return np.concatenate(order) if order else np.zeros(0, np.int64)
+    """Return the tasks without a pin in breadth-first order, the components of the traffic one after another.
+
+    One search from an extra root, tied to a task of every component, visits each of them as one from that task would.
+    """
+    size, free = problem.tasks.size, problem.pins < 0
+    label = connected_components(problem.tasks.traffic, directed=False)[1]
+    drawn = rng.permutation(size)
+    drawn = drawn[free[drawn]]
+    first = np.sort(np.unique(label[drawn], return_index=True)[1])
+    rank = np.zeros(size, np.int64)
+    rank[label[drawn[first]]] = np.arange(len(first))
+    ties = sp.csr_array((np.ones(len(first)), (np.zeros(len(first), np.int64), drawn[first])), shape=(1, size))
+    linked = sp.block_array([[sp.csr_array(problem.tasks.traffic + problem.inflow), ties.T], [ties, None]]).tocsr()
+    reached = breadth_first_order(linked, size, directed=False, return_predecessors=False)
+    order = reached[1:][free[reached[1:]]].astype(np.int64)
+    return order[np.argsort(rank[label[order]], kind="stable")]

@@ -9,7 +9,8 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derived
 from tiger.solvers import moves
-from tiger.solvers.instance import fixed_of, instance_of, state_of
+from tiger.solvers.instance import instance_of, state_of
+from tiger.solvers.local import shuffle
 
 SHUFFLE = 8
 
@@ -36,13 +37,11 @@ class Random:
         best = start.copy()
         if not inst.movable.size:
             return Assignment(places=best)
-        state, fixed = state_of(problem, start), fixed_of(inst)
+        state = state_of(problem, start)
         for number in range(effort):
             if stop():
                 break
-            draw = derived(seed, number)
-            scratch = state.place.copy()
-            moves.anneal(inst, state, fixed, scratch, np.array([np.inf]), SHUFFLE * inst.movable.size, draw, (0.0, 0.0))
+            shuffle(inst, state, SHUFFLE * inst.movable.size, derived(seed, number), stop)
             if moves.total(inst, state.place) < moves.total(inst, best) - inst.tolerance:
                 best = state.place.copy()
         return Assignment(places=best)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.solvers.kernel import kernel
 
 
 class Tree(NamedTuple):
@@ -24,7 +25,7 @@ class Tree(NamedTuple):
     room: IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_open(tree: Tree, local: IntArray, depth: int, q: int) -> bool:
     """Tell whether the task placed at `depth` may lie on node q beside those placed before it."""
     group = tree.group_of[depth]
@@ -41,9 +42,9 @@ def is_open(tree: Tree, local: IntArray, depth: int, q: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def push(tree: Tree, fields: FloatArray, depth: int, q: int) -> float:
-    """Add the traffic of the task placed at `depth` on q to the costs of those after it; return what they cost at least.
+    """Add the traffic of the task placed at `depth` on q to the costs of those after it; return their least cost.
 
     `fields[d + 1]` are the costs of tasks after d given the places up to d.
     """
@@ -82,8 +83,8 @@ def branch(
 
     All arrays are the search's own memory, so that a later call goes on where this one stopped: `fields[k + 1, k, q]`,
     `local[k]` current nodes, `ranked[k, q]` node order and `cursor[k + 1]` next rank per depth with the depth last,
-    `spent[k + 1]` cost so far. `best[k]` receives improvements. `limits` are the visits of this call and the smallest gain
-    that counts. The bound of a partial placement lets every later task have its cheapest node.
+    `spent[k + 1]` cost so far. `best[k]` receives improvements. `limits` are the visits of this call and the smallest
+    gain that counts. The bound of a partial placement lets every later task have its cheapest node.
     """
     count = len(local)
     visits = 0

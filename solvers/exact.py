@@ -1,6 +1,6 @@
 """Exact search by branch and bound, which proves its answer or says that it could not."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,8 +18,8 @@ MEMORY_CELLS = 1 << 24
 class Exact:
     """Place tasks one by one, most traffic first, and drop every branch that cannot beat the best.
 
-    `visits` is the number of partial placements at effort 1. Exponential in n; meant for about a dozen tasks, more where
-    costs tell nodes apart.
+    `visits` is the number of partial placements at effort 1. Exponential in n; meant for about a dozen tasks, more
+    where costs tell nodes apart.
     """
 
     visits: int = 5_000_000
@@ -27,15 +27,16 @@ class Exact:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest mapping seen from the feasible `start[n]`, `proved` if the search ended by itself.
 
-        Deterministic, so the seed plays no part. O(k^2 q) memory for k free tasks on q nodes; a problem that needs more
-        than 128 MB comes back as it is.
+        Deterministic, so the seed plays no part. O((k^2 + q) q) memory for k free tasks on q nodes; a problem that needs
+        more than 128 MB of one array comes back as it is.
         """
-        window = fold(problem, whole(problem), start)
-        tasks, nodes = window.shape
+        block = whole(problem)
+        tasks, nodes = len(block.tasks), len(block.nodes)
         if not tasks:
             return Assignment(places=start.copy(), proved=True)
-        if (tasks + 1) * tasks * nodes > MEMORY_CELLS:
+        if max((tasks + 1) * tasks, nodes) * nodes > MEMORY_CELLS:
             return Assignment(places=start.copy())
+        window = fold(problem, block, start)
         local, proved = _search(window, window.local(start), self.visits * effort, stop)
         return Assignment(places=window.placed(start, local), proved=proved)
 
@@ -49,8 +50,8 @@ def _search(window: Window, start: IntArray, visits: int, stop: Stop) -> tuple[I
     fields[0] = tree.linear
     best, cursor = start[order].copy(), np.zeros(count + 1, np.int64)
     memory = (np.zeros(count, np.int64), np.zeros((count, nodes), np.int64), np.zeros(count + 1))
-    bound = window.cost(start) - window.constant
-    gain = 1e-10 * max(1.0, abs(bound))
+    bound = replace(window, constant=0.0).cost(start)
+    gain = 1e-10 * bound
     ended = False
     while visits > 0 and not ended and not stop():
         slice_ = max(1, min(visits, CELLS * 64 // (count * nodes)))

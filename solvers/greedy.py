@@ -3,76 +3,58 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
-from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.model.window import Window, fold, whole
+from tiger.solvers import moves
+from tiger.solvers.instance import Instance, State, instance_of, state_of
 
-CELLS = 1 << 24
+LIMIT = 1 << 31
+SLICE = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """Place the task with most traffic to those already placed on the node where it costs least; no promise of quality."""
+    """Place the task with most traffic to those already placed on the node where it costs least, one after another.
+
+    No promise of quality.
+    """
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the greedy mapping, or `start[n]` where that is cheaper or tight constraints stop the construction.
 
-        O(n m + edges m) time and memory; deterministic, so effort and seed play no part. Problems of more than 2**24
-        task-node pairs come back as they are.
+        O(n^2 + n m + edges m) time; deterministic, so effort and seed play no part. A problem of more than 2**31
+        pairs of a task, or an end of an edge, with a node comes back as it is.
         """
-        block = whole(problem)
-        if not len(block.tasks) or len(block.tasks) * len(block.nodes) > CELLS:
+        inst = instance_of(problem)
+        tasks, hosts = inst.movable.size, inst.hosts.size
+        work = hosts * (tasks + inst.indices.size)
+        if not tasks or work > LIMIT:
             return Assignment(places=start.copy())
-        window = fold(problem, block, start)
-        local = _construct(window, stop)
-        if local is None or window.cost(local) >= window.cost(window.local(start)):
-            return Assignment(places=start.copy())
-        return Assignment(places=window.placed(start, local))
+        state, weight = _emptied(problem, inst, start), _weight(inst)
+        pull, step = np.zeros(len(weight)), max(tasks * SLICE // work, 1)
+        for placed in range(0, tasks, step):
+            if stop() or not moves.construct(inst, state, pull, weight, min(step, tasks - placed)):
+                return Assignment(places=start.copy())
+        cheaper = moves.total(inst, state.place) < moves.total(inst, start)
+        return Assignment(places=state.place if cheaper else start.copy())
 
 
-def _construct(window: Window, stop: Stop) -> IntArray | None:
-    """Return local places, None when a task finds no node left or time is up."""
-    cost = window.linear.copy()
-    inflow = sp.csr_array(window.traffic.T)
-    pull = np.zeros(len(cost))
-    weight = np.asarray((window.traffic + inflow).sum(axis=1)).ravel()
-    group_of = np.full(len(cost), -1, np.int64)
-    for number, group in enumerate(window.groups):
-        group_of[group] = number
-    room = [capacity.room.copy() for capacity in window.capacities]
-    local = np.full(len(cost), -1, np.int64)
-    for _ in range(len(cost)):
-        waiting = np.flatnonzero(local < 0)
-        task = int(waiting[np.lexsort((-weight[waiting], -pull[waiting]))[0]])
-        open_ = np.isfinite(cost[task])
-        for capacity, left in zip(window.capacities, room, strict=True):
-            open_ &= capacity.load[task] <= left
-        if not open_.any() or stop():
-            return None
-        node = int(np.argmin(np.where(open_, cost[task], np.inf)))
-        local[task] = node
-        for capacity, left in zip(window.capacities, room, strict=True):
-            left[node] -= capacity.load[task]
-        _spread(window.traffic, window.distance.T, task, node, cost, pull)
-        _spread(inflow, window.distance, task, node, cost, pull)
-        if group_of[task] >= 0:
-            cost[_others(group_of, task), node] = np.inf
-    return local
+def _emptied(problem: Problem, inst: Instance, start: IntArray) -> State:
+    """Return the state in which the movable tasks have no place."""
+    state, gone = state_of(problem, start), inst.movable
+    if problem.groups:
+        state.occupant[inst.group_of[gone], start[gone]] = -1
+    np.subtract.at(state.held, start[gone], 1)
+    np.subtract.at(state.used, start[gone], inst.memory[gone])
+    state.place[gone] = -1
+    return state
 
 
-def _spread(traffic: sp.csr_array, away: FloatArray, task: int, node: int, cost: FloatArray, pull: FloatArray) -> None:
-    """Add the traffic of a placed task to the costs of its neighbours (in place)."""
-    row = slice(traffic.indptr[task], traffic.indptr[task + 1])
-    near, volume = traffic.indices[row], traffic.data[row]
-    cost[near] += volume[:, None] * away[:, node][None, :]
-    pull[near] += volume
-
-
-def _others(group_of: IntArray, task: int) -> BoolArray:
-    """Return which other tasks share the task's group."""
-    others: BoolArray = group_of == group_of[task]
-    others[task] = False
-    return others
+def _weight(inst: Instance) -> FloatArray:
+    """Return the traffic of every task with movable ones."""
+    movable = np.zeros(len(inst.work), bool)
+    movable[inst.movable] = True
+    row = np.repeat(np.arange(len(movable)), np.diff(inst.indptr))
+    return np.bincount(row, weights=(inst.out + inst.back) * movable[inst.indices], minlength=len(movable))

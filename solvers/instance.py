@@ -17,12 +17,12 @@ DENSE_NODES = 1024
 class Instance(NamedTuple):
     """Hold n tasks, m nodes and e neighbour entries.
 
-    Row t of `indptr[n + 1]`, `indices[e]` lists the neighbours u of task t, with traffic `out[e]` from t to u and `back[e]`
-    from u to t; on a symmetric metric `out` is the sum and `back` 0. `loop[n]` is the traffic of a task with itself.
-    `kind`, `table`, `shape`, `steps` are the metric's DistanceArrays. `group_of[n]` is -1 where nodes are shared. Row t of
-    `ban_start[n + 1]`, `ban_node` lists forbidden nodes, sorted. `near[m, c]` are the closest hosts of a node, -1 where
-    there are fewer. `movable` are the tasks a search may move, `hosts` the nodes it may use; `tolerance` is the smallest
-    gain that counts.
+    Row t of `indptr[n + 1]`, `indices[e]` lists the neighbours u of task t, with traffic `out[e]` from t to u and
+    `back[e]` from u to t; on a symmetric metric `out` is the sum and `back` 0. `loop[n]` is the traffic of a task with
+    itself. `kind`, `table`, `shape`, `steps` are the metric's DistanceArrays. `group_of[n]` is -1 where nodes are
+    shared. Row t of `ban_start[n + 1]`, `ban_node` lists forbidden nodes, sorted. `near[m, c]` are hosts close to a
+    node, -1 where there are fewer. `movable` are the tasks a search may move, `hosts` the nodes it may use; `tolerance`
+    is the smallest gain that counts. All arrays are read-only.
     """
 
     indptr: IntArray
@@ -51,13 +51,14 @@ class Instance(NamedTuple):
 class State(NamedTuple):
     """Hold a mapping under change: `place[n]`, and who is where.
 
-    `occupant[groups, m]` is the task of a group on a node or -1. Where nodes are shared, node p's tasks are
-    `seats[seat_start[p] : seat_start[p] + count[p]]`, task t sits at `seat_of[t]`, and `used[m]` is the memory in use.
+    `occupant[groups, m]` is the task of a group on a node or -1, and `held[m]` how many tasks a node has. Where nodes
+    are shared, node p's tasks are `seats[seat_start[p] : seat_start[p] + held[p]]`, task t sits at `seat_of[t]`, and
+    `used[m]` is the memory in use.
     """
 
     place: IntArray
     occupant: IntArray
-    count: IntArray
+    held: IntArray
     used: IntArray
     seat_start: IntArray
     seats: IntArray
@@ -71,31 +72,30 @@ def instance_of(problem: Problem) -> Instance:
         nodes = np.arange(problem.topology.size)
         metric = metric._replace(kind=0, table=problem.metric.between(nodes[:, None], nodes[None, :]))
     indptr, indices, out, back = _neighbours(problem)
-    shared = not problem.groups
-    found = Instance(
-        indptr=indptr,
-        indices=indices,
-        out=out,
-        back=back,
-        loop=problem.tasks.traffic.diagonal(),
-        work=problem.tasks.work,
-        price=problem.topology.cost,
+    tasks, topology, shared = problem.tasks, problem.topology, not problem.groups
+    return Instance(
+        indptr=_uniform(indptr),
+        indices=_uniform(indices),
+        out=_uniform(out),
+        back=_uniform(back),
+        loop=_uniform(tasks.traffic.diagonal()),
+        work=_uniform(tasks.work),
+        price=_uniform(topology.cost),
         kind=metric.kind,
-        table=metric.table,
-        shape=metric.shape,
-        steps=metric.steps,
-        group_of=problem.group_of,
-        slots=problem.topology.slots if shared else np.minimum(problem.topology.slots, 1),
-        memory=_or(problem.tasks.memory, problem.tasks.size, 0),
-        room=_or(problem.topology.memory, problem.topology.size, np.iinfo(np.int64).max),
-        ban_start=np.searchsorted(problem.banned[:, 0], np.arange(problem.tasks.size + 1)),
-        ban_node=np.ascontiguousarray(problem.banned[:, 1]),
-        near=nearest_hosts(problem.metric, problem.topology.hosts),
-        movable=problem.free,
-        hosts=problem.topology.hosts,
-        tolerance=_tolerance(problem),
+        table=_uniform(metric.table),
+        shape=_uniform(metric.shape),
+        steps=_uniform(metric.steps),
+        group_of=_uniform(problem.group_of),
+        slots=_uniform(topology.slots if shared else np.minimum(topology.slots, 1)),
+        memory=_uniform(_or(tasks.memory, tasks.size, 0)),
+        room=_uniform(_or(topology.memory, topology.size, np.iinfo(np.int64).max)),
+        ban_start=_uniform(np.searchsorted(problem.banned[:, 0], np.arange(tasks.size + 1))),
+        ban_node=_uniform(problem.banned[:, 1]),
+        near=_uniform(nearest_hosts(problem.metric, topology.hosts)),
+        movable=_uniform(problem.free),
+        hosts=_uniform(topology.hosts),
+        tolerance=1e-10 * max(_largest(problem), 1e-300),
     )
-    return Instance(*(_uniform(part) if isinstance(part, np.ndarray) else part for part in found))
 
 
 def limited(inst: Instance, movable: IntArray, hosts: IntArray) -> Instance:
@@ -116,12 +116,12 @@ def state_of(problem: Problem, places: IntArray) -> State:
     occupant = np.full((max(len(problem.groups), 1), size), -1, np.int64)
     for number, group in enumerate(problem.groups):
         occupant[number, places[group]] = group
-    count = np.bincount(places, minlength=size)
+    held = np.bincount(places, minlength=size)
     seats = np.minimum(problem.topology.slots, problem.tasks.size) if not problem.groups else np.zeros(size, np.int64)
     start = np.concatenate([[0], np.cumsum(seats)[:-1]])
     order = np.argsort(places, kind="stable")
     rank = np.empty(len(places), np.int64)
-    rank[order] = np.arange(len(places)) - np.repeat(np.cumsum(count) - count, count)
+    rank[order] = np.arange(len(places)) - np.repeat(np.cumsum(held) - held, held)
     seat_of = start[places] + rank
     table = np.full(max(int(seats.sum()), 1), -1, np.int64)
     if not problem.groups:
@@ -129,11 +129,14 @@ def state_of(problem: Problem, places: IntArray) -> State:
     used = np.zeros(size, np.int64)
     if problem.tasks.memory is not None:
         np.add.at(used, places, problem.tasks.memory)
-    return State(places.copy(), occupant, count, used, start, table, seat_of)
+    return State(places.copy(), occupant, held, used, start, table, seat_of)
 
 
 def nearest_hosts(metric: Metric, hosts: IntArray) -> IntArray:
-    """Return near[m, c], up to 8 hosts at the smallest positive distances from each node, -1 where there are fewer."""
+    """Return near[m, c], hosts close to each node, itself left out, -1 where there are fewer.
+
+    On a grid its neighbours, in a tree up to 8 leaves of the smallest subtree around it, else the 8 closest.
+    """
     if isinstance(metric, GridMetric):
         near = _grid_neighbours(metric)
     elif isinstance(metric, TreeMetric):
@@ -160,13 +163,14 @@ def _neighbours(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, Float
     return out.indptr.astype(np.int64), out.indices.astype(np.int64), forth, behind
 
 
-def _tolerance(problem: Problem) -> float:
-    """Return a gain far below any true one and far above rounding: 1e-10 of the largest single cost."""
-    volume = float(problem.tasks.traffic.data.max(initial=0.0))
-    near = problem.metric.arrays()
-    reach = max(float(near.table.max()), float(near.steps[-1]) * float(near.shape.sum()))
-    compute = float(problem.tasks.work.max()) * float(problem.topology.cost.max())
-    return 1e-10 * max(volume * reach, compute, 1e-300)
+def _largest(problem: Problem) -> float:
+    """Return the most that one edge can cost, or that the work of one task can cost more on one host than on another.
+
+    Ways that do not exist play no part.
+    """
+    prices = problem.topology.cost[problem.topology.hosts]
+    reach = float(problem.tasks.traffic.data.max(initial=0.0)) * problem.topology.metric.farthest
+    return max(reach, float(problem.tasks.work.max()) * float(np.ptp(prices)))
 
 
 def _uniform(array: NDArray[Scalar]) -> NDArray[Scalar]:
@@ -217,5 +221,8 @@ def _closest(metric: Metric, hosts: IntArray) -> IntArray:
         rows = np.arange(start, min(start + 512, metric.size))
         away = metric.between(rows[:, None], hosts[None, :])
         away[rows[:, None] == hosts[None, :]] = np.inf
-        near[rows] = hosts[np.argsort(away, axis=1, kind="stable")[:, :width]]
+        for column in range(width):
+            closest = away.argmin(axis=1)
+            near[rows, column] = hosts[closest]
+            away[np.arange(len(rows)), closest] = np.inf
     return near

@@ -11,13 +11,15 @@ from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derived
 from tiger.model.window import Block
 from tiger.solvers import moves
-from tiger.solvers.instance import Instance, fixed_of, instance_of, limited, state_of
+from tiger.solvers.instance import Instance, State, fixed_of, instance_of, limited, state_of
 
 SWEEPS = 10_000
 SCAN_LIMIT = 1 << 23
-LEAST_MOVES = 20_000
+MOST_MOVES_A_HEAT = 20_000
 MOST_MOVES = 5_000_000
 CHUNK = 100_000
+SLICE = 1 << 23
+ENTRIES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Descent:
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the local optimum below the feasible `start[n]`; deterministic, so effort and seed play no part."""
-        return Assignment(places=Polish(problem).improve(start))
+        return Assignment(places=_descended(problem, instance_of(problem), start, stop))
 
 
 class Polish:
@@ -39,17 +41,16 @@ class Polish:
     def improve(self, places: IntArray, block: Block | None = None) -> IntArray:
         """Return the local optimum below the feasible `places[n]`, moving only the block's tasks among its nodes."""
         inst = self._instance if block is None else limited(self._instance, block.tasks, block.nodes)
-        return _descended(self._problem, inst, places)
+        return _descended(self._problem, inst, places, _never)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnealParams:
     """Set the annealer: `lanes` starts and `moves` proposals per task and temperature at effort 1, `heats` temperatures.
 
-    Both grow with the square root of the effort, so that the work is proportional to it.
-
-    Temperatures fall from `hot` to `cold` times the median size of a cost change at a local optimum; `reheat` scales the
-    first one for lanes that start from the best mapping instead of a random one.
+    Lanes and proposals grow with the square root of the effort, so that the work is proportional to it. Temperatures
+    fall from `hot` to `cold` times the median size of a cost change at a local optimum; `reheat` scales the first one
+    for lanes that start from the best mapping instead of a random one.
     """
 
     lanes: int = 4
@@ -61,7 +62,7 @@ class AnnealParams:
 
     def moves_at(self, tasks: int, nodes: int) -> float:
         """Return the moves a heat at effort 1: `moves` a task, more with the square of the nodes, at most 20,000."""
-        return min(self.moves * tasks * min(max((nodes / 16) ** 2, 1.0), 16.0), LEAST_MOVES)
+        return min(self.moves * tasks * min(max((nodes / 16) ** 2, 1.0), 16.0), MOST_MOVES_A_HEAT)
 
     def schedule(self, scale: float, *, shuffle: bool) -> FloatArray:
         """Return the falling temperatures of a lane, an infinite one first where it starts from a shuffle."""
@@ -77,11 +78,14 @@ class Annealing:
     params: AnnealParams = AnnealParams()
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
-        """Return the cheapest local optimum found from the feasible `start[n]`; O(effort n degree) up to 20,000 moves a heat."""
+        """Return the cheapest local optimum found from the feasible `start[n]`.
+
+        O(effort n degree) time, up to 20,000 proposals a temperature at effort 1, and that of the descents.
+        """
         inst = instance_of(problem)
         if not inst.movable.size:
             return Assignment(places=start.copy())
-        best = _descended(problem, inst, start)
+        best = _descended(problem, inst, start, stop)
         cost = moves.total(inst, best)
         least = self.params.moves_at(inst.movable.size, inst.hosts.size)
         moves_each = math.ceil(min(math.sqrt(effort) * least, MOST_MOVES))
@@ -89,47 +93,98 @@ class Annealing:
         for lane in range(math.ceil(effort * self.params.lanes * least / moves_each)):
             if stop():
                 break
-            lane_seed = derived(seed, lane)
-            shuffle = lane % 2 == 0
-            heats = self.params.schedule(scale, shuffle=shuffle)
-            found = _lane(problem, inst, best, (heats, moves_each, lane_seed), stop)
+            heats = self.params.schedule(scale, shuffle=lane % 2 == 0)
+            found = _lane(problem, inst, best, (heats, moves_each, derived(seed, lane)), stop)
             found_cost = moves.total(inst, found)
             if found_cost < cost - inst.tolerance:
                 best, cost = found, found_cost
         return Assignment(places=best)
 
 
+def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> None:
+    """Make about `count` random legal moves (in place), fewer when told to stop."""
+    fixed, scratch = fixed_of(inst), state.place.copy()
+    chunk = _chunk(inst)
+    for number, done in enumerate(range(0, count, chunk)):
+        draw = derived(seed, 1, number) if number else seed
+        moves.anneal(inst, state, fixed, scratch, np.array([np.inf]), min(chunk, count - done), draw, (0.0, 0.0))
+        if stop():
+            break
+
+
 def _lane(problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatArray, int, int], stop: Stop) -> IntArray:
     """Anneal once from `start[n]` by temperatures, moves at each and seed, and descend.
 
-    A leading infinite temperature shuffles first. The rest is run in chunks so that `stop` is heard.
+    A leading infinite temperature shuffles first. All is run in chunks so that `stop` is heard.
     """
     heats, moves_each, seed = plan
     state, fixed = state_of(problem, start), fixed_of(inst)
-    lowest = state.place.copy()
     if np.isinf(heats[0]):
-        moves.anneal(inst, state, fixed, lowest, heats[:1], 4 * inst.movable.size, seed, (0.0, 0.0))
-        heats, lowest = heats[1:], state.place.copy()
-    repeats = -(-moves_each // CHUNK)
-    chunks = np.array_split(np.repeat(heats, repeats), -(-len(heats) * moves_each // CHUNK))
+        shuffle(inst, state, 4 * inst.movable.size, seed, stop)
+        heats = heats[1:]
+    lowest, chunk = state.place.copy(), _chunk(inst)
+    repeats = -(-moves_each // chunk)
+    parts = np.array_split(np.repeat(heats, repeats), -(-len(heats) * moves_each // chunk))
     level = (0.0, 0.0)
-    for number, chunk in enumerate(chunks):
+    for number, part in enumerate(parts):
         if stop():
             break
-        level = moves.anneal(inst, state, fixed, lowest, chunk, -(-moves_each // repeats), derived(seed, number), level)
-    return _descended(problem, inst, lowest)
+        level = moves.anneal(inst, state, fixed, lowest, part, -(-moves_each // repeats), derived(seed, number), level)
+    return _descended(problem, inst, lowest, stop) if _joined(problem, lowest) else start.copy()
 
 
-def _descended(problem: Problem, inst: Instance, start: IntArray) -> IntArray:
-    """Return the local optimum below `start[n]`, or the start itself where a round of descent is too long."""
-    state = state_of(problem, start)
-    sweeps = SWEEPS if inst.movable.size * inst.hosts.size <= SCAN_LIMIT else 0
-    moves.descend(inst, state, fixed_of(inst), sweeps)
+def _chunk(inst: Instance) -> int:
+    """Return how many moves take about as long as CHUNK moves of tasks with few neighbours."""
+    return max(CHUNK * ENTRIES * len(inst.work) // max(inst.indices.size, ENTRIES * len(inst.work)), 1)
+
+
+def _joined(problem: Problem, places: IntArray) -> bool:
+    """Tell whether no traffic crosses disconnected parts, beside whose price all other costs drown in rounding."""
+    if problem.metric is problem.topology.metric:
+        return True
+    row, col = problem.tasks.traffic.nonzero()
+    return bool(np.isfinite(problem.topology.metric.between(places[row], places[col])).all())
+
+
+def _descended(problem: Problem, inst: Instance, start: IntArray, stop: Stop) -> IntArray:
+    """Return the local optimum below `start[n]`, or the start itself where a round of descent is too long.
+
+    Rounds are run in slices so that `stop` is heard.
+    """
+    state, fixed = state_of(problem, start), fixed_of(inst)
+    width = inst.hosts.size if problem.groups else inst.hosts.size + problem.tasks.size
+    pairs = inst.movable.size * width
+    if not pairs or pairs > SCAN_LIMIT:
+        return state.place
+    work = pairs * (1 + inst.indices.size // len(inst.work))
+    parts = np.array_split(inst.movable, min(-(-work // SLICE), inst.movable.size))
+    rounds = max(SLICE // work, 1)
+    for _ in range(0, SWEEPS, rounds):
+        gained = False
+        for part in parts:
+            if stop():
+                return state.place
+            gained |= moves.descend(limited(inst, part, inst.hosts), state, fixed, rounds)
+        if not gained:
+            break
     return state.place
 
 
 def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> float:
     """Return the median size of a cost change at a mapping, 1 where no move costs anything."""
-    sizes = moves.spread(inst, state_of(problem, places), fixed_of(inst), 512, seed)
-    sizes = sizes[sizes > inst.tolerance]
+    sizes = np.empty(512)
+    moves.spread(inst, state_of(problem, places), fixed_of(inst), sizes, seed)
+    sizes = sizes[(sizes > inst.tolerance) & (sizes <= _most(problem))]
     return float(np.median(sizes)) if sizes.size else 1.0
+
+
+def _most(problem: Problem) -> float:
+    """Return more than any mapping costs whose traffic does not cross disconnected parts."""
+    tasks, topology = problem.tasks, problem.topology
+    compute = float(tasks.work.sum()) * float(topology.cost.max())
+    return 1.000001 * (topology.metric.farthest * float(tasks.traffic.data.sum()) + compute)
+
+
+def _never() -> bool:
+    """Never stop."""
+    return False

@@ -5,13 +5,13 @@ comes from numpy's generator inside numba, seeded by the caller's `seed`.
 """
 
 import numpy as np
-from numba import njit
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance, State
+from tiger.solvers.kernel import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distance(inst: Instance, p: int, q: int) -> float:
     """Return the distance from node p to node q; O(1) dense, O(axes) or O(levels) otherwise."""
     if inst.kind == 0:
@@ -33,7 +33,7 @@ def distance(inst: Instance, p: int, q: int) -> float:
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def total(inst: Instance, place: IntArray) -> float:
     """Return the cost of a mapping; O(edges)."""
     cost = 0.0
@@ -46,7 +46,7 @@ def total(inst: Instance, place: IntArray) -> float:
     return cost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shift(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
     """Return the cost change of moving task t to node q, traffic with task `skip` left out; O(degree)."""
     p = place[t]
@@ -64,7 +64,7 @@ def shift(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
     return change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exchange(inst: Instance, place: IntArray, t: int, u: int) -> float:
     """Return the cost change of swapping tasks t and u; O(degree)."""
     p, q = place[t], place[u]
@@ -75,7 +75,7 @@ def exchange(inst: Instance, place: IntArray, t: int, u: int) -> float:
     return change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def open_to(inst: Instance, t: int, q: int) -> bool:
     """Tell whether task t may lie on node q as far as slots, its own memory and forbidden pairs go."""
     if inst.slots[q] == 0 or inst.memory[t] > inst.room[q]:
@@ -92,7 +92,7 @@ def open_to(inst: Instance, t: int, q: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def can_move(inst: Instance, state: State, t: int, q: int) -> bool:
     """Tell whether task t may relocate to node q, nobody else moving."""
     if not open_to(inst, t, q):
@@ -100,10 +100,10 @@ def can_move(inst: Instance, state: State, t: int, q: int) -> bool:
     group = inst.group_of[t]
     if group >= 0:
         return state.occupant[group, q] < 0
-    return state.count[q] < inst.slots[q] and state.used[q] + inst.memory[t] <= inst.room[q]
+    return state.held[q] < inst.slots[q] and state.used[q] + inst.memory[t] <= inst.room[q]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def can_swap(inst: Instance, state: State, fixed: IntArray, t: int, u: int) -> bool:
     """Tell whether tasks t and u, of one group or on shared nodes, may change places."""
     p, q = state.place[t], state.place[u]
@@ -115,7 +115,7 @@ def can_swap(inst: Instance, state: State, fixed: IntArray, t: int, u: int) -> b
     return state.used[q] + more <= inst.room[q] and state.used[p] - more <= inst.room[p]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relocate(inst: Instance, state: State, t: int, q: int) -> None:
     """Move task t to node q."""
     p, group = state.place[t], inst.group_of[t]
@@ -123,19 +123,19 @@ def relocate(inst: Instance, state: State, t: int, q: int) -> None:
         state.occupant[group, p] = -1
         state.occupant[group, q] = t
     else:
-        last = state.seats[state.seat_start[p] + state.count[p] - 1]
+        last = state.seats[state.seat_start[p] + state.held[p] - 1]
         state.seats[state.seat_of[t]] = last
         state.seat_of[last] = state.seat_of[t]
-        state.seat_of[t] = state.seat_start[q] + state.count[q]
+        state.seat_of[t] = state.seat_start[q] + state.held[q]
         state.seats[state.seat_of[t]] = t
         state.used[p] -= inst.memory[t]
         state.used[q] += inst.memory[t]
-    state.count[p] -= 1
-    state.count[q] += 1
+    state.held[p] -= 1
+    state.held[q] += 1
     state.place[t] = q
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def swap(inst: Instance, state: State, t: int, u: int) -> None:
     """Let tasks t and u change places."""
     p, q = state.place[t], state.place[u]
@@ -153,9 +153,9 @@ def swap(inst: Instance, state: State, t: int, u: int) -> None:
     state.place[u] = p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[float, int, int]:
-    """Return the largest cost fall of task t as (change, node, partner); partner -1 for a relocation, node -1 for none."""
+    """Return task t's best move as (change, node, partner); partner -1 for a relocation, node -1 for none that gains."""
     best, node, partner = -inst.tolerance, -1, -1
     for q in inst.hosts:
         if q == state.place[t]:
@@ -171,7 +171,7 @@ def best_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[fl
                 if change < best:
                     best, node, partner = change, q, u
         else:
-            for seat in range(state.seat_start[q], state.seat_start[q] + state.count[q]):
+            for seat in range(state.seat_start[q], state.seat_start[q] + state.held[q]):
                 u = state.seats[seat]
                 if can_swap(inst, state, fixed, t, u):
                     change = exchange(inst, state.place, t, u)
@@ -180,19 +180,18 @@ def best_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[fl
     return best, node, partner
 
 
-@njit(cache=True, nogil=True)
-def descend(inst: Instance, state: State, fixed: IntArray, sweeps: int) -> float:
+@kernel
+def descend(inst: Instance, state: State, fixed: IntArray, sweeps: int) -> bool:
     """Give each movable task in turn its best swap or relocation until none gains, at most `sweeps` times round.
 
-    Return the cost change. O(m degree) a task and round in groups, O(n degree) on shared nodes.
+    Tell whether the last round gained. O(m degree) a task and round in groups, O((n + m) degree) on shared nodes.
     """
-    total = 0.0
+    moved = False
     for _ in range(sweeps):
         moved = False
         for t in inst.movable:
-            change, q, u = best_move(inst, state, fixed, t)
+            _, q, u = best_move(inst, state, fixed, t)
             if q >= 0:
-                total += change
                 moved = True
                 if u >= 0:
                     swap(inst, state, t, u)
@@ -200,10 +199,10 @@ def descend(inst: Instance, state: State, fixed: IntArray, sweeps: int) -> float
                     relocate(inst, state, t, q)
         if not moved:
             break
-    return total
+    return moved
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def propose(inst: Instance, state: State, t: int) -> int:
     """Draw a node for task t: half the time next to or on a neighbour's node, else any host."""
     degree = inst.indptr[t + 1] - inst.indptr[t]
@@ -218,19 +217,19 @@ def propose(inst: Instance, state: State, t: int) -> int:
     return inst.hosts[np.random.randint(len(inst.hosts))]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def partner_at(inst: Instance, state: State, t: int, q: int) -> int:
     """Return a task on node q that task t may try to swap with, -1 to try a relocation."""
     if inst.group_of[t] >= 0:
         return state.occupant[inst.group_of[t], q]
-    if state.count[q] == 0 or (state.count[q] < inst.slots[q] and np.random.random() < 0.5):
+    if state.held[q] == 0 or (state.held[q] < inst.slots[q] and np.random.random() < 0.5):
         return -1
-    return state.seats[state.seat_start[q] + np.random.randint(state.count[q])]
+    return state.seats[state.seat_start[q] + np.random.randint(state.held[q])]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def try_move(inst: Instance, state: State, fixed: IntArray, t: int, heat: float) -> float:
-    """Draw a move of task t and make it by Metropolis' rule at temperature `heat`; return its cost change, 0 if none."""
+    """Draw a move of task t, make it by Metropolis' rule at temperature `heat`, and return its cost change, 0 if none."""
     q = propose(inst, state, t)
     if q == state.place[t]:
         return 0.0
@@ -252,7 +251,7 @@ def try_move(inst: Instance, state: State, fixed: IntArray, t: int, heat: float)
     return change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal(
     inst: Instance,
     state: State,
@@ -277,19 +276,29 @@ def anneal(
             current += change
             if often and change < 0.0 and current < lowest - inst.tolerance:
                 lowest = current
-                best[:] = state.place
+                copy(state.place, best)
         if current < lowest - inst.tolerance:
             lowest = current
-            best[:] = state.place
+            copy(state.place, best)
     return current, lowest
 
 
-@njit(cache=True, nogil=True)
-def spread(inst: Instance, state: State, fixed: IntArray, draws: int, seed: int) -> FloatArray:
-    """Return the sizes of the cost changes of up to `draws` random legal moves; changes nothing."""
+@kernel
+def copy(place: IntArray, to: IntArray) -> None:
+    """Copy a mapping."""
+    for t in range(len(place)):
+        to[t] = place[t]
+
+
+@kernel
+def spread(inst: Instance, state: State, fixed: IntArray, found: FloatArray, seed: int) -> None:
+    """Draw a move for each entry of `found[k]` and put the size of its cost change there, 0 for one that is not legal.
+
+    No move is made.
+    """
     np.random.seed(seed)
-    found = np.zeros(draws)
-    for k in range(draws):
+    for k in range(len(found)):
+        found[k] = 0.0
         t = inst.movable[np.random.randint(len(inst.movable))]
         q = propose(inst, state, t)
         if q == state.place[t]:
@@ -300,4 +309,56 @@ def spread(inst: Instance, state: State, fixed: IntArray, draws: int, seed: int)
                 found[k] = abs(exchange(inst, state.place, t, u))
         elif can_move(inst, state, t, q):
             found[k] = abs(shift(inst, state.place, t, q, -1))
-    return found
+
+
+@kernel
+def heaviest(inst: Instance, state: State, pull: FloatArray, weight: FloatArray) -> int:
+    """Return the movable task without a place with most `pull[n]`, then most `weight[n]`, then the first; O(n)."""
+    best = -1
+    for t in inst.movable:
+        if state.place[t] < 0 and (
+            best < 0 or pull[t] > pull[best] or (pull[t] == pull[best] and weight[t] > weight[best])
+        ):
+            best = t
+    return best
+
+
+@kernel
+def cheapest(inst: Instance, state: State, t: int) -> int:
+    """Return the node where task t costs least beside the tasks that have a place, -1 if none is open; O(m degree)."""
+    best, node = np.inf, -1
+    for q in inst.hosts:
+        if not can_move(inst, state, t, q):
+            continue
+        cost = inst.work[t] * inst.price[q] + inst.loop[t] * distance(inst, q, q)
+        for e in range(inst.indptr[t], inst.indptr[t + 1]):
+            r = state.place[inst.indices[e]]
+            if r >= 0:
+                cost += inst.out[e] * distance(inst, q, r)
+                if inst.back[e] != 0.0:
+                    cost += inst.back[e] * distance(inst, r, q)
+        if cost < best:
+            best, node = cost, q
+    return node
+
+
+@kernel
+def construct(inst: Instance, state: State, pull: FloatArray, weight: FloatArray, count: int) -> bool:
+    """Place `count` more tasks, each time the heaviest on its cheapest node; tell whether all found one.
+
+    Tasks without a place are at -1 and appear nowhere else in the state, whose seats are not kept up. `pull[n]` is the
+    traffic with the tasks placed so far.
+    """
+    for _ in range(count):
+        t = heaviest(inst, state, pull, weight)
+        q = cheapest(inst, state, t)
+        if q < 0:
+            return False
+        state.place[t] = q
+        state.held[q] += 1
+        state.used[q] += inst.memory[t]
+        if inst.group_of[t] >= 0:
+            state.occupant[inst.group_of[t], q] = t
+        for e in range(inst.indptr[t], inst.indptr[t + 1]):
+            pull[inst.indices[e]] += inst.out[e] + inst.back[e]
+    return True

@@ -86,14 +86,18 @@ def polish(problem: Problem) -> Callable[[IntArray, Block], IntArray]:
 
 
 def sampler(name: str) -> Sampler:
-    """Return a sampler by name; one of the entry-point group is loaded and, where it is a class, made without arguments."""
+    """Return a sampler by name; one of the entry-point group is loaded and, where it is a class, called for a sampler."""
     if name == "neal":
         from dwave.samplers import SimulatedAnnealingSampler
 
-        return SimulatedAnnealingSampler()
+        return _made(SimulatedAnnealingSampler)
     if name == "tabu":
         from dwave.samplers import TabuSampler
 
-        return TabuSampler()
-    found = next(entry for entry in entry_points(group=GROUP) if entry.name == name).load()
+        return _made(TabuSampler)
+    return _made(next(entry for entry in entry_points(group=GROUP) if entry.name == name).load())
+
+
+def _made(found: Sampler | type[Sampler]) -> Sampler:
+    """Return the sampler itself, or one of the class."""
     return found() if isinstance(found, type) else found

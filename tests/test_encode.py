@@ -61,7 +61,11 @@ def ground(problem, places):
 
 SMALL = {
     "one-to-one": [{"tasks": 4, "nodes": 4}, {"tasks": 3, "nodes": 5}, {"tasks": 3, "nodes": 4, "forbidden": True}],
-    "levels": [{"tasks": 5, "nodes": 3}, {"tasks": 4, "nodes": 4, "pins": True}, {"tasks": 5, "nodes": 3, "forbidden": True}],
+    "levels": [
+        {"tasks": 5, "nodes": 3},
+        {"tasks": 4, "nodes": 4, "pins": True},
+        {"tasks": 5, "nodes": 3, "forbidden": True},
+    ],
     "capacity": [{"tasks": 4, "nodes": 2}, {"tasks": 3, "nodes": 3}, {"tasks": 4, "nodes": 2, "forbidden": True}],
 }
 

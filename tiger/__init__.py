@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tiger.assign import assign
+    from tiger.door import assign
     from tiger.errors import InputError
     from tiger.mapper import solve
     from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
@@ -28,7 +28,7 @@ _HOMES = {
     "TaskGraph": "tiger.model.tasks",
     "Topology": "tiger.model.topology",
     "TreeMetric": "tiger.model.metrics",
-    "assign": "tiger.assign",
+    "assign": "tiger.door",
     "solve": "tiger.mapper",
 }
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
+from tiger.routes import max_link_load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +46,39 @@ def cost_of(problem: Problem, places: IntArray) -> Cost:
 
 
 def violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
-    """Return every constraint that node indices `places[n]` break, at most one entry of each kind and node; O(n + edges)."""
+    """Return what node indices `places[n]` break, -1 standing for a task not placed yet; O(n log n + edges).
+
+    One entry per pin not kept, forbidden pair used, and node with too many tasks or too little memory; a single one for
+    all traffic that crosses disconnected parts.
+    """
     found = _pin_violations(problem, places)
     found += _sharing_violations(problem, places) if problem.groups else ()
     found += _capacity_violations(problem, places)
     return found + _reach_violations(problem, places)
 
 
+def metrics(problem: Problem, places: IntArray) -> dict[str, float]:
+    """Return how far node indices `places[n]` stretch the traffic, and how they load the links.
+
+    `dilation` is the largest distance that any traffic crosses, `mean_dilation` the mean weighted by volume (0 without
+    traffic), `max_link_load` as in tiger.routes, left out where the hardware has no links. Distances are those of the
+    hardware, infinite between disconnected parts. O(edges) and the routing.
+    """
+    edges = problem.tasks.traffic.tocoo()
+    away = problem.topology.metric.between(places[edges.row], places[edges.col])
+    volume = float(edges.data.sum())
+    values = {
+        "dilation": float(away.max(initial=0.0)),
+        "mean_dilation": float((edges.data * away).sum()) / volume if volume else 0.0,
+    }
+    load = max_link_load(problem, places)
+    return values if load is None else {**values, "max_link_load": load}
+
+
 def _pin_violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
     """Return pins that are not kept and forbidden pairs that are used."""
     tasks, nodes = problem.tasks.names, problem.topology.names
-    moved = np.flatnonzero((problem.pins >= 0) & (problem.pins != places))
+    moved = np.flatnonzero((problem.pins >= 0) & (places >= 0) & (problem.pins != places))
     used = problem.banned[places[problem.banned[:, 0]] == problem.banned[:, 1]]
     pins = [f"task {tasks[t]!r} is pinned to node {nodes[problem.pins[t]]!r}, not {nodes[places[t]]!r}" for t in moved]
     pairs = [f"task {tasks[t]!r} may not go to node {nodes[p]!r}" for t, p in used]
@@ -65,46 +88,50 @@ def _pin_violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]
 
 
 def _sharing_violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
-    """Return nodes that hold two tasks of one exclusivity group."""
-    key = problem.group_of * problem.topology.size + places
-    order = np.argsort(key, kind="stable")
-    again = np.flatnonzero(key[order][1:] == key[order][:-1])
+    """Return nodes that hold two tasks of one exclusivity group, and the first two tasks that do so."""
+    placed = np.flatnonzero(places >= 0)
+    key = problem.group_of[placed] * problem.topology.size + places[placed]
+    rank = np.argsort(key, kind="stable")
+    order, again = placed[rank], np.flatnonzero(np.diff(key[rank]) == 0)
+    shared, first = np.unique(places[order[again]], return_index=True)
     names, nodes = problem.tasks.names, problem.topology.names
-    pairs = [(order[k], order[k + 1]) for k in again]
+    pairs = zip(shared, order[again[first]], order[again[first] + 1], strict=True)
     return tuple(
-        Violation(kind=problem.rule, message=f"tasks {names[t]!r} and {names[u]!r} share node {nodes[places[t]]!r}")
-        for t, u in pairs
+        Violation(kind=problem.rule, message=f"tasks {names[t]!r} and {names[u]!r} may not share node {nodes[p]!r}")
+        for p, t, u in pairs
     )
 
 
 def _capacity_violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
     """Return nodes that hold more tasks or need more memory than they have."""
-    nodes, slots, found = problem.topology.names, problem.topology.slots, []
-    count = np.bincount(places, minlength=problem.topology.size)
+    nodes, slots = problem.topology.names, problem.topology.slots
+    placed = np.flatnonzero(places >= 0)
+    count = np.bincount(places[placed], minlength=problem.topology.size)
     limit = np.where(slots > 0, np.iinfo(np.int64).max, 0) if problem.groups else slots
-    for p in np.flatnonzero(count > limit):
-        found.append(
-            Violation(kind="slots", message=f"node {nodes[p]!r} has {slots[p]} slots and holds {count[p]} tasks")
-        )
+    found = [
+        Violation(kind="slots", message=f"node {nodes[p]!r} has {slots[p]} slots and holds {count[p]} tasks")
+        for p in np.flatnonzero(count > limit)
+    ]
     memory, room = problem.tasks.memory, problem.topology.memory
     if memory is not None and room is not None:
         need = np.zeros(problem.topology.size, np.int64)
-        (np.maximum if problem.groups else np.add).at(need, places, memory)
-        for p in np.flatnonzero(need > room):
-            found.append(Violation(kind="memory", message=f"node {nodes[p]!r} has {room[p]} bytes and needs {need[p]}"))
+        (np.maximum if problem.groups else np.add).at(need, places[placed], memory[placed])
+        found += [
+            Violation(kind="memory", message=f"node {nodes[p]!r} has {room[p]} bytes and needs {need[p]}")
+            for p in np.flatnonzero(need > room)
+        ]
     return tuple(found)
 
 
 def _reach_violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
-    """Return the first traffic that crosses disconnected parts of the hardware."""
+    """Return the first traffic that crosses disconnected parts of the hardware, and how much more does."""
     edges = problem.tasks.traffic.tocoo()
     away = problem.topology.metric.between(places[edges.row], places[edges.col])
-    cut = np.flatnonzero(~np.isfinite(away))
+    cut = np.flatnonzero(~np.isfinite(away) & (places[edges.row] >= 0) & (places[edges.col] >= 0))
     if not cut.size:
         return ()
     u, v = edges.row[cut[0]], edges.col[cut[0]]
     names, nodes = problem.tasks.names, problem.topology.names
     where = f"{names[u]!r} on {nodes[places[u]]!r} and {names[v]!r} on {nodes[places[v]]!r}"
-    return (
-        Violation(kind="disconnected", message=f"there is no way between tasks {where}, and {cut.size - 1} more pairs"),
-    )
+    more = f", one of {cut.size} such pairs" if cut.size > 1 else ""
+    return (Violation(kind="disconnected", message=f"there is no way between {where}{more}"),)

@@ -94,7 +94,7 @@ def _ising(sampler: Sampler, problem: Problem, params: IsingParams) -> Ising:
     """Put the Ising path together for a sampler: samplers without temperatures do not mind large penalties."""
     partitioner: Partitioner = LevelWindows() if problem.rule == "levels" else TaskWindows()
     return Ising(
-        sample=partial(_bits, sampler),
+        sample=partial(draw_bits, sampler),
         tuner=Bisection() if "beta_range" in sampler.parameters else Fixed(),
         partitioner=partitioner,
         polish=registry.polish(problem),
@@ -102,7 +102,7 @@ def _ising(sampler: Sampler, problem: Problem, params: IsingParams) -> Ising:
     )
 
 
-def _bits(
+def draw_bits(
     sampler: Sampler, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, sampling: Sampling, seed: int
 ) -> BitArray:
     """Draw bits, annealing from temperatures of half the largest one-hot penalty down to a fifteenth of it."""

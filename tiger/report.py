@@ -20,8 +20,9 @@ class Stage:
     detail: Mapping[str, Detail] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
-        """Return name, cost and seconds followed by the stage's own figures."""
-        return {"name": self.name, "cost": self.cost, "seconds": self.seconds, **self.detail}
+        """Return name, cost and seconds and the stage's own figures; one that is not finite becomes None."""
+        own = {name: _plain(value) for name, value in self.detail.items()}
+        return {"name": self.name, "cost": _plain(self.cost), "seconds": self.seconds, **own}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +43,9 @@ class Objective:
 class Report:
     """Answer a problem.
 
-    `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and the mapping empty,
-    where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation and max link
-    load of the mapping. Costs are in the problem's own unit, `seconds` is wall time.
+    `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and the mapping
+    empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation and
+    max link load of the mapping. Costs are in the problem's own unit, `seconds` is wall time.
     """
 
     mapping: Mapping[str, str]
@@ -95,6 +96,15 @@ class Report:
             "warnings": list(self.warnings),
             "seconds": self.seconds,
         }
+
+
+def _plain(value: Detail) -> object:
+    """Return a figure as JSON knows it: dict, list, None for a number that is not finite."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def meets(cost: float, bound: float) -> bool:

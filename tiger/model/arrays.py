@@ -29,7 +29,10 @@ def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
 
 def amounts(field: str, values: ArrayLike, size: int) -> FloatArray:
     """Return `size` finite numbers >= 0 as a read-only float64 vector, or raise InputError."""
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(field, f"expected {size} numbers within the range of float64, got others") from error
     if array.shape != (size,):
         raise InputError(field, f"expected {size} numbers, got shape {array.shape}")
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
@@ -39,11 +42,16 @@ def amounts(field: str, values: ArrayLike, size: int) -> FloatArray:
 
 
 def whole(field: str, values: ArrayLike, size: int) -> IntArray:
-    """Return `size` whole numbers >= 0 below 2**53 as a read-only int64 vector, or raise InputError."""
+    """Return `size` whole numbers >= 0, each below 2**53 and their sum below 2**63, as a read-only int64 vector.
+
+    Raises InputError for anything else.
+    """
     array = amounts(field, values, size)
     bad = np.flatnonzero((array != np.floor(array)) | (array >= 2.0**53))
     if bad.size:
         raise InputError(field, f"expected whole numbers below 2**53, got {array[bad[0]]:g} at position {bad[0]}")
+    if array.sum() >= 2.0**63:
+        raise InputError(field, f"expected a sum below 2**63, got {array.sum():g}")
     return frozen(array.astype(np.int64))
 
 

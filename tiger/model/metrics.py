@@ -16,8 +16,8 @@ DENSE, GRID, TREE = 0, 1, 2
 class DistanceArrays(NamedTuple):
     """Hold a metric as plain arrays for compiled code: its kind, a dense table, integer shape and float steps.
 
-    DENSE: `table[m, m]`. GRID: `shape` = dims, `steps` = wrap flags then the length of a hop. TREE: `shape` = leaves under
-    a node of each level, innermost first, `steps` = distances, innermost first. Parts that do not apply have size 1.
+    DENSE: `table[m, m]`. GRID: `shape` = dims, `steps` = wrap flags then the length of a hop. TREE: `shape` = leaves
+    under a node of each level, `steps` = distances, both innermost first. Parts that do not apply have size 1.
     """
 
     kind: int
@@ -39,6 +39,11 @@ class Metric(Protocol):
         """Tell whether distances are the same both ways."""
         ...
 
+    @property
+    def farthest(self) -> float:
+        """Return the largest finite distance."""
+        ...
+
     def between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the distances from nodes `a` to nodes `b`, broadcast against each other."""
         ...
@@ -50,7 +55,7 @@ class Metric(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseMetric:
-    """Read distances from a matrix `table[m, m]` of numbers >= 0; infinity says that there is no way between two nodes."""
+    """Read distances from a matrix `table[m, m]` of numbers >= 0; infinity: there is no way between two nodes."""
 
     table: FloatArray
 
@@ -77,6 +82,11 @@ class DenseMetric:
         """Tell whether distances are the same both ways."""
         return bool((self.table == self.table.T).all())
 
+    @property
+    def farthest(self) -> float:
+        """Return the largest finite distance."""
+        return float(self.table.max(initial=0.0, where=np.isfinite(self.table)))
+
     def between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the distances from nodes `a` to nodes `b`, broadcast against each other."""
         return self.table[a, b]
@@ -88,9 +98,9 @@ class DenseMetric:
 
 @dataclass(frozen=True, slots=True)
 class GridMetric:
-    """Count hops on a grid of shape `dims`, the last axis varying fastest, with wrap-around along each axis that says so.
+    """Count hops on a grid of shape `dims`, the last axis varying fastest, wrapping around along some axes.
 
-    `hop` is the length of one hop.
+    `wrap` says which axes; `hop` is the length of one hop.
     """
 
     dims: tuple[int, ...]
@@ -115,6 +125,12 @@ class GridMetric:
     def symmetric(self) -> bool:
         """Tell whether distances are the same both ways."""
         return True
+
+    @property
+    def farthest(self) -> float:
+        """Return the largest distance."""
+        hops = sum(d // 2 if around else d - 1 for d, around in zip(self.dims, self.wrap, strict=True))
+        return hops * self.hop
 
     def between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the distances from nodes `a` to nodes `b`, broadcast against each other."""
@@ -169,6 +185,11 @@ class TreeMetric:
     def leaves(self) -> IntArray:
         """Return how many leaves a subtree of each level holds, innermost first; the first is 1."""
         return np.cumprod([1, *self.fanouts[:0:-1]], dtype=np.int64)
+
+    @property
+    def farthest(self) -> float:
+        """Return a bound on the largest distance: a level with a single subtree separates nothing."""
+        return self.distances[-1]
 
     def between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the distances from nodes `a` to nodes `b`, broadcast against each other."""

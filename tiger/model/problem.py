@@ -1,5 +1,6 @@
 """A mapping problem: tasks, hardware, the rule of sharing, pins and forbidden pairs."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -11,7 +12,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import IntArray, frozen
 from tiger.model.levels import levels
 from tiger.model.metrics import DenseMetric, Metric
-from tiger.model.tasks import TaskGraph
+from tiger.model.tasks import TaskGraph, sealed
 from tiger.model.topology import Topology
 
 Rule = Literal["one-to-one", "levels", "capacity"]
@@ -21,15 +22,16 @@ Rule = Literal["one-to-one", "levels", "capacity"]
 class Problem:
     """Ask where n tasks go on m nodes.
 
-    Rules: `one-to-one` (no two tasks share a node), `levels` (tasks of one level exclude each other on a node), `capacity`
-    (slots and memory per node). An exclusivity group is a set of tasks that may not share a node: one group is
-    one-to-one, one per level is levels, none is capacity. A node with 0 slots holds nothing under any rule; memory is what
-    is needed at once, so outside capacity it is held against one task at a time.
+    Rules: `one-to-one` (no two tasks share a node), `levels` (tasks of one level exclude each other on a node),
+    `capacity` (slots and memory per node). An exclusivity group is a set of tasks that may not share a node: one group
+    is one-to-one, one per level is levels, none is capacity. A node with 0 slots holds nothing under any rule; memory
+    is what is needed at once, so outside capacity it is held against one task at a time.
 
-    `pinned` {task: node} and `forbidden` {(task, node)} are by name. The remaining fields are derived: `pins[n]` the node
-    of a pinned task or -1; `banned[k, 2]` forbidden pairs by index, sorted; `groups` arrays of task indices; `group_of[n]`
-    or -1; `inflow` the transposed traffic; `metric` the topology's, with unreachable pairs set so far apart that no other saving pays for one.
-    Raises InputError for a name, rule or graph that does not fit.
+    `pinned` {task: node} and `forbidden` {(task, node)} are by name. The remaining fields are derived: `pins[n]` the
+    node of a pinned task or -1; `banned[k, 2]` forbidden pairs by index, sorted; `groups` arrays of task indices;
+    `group_of[n]` or -1; `inflow` the transposed traffic; `metric` the topology's, with unreachable pairs set so far
+    apart that no other saving pays for one. Raises InputError for a name, rule or graph that does not fit, and for
+    figures so large that a cost could leave the range of float64.
     """
 
     tasks: TaskGraph
@@ -54,11 +56,13 @@ class Problem:
         group_of = np.full(self.tasks.size, -1, np.int64)
         for k, group in enumerate(groups):
             group_of[group] = k
+        object.__setattr__(self, "pinned", dict(self.pinned))
+        object.__setattr__(self, "forbidden", frozenset(self.forbidden))
         object.__setattr__(self, "pins", _pins(self.pinned, task_index, node_index))
         object.__setattr__(self, "banned", _banned(self.forbidden, task_index, node_index))
         object.__setattr__(self, "groups", groups)
         object.__setattr__(self, "group_of", frozen(group_of))
-        object.__setattr__(self, "inflow", sp.csr_array(self.tasks.traffic.T))
+        object.__setattr__(self, "inflow", sealed(sp.csr_array(self.tasks.traffic.T)))
         object.__setattr__(self, "metric", _connected(self.tasks, self.topology))
 
     @property
@@ -89,11 +93,16 @@ def _pins(pinned: Mapping[str, str], tasks: dict[str, int], nodes: dict[str, int
     pins = np.full(len(tasks), -1, np.int64)
     for task, node in pinned.items():
         if task not in tasks:
-            raise InputError(f"pinned/{task}", f"expected a task of the graph, got {task!r}")
+            raise InputError(_pointer(task), f"expected a task of the graph, got {task!r}")
         if node not in nodes:
-            raise InputError(f"pinned/{task}", f"expected a node of the topology, got {node!r}")
+            raise InputError(_pointer(task), f"expected a node of the topology, got {node!r}")
         pins[tasks[task]] = nodes[node]
     return frozen(pins)
+
+
+def _pointer(task: str) -> str:
+    """Return the field of a pinned task, escaped as RFC 6901 asks."""
+    return f"pinned/{task.replace('~', '~0').replace('/', '~1')}"
 
 
 def _banned(forbidden: Iterable[tuple[str, str]], tasks: dict[str, int], nodes: dict[str, int]) -> IntArray:
@@ -110,12 +119,18 @@ def _banned(forbidden: Iterable[tuple[str, str]], tasks: dict[str, int], nodes: 
 
 def _connected(tasks: TaskGraph, topology: Topology) -> Metric:
     """Return the metric with infinite distances replaced by one that outweighs every finite cost."""
-    metric = topology.metric
+    metric, volumes = topology.metric, tasks.traffic.data
+    total, least = float(volumes.sum()), float(volumes.min()) if volumes.size else 1.0
+    with np.errstate(over="ignore"):
+        work = float(tasks.work.sum())
+    worst = metric.farthest * total + work * float(topology.cost.max())
+    if not math.isfinite(worst):
+        raise InputError("tasks", f"expected costs within the range of float64, got up to {worst:g}")
     if not isinstance(metric, DenseMetric) or np.isfinite(metric.table).all():
         return metric
-    finite = np.isfinite(metric.table)
-    worst = float(metric.table[finite].max(initial=0.0)) * float(tasks.traffic.sum())
-    worst += float(tasks.work.sum()) * float(topology.cost.max())
-    volumes = tasks.traffic.data
-    far = (1.0 + worst) / (float(volumes.min()) if volumes.size else 1.0)
-    return DenseMetric(np.where(finite, metric.table, far))
+    far = (1.0 + 2.0 * worst) / least
+    if not math.isfinite(far * total):
+        raise InputError(
+            "tasks/traffic", f"expected volumes closer to each other on split hardware, got {least:g} among them"
+        )
+    return DenseMetric(np.where(np.isfinite(metric.table), metric.table, far))

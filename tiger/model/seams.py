@@ -25,8 +25,8 @@ class Search(Protocol):
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return a feasible mapping at most as costly as the feasible `start[n]`.
 
-        `effort` >= 1 counts iterations: the same problem, start, seed and effort give the same answer. `stop()` is asked
-        now and then; once it says True the best mapping so far is returned.
+        `effort` >= 1 counts iterations: the same problem, start, seed and effort give the same answer. `stop()` is
+        asked now and then; once it says True the best mapping so far is returned.
         """
         ...
 

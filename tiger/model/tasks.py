@@ -13,11 +13,11 @@ from tiger.model.arrays import FloatArray, IntArray, amounts, unique_names, unst
 class TaskGraph:
     """Hold n tasks and the traffic between them.
 
-    `traffic[n, n]` is a CSR matrix of directed volumes (bytes or message counts, finite and >= 0). An undirected edge is
-    one entry, in either direction, and counts once; parallel edges have been added up; an entry on the diagonal (a
+    `traffic[n, n]` is a CSR matrix of directed volumes (bytes or message counts, finite and >= 0). An undirected edge
+    is one entry, in either direction, and counts once; parallel edges have been added up; an entry on the diagonal (a
     self-loop) costs traffic times the distance of a node to itself, which is 0 on every metric but a dense matrix that
-    says otherwise. `work[n]` is compute in any unit (default 1 each), `memory[n]` whole bytes or None where memory plays
-    no part. `directed` says whether the edges have a meaning as precedence, which the levels rule needs.
+    says otherwise. `work[n]` is compute in any unit (default 1 each), `memory[n]` whole bytes or None where memory
+    plays no part. `directed` says whether the edges have a meaning as precedence, which the levels rule needs.
     """
 
     names: tuple[str, ...]
@@ -55,8 +55,14 @@ def _checked_traffic(traffic: sp.csr_array, size: int) -> sp.csr_array:
         raise InputError("tasks/traffic", f"expected finite volumes >= 0, got {matrix.data[bad[0]]:g}")
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
-    if not np.isfinite(matrix.data.sum()):
-        raise InputError("tasks/traffic", "expected a finite total volume, got one beyond the range of float64")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(matrix.data.sum()):
+            raise InputError("tasks/traffic", "expected a finite total volume, got one beyond the range of float64")
+    return sealed(matrix)
+
+
+def sealed(matrix: sp.csr_array) -> sp.csr_array:
+    """Make the arrays of a matrix read-only, and return it."""
     for part in (matrix.data, matrix.indices, matrix.indptr):
         part.flags.writeable = False
     return matrix

@@ -14,7 +14,7 @@ from tiger.model.metrics import DENSE_LIMIT, DenseMetric, Metric
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Links:
-    """Hold undirected links between node indices `u[l]` and `v[l]` with `weight[l]` (length) and `bandwidth[l]`, both > 0."""
+    """Hold undirected links between node indices `u[l]` and `v[l]`; length `weight[l]` and `bandwidth[l]` are > 0."""
 
     u: IntArray
     v: IntArray
@@ -60,8 +60,8 @@ class Topology:
         size = len(names)
         if self.metric.size != size:
             raise InputError("topology", f"expected distances for {size} nodes, got {self.metric.size}")
-        if self.links is not None and len(self.links.u) and max(self.links.u.max(), self.links.v.max()) >= size:
-            raise InputError("topology/links", f"expected node indices below {size}, got a larger one")
+        if self.links is not None:
+            _check_ends(self.links, size)
         slots = self.slots if len(self.slots) else np.ones(size)
         cost = self.cost if len(self.cost) else np.zeros(size)
         memory = None if self.memory is None else whole("topology/memory", self.memory, size)
@@ -72,13 +72,19 @@ class Topology:
 
     @classmethod
     def from_links(cls, names: tuple[str, ...], links: Links, slots: ArrayLike = ()) -> "Topology":
-        """Build a topology whose distances are shortest paths over the links; O(m (l + m log m)), at most 8,192 nodes."""
+        """Build a topology whose distances are shortest paths over the links.
+
+        O(m (l + m log m)); raises InputError above 8,192 nodes and for a link to a node that is not there.
+        """
         size = len(unique_names("topology", names))
         if size > DENSE_LIMIT:
             raise InputError(
                 "topology", f"expected at most {DENSE_LIMIT} nodes without grid or tree structure, got {size}"
             )
-        metric = DenseMetric(dijkstra(link_matrix(links, size), directed=False))
+        _check_ends(links, size)
+        paths = dijkstra(link_matrix(links, size), directed=False)
+        # The two directions add the same lengths up in opposite order, and so may differ in the last digit.
+        metric = DenseMetric(np.minimum(paths, paths.T))
         return cls(names=names, metric=metric, links=links, slots=np.asarray(slots))
 
     @property
@@ -104,11 +110,25 @@ class Topology:
         return replace(self, slots=whole("topology/slots", slots, self.size))
 
 
+def _check_ends(links: Links, size: int) -> None:
+    """Raise InputError where a link ends at a node that is not there."""
+    last = max(links.u.max(initial=-1), links.v.max(initial=-1))
+    if last >= size:
+        raise InputError("topology/links", f"expected node indices below {size}, got {last}")
+
+
 def link_matrix(links: Links, size: int) -> sp.csr_array:
-    """Return the link lengths as a CSR matrix with one entry per pair of nodes, the shortest where links are parallel."""
+    """Return link lengths as an upper triangular CSR matrix with one entry per pair of nodes, the shortest there."""
+    chosen = distinct(links)
+    low, high = np.minimum(links.u, links.v)[chosen], np.maximum(links.u, links.v)[chosen]
+    return sp.csr_array((links.weight[chosen], (low, high)), shape=(size, size))
+
+
+def distinct(links: Links) -> IntArray:
+    """Return the indices of links, one per pair of nodes and sorted by it: the shortest, then the widest."""
     low, high = np.minimum(links.u, links.v), np.maximum(links.u, links.v)
-    order = np.lexsort((links.weight, high, low))
-    low, high, weight = low[order], high[order], links.weight[order]
+    order = np.lexsort((-links.bandwidth, links.weight, high, low))
+    low, high = low[order], high[order]
     first = np.ones(len(low), bool)
     first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-    return sp.csr_array((weight[first], (low[first], high[first])), shape=(size, size))
+    return order[first]

@@ -1,8 +1,8 @@
 """A window: some tasks and nodes of a problem, with everything outside folded into biases and a constant.
 
 The whole problem is the window of all tasks without a pin; a pinned task is one that lies outside. So pins, forbidden
-pairs, blocks of a partition and single levels are all solved as the same thing, and a window's cost is always the cost of
-the full mapping.
+pairs, blocks of a partition and single levels are all solved as the same thing, and a window's cost is always the cost
+of the full mapping.
 """
 
 from dataclasses import dataclass
@@ -35,8 +35,8 @@ class Capacity:
 class Window:
     """Hold the sub-problem of k tasks on q nodes.
 
-    `linear[k, q]` is compute cost, self-loops and traffic with tasks outside (inf: not allowed); `traffic[k, k]` the CSR
-    volumes inside, without diagonal; `distance[q, q]`; `constant` the cost of all that lies outside; `groups` local
+    `linear[k, q]` is compute cost, self-loops and traffic with tasks outside (inf: not allowed); `traffic[k, k]` the
+    CSR volumes inside, without diagonal; `distance[q, q]`; `constant` the cost of all that lies outside; `groups` local
     indices of tasks that exclude each other on a node; `capacities` the sums to respect. For local places y[k],
     cost = constant + sum linear[i, y_i] + sum traffic[i, j] distance[y_i, y_j] is the cost of the full mapping.
     """
@@ -73,8 +73,8 @@ class Window:
         return merged
 
     def local(self, places: IntArray) -> IntArray:
-        """Return the local nodes of the window's tasks in `places[n]`, -1 for one that lies outside the window's nodes."""
-        index = np.full(max(places.max(), self.block.nodes.max()) + 1, -1, np.int64)
+        """Return the local nodes of the window's tasks in `places[n]`, -1 for a task on no node of the window."""
+        index = np.full(max(places.max(), self.block.nodes.max(initial=-1)) + 1, -1, np.int64)
         index[self.block.nodes] = np.arange(len(self.block.nodes))
         return index[places[self.block.tasks]]
 
@@ -156,8 +156,11 @@ def _allowed(
 
 def _groups(problem: Problem, block: Block) -> tuple[IntArray, ...]:
     """Return the exclusivity groups of the block in local indices, without empty ones."""
+    if not problem.groups or not len(block.tasks):
+        return ()
     group_of = problem.group_of[block.tasks]
-    return tuple(np.flatnonzero(group_of == group) for group in np.unique(group_of[group_of >= 0]))
+    order = np.argsort(group_of, kind="stable")
+    return tuple(np.split(order, np.flatnonzero(np.diff(group_of[order])) + 1))
 
 
 def _capacities(problem: Problem, block: Block, outside: BoolArray, places: IntArray) -> tuple[Capacity, ...]:
@@ -169,6 +172,7 @@ def _capacities(problem: Problem, block: Block, outside: BoolArray, places: IntA
         limits.append(("memory", problem.tasks.memory, problem.topology.memory))
     found = []
     for name, load, limit in limits:
-        taken = np.bincount(places[outside], weights=load[outside], minlength=problem.topology.size).astype(np.int64)
+        taken = np.zeros(problem.topology.size, np.int64)
+        np.add.at(taken, places[outside], load[outside])
         found.append(Capacity(name=name, load=load[block.tasks], room=(limit - taken)[block.nodes]))
     return tuple(found)

@@ -1,0 +1,47 @@
+# Every target works on a fresh clone: the first one to run creates .venv from pyproject.toml and constraints.txt.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help demo test serve lint bench notebooks
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo       map an example and show what every method reaches"
+	@echo "make test       run the quick test suite with branch coverage"
+	@echo "make serve      run the REST service on port 8000"
+	@echo "make lint       check style, format and types"
+	@echo "make bench      measure every table of the documentation again"
+	@echo "make notebooks  execute the notebooks"
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "make: TIGER needs Python 3.11 or newer; name one with PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+		|| { echo "make: $(PYTHON) has no venv module; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" -c constraints.txt
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/tiger warm
+	$(BIN)/python examples/demo.py
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -m "not slow" --cov --cov-branch --cov-fail-under=95
+
+serve: $(STAMP)
+	$(BIN)/tiger serve
+
+lint: $(STAMP)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+notebooks: $(STAMP)
+	$(BIN)/python -m pytest tests/test_notebooks.py

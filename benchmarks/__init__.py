@@ -1,0 +1,1 @@
+"""Measurements behind the tables of the README; `python -m benchmarks` takes them again."""

@@ -1,0 +1,60 @@
+"""Take the measurements again and put the tables into the README.
+
+    python -m benchmarks [original] [tuning] [--data FOLDER] [--print]
+
+Without names all tables are measured. `--data` (or TIGER_QAPLIB) names a folder of QAPLIB `.dat` files; without it the
+QAPLIB rows are left out, and the README is only printed to, never changed.
+"""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchmarks import original, tuning
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def main() -> int:
+    """Measure and print the tables that were asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help="original, tuning (default: all)")
+    parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB"), help="folder of QAPLIB files")
+    parser.add_argument("--print", action="store_true", help="leave the README as it is")
+    args = parser.parse_args()
+    data = Path(args.data) if args.data else None
+    makers = {"original": lambda: original.table(say), "tuning": lambda: tuning.table(say, data)}
+    unknown = [name for name in args.tables if name not in makers]
+    if unknown:
+        parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")
+    for name in args.tables or makers:
+        text = markdown(makers[name]())
+        print(f"\n{text}\n", flush=True)
+        if not args.print and (data or name != "tuning"):
+            replace(name, text)
+    return 0
+
+
+def say(message: str) -> None:
+    """Show progress on stderr."""
+    print(f"measuring {message}", file=sys.stderr, flush=True)
+
+
+def markdown(rows: Iterable[tuple[str, ...]]) -> str:
+    """Return rows, the heading first, as a table."""
+    head, *body = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([head, "|" + " --- |" * (head.count("|") - 1), *body])
+
+
+def replace(name: str, text: str) -> None:
+    """Put a table between its markers in the README."""
+    page = README.read_text(encoding="utf-8")
+    pattern = rf"(<!-- table: {name} -->\n).*?(\n<!-- end -->)"
+    README.write_text(re.sub(pattern, lambda m: m[1] + text + m[2], page, flags=re.DOTALL), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""Mapping problems to measure on: generated ones, the same from the same seed, and QAPLIB files where they are."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+
+from tiger.formats.files import read_tasks
+from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Links, Topology
+from tiger.topologies.spec import build
+
+QAPLIB = {"nug12": 578, "nug20": 2570, "had20": 6922, "tai20a": 703482}
+
+
+def generated() -> Iterator[tuple[str, Problem]]:
+    """Yield eight one-to-one problems of 9 to 20 tasks that fill their nodes: dense, ring-like and scale-free traffic."""
+    for tasks, kind, hardware in (
+        (9, "dense", "grid:3x3"),
+        (12, "dense", "grid:3x4"),
+        (12, "ring", "hexagons"),
+        (16, "dense", "grid:4x4"),
+        (16, "ring", "torus:4x4"),
+        (16, "scale-free", "grid:4x4"),
+        (20, "dense", "grid:4x5"),
+        (20, "ring", "hexagons"),
+    ):
+        topology = hexagons(tasks) if hardware == "hexagons" else build(hardware)
+        graph = TaskGraph(names=tuple(map(str, range(tasks))), traffic=traffic(kind, tasks), directed=False)
+        yield f"{kind} {tasks} on {hardware}", Problem(tasks=graph, topology=topology, rule="one-to-one")
+
+
+def qaplib(folder: Path) -> Iterator[tuple[str, Problem, float]]:
+    """Yield the QAPLIB instances found in a folder with their best known values."""
+    for name, best in QAPLIB.items():
+        if (folder / f"{name}.dat").exists():
+            found = read_tasks(folder / f"{name}.dat")
+            assert found.topology is not None
+            yield name, Problem(tasks=found.tasks, topology=found.topology, rule="one-to-one"), best
+
+
+def traffic(kind: str, tasks: int) -> np.ndarray:
+    """Return an upper triangular traffic matrix with volumes from 1 to 10."""
+    rng = np.random.default_rng([tasks, len(kind)])
+    volumes = rng.integers(1, 11, (tasks, tasks)).astype(float)
+    if kind == "dense":
+        linked = rng.random((tasks, tasks)) < 0.5
+    else:
+        graph = nx.cycle_graph(tasks) if kind == "ring" else nx.barabasi_albert_graph(tasks, 2, seed=1)
+        graph = nx.relabel_nodes(graph, dict(enumerate(rng.permutation(tasks).tolist())))
+        graph.add_edges_from(rng.integers(tasks, size=(tasks // 2 if kind == "ring" else 0, 2)).tolist())
+        linked = nx.to_numpy_array(graph, nodelist=range(tasks)) > 0
+    return np.triu(volumes * linked, 1)
+
+
+def hexagons(nodes: int) -> Topology:
+    """Return a connected piece of the heavy-hex lattice of distance 3, breadth first from a corner, every node used."""
+    lattice = build("heavy-hex:3")
+    assert lattice.links is not None
+    graph = nx.Graph(zip(lattice.links.u.tolist(), lattice.links.v.tolist(), strict=True))
+    order = [0, *(v for _, v in nx.bfs_edges(graph, 0))]
+    while len(order) < nodes:
+        order.append(len(graph))
+        graph.add_edge(order[-2], order[-1])
+    piece = nx.convert_node_labels_to_integers(graph.subgraph(order[:nodes]), ordering="sorted")
+    return Topology.from_links(tuple(map(str, range(nodes))), Links.unit(list(piece.edges)))
+
+
+def best_found(problem: Problem) -> float:
+    """Return the cheapest cost that a long native search finds."""
+    from tiger.mapper import solve
+
+    report = solve(problem, solver="search", effort=64, seed=99)
+    assert report.cost is not None
+    return report.cost

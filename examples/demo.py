@@ -1,0 +1,104 @@
+"""Start the service, map two problems through it, print what every stage gained, and draw the second mapping.
+
+Run by `make demo`; exits 0 when both mappings are feasible and cheaper than the launcher's order.
+"""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import networkx as nx
+from rich.console import Console
+from rich.table import Table
+
+from tiger.formats.files import read_tasks, read_topology
+from tiger.formats.nodelink import task_graph, topology
+from tiger.model.problem import Problem
+from tiger.plot import draw
+from tiger.topologies.spec import build
+
+HERE = Path(__file__).parent
+PICTURE = Path("demo-mapping.png")
+
+
+def main() -> int:
+    """Run the demonstration."""
+    console = Console(soft_wrap=True)
+    with service() as url:
+        console.print(f"The service answers at {url}/assign; its documentation is at {url}/docs\n")
+        original, stencil = original_example(), stencil_example()
+        reports = [post(url, original), post(url, stencil)]
+    show(console, "The original tool's 11 tasks on its heterogeneous 2x2 mesh, levels rule, neal", reports[0])
+    show(console, "An 8x8 stencil on a 4x4x4 torus, one task per node, auto", reports[1])
+    problem = Problem(tasks=task_graph(stencil["tasks"]), topology=build("torus:4x4x4"), rule="one-to-one")
+    draw(problem, reports[1]["mapping"], PICTURE)
+    console.print(f"The mapping of the stencil is drawn in {PICTURE}")
+    return int(not all(report["feasible"] and report["cost"] < report["baseline_cost"] for report in reports))
+
+
+@contextmanager
+def service() -> Iterator[str]:
+    """Run `tiger serve` on a free port and yield its address once it is up."""
+    command = [sys.executable, "-m", "tiger", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        try:
+            line = server.stdout.readline() if server.stdout else ""
+            if "http://" not in line:
+                raise SystemExit(f"the service did not start: {line.strip() or 'it printed nothing'}")
+            yield line[line.index("http://") :].strip()
+        finally:
+            server.terminate()
+
+
+def original_example() -> dict[str, object]:
+    """Return the request for the original tool's example, its two files turned into node-link graphs."""
+    tasks = read_tasks(HERE / "butko11.ram").tasks
+    mesh = read_topology(str(HERE / "mesh_2x2_het.arc"))
+    edges = tasks.traffic.tocoo()
+    graph = nx.DiGraph()
+    graph.add_nodes_from((name, {"work": work}) for name, work in zip(tasks.names, tasks.work.tolist(), strict=True))
+    for u, v, volume in zip(edges.row, edges.col, edges.data.tolist(), strict=True):
+        graph.add_edge(tasks.names[u], tasks.names[v], weight=volume)
+    hardware = nx.Graph()
+    hardware.add_nodes_from((name, {"cost": cost}) for name, cost in zip(mesh.names, mesh.cost.tolist(), strict=True))
+    for u, v, length in zip(mesh.links.u, mesh.links.v, mesh.links.weight.tolist(), strict=True):
+        hardware.add_edge(mesh.names[u], mesh.names[v], weight=length)
+    data = [nx.node_link_data(part, edges="edges") for part in (graph, hardware)]
+    topology(data[1])
+    return {"tasks": data[0], "topology": data[1], "rule": "levels", "solver": "neal"}
+
+
+def stencil_example() -> dict[str, object]:
+    """Return the request for the stencil."""
+    tasks = json.loads((HERE / "stencil8x8.json").read_text())
+    return {"tasks": tasks, "topology": "torus:4x4x4", "solver": "auto", "effort": 4}
+
+
+def post(url: str, body: dict[str, object]) -> dict:
+    """Post a request and return the report."""
+    data, headers = json.dumps(body).encode(), {"Content-Type": "application/json"}
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/assign", data, headers)) as answer:
+        return json.load(answer)
+
+
+def show(console: Console, title: str, report: dict) -> None:
+    """Print the costs and the stages of a report."""
+    gap = "unknown" if report["gap"] is None else f"{100 * report['gap']:.1f} %"
+    console.print(f"[bold]{title}[/bold]")
+    console.print(
+        f"  cost {report['baseline_cost']:g} -> [bold]{report['cost']:g}[/bold], lower bound {report['lower_bound']:g}, "
+        f"gap {gap}{', proved optimal' if report['optimal'] else ''}, {report['seconds']:.2f} s"
+    )
+    table = Table("stage", "cost after", "seconds")
+    for stage in report["stages"]:
+        table.add_row(stage["name"], f"{stage['cost']:g}", f"{stage['seconds']:.3f}")
+    console.print(table)
+    console.print()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

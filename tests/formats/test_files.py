@@ -1,0 +1,140 @@
+"""Files by their ending, and strict JSON."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiger.errors import InputError
+from tiger.formats.files import TaskFile, read_json, read_tasks, read_topology
+
+GRAPH = '{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}'
+XML = (
+    '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>'
+)
+TASKS = {
+    "x.json": GRAPH,
+    "X.JSON": GRAPH,
+    "x.graph": "2 1\n2\n1\n",
+    "x.mtx": "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n",
+    "x.csv": "0,1\n0,0\n",
+    "x.graphml": XML,
+    "x.dat": "2 0 1 1 0 0 1 0 0",
+    "x.ram": "AppName x\n2 1\n0\n0\n0 0 1 1 1\n1 0 1 1 1\n0 0 1 1\n",
+}
+
+
+@pytest.mark.parametrize(("name", "text"), TASKS.items(), ids=TASKS)
+def test_the_ending_chooses_the_reader(tmp_path, name, text):
+    """Every format says the same: two tasks, one unit of traffic from the first to the second."""
+    path = tmp_path / name
+    path.write_text(text)
+    found = read_tasks(path)
+    assert found.tasks.traffic.toarray().tolist() == [[0, 1], [0, 0]]
+    assert (found.rule, found.topology is None) == ("levels" if name == "x.ram" else None, name != "x.dat")
+
+
+def test_a_task_file_may_be_tasks_alone(tmp_path):
+    """Topology and rule are extras of some formats."""
+    path = tmp_path / "x.csv"
+    path.write_text("1")
+    tasks = read_tasks(path).tasks
+    assert TaskFile(tasks) == TaskFile(tasks, None, None)
+
+
+@pytest.mark.parametrize("name", ["x", "x.txt", "json", "x.json.gz", ".json"])
+def test_unknown_endings_of_task_files_are_refused(tmp_path, name):
+    """The message lists the known ones."""
+    with pytest.raises(InputError, match=r"^tasks: expected a file ending in one of .json, .graph, .*, got '.*'"):
+        read_tasks(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_files_that_are_missing_or_empty_are_refused(tmp_path, name):
+    """Whatever the format, the path is named."""
+    path = tmp_path / name
+    with pytest.raises(InputError, match=r"^tasks: cannot read .*: No such file"):
+        read_tasks(path)
+    path.write_text("\n")
+    with pytest.raises(InputError, match=r"^tasks: cannot read .*: expected text, got an empty file"):
+        read_tasks(path)
+
+
+@pytest.mark.parametrize(("source", "size"), [("torus:4x4", 16), ("tree:2x2@0.5,1", 4), ("complete:3", 3)])
+def test_a_specification_is_built(source, size):
+    """A kind, a colon, and no known ending."""
+    assert read_topology(source).size == size
+
+
+def test_topology_files_are_read(tmp_path):
+    """Node-link JSON and meshes of the original tool."""
+    (tmp_path / "a.json").write_text(GRAPH)
+    (tmp_path / "b.arc").write_text("TotalProcNum 1\nRowNum 1\nColumnNum 1\nProcCost 0 1\nCommCost 0 1\n")
+    assert read_topology(str(tmp_path / "a.json")).size == 2
+    assert read_topology(str(tmp_path / "b.arc")).names == ("0,0",)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("moon:4", "expected KIND:.. with a kind out of grid"),
+        ("torus", "the syntax is torus:AxBx.."),
+        ("torus:4y4", "the syntax is torus:AxBx.."),
+        ("hardware", "expected a SPEC such as torus:4x4 or a file ending in .json, .arc, got 'hardware'"),
+        ("a/torus:4x4", "expected a SPEC such as torus:4x4 or a file ending in"),
+        ("machine.xml", "expected a SPEC such as torus:4x4 or a file ending in"),
+        ("", "expected a SPEC such as torus:4x4 or a file ending in"),
+        ("missing.arc", "cannot read 'missing.arc': No such file"),
+        ("torus:4x4.json", "cannot read 'torus:4x4.json': No such file"),
+        ("nul\0.json", r"cannot read 'nul\x00.json'"),
+        ("x" * 10**5, "expected a SPEC such as torus:4x4 or a file ending in"),
+    ],
+    ids=lambda value: value[:20].replace("\0", "0"),
+)
+def test_other_topologies_are_refused(source, reason):
+    """A text is a SPEC, a file of a known ending, or bad input."""
+    with pytest.raises(InputError) as caught:
+        read_topology(source)
+    assert caught.value.field == "topology"
+    assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "got a fault at line 1"),
+        ("{", "got a fault at line 1"),
+        ("\n[1,]", "got a fault at line 2"),
+        ("01", "got a fault at line 1"),
+        ("'a'", "got a fault at line 1"),
+        ("\ufeff1", "got a fault at line 1"),
+        ("1" * 5000, "a number of too many digits"),
+        ("[" * 10**5, "nested too deeply"),
+        ('{"a":' * 10**5, "nested too deeply"),
+        ('{"a": {"b": 1, "c": 2, "b": 3}}', "expected different keys in an object, got 'b' twice"),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_other_texts_are_not_json(text, reason):
+    """Faults of the text as a whole are those of the body, or of the field given."""
+    for field in ("body", "tasks"):
+        with pytest.raises(InputError) as caught:
+            read_json(text, field)
+        assert (caught.value.field, reason in caught.value.reason) == (field, True)
+
+
+def test_endless_numbers_are_read_and_left_to_the_checks():
+    """NaN and 1e999 are floats; where they matter they are refused with their place."""
+    assert read_json("[1e999, -Infinity]") == [float("inf"), float("-inf")]
+    assert str(read_json("NaN")) == "nan"
+
+
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_json_round_trips(value):
+    """Whatever Python writes is read."""
+    assert read_json(json.dumps(value)) == value

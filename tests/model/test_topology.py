@@ -1,0 +1,169 @@
+"""Hardware: its defaults, its checks, and distances over links."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiger.errors import InputError
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric
+from tiger.model.topology import Links, Topology, distinct, link_matrix
+
+LINE = GridMetric((3,), (False,))
+NAMES = ("x", "y", "z")
+
+
+def test_defaults():
+    """One slot a node, work costs nothing, memory has no limit."""
+    line = Topology(names=NAMES, metric=LINE)
+    assert line.slots.tolist() == [1, 1, 1]
+    assert line.cost.tolist() == [0.0, 0.0, 0.0]
+    assert line.memory is None
+    assert line.links is None
+    assert line.size == 3
+
+
+def test_hosts_are_nodes_with_slots():
+    """A switch has 0 slots and hosts nothing."""
+    assert Topology(names=NAMES, metric=LINE, slots=np.array([2, 0, 1])).hosts.tolist() == [0, 2]
+
+
+def test_arrays_are_safe_from_their_caller():
+    """Slots, cost and memory are read-only copies."""
+    given_slots = np.array([1, 2, 3])
+    line = Topology(names=NAMES, metric=LINE, slots=given_slots, cost=np.ones(3), memory=np.ones(3, int))
+    given_slots[:] = 0
+    assert line.slots.tolist() == [1, 2, 3]
+    assert not any(array.flags.writeable for array in (line.slots, line.cost, line.memory))
+
+
+def test_with_slots_leaves_the_rest():
+    """Only the slots differ."""
+    line = Topology(names=NAMES, metric=LINE, cost=np.arange(3.0), memory=np.arange(3), links=Links.unit([(0, 1)]))
+    other = line.with_slots([4, 0, 1])
+    assert other.slots.tolist() == [4, 0, 1]
+    assert (other.names, other.metric, other.links) == (line.names, line.metric, line.links)
+    assert other.cost.tolist() == line.cost.tolist()
+    assert other.memory.tolist() == line.memory.tolist()
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [("slots", [1, 2]), ("slots", [1, 0.5, 1]), ("cost", [0, np.inf, 0]), ("cost", [-1, 0, 0]), ("memory", [1, 2, -3])],
+)
+def test_refuses_bad_vectors(field, values):
+    """The error names the vector."""
+    with pytest.raises(InputError, match="expected") as caught:
+        Topology(names=NAMES, metric=LINE, **{field: np.array(values)})
+    assert caught.value.field == f"topology/{field}"
+
+
+@pytest.mark.parametrize("names", [(), ("x", "x", "z"), ("x", "y")])
+def test_refuses_names_that_do_not_fit(names):
+    """There is one different name for each node of the metric."""
+    with pytest.raises(InputError, match="expected") as caught:
+        Topology(names=names, metric=LINE)
+    assert caught.value.field == "topology"
+
+
+def test_refuses_links_to_nodes_that_are_not_there():
+    """A link ends at a node."""
+    with pytest.raises(InputError, match="node indices below 3, got 7") as caught:
+        Topology(names=NAMES, metric=LINE, links=Links.unit([(0, 1), (7, 2)]))
+    assert caught.value.field == "topology/links"
+
+
+def test_bug_from_links_refuses_links_to_nodes_that_are_not_there():
+    """The error is the same before distances are computed."""
+    with pytest.raises(InputError, match="node indices below 3, got 3"):
+        Topology.from_links(NAMES, Links.unit([(0, 3)]))
+
+
+@given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(["links", "split"]))
+def test_from_links_measures_shortest_paths(random_topology, seed, kind):
+    """Distances are those that networkx finds on the same links, infinite between parts."""
+    topology, graph = random_topology(kind, seed, nodes=8), nx.MultiGraph()
+    graph.add_nodes_from(range(8))
+    links = topology.links
+    graph.add_weighted_edges_from(zip(links.u.tolist(), links.v.tolist(), links.weight.tolist(), strict=True))
+    expected = np.full((8, 8), np.inf)
+    for a, row in nx.all_pairs_dijkstra_path_length(graph):
+        expected[a, list(row)] = list(row.values())
+    assert np.allclose(topology.metric.table, expected, rtol=1e-12)
+
+
+def test_bug_from_links_is_symmetric_to_the_last_digit():
+    """0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in float64; the distances one way and the other do not."""
+    links = Links(u=[0, 1, 2], v=[1, 2, 3], weight=[0.1, 0.2, 0.3], bandwidth=np.ones(3))
+    assert Topology.from_links((*NAMES, "w"), links).metric.symmetric
+
+
+def test_parallel_links_count_as_the_shortest():
+    """In either direction, and a link from a node to itself changes nothing."""
+    links = Links(u=[0, 1, 0, 1], v=[1, 0, 1, 1], weight=[5.0, 2.0, 3.0, 1.0], bandwidth=np.ones(4))
+    assert Topology.from_links(("x", "y"), links).metric.table.tolist() == [[0.0, 2.0], [2.0, 0.0]]
+    assert link_matrix(links, 2).toarray().tolist() == [[0.0, 2.0], [0.0, 1.0]]
+
+
+def test_of_equally_short_parallel_links_the_widest_counts():
+    """Links are chosen by length first, by bandwidth second."""
+    links = Links(u=[0, 1, 0], v=[1, 0, 1], weight=[2.0, 2.0, 3.0], bandwidth=[1.0, 4.0, 9.0])
+    assert distinct(links).tolist() == [1]
+
+
+def test_from_links_without_links():
+    """Every node is a part of its own."""
+    lonely = Topology.from_links(NAMES, Links.unit([]))
+    assert np.isinf(lonely.metric.table).sum() == 6
+    assert sorted(lonely.parts.tolist()) == [0, 1, 2]
+
+
+def test_from_links_takes_slots():
+    """Slots are given along."""
+    assert Topology.from_links(NAMES, Links.unit([(0, 1), (1, 2)]), [0, 2, 0]).hosts.tolist() == [1]
+
+
+def test_from_links_refuses_too_many_nodes():
+    """The limit is checked before anything of that size is built."""
+    names = tuple(map(str, range(DENSE_LIMIT + 1)))
+    with pytest.raises(InputError, match="at most 8192 nodes"):
+        Topology.from_links(names, Links.unit([]))
+
+
+def test_parts_are_the_connected_ones():
+    """Two nodes have the same label exactly where there is a way between them."""
+    parts = Topology.from_links((*NAMES, "w"), Links.unit([(0, 2), (1, 3)])).parts
+    assert parts[0] == parts[2]
+    assert parts[1] == parts[3]
+    assert parts[0] != parts[1]
+
+
+def test_parts_of_connected_hardware():
+    """Grids, and matrices without infinity, are in one piece."""
+    assert Topology(names=NAMES, metric=LINE).parts.tolist() == [0, 0, 0]
+    assert Topology(names=NAMES, metric=DenseMetric(np.ones((3, 3)))).parts.tolist() == [0, 0, 0]
+
+
+def test_parts_need_a_way_there_and_back():
+    """A one-way street does not join two nodes."""
+    table = np.array([[0.0, 1.0], [np.inf, 0.0]])
+    assert len(set(Topology(names=("x", "y"), metric=DenseMetric(table)).parts.tolist())) == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [("u", [-1]), ("v", [0.5]), ("weight", [0.0]), ("weight", [np.inf]), ("bandwidth", [0.0]), ("bandwidth", [np.nan])],
+)
+def test_links_refuse(field, values):
+    """Ends are indices; lengths and bandwidths are finite and > 0."""
+    good = {"u": [0], "v": [1], "weight": [1.0], "bandwidth": [1.0]}
+    with pytest.raises(InputError, match="expected") as caught:
+        Links(**{**good, field: values})
+    assert caught.value.field == f"topology/links/{field}"
+
+
+def test_links_refuse_vectors_of_different_length():
+    """Every link has two ends."""
+    with pytest.raises(InputError, match="expected 2 numbers"):
+        Links(u=[0, 1], v=[1], weight=[1.0, 1.0], bandwidth=[1.0, 1.0])

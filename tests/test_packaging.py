@@ -1,0 +1,69 @@
+"""Tests of what is installed: one package, with all of it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = {"tiger": "tiger", "solvers": "tiger/solvers", "partition": "tiger/partition", "api": "tiger/api"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def modules() -> dict[str, Path]:
+    """Return every file of the package under its name in the wheel."""
+    found = {}
+    for room, home in ROOMS.items():
+        for folder, _, files in os.walk(ROOT / room):
+            inside = Path(home) / Path(folder).relative_to(ROOT / room)
+            found |= {str(inside / file): Path(folder, file) for file in files if file.endswith((".py", ".typed"))}
+    return found
+
+
+def test_every_package_on_disk_is_listed() -> None:
+    """A folder with modules that is missing from the list would not be installed."""
+    on_disk = {str(Path(name).parent).replace("/", ".") for name in modules()}
+    assert on_disk == set(PROJECT["tool"]["setuptools"]["packages"])
+
+
+def test_every_package_has_an_init_file() -> None:
+    """No room is a namespace that others could write into."""
+    folders = {path.parent for path in modules().values()}
+    assert [folder for folder in folders if not (folder / "__init__.py").exists()] == []
+
+
+def test_constraints_pin_every_dependency_exactly() -> None:
+    """What the project asks for is pinned to one version, and no line says where to get it."""
+    pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").split())
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    asked = [*PROJECT["project"]["dependencies"], *chain.from_iterable(extras)]
+    names = {re.split(r"[\[<>=~!;]", line)[0].strip().lower().replace("_", "-") for line in asked}
+    assert names - {PROJECT["project"]["name"]} <= set(pins)
+    assert all(re.fullmatch(r"[0-9.]+", pin) for pin in pins.values())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(int(version("setuptools").split(".")[0]) < 77, reason="needs setuptools 77 to build")
+def test_the_wheel_holds_the_whole_package_and_nothing_else(tmp_path: Path) -> None:
+    """The top level is `tiger` alone, with every module of the four rooms inside."""
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    for room in ROOMS:
+        shutil.copytree(ROOT / room, tmp_path / room, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", str(tmp_path)]
+    subprocess.run(build, check=True, capture_output=True, cwd=tmp_path)
+    with ZipFile(next((tmp_path / "dist").glob("*.whl"))) as wheel:
+        names = set(wheel.namelist())
+    assert {name.split("/")[0] for name in names} == {
+        "tiger",
+        f"tiger_mapper-{PROJECT['project']['version']}.dist-info",
+    }
+    assert {name for name in names if name.startswith("tiger/")} == set(modules())

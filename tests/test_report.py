@@ -1,0 +1,129 @@
+"""The report: its gap, and plain values that serialise to strict JSON."""
+
+import json
+import math
+import pickle
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+
+from tiger.objective import Violation
+from tiger.report import Objective, Report, Stage, meets
+
+REPORT = Report(
+    mapping={"a": "x", "b": "y"},
+    cost=10.0,
+    compute_cost=4.0,
+    communication_cost=6.0,
+    baseline_cost=20.0,
+    lower_bound=8.0,
+    optimal=False,
+    feasible=True,
+    violations=(),
+    solver="auto",
+    rule="one-to-one",
+    seed=0,
+    stages=(Stage(name="polish", cost=10.0, seconds=0.5, detail={"reads": 3}),),
+    seconds=0.75,
+    metrics={"dilation": 2.0},
+)
+FIELDS = [
+    *("schema", "mapping", "cost", "compute_cost", "communication_cost", "baseline_cost", "lower_bound", "gap"),
+    *("optimal", "objective", "feasible", "violations", "solver", "rule", "seed", "metrics", "stages", "warnings"),
+    "seconds",
+]
+
+
+def strict(report):
+    """Return what a strict JSON parser reads back."""
+    return json.loads(json.dumps(report.to_dict(), allow_nan=False))
+
+
+def test_fields_and_their_order():
+    """The schema is stated first, and nothing is missing."""
+    assert list(REPORT.to_dict()) == FIELDS
+    assert REPORT.to_dict()["schema"] == "tiger.report/1"
+
+
+def test_values_survive_json():
+    """A strict parser reads back what went in."""
+    back = strict(REPORT)
+    assert back == REPORT.to_dict()
+    assert back["mapping"] == {"a": "x", "b": "y"}
+    assert back["gap"] == 0.2
+    assert back["objective"] is None
+    assert back["stages"] == [{"name": "polish", "cost": 10.0, "seconds": 0.5, "reads": 3}]
+
+
+@pytest.mark.parametrize(
+    ("cost", "bound", "gap"),
+    [(10.0, 8.0, 0.2), (10.0, 10.0, 0.0), (0.0, 0.0, 0.0), (10.0, None, None), (None, 8.0, None), (5.0, 0.0, 1.0)],
+)
+def test_gap(cost, bound, gap):
+    """The part of the cost that the bound leaves open, None without a cost or a bound."""
+    assert replace(REPORT, cost=cost, lower_bound=bound).gap == gap
+
+
+def test_infeasible_reports_have_no_cost():
+    """The mapping is empty, and violations say why."""
+    nothing = replace(
+        REPORT,
+        mapping={},
+        cost=None,
+        compute_cost=None,
+        communication_cost=None,
+        baseline_cost=None,
+        feasible=False,
+        violations=(Violation(kind="slots", message="3 tasks and 2 slots"),),
+        metrics={},
+    )
+    back = strict(nothing)
+    assert (back["cost"], back["gap"], back["feasible"], back["mapping"]) == (None, None, False, {})
+    assert back["violations"] == [{"kind": "slots", "message": "3 tasks and 2 slots"}]
+
+
+def test_objectives_stand_beside_the_cost():
+    """Another objective has its own value, baseline and bound."""
+    load = Objective(name="max_link_load", value=3.0, baseline=9.0, bound=None)
+    assert strict(replace(REPORT, objective=load))["objective"] == {
+        "name": "max_link_load",
+        "value": 3.0,
+        "baseline": 9.0,
+        "bound": None,
+    }
+
+
+def test_bug_details_become_plain():
+    """Nested mappings and tuples become dictionaries and lists; what is not finite becomes null."""
+    detail = {"trials": ({"penalty": 1.5}, MappingProxyType({"penalty": math.inf})), "note": None, "ok": True}
+    stage = Stage(name="tune", cost=math.nan, seconds=0.0, detail=detail)
+    assert strict(replace(REPORT, stages=(stage,)))["stages"] == [
+        {
+            "name": "tune",
+            "cost": None,
+            "seconds": 0.0,
+            "trials": [{"penalty": 1.5}, {"penalty": None}],
+            "note": None,
+            "ok": True,
+        }
+    ]
+
+
+def test_warnings_are_a_list():
+    """With the advice in words."""
+    assert strict(replace(REPORT, warnings=("raise the effort",)))["warnings"] == ["raise the effort"]
+
+
+def test_reports_survive_the_way_from_a_worker():
+    """Pickling keeps everything."""
+    assert pickle.loads(pickle.dumps(REPORT)) == REPORT
+
+
+@pytest.mark.parametrize(
+    ("cost", "bound", "expected"),
+    [(10.0, 10.0, True), (1e9 + 0.1, 1e9, True), (1e9 + 10, 1e9, False), (1e-10, 0.0, True), (1e-6, 0.0, False)],
+)
+def test_meets_is_up_to_rounding(cost, bound, expected):
+    """A cost meets a bound within 1e-9 of the cost, or of 1 where the cost is small."""
+    assert meets(cost, bound) is expected

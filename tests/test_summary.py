@@ -1,0 +1,122 @@
+"""Tests of a report as a person reads it."""
+
+from dataclasses import replace
+
+import pytest
+
+from tiger.objective import Violation
+from tiger.report import Objective, Report, Stage
+from tiger.summary import number, summary, table
+
+SOLVED = Report(
+    mapping={"t0": "[red]a[/]", "t1": "b"},
+    cost=12.0,
+    compute_cost=2.0,
+    communication_cost=10.0,
+    baseline_cost=16.0,
+    lower_bound=9.0,
+    optimal=False,
+    feasible=True,
+    violations=(),
+    solver="auto",
+    rule="one-to-one",
+    seed=7,
+    stages=(Stage(name="anneal", cost=12.0, seconds=0.25, detail={"sweeps": 30, "ratio": 0.5, "parts": (1, 2)}),),
+    seconds=0.5,
+    metrics={"max_link_load": 4.0},
+    warnings=("the penalty sits at its bound",),
+)
+FAILED = replace(
+    SOLVED,
+    mapping={},
+    cost=None,
+    compute_cost=None,
+    communication_cost=None,
+    feasible=False,
+    violations=(Violation(kind="slots", message="3 tasks need 3 nodes and there are 2"),),
+)
+
+
+def lines(report: Report) -> list[str]:
+    """Return the lines of a summary with single blanks."""
+    return [" ".join(line.split()) for line in summary(report).splitlines()]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "solved: cost 12, 25.0% below the baseline of 16",
+        "cost 12",
+        "of compute 2",
+        "of communication 10",
+        "baseline 16",
+        "lower bound 9",
+        "gap 25.00%",
+        "optimal not proved",
+        "feasible yes",
+        "rule one-to-one",
+        "solver auto, seed 7",
+        "seconds 0.500",
+        "max link load 4",
+        "anneal 12 0.250 sweeps 30, ratio 0.5",
+        "warning: the penalty sits at its bound",
+        "t1 b",
+    ],
+)
+def test_every_figure_has_its_line(line: str) -> None:
+    """Outcome, stages, metrics, warnings and mapping are all there."""
+    assert line in lines(SOLVED)
+
+
+def test_names_are_not_read_as_markup() -> None:
+    """What looks like a colour stays as it is."""
+    assert "t0 [red]a[/]" in lines(SOLVED)
+
+
+def test_names_cannot_break_lines() -> None:
+    """A line break or an escape in a name is shown and not obeyed."""
+    assert "a\\nb x\\x1b[2J" in lines(replace(SOLVED, mapping={"a\nb": "x\x1b[2J"}))
+
+
+def test_an_infeasible_problem_says_what_cannot_be_met() -> None:
+    """The violations stand first, and no mapping is shown."""
+    assert lines(FAILED)[:2] == ["infeasible: no mapping meets", "slots: 3 tasks need 3 nodes and there are 2"]
+    assert "feasible no" in lines(FAILED)
+    assert "task node" not in lines(FAILED)
+
+
+def test_a_report_without_stages_has_no_empty_table() -> None:
+    """Nothing ran, so nothing is listed."""
+    assert not any("best cost" in line for line in lines(replace(FAILED, stages=())))
+
+
+def test_nothing_is_divided_by_a_baseline_of_zero() -> None:
+    """A cost of zero can only be that of the baseline."""
+    report = replace(SOLVED, cost=0.0, baseline_cost=0.0, lower_bound=0.0, optimal=True)
+    assert lines(report)[0] == "solved: cost 0, as in the baseline"
+    assert {"gap 0.00%", "optimal yes"} <= set(lines(report))
+
+
+def test_a_selected_objective_is_shown() -> None:
+    """Another objective stands beside the cost."""
+    objective = Objective(name="makespan", value=3.5, baseline=4.0, bound=None)
+    assert "objective makespan 3.5" in lines(replace(SOLVED, objective=objective))
+
+
+def test_a_long_mapping_is_cut() -> None:
+    """Forty tasks are shown, and where the others are is told."""
+    shown = lines(replace(SOLVED, mapping={f"t{k}": "a" for k in range(45)}))
+    assert shown[-2:] == ["t39 a", "and 5 more tasks; --json has them all"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "-"), (0.1 + 0.2, "0.3"), (1234567.0, "1234567"), (3, "3"), ("x", "x")]
+)
+def test_numbers_keep_ten_digits(value: str | float | None, text: str) -> None:
+    """Neither rounding noise nor an exponent hides what a cost is."""
+    assert number(value) == text
+
+
+def test_a_table_has_a_header() -> None:
+    """Columns line up under their names."""
+    assert table(("a", "b"), [("1", "2"), ("333", "4")]) == "a    b\n1    2\n333  4\n"

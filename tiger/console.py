@@ -1,0 +1,64 @@
+"""What the command line shows: results on standard output, progress and complaints on standard error."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tiger.progress import Progress
+
+
+def emit(text: str) -> None:
+    """Write a result to standard output, escaped where its encoding has no sign for a letter.
+
+    A reader that has gone away, as in `| head`, is no error.
+    """
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes again at exit and would complain; what is left goes nowhere.
+        with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def note(text: str) -> None:
+    """Write a line of progress to standard error."""
+    sys.stderr.write(f"{printable(text)}\n")
+
+
+def complain(field: str, reason: str) -> None:
+    """Write one line about bad input to standard error."""
+    note(f"tiger: error: {field}: {reason}")
+
+
+def printable(text: str) -> str:
+    """Return the text on one line, with everything that a terminal would not print as itself escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+@contextmanager
+def progress() -> Iterator["Callable[[Progress], None] | None"]:
+    """Show how far a solve has come, and wipe it at the end; yield None where standard error is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("reading", total=None)
+
+        def show(step: "Progress") -> None:
+            cost = "" if step.cost is None else f"cost {step.cost:.10g}"
+            text = printable(" ".join(filter(None, (step.stage, cost, step.message))))
+            total = None if step.fraction is None else 1.0
+            bar.update(line, description=text, total=total, completed=step.fraction or 0.0)
+
+        yield show

@@ -1,0 +1,99 @@
+"""Files of task graphs and topologies, told apart by the ending of their name."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tiger.errors import InputError
+from tiger.formats import csvmatrix, graphml, matrixmarket, metis, nodelink, original, qaplib
+from tiger.formats.text import read_text
+from tiger.formats.values import shown
+from tiger.model.problem import Rule
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.topologies.spec import KINDS, build
+
+_SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """Hold the task graph of a file, and the topology and the rule where the format brings them along."""
+
+    tasks: TaskGraph
+    topology: Topology | None = None
+    rule: Rule | None = None
+
+
+def read_tasks(path: Path) -> TaskFile:
+    """Read a file of tasks; raise InputError of `tasks` or below for one that is missing, unknown or malformed."""
+    reader = _TASKS.get(path.suffix.lower())
+    if reader is None:
+        known = ", ".join(_TASKS)
+        raise InputError("tasks", f"expected a file ending in one of {known}, got {shown(str(path), 300)}")
+    return reader(read_text(path, "tasks"))
+
+
+def read_topology(source: str) -> Topology:
+    """Return the topology of a SPEC such as `torus:4x4` or of a file; raise InputError of `topology` or below."""
+    path = Path(source)
+    reader = _TOPOLOGIES.get(path.suffix.lower())
+    if reader is not None:
+        return reader(read_text(path, "topology"))
+    if _SPEC.fullmatch(source) or any(source == kind.name for kind in KINDS):
+        return build(source)
+    known = ", ".join(_TOPOLOGIES)
+    raise InputError("topology", f"expected a SPEC such as torus:4x4 or a file ending in {known}, got {shown(source)}")
+
+
+def read_json(text: str, field: str = "body") -> object:
+    """Return what a JSON text states; raise InputError of `field` for a text that is not JSON or repeats a key.
+
+    NaN and Infinity become floats, which the checks of the values refuse where they matter.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_distinct)
+    except _RepeatedKeyError as error:
+        raise InputError(field, f"expected different keys in an object, got {error} twice") from None
+    except json.JSONDecodeError as error:
+        raise InputError(field, f"expected JSON, got a fault at line {error.lineno}: {error.msg}") from None
+    except RecursionError:
+        raise InputError(field, "expected JSON, got one that is nested too deeply") from None
+    except ValueError:
+        raise InputError(field, "expected JSON, got a number of too many digits") from None
+
+
+class _RepeatedKeyError(ValueError):
+    """Carry the printable key that an object repeats."""
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of pairs whose keys differ."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise _RepeatedKeyError(shown(key))
+    return record
+
+
+def _qaplib(text: str) -> TaskFile:
+    """Read tasks and topology of a QAPLIB file."""
+    return TaskFile(*qaplib.problem(text))
+
+
+_TASKS: dict[str, Callable[[str], TaskFile]] = {
+    ".json": lambda text: TaskFile(nodelink.task_graph(read_json(text, "tasks"))),
+    ".graph": lambda text: TaskFile(metis.task_graph(text)),
+    ".mtx": lambda text: TaskFile(matrixmarket.task_graph(text)),
+    ".csv": lambda text: TaskFile(csvmatrix.task_graph(text)),
+    ".graphml": lambda text: TaskFile(graphml.task_graph(text)),
+    ".dat": _qaplib,
+    ".ram": lambda text: TaskFile(original.task_graph(text), rule="levels"),
+}
+_TOPOLOGIES: dict[str, Callable[[str], Topology]] = {
+    ".json": lambda text: nodelink.topology(read_json(text, "topology")),
+    ".arc": original.mesh,
+}

@@ -1,0 +1,110 @@
+"""Task graphs in GraphML (`.graphml`)."""
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from tiger.errors import InputError
+from tiger.formats import nodelink
+from tiger.formats.text import is_number
+from tiger.formats.values import shown
+from tiger.model.tasks import TaskGraph
+
+DIRECTIONS = {"directed": True, "undirected": False}
+NUMBERS = ("int", "long", "float", "double")
+ENDS = {"node": ("id",), "edge": ("source", "target")}
+ATTRIBUTES = {"node": ("work", "memory"), "edge": ("weight",)}
+
+
+class Key(NamedTuple):
+    """Hold a declared attribute: what it belongs to (node, edge, all ..), its name, type, and default if it has one."""
+
+    owner: str
+    name: str
+    kind: str
+    default: str | None
+
+
+def task_graph(text: str) -> TaskGraph:
+    """Return the task graph of a GraphML document with one flat graph; attributes are those of node-link JSON.
+
+    Defaults of keys count. Nested graphs, hyperedges, edges against the graph's direction and document types are
+    refused. Raises InputError of `tasks`, or with a pointer to the nodes and edges counted from 0.
+    """
+    # Entities that grow without bound, or name files, can only be declared in a document type.
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise InputError("tasks", "expected GraphML without a document type, got one")
+    try:
+        root = ElementTree.fromstring(text)  # noqa: S314
+    except (ElementTree.ParseError, ValueError) as error:
+        raise InputError("tasks", f"expected GraphML, got a fault: {shown(str(error))}") from None
+    graphs = _children(root, "graph")
+    if _tag(root) != "graphml" or len(graphs) != 1:
+        raise InputError("tasks", f"expected a graphml element with one graph, got {_tag(root)} with {len(graphs)}")
+    keys = {key.get("id", ""): _key(key) for key in _children(root, "key")}
+    return nodelink.task_graph(_node_link(graphs[0], keys))
+
+
+def _children(element: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+    """Return the children of a tag, whatever their namespace."""
+    return [child for child in element if _tag(child) == tag]
+
+
+def _tag(element: ElementTree.Element) -> str:
+    """Return the tag without its namespace."""
+    return element.tag.rpartition("}")[2]
+
+
+def _key(element: ElementTree.Element) -> Key:
+    """Return a declared attribute."""
+    defaults = [child.text or "" for child in _children(element, "default")]
+    return Key(
+        owner=element.get("for", "all"),
+        name=element.get("attr.name", ""),
+        kind=element.get("attr.type", "string"),
+        default=defaults[0] if defaults else None,
+    )
+
+
+def _node_link(graph: ElementTree.Element, keys: Mapping[str, Key]) -> dict[str, object]:
+    """Return the node-link form of a graph element."""
+    direction = graph.get("edgedefault")
+    if direction not in DIRECTIONS:
+        raise InputError("tasks", f"expected edgedefault directed or undirected, got {shown(direction)}")
+    nodes, edges = _children(graph, "node"), _children(graph, "edge")
+    if _children(graph, "hyperedge") or any(_children(node, "graph") for node in nodes):
+        raise InputError("tasks", "expected a flat graph, got a hyperedge or a nested graph")
+    return {
+        "directed": DIRECTIONS[direction],
+        "nodes": [_record(node, f"tasks/nodes/{k}", keys) for k, node in enumerate(nodes)],
+        "edges": [_edge(edge, f"tasks/edges/{k}", keys, direction) for k, edge in enumerate(edges)],
+    }
+
+
+def _edge(element: ElementTree.Element, field: str, keys: Mapping[str, Key], direction: str) -> dict[str, object]:
+    """Return an edge, whose own direction must be that of the graph."""
+    own = element.get("directed")
+    if own is not None and own != str(DIRECTIONS[direction]).lower():
+        raise InputError(field, f"expected an edge of a graph that is {direction}, got directed={shown(own)}")
+    return _record(element, field, keys)
+
+
+def _record(element: ElementTree.Element, field: str, keys: Mapping[str, Key]) -> dict[str, object]:
+    """Return the ids and those attributes of a node or edge that mean something here."""
+    owner = _tag(element)
+    record: dict[str, object] = {name: element.get(name) for name in ENDS[owner] if name in element.attrib}
+    for key in keys.values():
+        if key.default is not None and key.owner in (owner, "all") and key.name in ATTRIBUTES[owner]:
+            record[key.name] = _value(key, key.default)
+    for data in _children(element, "data"):
+        stated = keys.get(data.get("key", ""))
+        if stated is None:
+            raise InputError(field, f"expected data of a declared key, got {shown(data.get('key'))}")
+        if stated.name in ATTRIBUTES[owner]:
+            record[stated.name] = _value(stated, data.text or "")
+    return record
+
+
+def _value(key: Key, text: str) -> object:
+    """Return the number that a text states, or the text itself for the checks behind to refuse."""
+    return float(text) if key.kind in NUMBERS and is_number(text.strip()) else text

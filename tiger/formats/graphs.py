@@ -1,0 +1,30 @@
+"""Task graphs and topologies from networkx objects, by way of their node-link form."""
+
+from typing import TYPE_CHECKING
+
+from tiger.formats import nodelink
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def task_graph_of(graph: "nx.Graph") -> TaskGraph:
+    """Return the task graph of a networkx graph of any kind, with attributes and errors as in `nodelink.task_graph`."""
+    return nodelink.task_graph(_node_link(graph))
+
+
+def topology_of(graph: "nx.Graph") -> Topology:
+    """Return the topology of an undirected networkx graph, with attributes and errors as in `nodelink.topology`."""
+    return nodelink.topology(_node_link(graph))
+
+
+def _node_link(graph: "nx.Graph") -> dict[str, object]:
+    """Return the node-link form, with nodes and edges in the order of the graph."""
+    return {
+        "directed": graph.is_directed(),
+        "multigraph": graph.is_multigraph(),
+        "nodes": [{**attributes, "id": node} for node, attributes in graph.nodes(data=True)],
+        "edges": [{**attributes, "source": u, "target": v} for u, v, attributes in graph.edges(data=True)],
+    }

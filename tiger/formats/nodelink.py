@@ -1,0 +1,177 @@
+"""Graphs as parsed JSON in the node-link form of networkx, checked value by value."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from tiger.errors import InputError
+from tiger.formats.values import amount, flag, node_name, positive, shown, whole
+from tiger.model.arrays import IntArray
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Links, Topology
+
+Record = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """Hold a node-link graph: names, attributes of nodes and edges, ends as node indices, and where each list stood."""
+
+    nodes_at: str
+    edges_at: str
+    names: tuple[str, ...]
+    nodes: list[Record]
+    edges: list[Record]
+    ends: list[tuple[int, int]]
+    directed: bool
+
+
+def task_graph(data: object, field: str = "tasks") -> TaskGraph:
+    """Return the task graph that a node-link object states.
+
+    Node attributes `work` (default 1) and `memory` (bytes; 0 where only other tasks have it); edge attribute `weight`
+    (the traffic, default 1). Parallel edges add up and self-loops stay; an undirected edge is one entry, from the node
+    listed first. Other attributes are ignored. Raises InputError with a pointer below `field`.
+    """
+    graph = read_graph(data, field)
+    places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
+    work = [amount(f"{at}/work", node.get("work", 1)) for at, node in zip(places, graph.nodes, strict=True)]
+    memory = [whole(f"{at}/memory", node.get("memory", 0)) for at, node in zip(places, graph.nodes, strict=True)]
+    volumes = [amount(f"{graph.edges_at}/{k}/weight", edge.get("weight", 1)) for k, edge in enumerate(graph.edges)]
+    ends = np.array(graph.ends, np.int64).reshape(-1, 2)
+    if not graph.directed:
+        ends.sort(axis=1)
+    size = len(graph.names)
+    return TaskGraph(
+        names=graph.names,
+        traffic=sp.csr_array((np.array(volumes, np.float64), (ends[:, 0], ends[:, 1])), shape=(size, size)),
+        work=np.array(work),
+        memory=np.array(memory) if any("memory" in node for node in graph.nodes) else None,
+        directed=graph.directed,
+    )
+
+
+def topology(data: object, field: str = "topology") -> Topology:
+    """Return the topology that an undirected node-link object states; distances are shortest paths over its links.
+
+    Node attributes `slots` (default 1), `cost` (per unit of work, default 0) and `memory` (bytes; on every node or on
+    none); edge attributes `weight` (length > 0, default 1) and `bandwidth` (> 0, default 1). Other attributes are
+    ignored. Raises InputError with a pointer below `field`.
+    """
+    graph = read_graph(data, field)
+    if graph.directed:
+        raise InputError(f"{field}/directed", "expected an undirected topology, got a directed one")
+    for k, (u, v) in enumerate(graph.ends):
+        if u == v:
+            raise InputError(
+                f"{graph.edges_at}/{k}", f"expected a link between two nodes, got a loop at {graph.names[u]!r}"
+            )
+    places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
+    slots = [whole(f"{at}/slots", node.get("slots", 1)) for at, node in zip(places, graph.nodes, strict=True)]
+    cost = [amount(f"{at}/cost", node.get("cost", 0)) for at, node in zip(places, graph.nodes, strict=True)]
+    bare = Topology.from_links(graph.names, _links(graph), np.array(slots))
+    return replace(bare, cost=np.array(cost), memory=_room(graph, places))
+
+
+def read_graph(data: object, field: str) -> Graph:
+    """Return the nodes and edges of a node-link object with its flags honoured; raise InputError where it is malformed.
+
+    A missing `directed` is false. Parallel edges are refused only where `multigraph` says false.
+    """
+    if not isinstance(data, dict):
+        raise InputError(field, f"expected a graph as an object with nodes and edges, got {shown(data)}")
+    directed = flag(f"{field}/directed", data.get("directed", False))
+    simple = not flag(f"{field}/multigraph", data.get("multigraph", True))
+    nodes_at, edges_at = f"{field}/nodes", f"{field}/{_edges_key(data, field)}"
+    nodes = _records(nodes_at, data.get("nodes"))
+    edges = _records(edges_at, data.get(_edges_key(data, field)))
+    index = _index(nodes_at, nodes)
+    ends = [_ends(f"{edges_at}/{k}", edge, index) for k, edge in enumerate(edges)]
+    if simple:
+        _check_simple(edges_at, ends if directed else [(min(pair), max(pair)) for pair in ends])
+    return Graph(
+        nodes_at=nodes_at, edges_at=edges_at, names=tuple(index), nodes=nodes, edges=edges, ends=ends, directed=directed
+    )
+
+
+def _edges_key(data: Record, field: str) -> str:
+    """Return the spelling of the edge list, one of the two that networkx has used."""
+    if "edges" in data and "links" in data:
+        raise InputError(f"{field}/links", "expected edges or links, got both")
+    return "links" if "links" in data else "edges"
+
+
+def _records(field: str, value: object) -> list[Record]:
+    """Return a list of objects."""
+    if not isinstance(value, list):
+        raise InputError(field, f"expected a list, got {'nothing' if value is None else shown(value)}")
+    for k, item in enumerate(value):
+        if not isinstance(item, dict):
+            raise InputError(f"{field}/{k}", f"expected an object, got {shown(item)}")
+    return value
+
+
+def _index(field: str, nodes: list[Record]) -> dict[str, int]:
+    """Return the index of every node name, in order."""
+    if not nodes:
+        raise InputError(field, "expected at least one node, got none")
+    index: dict[str, int] = {}
+    for k, node in enumerate(nodes):
+        if "id" not in node:
+            raise InputError(f"{field}/{k}/id", "expected an id, got nothing")
+        name = node_name(f"{field}/{k}/id", node["id"])
+        if index.setdefault(name, k) != k:
+            raise InputError(
+                f"{field}/{k}/id", f"expected different names, got {shown(name)} at position {index[name]} too"
+            )
+    return index
+
+
+def _ends(field: str, edge: Record, index: dict[str, int]) -> tuple[int, int]:
+    """Return the indices of both ends of an edge."""
+    return _end(f"{field}/source", edge, "source", index), _end(f"{field}/target", edge, "target", index)
+
+
+def _end(field: str, edge: Record, key: str, index: dict[str, int]) -> int:
+    """Return the index of one end of an edge."""
+    if key not in edge:
+        raise InputError(field, "expected the id of a node, got nothing")
+    name = node_name(field, edge[key])
+    if name not in index:
+        raise InputError(field, f"expected the id of a node, got {shown(name)}")
+    return index[name]
+
+
+def _check_simple(field: str, pairs: list[tuple[int, int]]) -> None:
+    """Raise InputError for a pair of nodes that comes twice."""
+    seen: set[tuple[int, int]] = set()
+    for k, pair in enumerate(pairs):
+        if pair in seen:
+            raise InputError(f"{field}/{k}", "expected one edge between two nodes as multigraph is false, got a second")
+        seen.add(pair)
+
+
+def _links(graph: Graph) -> Links:
+    """Return the links with their lengths and bandwidths."""
+    places = [f"{graph.edges_at}/{k}" for k in range(len(graph.edges))]
+    weight = [positive(f"{at}/weight", edge.get("weight", 1)) for at, edge in zip(places, graph.edges, strict=True)]
+    bandwidth = [
+        positive(f"{at}/bandwidth", edge.get("bandwidth", 1)) for at, edge in zip(places, graph.edges, strict=True)
+    ]
+    ends = np.array(graph.ends, np.int64).reshape(-1, 2)
+    return Links(
+        u=ends[:, 0], v=ends[:, 1], weight=np.array(weight, np.float64), bandwidth=np.array(bandwidth, np.float64)
+    )
+
+
+def _room(graph: Graph, places: list[str]) -> IntArray | None:
+    """Return the memory of every node, or None where no node states any."""
+    if not any("memory" in node for node in graph.nodes):
+        return None
+    for at, name, node in zip(places, graph.names, graph.nodes, strict=True):
+        if "memory" not in node:
+            raise InputError(
+                f"{at}/memory", f"expected bytes on {shown(name)} as other nodes state theirs, got nothing"
+            )
+    return np.array([whole(f"{at}/memory", node["memory"]) for at, node in zip(places, graph.nodes, strict=True)])

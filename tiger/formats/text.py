@@ -1,0 +1,74 @@
+"""Text files: how they are opened, and how the numbers in them are read."""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.values import shown
+from tiger.model.arrays import FloatArray, IntArray
+
+Line = tuple[int, list[str]]
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_CHARACTERS = re.compile(r"[0-9+\-.eE]*")
+
+
+def read_text(path: Path, field: str) -> str:
+    """Return the text of a UTF-8 file, with or without byte order mark; raise InputError of `field` if it has none."""
+    fault = f"cannot read {shown(str(path), 300)}"
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(field, f"{fault}: expected UTF-8 text, got another byte at {error.start}") from None
+    except OSError as error:
+        raise InputError(field, f"{fault}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise InputError(field, f"{fault}: {error}") from None
+    if not text.strip():
+        raise InputError(field, f"{fault}: expected text, got an empty file")
+    return text
+
+
+def is_number(word: str) -> bool:
+    """Tell whether a word is a decimal number; nan, inf, hexadecimal and 1_000 are none."""
+    return _NUMBER.fullmatch(word) is not None
+
+
+def amounts_of(field: str, where: str, words: Sequence[str]) -> FloatArray:
+    """Return words as finite numbers >= 0, or raise InputError that says where they stood."""
+    # Without this check numpy would also take nan, 1_000 and digits of other scripts.
+    if not _CHARACTERS.fullmatch("".join(words)):
+        raise _odd(field, where, words)
+    try:
+        values = np.array(words, np.float64)
+    except ValueError:
+        raise _odd(field, where, words) from None
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if bad.size:
+        raise InputError(field, f"{where}: expected finite numbers >= 0, got {shown(words[bad[0]])}")
+    return values
+
+
+def amounts_of_lines(field: str, lines: Sequence[Line]) -> FloatArray:
+    """Return the words of all lines in one array of finite numbers >= 0, or raise InputError that names the line."""
+    with suppress(InputError):
+        return amounts_of(field, "lines", [word for _, words in lines for word in words])
+    return np.concatenate([amounts_of(field, f"line {number}", words) for number, words in lines])
+
+
+def wholes_of(field: str, where: str, words: Sequence[str]) -> IntArray:
+    """Return words as whole numbers >= 0 below 2**53, or raise InputError that says where they stood."""
+    values = amounts_of(field, where, words)
+    bad = np.flatnonzero((values != np.floor(values)) | (values >= 2.0**53))
+    if bad.size:
+        raise InputError(field, f"{where}: expected whole numbers below 2**53, got {shown(words[bad[0]])}")
+    return values.astype(np.int64)
+
+
+def _odd(field: str, where: str, words: Sequence[str]) -> InputError:
+    """Return the error for the first word that is no number."""
+    word = next(word for word in words if not is_number(word))
+    return InputError(field, f"{where}: expected numbers, got {shown(word)}")

@@ -1,0 +1,96 @@
+"""Checks of single values that came out of a document: numbers, flags, node ids."""
+
+import math
+from numbers import Integral, Real
+
+from tiger.errors import InputError
+
+WHOLE_LIMIT = 2**53
+NAME_DEPTH = 8
+_WORDS = {type(None): "null", list: "a list", tuple: "a tuple", dict: "an object"}
+
+
+def shown(value: object, width: int = 60) -> str:
+    """Describe a value in a few printable words, text cut to `width` characters."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return repr(value if len(value) <= width else f"{value[:width]}..")
+    if not isinstance(value, Real):
+        return _WORDS.get(type(value), f"a value of type {type(value).__name__}")
+    if isinstance(value, Integral) and int(value).bit_length() > 200:
+        return "a number of more than 60 digits"
+    return str(value)
+
+
+def amount(field: str, value: object) -> float:
+    """Return a finite number >= 0 or raise InputError."""
+    number = _number(value)
+    if not (math.isfinite(number) and number >= 0):
+        raise InputError(field, f"expected a finite number >= 0, got {shown(value)}")
+    return number
+
+
+def positive(field: str, value: object) -> float:
+    """Return a finite number > 0 or raise InputError."""
+    number = _number(value)
+    if not (math.isfinite(number) and number > 0):
+        raise InputError(field, f"expected a finite number > 0, got {shown(value)}")
+    return number
+
+
+def whole(field: str, value: object) -> int:
+    """Return a whole number >= 0 below 2**53 or raise InputError; 3.0 is whole."""
+    number = _number(value)
+    if not (0 <= number < WHOLE_LIMIT and number == math.floor(number)):
+        raise InputError(field, f"expected a whole number from 0 to 2**53 - 1, got {shown(value)}")
+    return int(number)
+
+
+def flag(field: str, value: object) -> bool:
+    """Return a truth value or raise InputError."""
+    if not isinstance(value, bool):
+        raise InputError(field, f"expected true or false, got {shown(value)}")
+    return value
+
+
+def node_name(field: str, identity: object) -> str:
+    """Return the name of a node id: its text, the parts of a list or tuple joined by commas.
+
+    Raises InputError for an id that is not text, a finite number or a list of such ids.
+    """
+    if type(identity) is int and abs(identity) < WHOLE_LIMIT:
+        return str(identity)
+    return ",".join(_parts(field, identity, NAME_DEPTH))
+
+
+def _number(value: object) -> float:
+    """Return a number as float, NaN for what is none and infinity for one beyond the range of float64."""
+    if type(value) is float:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _printable(field: str, text: str) -> str:
+    """Return text that can be written out again."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(field, f"expected Unicode text, got {shown(text)} with half a surrogate pair") from None
+    return text
+
+
+def _parts(field: str, identity: object, depth: int) -> list[str]:
+    """Return the texts that make up an id."""
+    if isinstance(identity, str):
+        return [_printable(field, identity)]
+    if isinstance(identity, list | tuple) and identity and depth:
+        return [part for inner in identity for part in _parts(field, inner, depth - 1)]
+    if math.isfinite(_number(identity)):
+        return [str(identity)]
+    raise InputError(field, f"expected an id (text, a number or a list of those), got {shown(identity)}")

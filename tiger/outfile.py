@@ -1,0 +1,58 @@
+"""A file that a result goes to: refused before the work when it cannot be written, and changed all at once after it."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tiger.errors import InputError
+
+
+def check(target: str, field: str) -> None:
+    """Raise InputError of a field unless the target can be written; leave no trace."""
+    with _refusals(target, field):
+        final, draft = _places(Path(target))
+        if draft != final:
+            draft.touch(exist_ok=False)
+            draft.unlink()
+
+
+def write(target: str, field: str, text: str) -> None:
+    """Write a text to the target, or raise InputError of a field.
+
+    A regular file, new or behind links, is written beside its place and then renamed into it; a device or a pipe is
+    written as it is.
+    """
+    with _refusals(target, field):
+        final, draft = _places(Path(target))
+        try:
+            draft.write_text(text, encoding="utf-8")
+            if draft != final:
+                draft.replace(final)
+        finally:
+            if draft != final:
+                draft.unlink(missing_ok=True)
+
+
+def _places(path: Path) -> tuple[Path, Path]:
+    """Return where the file belongs and where its text goes first, the same for what is no regular file."""
+    if path.is_dir():
+        raise IsADirectoryError(None, "it is a directory")
+    if path.exists() and not path.is_file():
+        return path, path
+    final = path.resolve()
+    if final.exists() and not os.access(final, os.W_OK):
+        raise PermissionError(None, "it is read-only")
+    return final, final.with_name(f".tiger-{secrets.token_hex(8)}")
+
+
+@contextmanager
+def _refusals(target: str, field: str) -> Iterator[None]:
+    """Turn a refusal of the system into bad input."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        # A loop of links is a RuntimeError up to Python 3.12.
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(field, f"expected a file that can be written, got {target!r}: {reason}") from None

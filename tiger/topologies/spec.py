@@ -1,0 +1,136 @@
+"""The SPEC of a topology, a short text such as `torus:8x8x8`: its kinds, and the way from text to Topology."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tiger.errors import InputError
+from tiger.model.topology import Topology
+from tiger.topologies.coordinates import NODE_LIMIT
+from tiger.topologies.grids import grid, hypercube, ring, torus
+from tiger.topologies.networks import complete, dragonfly, fat_tree
+from tiger.topologies.qubits import heavy_hex
+from tiger.topologies.trees import dgx, tree
+
+_DIGITS = re.compile(r"[0-9]+")
+_LENGTH = re.compile(r"(?=.{1,32}$)[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """Describe a kind of topology: its `name`, the `syntax` of its SPEC, what it is, and an `example`."""
+
+    name: str
+    syntax: str
+    description: str
+    example: str
+
+
+KINDS = (
+    Kind(name="grid", syntax="grid:AxBx..", description="mesh of the given extents", example="grid:4x4"),
+    Kind(
+        name="torus", syntax="torus:AxBx..", description="mesh that wraps around on every axis", example="torus:8x8x8"
+    ),
+    Kind(name="hypercube", syntax="hypercube:d", description="2^d nodes, neighbours in d axes", example="hypercube:10"),
+    Kind(name="ring", syntax="ring:m", description="m nodes in a circle", example="ring:8"),
+    Kind(name="complete", syntax="complete:m", description="m nodes, all linked", example="complete:8"),
+    Kind(
+        name="fat-tree",
+        syntax="fat-tree:k",
+        description="three tiers of k-port switches (k even) over k^3/4 hosts",
+        example="fat-tree:4",
+    ),
+    Kind(
+        name="dragonfly",
+        syntax="dragonfly:a,h,g",
+        description="g groups of a routers, each with h hosts and h global links (g <= a*h + 1)",
+        example="dragonfly:4,2,9",
+    ),
+    Kind(
+        name="tree",
+        syntax="tree:AxBx..@x,y,..",
+        description="leaves of a tree: fan-outs outermost first @ distances innermost first",
+        example="tree:4x8x8@1,10,100",
+    ),
+    Kind(
+        name="heavy-hex",
+        syntax="heavy-hex:d",
+        description="heavy-hexagon qubit lattice of odd code distance d",
+        example="heavy-hex:7",
+    ),
+    Kind(name="dgx", syntax="dgx:n", description="n DGX H100 machines of 8 GPUs", example="dgx:4"),
+)
+
+
+def build(spec: str) -> Topology:
+    """Build the topology that a SPEC describes.
+
+    Raises InputError for an unknown kind, a malformed SPEC or more nodes than the kind allows, before any large array
+    is made; the message holds the expected syntax and the known kinds.
+    """
+    name, _, arguments = spec.partition(":")
+    kind = next((kind for kind in KINDS if kind.name == name), None)
+    known = ", ".join(kind.name for kind in KINDS)
+    if kind is None:
+        raise InputError(
+            "topology", f"expected KIND:.. with a kind out of {known} (such as torus:8x8x8), got {_cut(spec)}"
+        )
+    try:
+        return _BUILDERS[name](arguments)
+    except InputError as error:
+        syntax = f"{kind.syntax} (such as {kind.example}; kinds: {known})"
+        raise InputError("topology", f"{error.reason} in {_cut(spec)}; the syntax is {syntax}") from None
+
+
+def _dragonfly(text: str) -> Topology:
+    """Build a dragonfly from `a,h,g`."""
+    parts = [_number(part) for part in text.split(",", 3)]
+    if len(parts) != 3:
+        raise InputError("topology", f"expected 3 numbers, got {len(parts)}")
+    return dragonfly(*parts)
+
+
+def _tree(text: str) -> Topology:
+    """Build a tree from `AxBx..@x,y,..`."""
+    fanouts, _, distances = text.partition("@")
+    return tree(_extents(fanouts), tuple(_length(part) for part in distances.split(",")))
+
+
+_BUILDERS: dict[str, Callable[[str], Topology]] = {
+    "grid": lambda text: grid(_extents(text)),
+    "torus": lambda text: torus(_extents(text)),
+    "hypercube": lambda text: hypercube(_number(text)),
+    "ring": lambda text: ring(_number(text)),
+    "complete": lambda text: complete(_number(text)),
+    "fat-tree": lambda text: fat_tree(_number(text)),
+    "dragonfly": _dragonfly,
+    "tree": _tree,
+    "heavy-hex": lambda text: heavy_hex(_number(text)),
+    "dgx": lambda text: dgx(_number(text)),
+}
+
+
+def _extents(text: str) -> tuple[int, ...]:
+    """Read whole numbers separated by `x`."""
+    return tuple(_number(part) for part in text.split("x"))
+
+
+def _number(text: str) -> int:
+    """Read a whole number; one longer than the node limit is refused by its digits, not by its value."""
+    if not _DIGITS.fullmatch(text):
+        raise InputError("topology", f"expected a whole number, got {_cut(text)}")
+    if len(text) > len(str(NODE_LIMIT)):
+        raise InputError("topology", f"expected a whole number up to {NODE_LIMIT}, got {len(text)} digits")
+    return int(text)
+
+
+def _length(text: str) -> float:
+    """Read a decimal number."""
+    if not _LENGTH.fullmatch(text):
+        raise InputError("topology", f"expected a distance such as 10 or 2.5, got {_cut(text)}")
+    return float(text)
+
+
+def _cut(text: str) -> str:
+    """Quote a text, cut to 60 characters."""
+    return repr(text if len(text) <= 60 else f"{text[:60]}..")
