@@ -16,7 +16,7 @@ QAPLIB = {"nug12": 578, "nug20": 2570, "had20": 6922, "tai20a": 703482}
 
 
 def generated() -> Iterator[tuple[str, Problem]]:
-    """Yield eight one-to-one problems of 9 to 20 tasks that fill their nodes: dense, ring-like and scale-free traffic."""
+    """Yield eight one-to-one problems of 9 to 20 tasks that fill their nodes, dense, ring-like and scale-free."""
     for tasks, kind, hardware in (
         (9, "dense", "grid:3x3"),
         (12, "dense", "grid:3x4"),

@@ -101,7 +101,7 @@ def lowest(trials: tuple[Trial, ...], field: str) -> float:
 
 
 def defaults(problem: Problem, seed: int) -> float:
-    """Return what a user gets from a constrained model, dimod's own conversion and neal's own schedule, NaN if nothing."""
+    """Return the cost by a constrained model, dimod's own conversion and neal's own schedule, NaN without any."""
     size = problem.tasks.size
     model = dimod.ConstrainedQuadraticModel()
     bits = np.array([[dimod.Binary((t, p)) for p in range(size)] for t in range(size)])
@@ -118,7 +118,7 @@ def defaults(problem: Problem, seed: int) -> float:
     bqm, invert = dimod.cqm_to_bqm(model)
     found = SimulatedAnnealingSampler().sample(bqm, num_reads=ROUNDS * READS, num_sweeps=SWEEPS, seed=seed)
     feasible = [sample for sample in map(invert, found.samples()) if model.check_feasible(sample)]
-    places = [np.array([[p for p in range(size) if s[t, p]][0] for t in range(size)]) for s in feasible]
+    places = [np.array([next(p for p in range(size) if s[t, p]) for t in range(size)]) for s in feasible]
     return min((cost_of(problem, place).total for place in places), default=float("nan"))
 
 

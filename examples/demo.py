@@ -89,10 +89,9 @@ def show(console: Console, title: str, report: dict) -> None:
     """Print the costs and the stages of a report."""
     gap = "unknown" if report["gap"] is None else f"{100 * report['gap']:.1f} %"
     console.print(f"[bold]{title}[/bold]")
-    console.print(
-        f"  cost {report['baseline_cost']:g} -> [bold]{report['cost']:g}[/bold], lower bound {report['lower_bound']:g}, "
-        f"gap {gap}{', proved optimal' if report['optimal'] else ''}, {report['seconds']:.2f} s"
-    )
+    before, after, bound = report["baseline_cost"], report["cost"], report["lower_bound"]
+    console.print(f"  cost {before:g} -> [bold]{after:g}[/bold], lower bound {bound:g}, gap {gap}, ", end="")
+    console.print(f"{'proved optimal, ' if report['optimal'] else ''}{report['seconds']:.2f} s")
     table = Table("stage", "cost after", "seconds")
     for stage in report["stages"]:
         table.add_row(stage["name"], f"{stage['cost']:g}", f"{stage['seconds']:.3f}")

@@ -72,7 +72,7 @@ SMALL = {
 
 @pytest.mark.parametrize("rule", RULES)
 def test_ground_state_is_feasible_and_optimal_at_the_safe_bound(rule, random_problem, brute_force):
-    """Tests, on 200 random instances of at most 16 bits, that no state lies below or beside the optimum but mappings."""
+    """Tests, on 200 random instances of at most 16 bits, that the states of least energy are optimal mappings."""
     from tiger.decode import decode
 
     count = seed = 0

@@ -3,6 +3,7 @@
 import concurrent.futures
 import itertools
 import json
+from typing import ClassVar
 
 import dimod
 import networkx as nx
@@ -179,8 +180,8 @@ def test_penalties_stuck_at_their_bound_are_reported():
     class Noise(dimod.Sampler):
         """Return all ones, which is never feasible."""
 
-        parameters: dict[str, list[str]] = {"beta_range": []}  # noqa: RUF012
-        properties: dict[str, object] = {}  # noqa: RUF012
+        parameters: ClassVar[dict[str, list[str]]] = {"beta_range": []}
+        properties: ClassVar[dict[str, object]] = {}
 
         def sample(self, bqm, **options):
             """Return one sample of ones."""

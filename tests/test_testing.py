@@ -1,5 +1,7 @@
 """Tests that every implementation of a seam passes its conformance check, and that the checks can fail."""
 
+from typing import ClassVar
+
 import dimod
 import numpy as np
 import pytest
@@ -95,8 +97,8 @@ def test_a_sampler_that_finds_nothing_fails_the_check():
 class Zeros(dimod.Sampler):
     """Return all zeros."""
 
-    parameters: dict[str, list[str]] = {}
-    properties: dict[str, object] = {}
+    parameters: ClassVar[dict[str, list[str]]] = {}
+    properties: ClassVar[dict[str, object]] = {}
 
     def sample(self, bqm, **options):
         """Return one sample of zeros."""

@@ -109,12 +109,20 @@ def test_no_reads_give_no_mapping(path_problem):
     assert answer.cost == np.inf
 
 
+def test_a_known_optimum_ends_the_rounds(path_problem):
+    """Tests that sampling ends with the round that reaches the target."""
+    window = fold(path_problem, whole(path_problem), launch_order(path_problem))
+    sample = sampler_of(encode(window), [0, 1, 2])
+    params = TuneParams(rounds=5, target=7)
+    assert len(tune(window, sample, lambda local: local, params, seed=0, stop=bool).trials) == 1
+
+
 class Once:
     """Stop after the first round."""
 
     def next(self, penalties, trial):
         """Return nothing more to try."""
-        return None
+        return
 
 
 def test_a_tuner_may_end_the_rounds(path_problem):

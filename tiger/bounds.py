@@ -1,8 +1,8 @@
 """What placing one task can cost at least and at most: lower bounds on the cost, and the scale of penalties.
 
 Both come from rearrangement: tasks of one exclusivity group lie on different nodes, so the traffic between a task and a
-group costs at least the products of its volumes, largest first, with the distances from the task's node, smallest first,
-and at most the products with the distances largest first.
+group costs at least the products of its volumes, largest first, with the distances from the task's node, smallest
+first, and at most the products with the distances largest first.
 """
 
 import math
@@ -59,7 +59,7 @@ def _assignment(costs: FloatArray) -> float:
 
 
 def _sparse_bound(problem: Problem) -> float:
-    """Return the sum over tasks of the cheapest node and half of the traffic over the smallest distances of any node."""
+    """Return the sum over tasks of the cheapest node and half of the traffic over the least distances of any node."""
     compute = problem.tasks.work.sum() * problem.topology.cost[problem.topology.hosts].min()
     volumes = problem.tasks.traffic + problem.inflow
     volumes = sp.csr_array(volumes - sp.diags_array(volumes.diagonal()))

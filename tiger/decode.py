@@ -42,8 +42,8 @@ def repair(window: Window, bits: BoolArray) -> IntArray | None:
     """Return feasible local places that keep as many of `bits[k, q]` as can be; None where none were found.
 
     Tasks of a group get different nodes by linear assignment, which is exact: no feasible mapping keeps more bits, and
-    among equals the linear costs decide. Under capacities tasks are placed largest first, on a node of theirs while that
-    has room, which can fail where memory is tight.
+    among equals the linear costs decide. Under capacities tasks are placed largest first, on a node of theirs while
+    that has room, which can fail where memory is tight.
     """
     wish = _wish(window, bits)
     if not window.groups:

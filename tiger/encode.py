@@ -7,10 +7,10 @@ With :math:`x_{tp} = 1` for task t on node p, C the linear costs, c the traffic 
         + \sum_t A_t \Bigl(1 - \sum_p x_{tp}\Bigr)^2 + B \sum_p \sum_{\{i,j\} \subseteq G} x_{ip} x_{jp}
         + M \sum_p \Bigl(\sum_t m_t x_{tp} + s_p - K_p\Bigr)^2
 
-over exclusivity groups G and capacities K with loads m and a slack s. A group that fills all nodes has
-:math:`B (1 - \sum_t x_{tp})^2` instead. Pairs of one group on one node get the penalty and no cost. On a feasible mapping
-with the slack filled in, E is the cost of the full mapping. What every node costs a task at least is taken from its
-linear costs into the constant, as penalties need to outweigh only the rest.
+over exclusivity groups G and capacities K with loads m and a slack s. A group that fills all nodes has :math:`B (1 -
+\sum_t x_{tp})^2` instead. Pairs of one group on one node get the penalty and no cost. On a feasible mapping with the
+slack filled in, E is the cost of the full mapping. What every node costs a task at least is taken from its linear costs
+into the constant, as penalties need to outweigh only the rest.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Couplers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Budget:
-    """Hold one node's capacity as an equality: `weight[v]` of `variable[v]`, task bits then slack bits, sums to `limit`."""
+    """Hold a node's capacity as an equality: `weight[v]` of `variable[v]`, task then slack bits, add up to `limit`."""
 
     variable: IntArray
     weight: FloatArray
@@ -49,8 +49,8 @@ class Qubo:
     """Hold the QUBO of a window before its penalties are chosen.
 
     `index[k, q]` is the variable of a task on a node, -1 where that is not allowed; variables `0..size-1` are integers,
-    slack bits last. `offset`, `linear[size]` and `cost` are the objective, `same_task` and `clash` the pairs that a one-hot or an
-    exclusivity penalty applies to (`owner[l]` the task of a pair).
+    slack bits last. `offset`, `linear[size]` and `cost` are the objective, `same_task` and `clash` the pairs that a
+    one-hot or an exclusivity penalty applies to (`owner[l]` the task of a pair).
     """
 
     window: Window

@@ -4,8 +4,8 @@
 class InputError(ValueError):
     """Report input that is malformed, and name the field at fault.
 
-    `field` is a JSON pointer without its leading slash (`tasks/edges/3/weight`, `topology`, `pinned/t1`); `reason` states
-    what was expected and what was found. Well-formed input that has no solution is a result, never this.
+    `field` is a JSON pointer without its leading slash (`tasks/edges/3/weight`, `topology`, `pinned/t1`); `reason`
+    states what was expected and what was found. Well-formed input that has no solution is a result, never this.
     """
 
     def __init__(self, field: str, reason: str) -> None:

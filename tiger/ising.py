@@ -32,8 +32,11 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsingParams:
-    """Set the path: sampling of the whole problem up to `whole_variables`, then `passes` over
-    windows of `window_size` variables; `windows` limits how many windows a unit of effort solves in all."""
+    """Set the path: sampling of the whole problem, then of windows.
+
+    Above `whole_variables` only windows are sampled, in `passes` of windows of at most `window_size` variables a unit of
+    effort; `windows` limits how many of them a pass solves, None for all.
+    """
 
     whole: Sampling = Sampling(rounds=8, reads=48, sweeps=300)
     window: Sampling = Sampling(rounds=2, reads=6, sweeps=100)
@@ -124,7 +127,7 @@ class Ising:
         def finish(local: IntArray) -> IntArray:
             return window.local(self.polish(window.placed(run.places, local), window.block))
 
-        params = TuneParams(rounds=sampling.rounds, scale=scale, tuner=self.tuner)
+        params = TuneParams(rounds=sampling.rounds, scale=scale, target=run.target, tuner=self.tuner)
         return tune(window, draw, finish, params, seed=seed, stop=run.deadline)
 
 

@@ -31,11 +31,11 @@ def solve(
 ) -> Report:
     """Map the tasks of a problem onto its nodes at low cost.
 
-    `solver` is a name (`tiger.solvers.registry.available`) or any Ocean sampler object. `seed` is in [0, 2**63): the same
-    seed and effort give the same answer, on any number of threads. `effort` >= 1 counts iterations, None is 1 without a
-    time limit and as much as fits with one. `time_limit_s` > 0 only ends a solve early. `executor` runs independent parts
-    of the work, and `progress` is called as stages begin. An unsatisfiable problem gives a report that says so; bad
-    values raise InputError.
+    `solver` is a name (`tiger.solvers.registry.available`) or any Ocean sampler object. `seed` is in [0, 2**63): the
+    same seed and effort give the same answer, on any number of threads. `effort` >= 1 counts iterations, None is 1
+    without a time limit and as much as fits with one. `time_limit_s` > 0 only ends a solve early. `executor` runs
+    independent parts of the work, and `progress` is called as stages begin. An unsatisfiable problem gives a report
+    that says so; bad values raise InputError.
     """
     begun = time.perf_counter()
     request = Request(solver=solver, seed=seed, effort=effort, time_limit_s=time_limit_s, executor=executor)

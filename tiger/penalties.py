@@ -13,8 +13,10 @@ MARGIN = 1 + 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Penalties:
-    """Hold the weights, in units of cost: `one_hot[k]` per task, `exclusive` per clash of two tasks of a group on a node,
-    `capacity` per squared unit above a node's capacity. `scale` is their size relative to the safe bound.
+    """Hold the weights of the constraints, in units of cost.
+
+    `one_hot[k]` per task, `exclusive` per clash of two tasks of a group on a node, `capacity` per squared unit above a
+    node's capacity. `scale` is their size relative to the safe bound.
     """
 
     one_hot: FloatArray
@@ -44,11 +46,11 @@ def safe_penalties(window: Window) -> Penalties:
 
     With :math:`w_{tp}` the most that task t can cost at node p above its cheapest node, a sample is never worse for
     losing a second node or a clash while :math:`B > A`, and never worse for gaining a missing task while :math:`A_t`
-    covers what that costs. Where a node is always free for it that is :math:`\max_p w_{tp}` (half of the largest for both
-    when a group fills the nodes, as both its row and its column are then missing). Where forbidden pairs or other tasks
-    outside leave a task fewer nodes than its group has tasks, others may have to move along: :math:`A_t` then covers all
-    tasks of the group that are so restricted and the worst of the others. Where memory or restrictions meet capacities,
-    it covers every task.
+    covers what that costs. Where a node is always free for it that is :math:`\max_p w_{tp}` (half of the largest for
+    both when a group fills the nodes, as both its row and its column are then missing). Where forbidden pairs or other
+    tasks outside leave a task fewer nodes than its group has tasks, others may have to move along: :math:`A_t` then
+    covers all tasks of the group that are so restricted and the worst of the others. Where memory or restrictions meet
+    capacities, it covers every task.
     """
     allowed = window.allowed
     linear = window.linear - np.where(allowed, window.linear, np.inf).min(axis=1, initial=np.inf)[:, None]

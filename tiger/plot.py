@@ -5,6 +5,7 @@ Needs the extra `tiger-mapper[plot]`.
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
@@ -15,15 +16,19 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.objective import cost_of
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+
 DRAWN_TASKS = 1024
 
 
 def draw(problem: Problem, mapping: Mapping[str, str], path: Path | str) -> None:
     """Write a picture of a feasible `mapping` {task: node} of a problem, beside the launcher's order.
 
-    Edges are coloured by the distance their traffic travels, tasks by the node they lie on; bars show the traffic at every
-    distance. The ending of `path` chooses the format. Above 1,024 tasks only the bars are drawn. Raises InputError where
-    matplotlib is missing or a task or node is unknown.
+    Edges are coloured by the distance their traffic travels, tasks by the node they lie on; bars show the traffic at
+    every distance. The ending of `path` chooses the format. Above 1,024 tasks only the bars are drawn. Raises
+    InputError where matplotlib is missing or a task or node is unknown.
     """
     try:
         from matplotlib.cm import ScalarMappable
@@ -74,7 +79,7 @@ def _distances(problem: Problem, places: IntArray) -> FloatArray:
     return problem.metric.between(places[edges.row], places[edges.col])
 
 
-def _draw_graph(axes, problem: Problem, places: IntArray, scale) -> None:  # type: ignore[no-untyped-def]
+def _draw_graph(axes: "Axes", problem: Problem, places: IntArray, scale: "ScalarMappable") -> None:
     """Draw the task graph at fixed positions, the same for every mapping."""
     edges = problem.tasks.traffic.tocoo()
     graph = nx.Graph()
@@ -110,7 +115,7 @@ def _layout(problem: Problem, graph: nx.Graph) -> Mapping[int, tuple[float, floa
     return spots
 
 
-def _draw_bars(axes, problem: Problem, places: IntArray, series: tuple[str, int]) -> None:  # type: ignore[no-untyped-def]
+def _draw_bars(axes: "Axes", problem: Problem, places: IntArray, series: tuple[str, int]) -> None:
     """Draw the traffic at every distance; distances that are not whole are put into twenty bins."""
     title, column = series
     away, volume = _distances(problem, places), problem.tasks.traffic.data

@@ -52,7 +52,7 @@ def plan(request: Request, problem: Problem) -> tuple[Step, ...]:
 
 
 def _auto(request: Request, problem: Problem) -> tuple[Step, ...]:
-    """Return greedy, exact search where tiny, native search, and a few tuned windows for at most a quarter of the work."""
+    """Return greedy, exact search where tiny, native search, and tuned windows for at most a quarter of the work."""
     tasks, nodes = len(problem.free), len(problem.topology.hosts)
     few = IsingParams(window=Sampling(rounds=1, reads=4, sweeps=100), passes=1, windows=max(tasks // 16, 1))
     steps: list[Step] = [partial(_first, partial(_searched, request, "greedy", registry.search("greedy")))]

@@ -1,5 +1,6 @@
 """A solve under way: the best mapping so far, the clock, and the record of stages."""
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -50,6 +51,11 @@ class Run:
     def ended(self) -> bool:
         """Tell whether nothing cheaper can be found, or time is up."""
         return self.optimal or self.deadline()
+
+    @property
+    def target(self) -> float:
+        """Return the cost at which nothing cheaper can be found, minus infinity without a bound."""
+        return -math.inf if self.bound is None else self.bound + 1e-9 * max(1.0, abs(self.bound))
 
     @property
     def optimal(self) -> bool:

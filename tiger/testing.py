@@ -33,13 +33,16 @@ def check_search(search: Search, problem: Problem, start: IntArray) -> None:
 
 
 def check_partitioner(partitioner: Partitioner, problem: Problem, start: IntArray, max_size: int = 64) -> None:
-    """Check that blocks cover the tasks without a pin exactly once, hold their tasks' nodes, and repeat with the seed."""
+    """Check that blocks cover the free tasks exactly once, hold their tasks' nodes, and repeat with the seed."""
     for seed in range(4):
         blocks = list(partitioner.split(problem, start, max_size=max_size, seed=seed))
         again = list(partitioner.split(problem, start, max_size=max_size, seed=seed))
         covered = np.sort(np.concatenate([block.tasks for block in blocks])) if blocks else np.zeros(0, np.int64)
         _require(bool(np.array_equal(covered, problem.free)), "blocks cover the free tasks exactly once")
-        same = [np.array_equal(a.tasks, b.tasks) and np.array_equal(a.nodes, b.nodes) for a, b in zip(blocks, again)]
+        same = [
+            np.array_equal(a.tasks, b.tasks) and np.array_equal(a.nodes, b.nodes)
+            for a, b in zip(blocks, again, strict=False)
+        ]
         _require(all(same) and len(blocks) == len(again), "the same seed gives the same blocks")
         for block in blocks:
             _require(bool(np.isin(start[block.tasks], block.nodes).all()), "a block holds its tasks' nodes")

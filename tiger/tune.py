@@ -90,10 +90,14 @@ class Bisection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuneParams:
-    """Set the tuning: `rounds` of sampling, from penalties of `scale` times the safe bound."""
+    """Set the tuning: at most `rounds` of sampling, from penalties of `scale` times the safe bound.
+
+    Rounds end once a mapping costs at most `target`, which a caller sets to a known lower bound.
+    """
 
     rounds: int = 8
     scale: float = 1.0
+    target: float = -math.inf
     tuner: Tuner = field(default_factory=Bisection)
 
     def __post_init__(self) -> None:
@@ -118,8 +122,8 @@ class Tuned:
 def tune(window: Window, sample: Sample, finish: Finish, params: TuneParams, *, seed: int, stop: Stop) -> Tuned:
     """Sample a window's QUBO round by round, tuning its penalties, and return the best mapping seen.
 
-    `sample` draws bits at given penalties and a seed below 2**31, `finish` polishes feasible local places. Costs are the
-    window's own, recomputed from places, never a sampler's energies. At least one round is run.
+    `sample` draws bits at given penalties and a seed below 2**31, `finish` polishes feasible local places. Costs are
+    the window's own, recomputed from places, never a sampler's energies. At least one round is run.
     """
     qubo = encode(window)
     penalties: Penalties | None = safe_penalties(window).scaled(params.scale)
@@ -128,7 +132,7 @@ def tune(window: Window, sample: Sample, finish: Finish, params: TuneParams, *, 
     trials: list[Trial] = []
     lowest = math.inf
     for number in range(params.rounds):
-        if penalties is None or (trials and stop()):
+        if penalties is None or lowest <= params.target or (trials and stop()):
             break
         reads = decode(qubo, sample(qubo.bqm(penalties), penalties, derived(seed, number)))
         trial, local = _judge(qubo, reads, finish, penalties, trial)

@@ -19,8 +19,9 @@ def task_graph(text: str) -> TaskGraph:
     """Return the directed task graph of an n x n matrix: row u, column v is the traffic from u to v.
 
     Cells are separated by commas, semicolons, tabs or blanks. A header row, a first column of names, or both may stand
-    around the n x n numbers, and must agree; one without the other may not be all numbers; the cell in their corner is ignored and may be missing. Without names
-    tasks are `0` to `n-1`. Raises InputError of `tasks` with the row at fault.
+    around the n x n numbers, and must agree; one without the other may not be all numbers; the cell in their corner is
+    ignored and may be missing. Without names tasks are `0` to `n-1`. Raises InputError of `tasks` with the row at
+    fault.
     """
     rows = _rows(text)
     height, width = len(rows), len(rows[0])
