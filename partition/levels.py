@@ -14,7 +14,7 @@ from tiger.partition.nodes import around
 
 @dataclass(frozen=True, slots=True)
 class LevelWindows:
-    """Cut a levels problem into runs of `span` levels: forward for even seeds, backward and half a run on for odd ones."""
+    """Cut a levels problem into runs of `span` levels: forward for even seeds, backward and half a run on for odd."""
 
     span: int = 2
 

@@ -42,5 +42,5 @@ def _order(problem: Problem, rng: np.random.Generator) -> IntArray:
     ties = sp.csr_array((np.ones(len(first)), (np.zeros(len(first), np.int64), drawn[first])), shape=(1, size))
     linked = sp.block_array([[sp.csr_array(problem.tasks.traffic + problem.inflow), ties.T], [ties, None]]).tocsr()
     reached = breadth_first_order(linked, size, directed=False, return_predecessors=False)
-    order = reached[1:][free[reached[1:]]].astype(np.int64)
+    order: IntArray = reached[np.append(free, False)[reached]].astype(np.int64)
     return order[np.argsort(rank[label[order]], kind="stable")]

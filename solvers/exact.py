@@ -27,8 +27,8 @@ class Exact:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest mapping seen from the feasible `start[n]`, `proved` if the search ended by itself.
 
-        Deterministic, so the seed plays no part. O((k^2 + q) q) memory for k free tasks on q nodes; a problem that needs
-        more than 128 MB of one array comes back as it is.
+        Deterministic, so the seed plays no part. O((k^2 + q) q) memory for k free tasks on q nodes; a problem that
+        needs more than 128 MB for one array comes back as it is.
         """
         block = whole(problem)
         tasks, nodes = len(block.tasks), len(block.nodes)

@@ -57,4 +57,5 @@ def _weight(inst: Instance) -> FloatArray:
     movable = np.zeros(len(inst.work), bool)
     movable[inst.movable] = True
     row = np.repeat(np.arange(len(movable)), np.diff(inst.indptr))
-    return np.bincount(row, weights=(inst.out + inst.back) * movable[inst.indices], minlength=len(movable))
+    volume = (inst.out + inst.back) * movable[inst.indices]
+    return np.asarray(np.bincount(row, weights=volume, minlength=len(movable)), np.float64)

@@ -13,5 +13,5 @@ def kernel(function: Function) -> Function:
 
     Without numba's reference counts, which touch every array of an argument on every call, a call costs nothing.
     """
-    compiled: Function = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+    compiled: Function = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)  # type: ignore[call-overload]
     return compiled

@@ -46,7 +46,7 @@ class Polish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnealParams:
-    """Set the annealer: `lanes` starts and `moves` proposals per task and temperature at effort 1, `heats` temperatures.
+    """Set the annealer: `lanes` starts, and `moves` proposals a task at each of `heats` temperatures, at effort 1.
 
     Lanes and proposals grow with the square root of the effort, so that the work is proportional to it. Temperatures
     fall from `hot` to `cold` times the median size of a cost change at a local optimum; `reheat` scales the first one

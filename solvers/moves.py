@@ -15,7 +15,7 @@ from tiger.solvers.kernel import kernel
 def distance(inst: Instance, p: int, q: int) -> float:
     """Return the distance from node p to node q; O(1) dense, O(axes) or O(levels) otherwise."""
     if inst.kind == 0:
-        return inst.table[p, q]
+        return float(inst.table[p, q])
     if inst.kind == 1:
         hops = 0.0
         for axis in range(len(inst.shape) - 1, -1, -1):
@@ -26,10 +26,10 @@ def distance(inst: Instance, p: int, q: int) -> float:
             hops += away
             p //= extent
             q //= extent
-        return hops * inst.steps[-1]
+        return float(hops * inst.steps[-1])
     for level in range(len(inst.shape) - 1, -1, -1):
         if p // inst.shape[level] != q // inst.shape[level]:
-            return inst.steps[level]
+            return float(inst.steps[level])
     return 0.0
 
 
@@ -61,7 +61,7 @@ def shift(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
         change += inst.out[e] * (distance(inst, q, r) - distance(inst, p, r))
         if inst.back[e] != 0.0:
             change += inst.back[e] * (distance(inst, r, q) - distance(inst, r, p))
-    return change
+    return float(change)
 
 
 @kernel
@@ -99,8 +99,8 @@ def can_move(inst: Instance, state: State, t: int, q: int) -> bool:
         return False
     group = inst.group_of[t]
     if group >= 0:
-        return state.occupant[group, q] < 0
-    return state.held[q] < inst.slots[q] and state.used[q] + inst.memory[t] <= inst.room[q]
+        return bool(state.occupant[group, q] < 0)
+    return bool(state.held[q] < inst.slots[q] and state.used[q] + inst.memory[t] <= inst.room[q])
 
 
 @kernel
@@ -112,7 +112,7 @@ def can_swap(inst: Instance, state: State, fixed: IntArray, t: int, u: int) -> b
     if inst.group_of[t] >= 0:
         return True
     more = inst.memory[t] - inst.memory[u]
-    return state.used[q] + more <= inst.room[q] and state.used[p] - more <= inst.room[p]
+    return bool(state.used[q] + more <= inst.room[q] and state.used[p] - more <= inst.room[p])
 
 
 @kernel
@@ -155,7 +155,7 @@ def swap(inst: Instance, state: State, t: int, u: int) -> None:
 
 @kernel
 def best_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[float, int, int]:
-    """Return task t's best move as (change, node, partner); partner -1 for a relocation, node -1 for none that gains."""
+    """Return task t's best move as (change, node, partner); partner -1 for a relocation, node -1 where none gains."""
     best, node, partner = -inst.tolerance, -1, -1
     for q in inst.hosts:
         if q == state.place[t]:
@@ -210,26 +210,26 @@ def propose(inst: Instance, state: State, t: int) -> int:
         u = inst.indices[inst.indptr[t] + np.random.randint(degree)]
         r = state.place[u]
         if np.random.random() < 0.25:
-            return r
+            return int(r)
         q = inst.near[r, np.random.randint(inst.near.shape[1])]
         if q >= 0:
-            return q
-    return inst.hosts[np.random.randint(len(inst.hosts))]
+            return int(q)
+    return int(inst.hosts[np.random.randint(len(inst.hosts))])
 
 
 @kernel
 def partner_at(inst: Instance, state: State, t: int, q: int) -> int:
     """Return a task on node q that task t may try to swap with, -1 to try a relocation."""
     if inst.group_of[t] >= 0:
-        return state.occupant[inst.group_of[t], q]
+        return int(state.occupant[inst.group_of[t], q])
     if state.held[q] == 0 or (state.held[q] < inst.slots[q] and np.random.random() < 0.5):
         return -1
-    return state.seats[state.seat_start[q] + np.random.randint(state.held[q])]
+    return int(state.seats[state.seat_start[q] + np.random.randint(state.held[q])])
 
 
 @kernel
 def try_move(inst: Instance, state: State, fixed: IntArray, t: int, heat: float) -> float:
-    """Draw a move of task t, make it by Metropolis' rule at temperature `heat`, and return its cost change, 0 if none."""
+    """Draw a move of task t and make it by Metropolis' rule at temperature `heat`; return the cost change made."""
     q = propose(inst, state, t)
     if q == state.place[t]:
         return 0.0

@@ -86,7 +86,7 @@ def polish(problem: Problem) -> Callable[[IntArray, Block], IntArray]:
 
 
 def sampler(name: str) -> Sampler:
-    """Return a sampler by name; one of the entry-point group is loaded and, where it is a class, called for a sampler."""
+    """Return a sampler by name; an entry point is loaded and, where it is a class, called without arguments."""
     if name == "neal":
         from dwave.samplers import SimulatedAnnealingSampler
 

@@ -32,7 +32,8 @@ def lower_bound(problem: Problem, places: IntArray) -> float:
     Source: P. C. Gilmore, SIAM J. Appl. Math. 10 (1962), doi:10.1137/0110022.
     """
     hosts = problem.topology.hosts
-    bound = _sparse_bound(problem) if problem.tasks.size * hosts.size > DENSE_CELLS else _dense_bound(problem, places)
+    large = hosts.size * max(problem.tasks.size, hosts.size // 8) > DENSE_CELLS
+    bound = _sparse_bound(problem) if large else _dense_bound(problem, places)
     if _integral(problem):
         return float(math.ceil(bound - 1e-6 * max(1.0, bound)))
     return bound * (1 - 1e-12)

@@ -1,5 +1,7 @@
 """A first feasible mapping, or the reasons why there is none."""
 
+from itertools import islice
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -7,7 +9,7 @@ from scipy.sparse.csgraph import connected_components, maximum_bipartite_matchin
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.problem import Problem
-from tiger.model.window import fold, whole
+from tiger.model.window import allowed_pairs, whole
 from tiger.objective import Violation, violations
 
 CELLS = 2_000_000
@@ -65,25 +67,24 @@ def _shortages(problem: Problem) -> tuple[Violation, ...]:
 
 def _first_fit(problem: Problem) -> IntArray | None:
     """Return every task on the first node open to it, in input order; None when one finds no node."""
-    places = problem.pins.copy()
-    hosts, free = problem.topology.hosts, problem.free
+    places, hosts = problem.pins.copy(), problem.topology.hosts.tolist()
+    pinned = np.flatnonzero(places >= 0)
     banned: dict[int, set[int]] = {}
     for task, node in problem.banned.tolist():
         banned.setdefault(task, set()).add(node)
-    count = np.bincount(places[places >= 0], minlength=problem.topology.size)
-    taken = {(int(problem.group_of[t]), int(places[t])) for t in np.flatnonzero(places >= 0)}
-    used = np.zeros(problem.topology.size, np.int64)
+    count = np.bincount(places[pinned], minlength=problem.topology.size)
+    taken = set(zip(problem.group_of[pinned].tolist(), places[pinned].tolist(), strict=True))
+    used, room = np.zeros(problem.topology.size, np.int64), problem.topology.memory
     memory = np.zeros(problem.tasks.size, np.int64) if problem.tasks.memory is None else problem.tasks.memory
-    room = problem.topology.memory
-    np.add.at(used, places[places >= 0], memory[places >= 0])
+    np.add.at(used, places[pinned], memory[pinned])
     first: dict[int, int] = {}
-    for task in free.tolist():
+    for task in problem.free.tolist():
         group, no = int(problem.group_of[task]), banned.get(task, set())
         cursor = first.get(group, 0)
-        while cursor < len(hosts) and _full(problem, taken, count, group, int(hosts[cursor])):
+        while cursor < len(hosts) and _full(problem, taken, count, group, hosts[cursor]):
             cursor += 1
         first[group] = cursor
-        for node in hosts[cursor:].tolist():
+        for node in islice(hosts, cursor, None):
             held = 0 if problem.groups else int(used[node])
             fits = room is None or held + int(memory[task]) <= int(room[node])
             if node not in no and fits and not _full(problem, taken, count, group, node):
@@ -112,14 +113,14 @@ def _decide(problem: Problem) -> IntArray | tuple[Violation, ...]:
             "first fit found no place for every task, and the problem is too large to decide whether any mapping does"
         )
         return (Violation(kind="undecided", message=message),)
-    window = fold(problem, whole(problem), problem.pins)
-    stuck = np.flatnonzero(~window.allowed.any(axis=1))
+    allowed = allowed_pairs(problem, whole(problem), problem.pins)
+    stuck = np.flatnonzero(~allowed.any(axis=1))
     if stuck.size:
-        name = problem.tasks.names[int(window.block.tasks[stuck[0]])]
+        name = problem.tasks.names[int(problem.free[stuck[0]])]
         return (Violation(kind="forbidden", message=f"task {name!r} has no node that may hold it"),)
     if problem.groups and not parts.any():
-        return _matched(problem, window.block.tasks, window.allowed)
-    return _programmed(problem, window.block.tasks, window.allowed)
+        return _matched(problem, problem.free, allowed)
+    return _programmed(problem, parts, allowed)
 
 
 def _matched(problem: Problem, tasks: IntArray, allowed: BoolArray) -> IntArray | tuple[Violation, ...]:
@@ -159,18 +160,18 @@ def _few(names: list[str]) -> str:
     return f"({shown}{', ..' if len(names) > 4 else ''})"
 
 
-def _programmed(problem: Problem, tasks: IntArray, allowed: BoolArray) -> IntArray | tuple[Violation, ...]:
+def _programmed(problem: Problem, parts: IntArray, allowed: BoolArray) -> IntArray | tuple[Violation, ...]:
     """Find a mapping within slots, memory and connected parts by mixed-integer programming, or say that none exists."""
     row, col = np.nonzero(allowed)
-    hosts, cells = problem.topology.hosts, np.arange(len(row))
+    tasks, hosts, cells = problem.free, problem.topology.hosts, np.arange(len(row))
     component = connected_components(problem.tasks.traffic, directed=False)[1]
-    rooted = _rooted(problem, component)
+    rooted = _rooted(problem, component, parts)
     if (rooted.sum(axis=1) > 1).any():
         message = "pinned tasks that exchange traffic lie on disconnected parts of the hardware"
         return (Violation(kind="disconnected", message=message),)
     flags = len(row) + np.arange(rooted.size).reshape(rooted.shape)
     size = len(row) + rooted.size
-    flag = flags[component[tasks[row]], problem.topology.parts[hosts[col]]]
+    flag = flags[component[tasks[row]], parts[hosts[col]]]
     follow = _sums(cells, cells, size) - _sums(cells, flag, size)
     answer = milp(
         np.zeros(size),
@@ -192,11 +193,11 @@ def _programmed(problem: Problem, tasks: IntArray, allowed: BoolArray) -> IntArr
     return violations(problem, places) or places
 
 
-def _rooted(problem: Problem, component: IntArray) -> FloatArray:
+def _rooted(problem: Problem, component: IntArray, parts: IntArray) -> FloatArray:
     """Return rooted[c, r], 1 where a pinned task ties a connected component of the tasks to a part of the hardware."""
-    rooted = np.zeros((int(component.max()) + 1, int(problem.topology.parts.max()) + 1))
+    rooted = np.zeros((int(component.max()) + 1, int(parts.max()) + 1))
     pinned = np.flatnonzero(problem.pins >= 0)
-    rooted[component[pinned], problem.topology.parts[problem.pins[pinned]]] = 1.0
+    rooted[component[pinned], parts[problem.pins[pinned]]] = 1.0
     return rooted
 
 

@@ -89,14 +89,13 @@ def fold(problem: Problem, block: Block, places: IntArray) -> Window:
 
     O(edges + k q + (edges of the block) q) time and O(k q + q^2) memory. Places of the block's own tasks are not read.
     """
-    outside = np.ones(problem.tasks.size, bool)
-    outside[block.tasks] = False
+    outside = _outside(problem, block)
     linear = np.outer(problem.tasks.work[block.tasks], problem.topology.cost[block.nodes])
     linear += _pull(problem, problem.tasks.traffic, block, outside, places, out=True)
     linear += _pull(problem, problem.inflow, block, outside, places, out=False)
     linear += np.outer(problem.tasks.traffic.diagonal()[block.tasks], problem.metric.between(block.nodes, block.nodes))
     capacities = _capacities(problem, block, outside, places)
-    linear[~_allowed(problem, block, outside, places, capacities)] = np.inf
+    linear[~allowed_pairs(problem, block, places)] = np.inf
     inner = problem.tasks.traffic[block.tasks][:, block.tasks]
     inner = sp.csr_array(inner - sp.diags_array(inner.diagonal()))
     inner.eliminate_zeros()
@@ -109,6 +108,31 @@ def fold(problem: Problem, block: Block, places: IntArray) -> Window:
         groups=_groups(problem, block),
         capacities=capacities,
     )
+
+
+def allowed_pairs(problem: Problem, block: Block, places: IntArray) -> BoolArray:
+    """Return allowed[k, q]: not forbidden, not taken by a task of the same group outside, and within what is left."""
+    size, outside = problem.topology.size, _outside(problem, block)
+    allowed = np.broadcast_to(problem.topology.slots[block.nodes] > 0, (len(block.tasks), len(block.nodes))).copy()
+    if len(problem.banned):
+        pairs = block.tasks[:, None] * size + block.nodes[None, :]
+        allowed &= ~np.isin(pairs, problem.banned[:, 0] * size + problem.banned[:, 1])
+    if problem.groups:
+        fixed = np.flatnonzero(outside)
+        taken = problem.group_of[fixed] * size + places[fixed]
+        allowed &= ~np.isin(problem.group_of[block.tasks][:, None] * size + block.nodes[None, :], taken)
+    if problem.groups and problem.tasks.memory is not None and problem.topology.memory is not None:
+        allowed &= problem.tasks.memory[block.tasks][:, None] <= problem.topology.memory[block.nodes][None, :]
+    for capacity in _capacities(problem, block, outside, places):
+        allowed &= capacity.load[:, None] <= capacity.room[None, :]
+    return allowed
+
+
+def _outside(problem: Problem, block: Block) -> BoolArray:
+    """Return outside[n], which tasks do not belong to the block."""
+    outside = np.ones(problem.tasks.size, bool)
+    outside[block.tasks] = False
+    return outside
 
 
 def _pull(
@@ -132,26 +156,6 @@ def _constant(problem: Problem, outside: BoolArray, places: IntArray) -> float:
     away = problem.metric.between(places[edges.row[keep]], places[edges.col[keep]])
     compute = problem.tasks.work[outside] * problem.topology.cost[places[outside]]
     return float((edges.data[keep] * away).sum() + compute.sum())
-
-
-def _allowed(
-    problem: Problem, block: Block, outside: BoolArray, places: IntArray, capacities: tuple[Capacity, ...]
-) -> BoolArray:
-    """Return allowed[k, q]: not forbidden, not taken by a task of the same group outside, and within what is left."""
-    size = problem.topology.size
-    allowed = np.broadcast_to(problem.topology.slots[block.nodes] > 0, (len(block.tasks), len(block.nodes))).copy()
-    if len(problem.banned):
-        pairs = block.tasks[:, None] * size + block.nodes[None, :]
-        allowed &= ~np.isin(pairs, problem.banned[:, 0] * size + problem.banned[:, 1])
-    if problem.groups:
-        fixed = np.flatnonzero(outside)
-        taken = problem.group_of[fixed] * size + places[fixed]
-        allowed &= ~np.isin(problem.group_of[block.tasks][:, None] * size + block.nodes[None, :], taken)
-    if problem.groups and problem.tasks.memory is not None and problem.topology.memory is not None:
-        allowed &= problem.tasks.memory[block.tasks][:, None] <= problem.topology.memory[block.nodes][None, :]
-    for capacity in capacities:
-        allowed &= capacity.load[:, None] <= capacity.room[None, :]
-    return allowed
 
 
 def _groups(problem: Problem, block: Block) -> tuple[IntArray, ...]:

@@ -1,0 +1,140 @@
+"""The REST service: `create_app` builds it, and nothing happens at import."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi_offline import FastAPIOffline
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from tiger import __version__
+from tiger.api import body, problems
+from tiger.api.assignment import Limits, answer, check
+from tiger.api.examples import EXAMPLES
+from tiger.api.log import RequestLog
+from tiger.api.schemas import (
+    AssignRequest,
+    HealthBody,
+    ReportBody,
+    SolverBody,
+    SolversBody,
+    TopologiesBody,
+    TopologyBody,
+)
+from tiger.api.settings import Settings, load
+from tiger.api.workers import SolverLostError, Workers
+from tiger.errors import InputError
+
+GRACE_S = 10.0
+REQUEST = {"schema": AssignRequest.model_json_schema(), "examples": EXAMPLES}
+REFUSALS = problems.documented(
+    {
+        400: "The body is not strict JSON in UTF-8.",
+        413: "The body is too large.",
+        415: "The content type is not application/json.",
+        422: "A field is missing, unknown or cannot be used; `errors` points at it.",
+        500: "The server failed; its log says why.",
+        503: "The solve was ended, or its process died.",
+    }
+)
+HANDLED = (InputError, HTTPException, problems.RefusedError, SolverLostError, ClientDisconnect)
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Build the service; without settings they come from the environment, and InputError names a variable at fault."""
+    service = Service(settings or load())
+    app = FastAPIOffline(
+        title="TIGER",
+        version=__version__,
+        description="Topology-aware assignment of tasks to hardware, by Ising models and native search.",
+        lifespan=service.lifespan,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    for kind in HANDLED:
+        app.add_exception_handler(kind, problems.answer)
+    app.add_middleware(RequestLog)
+    app.add_api_route(
+        "/assign",
+        service.assign,
+        methods=["POST"],
+        summary="Map tasks onto a topology",
+        response_model=ReportBody,
+        response_description="The report; where nothing feasible exists, `feasible` is false and `violations` say why.",
+        responses=REFUSALS,
+        openapi_extra={"requestBody": {"required": True, "content": {"application/json": REQUEST}}},
+    )
+    app.add_api_route("/solvers", solvers, summary="List the solvers")
+    app.add_api_route("/topologies", topologies, summary="List the kinds of topology and their specifications")
+    app.add_api_route("/healthz", health, summary="Answer as long as the server does")
+    return app
+
+
+class Service:
+    """Hold what the routes share: the limits and the workers."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.max_body_bytes = settings.max_body_bytes
+        self.limits = Limits(max_tasks=settings.max_tasks, max_time_s=settings.max_time_s)
+        self.workers = Workers(settings.workers)
+
+    @asynccontextmanager
+    async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
+        """Keep the workers while the server is up; they warm up while it already answers."""
+        self.workers.start()
+        try:
+            yield
+        finally:
+            await self.workers.stop()
+
+    async def assign(self, request: Request) -> Response:
+        """Solve a mapping problem and answer with its report, whether it is feasible or not."""
+        asked = await body.read(request, self.max_body_bytes)
+        try:
+            await asyncio.to_thread(check, asked, self.limits)
+        except ValidationError as error:
+            raise problems.RefusedError(problems.of_fields(error)) from None
+        solving = self.workers.run(self.limits.max_time_s + GRACE_S, answer, asked, self.limits)
+        return Response(await _while_connected(request, solving), media_type="application/json")
+
+
+async def solvers() -> SolversBody:
+    """List the solvers that a request may name."""
+    from tiger.solvers.registry import available
+
+    found = await asyncio.to_thread(available)
+    return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in found])
+
+
+async def topologies() -> TopologiesBody:
+    """List the kinds of topology that a specification may name."""
+    from tiger.topologies.spec import KINDS
+
+    return TopologiesBody(topologies=[TopologyBody.model_validate(kind, from_attributes=True) for kind in KINDS])
+
+
+async def health() -> HealthBody:
+    """Say that the server answers."""
+    return HealthBody()
+
+
+async def _while_connected(request: Request, work: Coroutine[None, None, bytes]) -> bytes:
+    """Return what the work returns; cancel it and raise ClientDisconnect when the client leaves first."""
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+
+
+async def _gone(request: Request) -> None:
+    """Wait until the client has left."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

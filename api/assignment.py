@@ -1,0 +1,59 @@
+"""The work behind `POST /assign`: from the bytes of a request to the bytes of its answer."""
+
+import json
+from dataclasses import dataclass
+
+from tiger.api.document import parse
+from tiger.api.schemas import AssignRequest
+from tiger.errors import InputError
+from tiger.formats import nodelink
+from tiger.mapper import solve
+from tiger.terms import Terms, build_problem
+from tiger.topologies import spec
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bound a request to `max_tasks` tasks and `max_time_s` seconds of solving."""
+
+    max_tasks: int
+    max_time_s: float
+
+
+def check(body: bytes, limits: Limits) -> AssignRequest:
+    """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type or a bound.
+
+    Of the graphs inside it, nothing but the number of tasks is looked at.
+    """
+    request = AssignRequest.model_validate(parse(body))
+    nodes = request.tasks.get("nodes")
+    if isinstance(nodes, list) and len(nodes) > limits.max_tasks:
+        raise InputError("tasks", f"expected at most {limits.max_tasks} tasks, got {len(nodes)}")
+    if request.time_limit_s is not None and request.time_limit_s > limits.max_time_s:
+        raise InputError("time_limit_s", f"expected at most {limits.max_time_s:g}, got {request.time_limit_s:g}")
+    return request
+
+
+def answer(body: bytes, limits: Limits) -> bytes:
+    """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field."""
+    # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
+    request = check(body, limits)
+    tasks = nodelink.task_graph(request.tasks)
+    hardware = request.topology
+    topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)
+    terms = Terms(
+        rule=request.rule,
+        slots=request.slots,
+        imbalance=request.imbalance,
+        pinned=request.pinned,
+        forbidden=frozenset((task, node) for task, node in request.forbidden),
+    )
+    bounded = request.time_limit_s is not None
+    report = solve(
+        build_problem(tasks, topology, terms),
+        solver=request.solver,
+        seed=request.seed,
+        effort=request.effort if bounded else request.effort or 1,
+        time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
+    )
+    return json.dumps(report.to_dict(), allow_nan=False).encode()

@@ -1,0 +1,20 @@
+"""The JSON document that a request carries."""
+
+import json
+import re
+
+from tiger.errors import InputError
+from tiger.formats.files import read_json
+
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def parse(body: bytes) -> object:
+    """Return the value that a body states; raise InputError of `body` unless it is strict JSON in UTF-8."""
+    try:
+        data = read_json(body.decode())
+        if SURROGATE.search(body):
+            json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise InputError("body", "expected Unicode text in UTF-8, got something else") from None
+    return data

@@ -1,0 +1,51 @@
+"""Worked requests for the page at `/docs`."""
+
+WORK = (10, 20, 13, 21, 17, 11, 34, 25, 10, 7, 60)
+TRAFFIC = (
+    (0, 1, 2), (0, 2, 2), (0, 3, 2), (1, 4, 8), (2, 5, 6), (3, 6, 6), (3, 7, 6), (4, 5, 2),
+    (4, 9, 4), (5, 8, 10), (6, 8, 10), (7, 10, 4), (8, 9, 4), (8, 10, 4), (9, 10, 4),
+)  # fmt: skip
+MESH_COST = {"0,0": 1, "0,1": 2, "1,0": 3, "1,1": 4}
+MESH_LINKS = (("0,0", "0,1"), ("1,0", "1,1"), ("0,0", "1,0"), ("0,1", "1,1"))
+SIDE = 4
+STENCIL = [(k, k + 1) for k in range(SIDE * SIDE) if (k + 1) % SIDE] + [(k, k + SIDE) for k in range(SIDE * (SIDE - 1))]
+
+ELEVEN_TASKS = {
+    "tasks": {
+        "directed": True,
+        "nodes": [{"id": task, "work": work} for task, work in enumerate(WORK)],
+        "edges": [{"source": u, "target": v, "weight": volume} for u, v, volume in TRAFFIC],
+    },
+    "topology": {
+        "directed": False,
+        "nodes": [{"id": node, "cost": cost} for node, cost in MESH_COST.items()],
+        "edges": [{"source": u, "target": v, "weight": 2} for u, v in MESH_LINKS],
+    },
+    "rule": "levels",
+    "seed": 1,
+}
+
+STENCIL_ON_TORUS = {
+    "tasks": {
+        "directed": False,
+        "nodes": [{"id": task} for task in range(SIDE * SIDE)],
+        "edges": [{"source": u, "target": v, "weight": 1} for u, v in STENCIL],
+    },
+    "topology": "torus:4x4",
+    "rule": "one-to-one",
+    "pinned": {"0": "1,2"},
+    "seed": 1,
+}
+
+EXAMPLES = {
+    "eleven-tasks": {
+        "summary": "Eleven tasks in levels on a 2x2 mesh of four speeds",
+        "description": "The first example of the original tool: the optimum is 388, of which 348 are compute.",
+        "value": ELEVEN_TASKS,
+    },
+    "stencil": {
+        "summary": "A 4x4 stencil on a 4x4 torus, one corner pinned",
+        "description": "Every one of the 24 edges fits on a link, so that the optimum is 24.",
+        "value": STENCIL_ON_TORUS,
+    },
+}

@@ -1,0 +1,66 @@
+"""One line of JSON on stderr for every request and for every event of the server."""
+
+import asyncio
+import logging
+import sys
+import time
+import uuid
+
+import structlog
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tiger.api.problems import Problem, problem_of
+
+SECURITY = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"}
+ENDING = Problem(503, "The server is shutting down; ask again.")
+STEPS: list[structlog.typing.Processor] = [
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso"),
+    structlog.processors.format_exc_info,
+]
+
+
+def configure() -> None:
+    """Send the service's events, and those of the libraries below it, to stderr as lines of JSON."""
+    render = structlog.processors.JSONRenderer()
+    structlog.configure([*STEPS, render], logger_factory=structlog.WriteLoggerFactory(sys.stderr))
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=render, foreign_pre_chain=STEPS))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+
+
+class RequestLog:
+    """Number, time and log every request, and answer for whatever nothing further in has answered for."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.log = structlog.get_logger()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, with the headers that every answer carries."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        number, began, status = uuid.uuid4().hex, time.perf_counter(), 0
+        about = {"id": number, "method": scope["method"], "path": scope["path"]}
+
+        async def tagged(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message).update(SECURITY | {"X-Request-ID": number})
+            await send(message)
+
+        try:
+            await self.app(scope, receive, tagged)
+        except asyncio.CancelledError:
+            if status:
+                raise
+            await ENDING.response()(scope, receive, tagged)
+        except Exception as error:
+            self.log.exception("failed", **about)
+            if not status:
+                await problem_of(error).response()(scope, receive, tagged)
+        finally:
+            self.log.info("request", **about, status=status, seconds=round(time.perf_counter() - began, 6))

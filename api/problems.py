@@ -1,0 +1,163 @@
+"""Every refusal and failure as an RFC 9457 problem document; the one place that turns errors into statuses."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from tiger.api.workers import SolverLostError
+from tiger.errors import InputError
+
+MEDIA_TYPE = "application/problem+json"
+CLIENT_GONE = 499
+EXCERPT, REASON, POINTER = 80, 240, 200
+LONG = re.compile(rf"'[^']{{{EXCERPT - 1},}}'|\"[^\"]{{{EXCERPT - 1},}}\"|\S{{{EXCERPT + 1},}}")
+WANTED = {
+    "missing": "expected this field, found nothing",
+    "extra_forbidden": "expected a known field, got an unknown one",
+    "model_type": "expected an object",
+    "dict_type": "expected an object",
+    "list_type": "expected an array",
+    "string_type": "expected a string",
+    "int_type": "expected a whole number",
+    "float_type": "expected a number",
+    "finite_number": "expected a finite number",
+}
+KINDS = {dict: "an object", list: "an array", type(None): "null", bool: "a boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """Point at a field of the request (`pointer`, a JSON pointer in fragment form) and say what is wrong with it."""
+
+    pointer: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Hold the status, the sentence and the fields of a problem document."""
+
+    status: int
+    detail: str
+    errors: tuple[FieldError, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def response(self) -> Response:
+        """Return the problem as a response of strict JSON."""
+        body: dict[str, object] = {"type": "about:blank", "title": _title(self.status), "status": self.status}
+        body["detail"] = self.detail
+        if self.errors:
+            body["errors"] = [asdict(error) for error in self.errors]
+        return Response(json.dumps(body, allow_nan=False), self.status, dict(self.headers), MEDIA_TYPE)
+
+
+class RefusedError(Exception):
+    """Refuse a request for a reason that is not one of its fields."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+async def answer(_: Request, error: Exception) -> Response:
+    """Answer an error that a route raised."""
+    return problem_of(error).response()
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return the problem that an error amounts to; an error nobody foresaw becomes a bare 500."""
+    match error:
+        case RefusedError():
+            return error.problem
+        case InputError():
+            status = HTTPStatus.BAD_REQUEST if error.field == "body" else HTTPStatus.UNPROCESSABLE_ENTITY
+            path = "" if error.field == "body" else error.field
+            return _about_fields(status, (FieldError(_pointer(path), _short(error.reason)),))
+        case HTTPException():
+            return Problem(error.status_code, _short(error.detail), headers=error.headers or {})
+        case SolverLostError():
+            return Problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+        case ClientDisconnect():
+            return Problem(CLIENT_GONE, "The client went away before the answer.")
+    return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed on this request; its log says why.")
+
+
+def of_fields(error: ValidationError) -> Problem:
+    """Return the problem of a request whose fields have the wrong type or are out of bounds."""
+    found = error.errors(include_url=False, include_context=False)
+    return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, found)))
+
+
+def excerpt(value: object) -> str:
+    """Return a value of the request as at most 80 characters, containers by their kind alone."""
+    text = KINDS.get(type(value)) or (json.dumps(value) if isinstance(value, str) else str(value))
+    return text if len(text) <= EXCERPT else f"{text[: EXCERPT - 3]}..."
+
+
+def _about_fields(status: int, errors: tuple[FieldError, ...]) -> Problem:
+    """Return a problem whose sentence is its first error."""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    where = f"{errors[0].pointer}: " if errors[0].pointer != "#" else ""
+    return Problem(status, f"{where}{errors[0].detail}{more}", errors)
+
+
+def _field_error(found: ErrorDetails) -> FieldError:
+    """Return what pydantic found as a pointer and a sentence."""
+    path = "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in found["loc"])
+    wanted = WANTED.get(found["type"], found["msg"].replace("Input should be", "expected"))
+    shown = "" if found["type"] in ("missing", "extra_forbidden") else f", got {excerpt(found['input'])}"
+    return FieldError(_pointer(path), _short(wanted) + shown)
+
+
+def _pointer(path: str) -> str:
+    """Return a pointer in fragment form; one that is too long points at the nearest ancestor that is short enough."""
+    while len(path) > POINTER:
+        path = path.rpartition("/")[0]
+    return "#" + (f"/{quote(path, safe='/~!$&()*+,;=:@?')}" if path else "")
+
+
+def _short(reason: str) -> str:
+    """Return a reason whose quotations of the input are excerpts, and which is not too long as a whole."""
+    text = LONG.sub(lambda quoted: f"{quoted[0][: EXCERPT - 3]}...", reason)
+    return text if len(text) <= REASON else f"{text[: REASON - 3]}..."
+
+
+def _title(status: int) -> str:
+    """Return the phrase of a status."""
+    return "Client Closed Request" if status == CLIENT_GONE else HTTPStatus(status).phrase
+
+
+def documented(sentences: Mapping[int, str]) -> dict[int | str, dict[str, object]]:
+    """Return OpenAPI responses for problems from {status: sentence}."""
+    content = {MEDIA_TYPE: {"schema": SCHEMA}}
+    return {status: {"description": sentence, "content": content} for status, sentence in sentences.items()}
+
+
+SCHEMA = {
+    "title": "Problem",
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "detail"],
+                "properties": {"pointer": {"type": "string"}, "detail": {"type": "string"}},
+            },
+        },
+    },
+}

@@ -1,0 +1,63 @@
+"""The server process behind `tiger serve`."""
+
+import contextlib
+import signal
+import socket
+import sys
+
+import uvicorn
+
+from tiger.api import log
+from tiger.api.app import create_app
+from tiger.errors import InputError
+
+DRAIN_S = 5
+
+
+def serve(host: str, port: int) -> None:
+    """Serve on an address until interrupted or terminated; port 0 is any free one.
+
+    The URL goes to stdout once connections are accepted, the log to stderr. Raises InputError for an address that
+    cannot be listened on and for a setting out of bounds.
+    """
+    app = create_app()
+    listener = _listen(host, port)
+    log.configure()
+    # The server reraises the signal that ended it; either one is a normal end.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=DRAIN_S
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        _Server(config).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Say where it listens as soon as it does."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and print the URL of each socket."""
+        await super().startup(sockets=sockets)
+        for listener in sockets or ():
+            host, port = listener.getsockname()[:2]
+            sys.stdout.write(f"TIGER is listening on http://{f'[{host}]' if ':' in host else host}:{port}\n")
+        sys.stdout.flush()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket, or raise InputError of `host` or `port`."""
+    if not 0 <= port <= 65535:
+        raise InputError("port", f"expected a number from 0 to 65535, got {port}")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, UnicodeError) as error:
+        raise InputError("host", f"expected an address of this machine, got {host!r} ({error})") from None
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise InputError("port", f"expected a free port on {host}, got {port} ({error.strerror})") from None
+    return listener

@@ -1,0 +1,98 @@
+"""Warm worker processes that solve away from the event loop, and die with the server."""
+
+import asyncio
+import ctypes
+import multiprocessing
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar, TypeVarTuple
+
+from pebble import ProcessExpired, ProcessFuture, ProcessPool
+
+from tiger.errors import InputError
+
+PR_SET_PDEATHSIG = 1
+
+Parts = TypeVarTuple("Parts")
+Found = TypeVar("Found")
+
+
+class SolverLostError(Exception):
+    """Say that the process which was solving is gone, so that there is no answer."""
+
+
+class Workers:
+    """Run functions in a fixed number of processes that are started ahead and replaced when they are lost.
+
+    Start and run belong to one event loop.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def start(self) -> None:
+        """Start the processes and return at once; what is run meanwhile waits until one of them is warm."""
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPool(self.count, initializer=_warm_up, initargs=(os.getpid(),), context=context)
+        # The processes are told to die with the thread that starts them, so it is the event loop's own.
+        self._pool.schedule(os.getpid)
+
+    async def run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+        """Run a function in a worker; the worker is killed after `timeout_s` of work, or when this is cancelled.
+
+        Raises InputError as the function does, SolverLostError where the worker is gone, and RuntimeError, with the
+        worker's own traceback, for anything else.
+        """
+        try:
+            return await asyncio.wrap_future(self._schedule(timeout_s, function, *args))
+        except TimeoutError:
+            raise SolverLostError(f"The solve was ended after {timeout_s:g} s without an answer.") from None
+        except (ProcessExpired, BrokenProcessPool):
+            raise SolverLostError("The process that was solving ended unexpectedly; ask again.") from None
+        except RuntimeError as error:
+            # Without what the pool adds to it, the worker's traceback a second time.
+            raise RuntimeError(*error.args) from None
+
+    async def stop(self) -> None:
+        """End the processes, whatever they do."""
+        self._pool.stop()  # type: ignore[no-untyped-call]
+        await asyncio.to_thread(self._pool.join)
+
+    def _schedule(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> ProcessFuture[Found]:
+        """Queue a call, in new processes if the pool broke, as it does when a process dies that has no work."""
+        if not self._pool.active:
+            broken = self._pool
+            asyncio.get_running_loop().run_in_executor(None, broken.join)
+            self.start()
+        return self._pool.schedule(_contained, args=(function, *args), timeout=timeout_s)
+
+
+def _warm_up(server: int) -> None:
+    """Tie this process to the server, then load everything that a solve needs."""
+    _tie(server)
+    import tiger.api.assignment  # noqa: F401
+    from tiger.solvers.warm import warm
+
+    warm(lambda _: None)
+
+
+def _tie(server: int) -> None:
+    """Make this process die with the server, and at once when told to end."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != server:
+        os._exit(1)
+    # Compiled code does not come back to run a handler, so a request to end must not wait for one.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _contained(function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+    """Call a function, and let only exceptions out that are sure to survive the way to the server."""
+    try:
+        return function(*args)
+    except InputError:
+        raise
+    except BaseException as error:  # noqa: BLE001
+        raise RuntimeError("".join(traceback.format_exception(error))) from None

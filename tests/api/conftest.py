@@ -1,0 +1,95 @@
+"""A service with one real worker, and the same service without any for what is refused before it gets there."""
+
+import asyncio
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tiger.api import workers
+from tiger.api.app import create_app
+from tiger.api.settings import Settings
+
+with warnings.catch_warnings():
+    # The client asks for another HTTP library by a warning at import, and works with this one.
+    warnings.simplefilter("ignore")
+    from fastapi.testclient import TestClient
+
+Post = Callable[..., httpx.Response]
+LINE = {"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "edges": [{"source": "a", "target": "b", "weight": 3}]}
+
+
+@pytest.fixture(scope="session", name="line")
+def _line() -> dict[str, Any]:
+    """Return three tasks a, b, c of which a talks to b."""
+    return {"directed": True, **LINE}
+
+
+@pytest.fixture(scope="session")
+def endless() -> dict[str, Any]:
+    """Return a problem whose optimum takes longer to prove than any test."""
+    edges = [{"source": u, "target": v, "weight": 1 + u * v % 7} for u in range(40) for v in range(u) if (u + v) % 3]
+    return {"tasks": {"nodes": [{"id": k} for k in range(40)], "edges": edges}, "topology": "torus:5x8"}
+
+
+@pytest.fixture(scope="session")
+def solving() -> Iterator[TestClient]:
+    """Return a client of a service that solves in one process, and accepts limits of at most 5 s."""
+    with TestClient(create_app(Settings(workers=1, max_time_s=5.0))) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def refusing() -> TestClient:
+    """Return a client of a service without workers, of at most 8 tasks and 2,000 bytes."""
+    return TestClient(create_app(Settings(workers=1, max_tasks=8, max_body_bytes=2000)))
+
+
+@pytest.fixture(scope="session")
+def ask(solving: TestClient, line: dict[str, Any]) -> Post:
+    """Return a function that asks for the three tasks on `grid:3`, but for the fields it is given."""
+
+    def post(**fields: object) -> httpx.Response:
+        # NaN and infinity must reach the service, so the client's own strict encoder stays out of it.
+        body = json.dumps({"tasks": line, "topology": "grid:3", **fields})
+        answer: httpx.Response = solving.post("/assign", content=body, headers={"Content-Type": "application/json"})
+        return answer
+
+    return post
+
+
+@pytest.fixture(scope="session")
+def refused(refusing: TestClient) -> Post:
+    """Return a function that posts raw bytes to the service without workers."""
+
+    def post(body: bytes, kind: str = "application/json") -> httpx.Response:
+        answer: httpx.Response = refusing.post("/assign", content=body, headers={"Content-Type": kind})
+        return answer
+
+    return post
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.Runner]:
+    """Return an event loop that lasts for a module."""
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture(scope="module")
+def cold(loop: asyncio.Runner) -> Iterator[workers.Workers]:
+    """Return one worker that loads nothing ahead, so that it is replaced quickly."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "_warm_up", workers._tie)
+        pool = workers.Workers(1)
+        loop.run(_in_loop(pool.start))
+        yield pool
+        loop.run(pool.stop())
+
+
+async def _in_loop(function: Callable[[], None]) -> None:
+    """Call a function on the event loop's thread."""
+    function()

@@ -1,0 +1,235 @@
+"""The routes: answers, refusals and documentation."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import Request
+from fastapi.testclient import TestClient
+from starlette.requests import ClientDisconnect
+from starlette.types import Message
+
+from tiger.api.app import _while_connected, create_app
+from tiger.errors import InputError
+
+Post = Callable[..., httpx.Response]
+NAN, INF = float("nan"), float("inf")
+
+
+def tasks(*edges: dict[str, Any], **fields: object) -> dict[str, Any]:
+    """Return a directed graph of tasks a, b, c with edges."""
+    return {"directed": True, "nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "edges": list(edges), **fields}
+
+
+def edge(source: object, target: object, **fields: object) -> dict[str, Any]:
+    """Return an edge."""
+    return {"source": source, "target": target, **fields}
+
+
+def test_a_problem_is_answered_with_its_report(ask: Post) -> None:
+    """Two tasks that talk become neighbours."""
+    answer = ask(seed=3)
+    report = answer.json()
+    assert (answer.status_code, report["schema"], report["seed"]) == (200, "tiger.report/1", 3)
+    assert (report["cost"], report["feasible"], set(report["mapping"])) == (3.0, True, {"a", "b", "c"})
+
+
+def test_the_same_request_has_the_same_answer(ask: Post) -> None:
+    """Seed and effort decide the mapping."""
+    assert ask(seed=5).json()["mapping"] == ask(seed=5).json()["mapping"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"topology": "grid:2", "rule": "one-to-one"},
+        {"pinned": {"a": "0", "b": "0"}, "rule": "one-to-one"},
+        {"pinned": {"a": "0"}, "forbidden": [["a", "0"]]},
+        {"topology": {"nodes": [{"id": 0}, {"id": 1}], "edges": []}, "pinned": {"a": "0", "b": "1"}},
+    ],
+)
+def test_what_cannot_be_met_is_an_answer(ask: Post, fields: dict[str, object]) -> None:
+    """A well-formed problem without a solution is 200, and says what stands against it."""
+    answer = ask(**fields)
+    report = answer.json()
+    assert (answer.status_code, report["feasible"], report["cost"], report["mapping"]) == (200, False, None, {})
+    assert report["violations"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"pinned": {"z": "0"}}, "#/pinned/z"),
+        ({"pinned": {"a": "9"}}, "#/pinned/a"),
+        ({"forbidden": [["z", "0"]]}, "#/forbidden"),
+        ({"forbidden": [["a", "9"]]}, "#/forbidden"),
+        ({"tasks": tasks(edge("a", "b", weight=-1))}, "#/tasks/edges/0/weight"),
+        ({"tasks": tasks(edge("a", "b", weight=INF))}, "#/tasks/edges/0/weight"),
+        ({"tasks": tasks(edge("a", "b", weight=NAN))}, "#/tasks/edges/0/weight"),
+        ({"tasks": tasks(edge("a", "b", weight="1"))}, "#/tasks/edges/0/weight"),
+        ({"tasks": tasks(edge("a", "b", weight=True))}, "#/tasks/edges/0/weight"),
+        ({"tasks": tasks(edge("a", "b", weight=10**400))}, "#/tasks/edges/0/weight"),
+        ({"tasks": tasks(edge("a", "z"))}, "#/tasks/edges/0/target"),
+        ({"tasks": tasks({"source": "a"})}, "#/tasks/edges/0"),
+        ({"tasks": tasks(nodes=[{"id": "a"}, {"id": "a"}])}, "#/tasks"),
+        ({"tasks": tasks(nodes=[{"id": 1}, {"id": "1"}])}, "#/tasks"),
+        ({"tasks": tasks(nodes=[{"id": "a", "work": NAN}])}, "#/tasks/nodes/0/work"),
+        ({"tasks": tasks(nodes=[{"id": "a", "memory": -1}])}, "#/tasks/nodes/0/memory"),
+        ({"tasks": tasks(nodes=[])}, "#/tasks"),
+        ({"tasks": tasks(nodes={})}, "#/tasks"),
+        ({"tasks": tasks(nodes=None)}, "#/tasks"),
+        ({"tasks": tasks(edges=5)}, "#/tasks"),
+        ({"tasks": tasks(directed="yes")}, "#/tasks"),
+        ({"tasks": {}}, "#/tasks"),
+        ({"tasks": tasks(edge("a", "b"), edge("b", "a")), "rule": "levels"}, "#/tasks"),
+        ({"tasks": tasks(edge("a", "b"), directed=False), "rule": "levels"}, "#/tasks"),
+        ({"topology": {"nodes": [{"id": "x", "slots": -1}], "edges": []}}, "#/topology"),
+        ({"topology": {"nodes": [], "edges": []}}, "#/topology"),
+        ({"topology": "ring"}, "#/topology"),
+        ({"topology": "torus:0x4"}, "#/topology"),
+        ({"topology": ""}, "#/topology"),
+        ({"topology": "/etc/passwd"}, "#/topology"),
+        ({"tasks": "/etc/passwd"}, "#/tasks"),
+        ({"solver": "magic"}, "#/solver"),
+        ({"effort": 0}, "#/effort"),
+        ({"time_limit_s": 0}, "#/time_limit_s"),
+        ({"time_limit_s": -1}, "#/time_limit_s"),
+        ({"time_limit_s": 5.5}, "#/time_limit_s"),
+        ({"time_limit_s": NAN}, "#/time_limit_s"),
+        ({"seed": -1}, "#/seed"),
+        ({"seed": 10**30}, "#/seed"),
+        ({"slots": 10**30}, "#/slots"),
+        ({"slots": 2, "rule": "levels"}, "#/slots"),
+        ({"imbalance": 1e308}, "#/imbalance"),
+        ({"effort": 10**30}, "#/effort"),
+        ({"circuit": "x"}, "#/circuit"),
+        ({"executor": None}, "#/executor"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_bad_input_is_422_and_points_at_the_field(ask: Post, fields: dict[str, object], pointer: str) -> None:
+    """Whatever is wrong, the answer is a strict problem document."""
+    answer = ask(**fields)
+    problem = json.loads(answer.text, parse_constant=pytest.fail)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert problem["status"] == 422
+    assert problem["errors"][0]["pointer"].startswith(pointer)
+
+
+@pytest.mark.parametrize("field", ["tasks", "topology"])
+def test_a_path_is_never_opened(ask: Post, field: str) -> None:
+    """Nothing of a file comes back."""
+    assert "root" not in ask(**{field: "/etc/passwd"}).text
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b'{"tasks":1,"tasks":2}', b"[" * 1900, b'{"tasks":"\\ud800"}'])
+def test_what_is_not_json_is_400(refused: Post, body: bytes) -> None:
+    """Nothing is solved."""
+    answer = refused(body)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, "#")
+
+
+def test_json_of_another_kind_is_422(refused: Post) -> None:
+    """A request is an object."""
+    assert refused(b"[1]").json()["detail"] == "expected an object, got an array"
+
+
+def test_too_many_tasks_are_refused_before_they_are_read(refused: Post) -> None:
+    """Nodes are counted, not looked at."""
+    answer = refused(json.dumps({"tasks": {"nodes": [0] * 9}, "topology": "grid:9"}).encode())
+    assert answer.json()["errors"] == [{"pointer": "#/tasks", "detail": "expected at most 8 tasks, got 9"}]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/nowhere", 404), ("GET", "/assign", 405), ("POST", "/solvers", 405), ("POST", "/assign/", 404)],
+)
+def test_a_wrong_route_or_method_is_a_problem(refusing: TestClient, method: str, path: str, status: int) -> None:
+    """These, too, are problem documents."""
+    answer = refusing.request(method, path)
+    assert (answer.status_code, answer.json()["status"]) == (status, status)
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_solvers_are_listed(refusing: TestClient) -> None:
+    """The default is one of them."""
+    assert "auto" in {solver["name"] for solver in refusing.get("/solvers").json()["solvers"]}
+
+
+def test_every_listed_topology_has_an_example_that_works(refusing: TestClient) -> None:
+    """Each kind's example is a specification."""
+    from tiger.topologies.spec import build
+
+    kinds = refusing.get("/topologies").json()["topologies"]
+    assert {"torus", "fat-tree"} <= {kind["name"] for kind in kinds}
+    assert all(build(kind["example"]).size for kind in kinds)
+
+
+def test_health_is_answered_without_workers(refusing: TestClient) -> None:
+    """The server is alive before a worker is warm."""
+    assert refusing.get("/healthz").json() == {"status": "ok"}
+
+
+def test_health_is_answered_during_a_solve(solving: TestClient, ask: Post, endless: dict[str, object]) -> None:
+    """The event loop never waits for a solve."""
+    long = threading.Thread(target=lambda: ask(**endless, time_limit_s=2))
+    long.start()
+    waits = []
+    while long.is_alive():
+        begun = time.perf_counter()
+        assert solving.get("/healthz").status_code == 200
+        waits.append(time.perf_counter() - begun)
+    assert len(waits) > 20
+    assert max(waits) < 0.5
+
+
+def test_the_page_of_the_documentation_needs_no_network(refusing: TestClient) -> None:
+    """Every script and style comes from the server itself."""
+    page = refusing.get("/docs").text
+    assert "http://" not in page
+    assert "https://" not in page
+    for part in ("swagger-ui-bundle.js", "swagger-ui.css"):
+        assert refusing.get(f"/static-offline-docs/{part}").status_code == 200
+
+
+def test_the_document_shows_requests_and_refusals(refusing: TestClient) -> None:
+    """The request's schema, two worked examples and every refusal are in the OpenAPI document."""
+    post = refusing.get("/openapi.json").json()["paths"]["/assign"]["post"]
+    content = post["requestBody"]["content"]["application/json"]
+    assert set(content["examples"]) == {"eleven-tasks", "stencil"}
+    assert set(content["schema"]["required"]) == {"tasks", "topology"}
+    assert set(post["responses"]) == {"200", "400", "413", "415", "422", "500", "503"}
+    assert all("application/problem+json" in post["responses"][s]["content"] for s in ("400", "413", "415", "422"))
+
+
+def test_a_client_that_leaves_ends_its_solve(loop: asyncio.Runner) -> None:
+    """The work is cancelled when the connection closes."""
+    ended: list[str] = []
+    kinds = iter(("http.request", "http.disconnect"))
+
+    async def work() -> bytes:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("cancelled")
+        return b""
+
+    async def receive() -> Message:
+        await asyncio.sleep(0.01)
+        return {"type": next(kinds)}
+
+    with pytest.raises(ClientDisconnect):
+        loop.run(_while_connected(Request({"type": "http"}, receive), work()))
+    assert ended == ["cancelled"]
+
+
+def test_bad_settings_stop_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings are read when the service is built."""
+    monkeypatch.setenv("TIGER_MAX_TASKS", "none")
+    with pytest.raises(InputError, match="TIGER_MAX_TASKS"):
+        create_app()

@@ -1,0 +1,80 @@
+"""From the bytes of a request to those of its answer."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tiger.api import assignment
+from tiger.api.assignment import Limits, answer, check
+from tiger.api.schemas import ReportBody
+from tiger.errors import InputError
+from tiger.model.problem import Problem
+from tiger.report import Report
+
+LIMITS = Limits(max_tasks=3, max_time_s=2.0)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what the solver is asked for, in place of solving."""
+    seen: dict[str, Any] = {}
+
+    def record(problem: Problem, **options: object) -> Report:
+        seen.update(options, problem=problem)
+        raise InputError("stop", "here")
+
+    monkeypatch.setattr(assignment, "solve", record)
+    return seen
+
+
+def ask(line: dict[str, Any], **fields: object) -> bytes:
+    """Return the bytes of a request for the three tasks on three nodes in a row."""
+    return json.dumps({"tasks": line, "topology": "grid:3", **fields}).encode()
+
+
+def test_an_answer_is_a_report_in_strict_json(line: dict[str, Any]) -> None:
+    """It has the fields that the documentation promises, and no others."""
+    report = ReportBody.model_validate_json(answer(ask(line), LIMITS))
+    assert (report.feasible, report.cost, report.rule) == (True, 3.0, "one-to-one")
+
+
+def test_the_number_of_tasks_is_bounded(line: dict[str, Any]) -> None:
+    """One task more than the limit is bad input of the tasks."""
+    with pytest.raises(InputError, match="tasks: expected at most 2 tasks, got 3"):
+        check(ask(line), Limits(max_tasks=2, max_time_s=1))
+
+
+def test_the_time_limit_is_bounded(line: dict[str, Any]) -> None:
+    """Nobody may ask for more time than the server gives."""
+    with pytest.raises(InputError, match="time_limit_s: expected at most 2, got 3"):
+        check(ask(line, time_limit_s=3), LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("fields", "effort", "limit"),
+    [
+        ({}, 1, 2.0),
+        ({"effort": 7}, 7, 2.0),
+        ({"time_limit_s": 1}, None, 1.0),
+        ({"effort": 7, "time_limit_s": 1.5}, 7, 1.5),
+    ],
+)
+def test_no_solve_runs_forever(
+    line: dict[str, Any], asked: dict[str, Any], fields: dict[str, object], effort: int | None, limit: float
+) -> None:
+    """Without a time limit the server's own holds, and one round of effort."""
+    with pytest.raises(InputError, match="stop"):
+        answer(ask(line, **fields), LIMITS)
+    assert (asked["effort"], asked["time_limit_s"]) == (effort, limit)
+
+
+def test_the_terms_of_a_request_reach_the_problem(line: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Rule, slots, pins and forbidden pairs are those asked for."""
+    terms = {"rule": "capacity", "slots": 2, "imbalance": 0.5, "pinned": {"a": "0"}, "forbidden": [["b", "1"]]}
+    with pytest.raises(InputError, match="stop"):
+        answer(ask(line, **terms, seed=4, solver="greedy"), LIMITS)
+    problem = asked["problem"]
+    assert (problem.rule, problem.pinned, problem.forbidden) == ("capacity", {"a": "0"}, {("b", "1")})
+    assert problem.topology.slots.tolist() == [3, 3, 3]
+    assert (asked["seed"], asked["solver"]) == (4, "greedy")

@@ -1,0 +1,97 @@
+"""Worker processes: what comes back from them, and what happens when they are lost."""
+
+import asyncio
+import os
+import signal
+import time
+from asyncio import Runner
+from unittest import mock
+
+import pytest
+
+from tiger.api.document import parse
+from tiger.api.workers import SolverLostError, Workers, _contained, _tie, _warm_up
+from tiger.errors import InputError
+
+
+def test_a_worker_returns_what_the_function_returns(loop: Runner, cold: Workers) -> None:
+    """Work is done in another process."""
+    assert loop.run(cold.run(5, os.getpid)) != os.getpid()
+
+
+def test_bad_input_comes_back_as_such(loop: Runner, cold: Workers) -> None:
+    """InputError keeps its field."""
+    with pytest.raises(InputError, match="body: expected"):
+        loop.run(cold.run(5, parse, b"{"))
+
+
+def test_any_other_error_comes_back_with_its_traceback(loop: Runner, cold: Workers) -> None:
+    """The server can log where a worker failed."""
+    with pytest.raises(RuntimeError, match=r"Traceback[\s\S]*ValueError: invalid literal"):
+        loop.run(cold.run(5, int, "x"))
+
+
+def test_a_function_that_runs_over_its_time_is_ended(loop: Runner, cold: Workers) -> None:
+    """The worker is killed, and another takes the next call."""
+    with pytest.raises(SolverLostError, match=r"after 0.1 s"):
+        loop.run(cold.run(0.1, time.sleep, 60))
+    assert loop.run(cold.run(5, abs, -1)) == 1
+
+
+def test_a_worker_that_dies_at_work_is_reported_and_replaced(loop: Runner, cold: Workers) -> None:
+    """The call fails, the next one does not."""
+    with pytest.raises(SolverLostError, match="ended unexpectedly"):
+        loop.run(cold.run(5, os._exit, 9))
+    assert loop.run(cold.run(5, abs, -1)) == 1
+
+
+def test_a_worker_killed_at_rest_is_replaced(loop: Runner, cold: Workers) -> None:
+    """Losing an idle process costs nobody an answer."""
+    os.kill(loop.run(cold.run(5, os.getpid)), signal.SIGKILL)
+    time.sleep(0.5)
+    assert loop.run(cold.run(5, abs, -1)) == 1
+
+
+def test_cancelling_ends_the_worker(loop: Runner, cold: Workers) -> None:
+    """Nobody works for a client that has left."""
+    worker = loop.run(cold.run(5, os.getpid))
+    with pytest.raises(TimeoutError):
+        loop.run(_cancelled_after(cold, 0.3))
+    assert loop.run(cold.run(5, os.getpid)) != worker
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+def test_only_errors_that_can_travel_leave_a_worker() -> None:
+    """Whatever is raised in a worker, an exit included, becomes a RuntimeError with its traceback."""
+    with pytest.raises(RuntimeError, match="SystemExit"):
+        _contained(exec, "raise SystemExit(3)")
+
+
+def test_an_orphan_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker whose server is already gone when it starts does not stay."""
+    monkeypatch.setattr("ctypes.CDLL", mock.Mock())
+    monkeypatch.setattr("os._exit", mock.Mock(side_effect=SystemExit))
+    with pytest.raises(SystemExit):
+        _tie(os.getpid())
+
+
+def test_warming_up_ties_the_worker_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker would otherwise outlive a server that is killed while kernels compile."""
+    order = mock.Mock()
+    monkeypatch.setattr("tiger.api.workers._tie", order.tie)
+    monkeypatch.setattr("tiger.solvers.warm.warm", order.warm)
+    _warm_up(7)
+    assert order.mock_calls == [mock.call.tie(7), mock.call.warm(mock.ANY)]
+
+
+def test_bad_input_leaves_a_worker_unchanged() -> None:
+    """InputError is one of those that can."""
+    with pytest.raises(InputError):
+        _contained(parse, b"{")
+
+
+async def _cancelled_after(pool: Workers, seconds: float) -> None:
+    """Cancel a long call after some seconds."""
+    async with asyncio.timeout(seconds):
+        await pool.run(60, time.sleep, 60)
