@@ -46,6 +46,15 @@ def test_the_bound_of_the_path_problem_is_its_optimum(path_problem):
     assert lower_bound(path_problem, launch_order(path_problem)) in (6.0, 7.0)
 
 
+def test_the_bound_holds_where_slots_are_too_many_to_match(random_problem, brute_force, monkeypatch):
+    """Tests capacity problems whose assignment onto slots is left out."""
+    monkeypatch.setattr(bounds, "SLOT_CELLS", 0)
+    for seed in range(30):
+        problem = random_problem("capacity", seed, tasks=5, nodes=5)
+        optimum, places = brute_force(problem)
+        assert lower_bound(problem, places) <= optimum + 1e-9 * max(1.0, abs(optimum))
+
+
 def test_whole_numbers_round_the_bound_up(path_problem):
     """Tests that whole volumes and distances give a whole bound."""
     assert lower_bound(path_problem, np.arange(3)).is_integer()

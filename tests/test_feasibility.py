@@ -160,6 +160,13 @@ def test_components_of_the_tasks_find_the_parts_they_fit_in():
     assert sorted(launch_order(problem)[:3].tolist()) == [2, 3, 4]
 
 
+def test_a_level_that_is_pinned_whole_needs_no_matching():
+    """Tests that only the second level, where first fit ends in a dead end, is matched."""
+    limits = {"pinned": {"t0": "p1"}, "forbidden": frozenset({("t2", "p1")})}
+    problem = Problem(tasks=tasks_of(3, [(0, 1), (0, 2)]), topology=nodes_of(2), rule="levels", **limits)
+    assert launch_order(problem).tolist() == [1, 1, 0]
+
+
 def test_a_dead_end_of_a_problem_too_large_to_decide_says_so(monkeypatch):
     """Tests that an undecided problem is not called impossible."""
     monkeypatch.setattr(feasibility, "CELLS", 1)
