@@ -14,10 +14,12 @@ from tiger.solvers import moves
 from tiger.solvers.instance import Instance, State, fixed_of, instance_of, limited, state_of
 
 SWEEPS = 10_000
-SCAN_LIMIT = 1 << 23
+SCAN_LIMIT = 1 << 20
 MOST_MOVES_A_HEAT = 20_000
 MOST_MOVES = 5_000_000
 CHUNK = 100_000
+KICKED_PAIRS = 4096
+KICKS_A_CHUNK = 100
 SLICE = 1 << 23
 ENTRIES = 16
 
@@ -50,7 +52,7 @@ class AnnealParams:
 
     Lanes and proposals grow with the square root of the effort, so that the work is proportional to it. Temperatures
     fall from `hot` to `cold` times the median size of a cost change at a local optimum; `reheat` scales the first one
-    for lanes that start from the best mapping instead of a random one.
+    for lanes that start from the best mapping instead of a random one. Small problems get `kicks` more descents.
     """
 
     lanes: int = 4
@@ -59,10 +61,15 @@ class AnnealParams:
     hot: float = 0.5
     cold: float = 0.02
     reheat: float = 0.4
+    kicks: int = 100
 
     def moves_at(self, tasks: int, nodes: int) -> float:
         """Return the moves a heat at effort 1: `moves` a task, more with the square of the nodes, at most 20,000."""
         return min(self.moves * tasks * min(max((nodes / 16) ** 2, 1.0), 16.0), MOST_MOVES_A_HEAT)
+
+    def kicks_at(self, tasks: int, nodes: int) -> int:
+        """Return the kicks at effort 1: all of them up to 256 task-node pairs, none above 4,096."""
+        return self.kicks * 256 // max(tasks * nodes, 256) if tasks * nodes <= KICKED_PAIRS else 0
 
     def schedule(self, scale: float, *, shuffle: bool) -> FloatArray:
         """Return the falling temperatures of a lane, an infinite one first where it starts from a shuffle."""
@@ -98,7 +105,8 @@ class Annealing:
             found_cost = moves.total(inst, found)
             if found_cost < cost - inst.tolerance:
                 best, cost = found, found_cost
-        return Assignment(places=best)
+        kicks = effort * self.params.kicks_at(inst.movable.size, inst.hosts.size)
+        return Assignment(places=_shaken(problem, inst, best, kicks, derived(seed, 0, 1), stop))
 
 
 def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> None:
@@ -131,6 +139,16 @@ def _lane(problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatAr
             break
         level = moves.anneal(inst, state, fixed, lowest, part, -(-moves_each // repeats), derived(seed, number), level)
     return _descended(problem, inst, lowest, stop) if _joined(problem, lowest) else start.copy()
+
+
+def _shaken(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: int, stop: Stop) -> IntArray:
+    """Return the cheapest mapping of `kicks` kicks of the local optimum `start[n]`, in chunks to hear `stop`."""
+    state, spare, fixed = state_of(problem, start), state_of(problem, start), fixed_of(inst)
+    for number, done in enumerate(range(0, kicks, KICKS_A_CHUNK)):
+        if stop():
+            break
+        moves.shake(inst, state, spare, fixed, min(KICKS_A_CHUNK, kicks - done), derived(seed, number))
+    return state.place if _joined(problem, state.place) else start
 
 
 def _chunk(inst: Instance) -> int:

@@ -10,6 +10,8 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import kernel
 
+KICK_SWEEPS = 1000
+
 
 @kernel
 def distance(inst: Instance, p: int, q: int) -> float:
@@ -291,6 +293,41 @@ def copy(place: IntArray, to: IntArray) -> None:
 
 
 @kernel
+def copy_state(state: State, to: State) -> None:
+    """Copy a state into another of the same problem."""
+    copy(state.place, to.place)
+    copy(state.held, to.held)
+    copy(state.used, to.used)
+    copy(state.seats, to.seats)
+    copy(state.seat_of, to.seat_of)
+    for group in range(len(state.occupant)):
+        copy(state.occupant[group], to.occupant[group])
+
+
+@kernel
+def shake(inst: Instance, state: State, spare: State, fixed: IntArray, kicks: int, seed: int) -> None:
+    """Kick a local optimum by a few random legal moves and descend, `kicks` times, going on from what is no dearer.
+
+    `spare` is another state of the same problem, overwritten. The state ends at the cheapest mapping seen. Source:
+    iterated local search, H. R. Lourenco, O. C. Martin, T. Stuetzle, doi:10.1007/0-306-48056-5_11.
+    """
+    np.random.seed(seed)
+    copy_state(state, spare)
+    cost = total(inst, state.place)
+    most = max(3, len(inst.movable) // 2)
+    for _ in range(kicks):
+        for _ in range(np.random.randint(2, most + 1)):
+            try_move(inst, state, fixed, inst.movable[np.random.randint(len(inst.movable))], np.inf)
+        descend(inst, state, fixed, KICK_SWEEPS)
+        found = total(inst, state.place)
+        if found > cost + inst.tolerance:
+            copy_state(spare, state)
+        else:
+            copy_state(state, spare)
+            cost = found
+
+
+@kernel
 def spread(inst: Instance, state: State, fixed: IntArray, found: FloatArray, seed: int) -> None:
     """Draw a move for each entry of `found[k]` and put the size of its cost change there, 0 for one that is not legal.
 
@@ -333,6 +370,8 @@ def cheapest(inst: Instance, state: State, t: int) -> int:
         cost = inst.work[t] * inst.price[q] + inst.loop[t] * distance(inst, q, q)
         for e in range(inst.indptr[t], inst.indptr[t + 1]):
             r = state.place[inst.indices[e]]
+            if cost >= best:
+                break
             if r >= 0:
                 cost += inst.out[e] * distance(inst, q, r)
                 if inst.back[e] != 0.0:

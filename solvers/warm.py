@@ -1,6 +1,9 @@
 """Compile every search kernel into numba's cache, or load it from there."""
 
+import logging
 from collections.abc import Callable
+from functools import cache
+from threading import Timer
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,6 +12,19 @@ from tiger.model.metrics import GridMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+
+PATIENCE_S = 1.0
+MESSAGE = "compiling the search kernels, once after installation (about 15 s; `tiger warm` does it ahead of time)"
+
+
+@cache
+def ready() -> None:
+    """Load every kernel, the first time in a process; where that means compiling, log a warning that says so."""
+    notice = Timer(PATIENCE_S, logging.getLogger("tiger").warning, [MESSAGE])
+    notice.daemon = True
+    notice.start()
+    warm(lambda _: None)
+    notice.cancel()
 
 
 def warm(progress: Callable[[str], None]) -> None:

@@ -19,6 +19,7 @@ from tiger.request import Request
 from tiger.run import Deadline, Run
 from tiger.solvers import registry
 from tiger.solvers.ocean import Draw, bits
+from tiger.solvers.warm import ready
 from tiger.tune import Bisection, Fixed
 
 Step = Callable[[Run, int, int], None]
@@ -41,7 +42,8 @@ def budgets(request: Request) -> Iterator[tuple[int, int]]:
 
 
 def plan(request: Request, problem: Problem) -> tuple[Step, ...]:
-    """Return the stages of a request's solver in the order in which a round runs them."""
+    """Return the stages of a request's solver in the order in which a round runs them; loads the search kernels."""
+    ready()
     if request.solver == "auto":
         return _auto(request, problem)
     if isinstance(request.solver, str) and registry.kind_of(request.solver) == "search":
