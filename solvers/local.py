@@ -64,17 +64,20 @@ class AnnealParams:
     kicks: int = 100
 
     def moves_at(self, tasks: int, nodes: int) -> float:
-        """Return the moves a heat at effort 1: `moves` a task, more with the square of the nodes, at most 20,000."""
-        return min(self.moves * tasks * min(max((nodes / 16) ** 2, 1.0), 16.0), MOST_MOVES_A_HEAT)
+        """Return the moves a heat at effort 1: `moves` a task, more where nodes are many, at most 20,000."""
+        return min(self.moves * tasks * min(max((nodes / 16) ** 2.5, 1.0), 32.0), MOST_MOVES_A_HEAT)
 
     def kicks_at(self, tasks: int, nodes: int) -> int:
         """Return the kicks at effort 1: all of them up to 256 task-node pairs, none above 4,096."""
         return self.kicks * 256 // max(tasks * nodes, 256) if tasks * nodes <= KICKED_PAIRS else 0
 
-    def schedule(self, scale: float, *, shuffle: bool) -> FloatArray:
-        """Return the falling temperatures of a lane, an infinite one first where it starts from a shuffle."""
+    def schedule(self, scale: tuple[float, float], *, shuffle: bool) -> FloatArray:
+        """Return the falling temperatures of a lane, an infinite one first where it starts from a shuffle.
+
+        `scale` are the sizes of a cost change that the first and the last one are relative to.
+        """
         hot = self.hot * (1.0 if shuffle else self.reheat)
-        falling = scale * np.geomspace(hot, self.cold, self.heats)
+        falling = scale[0] * np.geomspace(hot, self.cold * (scale[1] / scale[0]), self.heats)
         return np.concatenate([[np.inf], falling]) if shuffle else falling
 
 
@@ -188,12 +191,18 @@ def _descended(problem: Problem, inst: Instance, start: IntArray, stop: Stop) ->
     return state.place
 
 
-def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> float:
-    """Return the median size of a cost change at a mapping, 1 where no move costs anything."""
+def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tuple[float, float]:
+    """Return the median size of a cost change at a mapping, and that without moves across disconnected parts.
+
+    Where no move costs anything it is 1. The first lets tasks gather in one part, the second find their places there.
+    """
     sizes = np.empty(512)
     moves.spread(inst, state_of(problem, places), fixed_of(inst), sizes, seed)
-    sizes = sizes[(sizes > inst.tolerance) & (sizes <= _most(problem))]
-    return float(np.median(sizes)) if sizes.size else 1.0
+    sizes = sizes[sizes > inst.tolerance]
+    near = sizes[sizes <= _most(problem)]
+    low = float(np.median(near)) if near.size else 1.0
+    far = sizes[sizes > _most(problem)]
+    return (float(np.median(far)) if far.size else low), low
 
 
 def _most(problem: Problem) -> float:

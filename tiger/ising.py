@@ -34,7 +34,7 @@ class Sampling:
 class IsingParams:
     """Set the path: sampling of the whole problem, then of windows.
 
-    Above `whole_variables` only windows are sampled, in `passes` of windows of at most `window_size` variables a unit of
+    Above `whole_variables` only windows are sampled, of at most `window_size` variables each, in `passes` a unit of
     effort; `windows` limits how many of them a pass solves, None for all.
     """
 
