@@ -49,7 +49,7 @@ def plan(request: Request, problem: Problem) -> tuple[Step, ...]:
     if isinstance(request.solver, str) and registry.kind_of(request.solver) == "search":
         return (partial(_searched, request, request.solver, registry.search(request.solver)),)
     sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
-    ising = _ising(sampler, problem, IsingParams())
+    ising = ising_of(sampler, problem, IsingParams())
     return ising.solve_whole, ising.solve_windows
 
 
@@ -62,7 +62,7 @@ def _auto(request: Request, problem: Problem) -> tuple[Step, ...]:
         exact = registry.exact(visits=max(EXACT_CELLS // (tasks * nodes), 1))
         steps.append(partial(_searched, request, "exact", exact))
     steps.append(partial(_searched, request, "search", registry.search("search")))
-    steps.append(_ising(registry.sampler("neal"), problem, few).solve_windows)
+    steps.append(ising_of(registry.sampler("neal"), problem, few).solve_windows)
     return tuple(steps)
 
 
@@ -92,7 +92,7 @@ def _search_once(
     return search.search(problem, places, effort=effort, seed=seed, stop=deadline)
 
 
-def _ising(sampler: Sampler, problem: Problem, params: IsingParams) -> Ising:
+def ising_of(sampler: Sampler, problem: Problem, params: IsingParams) -> Ising:
     """Put the Ising path together for a sampler: samplers without temperatures do not mind large penalties."""
     partitioner: Partitioner = LevelWindows() if problem.rule == "levels" else TaskWindows()
     return Ising(

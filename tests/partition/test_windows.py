@@ -1,0 +1,49 @@
+"""Tests of windows of tasks that talk."""
+
+import networkx as nx
+import numpy as np
+
+from tiger.feasibility import launch_order
+from tiger.formats.graphs import task_graph_of
+from tiger.model.problem import Problem
+from tiger.partition.windows import TaskWindows
+from tiger.topologies.spec import build
+
+
+def blocks_of(graph, topology, **options):
+    """Return the blocks of a graph on a topology, one to one."""
+    problem = Problem(tasks=task_graph_of(graph), topology=build(topology), rule="one-to-one")
+    return list(TaskWindows().split(problem, launch_order(problem), **({"max_size": 144, "seed": 0} | options)))
+
+
+def test_windows_are_at_most_eight_tasks_wide():
+    """Tests the widths of 20 tasks, which are as even as they can be."""
+    assert sorted(len(block.tasks) for block in blocks_of(nx.path_graph(20), "ring:20")) == [6, 7, 7]
+
+
+def test_windows_of_a_path_are_made_of_neighbours():
+    """Tests that breadth-first order keeps each window to few pieces of the path."""
+    for block in blocks_of(nx.path_graph(40), "ring:40"):
+        assert (np.diff(block.tasks) > 1).sum() <= 2
+
+
+def test_components_follow_each_other():
+    """Tests that tasks without traffic are covered too."""
+    covered = np.concatenate([block.tasks for block in blocks_of(nx.empty_graph(5), "ring:5")])
+    assert sorted(covered.tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_seeds_cut_differently():
+    """Tests that passes do not repeat the same windows."""
+    cuts = {
+        tuple(map(tuple, (b.tasks.tolist() for b in blocks_of(nx.path_graph(40), "ring:40", seed=s)))) for s in range(5)
+    }
+    assert len(cuts) > 1
+
+
+def test_no_window_without_free_tasks():
+    """Tests a problem where everything is pinned."""
+    problem = Problem(
+        tasks=task_graph_of(nx.path_graph(2)), topology=build("ring:2"), rule="one-to-one", pinned={"0": "0", "1": "1"}
+    )
+    assert list(TaskWindows().split(problem, launch_order(problem), max_size=4, seed=0)) == []
