@@ -7,7 +7,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.solvers import moves
+from tiger.solvers import construction, moves
 from tiger.solvers.instance import Instance, State, instance_of, state_of
 
 LIMIT = 1 << 31
@@ -35,7 +35,7 @@ class Greedy:
         state, weight = _emptied(problem, inst, start), _weight(inst)
         pull, step = np.zeros(len(weight)), max(tasks * SLICE // work, 1)
         for placed in range(0, tasks, step):
-            if stop() or not moves.construct(inst, state, pull, weight, min(step, tasks - placed)):
+            if stop() or not construction.construct(inst, state, pull, weight, min(step, tasks - placed)):
                 return Assignment(places=start.copy())
         cheaper = moves.total(inst, state.place) < moves.total(inst, start)
         return Assignment(places=state.place if cheaper else start.copy())

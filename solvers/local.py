@@ -26,7 +26,10 @@ ENTRIES = 16
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """Improve a mapping until no single swap or relocation gains: a local optimum, with no promise beyond it."""
+    """Improve a mapping until no single swap or relocation gains: a local optimum, with no promise beyond it.
+
+    Where one round would look at more than 2**20 moves the mapping stays as it is.
+    """
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the local optimum below the feasible `start[n]`; deterministic, so effort and seed play no part."""
@@ -65,11 +68,11 @@ class AnnealParams:
 
     def moves_at(self, tasks: int, nodes: int) -> float:
         """Return the moves a heat at effort 1: `moves` a task, more where nodes are many, at most 20,000."""
-        return min(self.moves * tasks * min(max((nodes / 16) ** 2.5, 1.0), 32.0), MOST_MOVES_A_HEAT)
+        return min(self.moves * tasks * min(max(math.pow(nodes / 16, 2.5), 1.0), 32.0), MOST_MOVES_A_HEAT)
 
-    def kicks_at(self, tasks: int, nodes: int) -> int:
-        """Return the kicks at effort 1: all of them up to 256 task-node pairs, none above 4,096."""
-        return self.kicks * 256 // max(tasks * nodes, 256) if tasks * nodes <= KICKED_PAIRS else 0
+    def kicks_at(self, pairs: int) -> int:
+        """Return the kicks at effort 1: all where a round of descent looks at up to 256 moves, none above 4,096."""
+        return self.kicks * 256 // max(pairs, 256) if pairs <= KICKED_PAIRS else 0
 
     def schedule(self, scale: tuple[float, float], *, shuffle: bool) -> FloatArray:
         """Return the falling temperatures of a lane, an infinite one first where it starts from a shuffle.
@@ -108,7 +111,7 @@ class Annealing:
             found_cost = moves.total(inst, found)
             if found_cost < cost - inst.tolerance:
                 best, cost = found, found_cost
-        kicks = effort * self.params.kicks_at(inst.movable.size, inst.hosts.size)
+        kicks = effort * self.params.kicks_at(_pairs(problem, inst))
         return Assignment(places=_shaken(problem, inst, best, kicks, derived(seed, 0, 1), stop))
 
 
@@ -147,10 +150,11 @@ def _lane(problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatAr
 def _shaken(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: int, stop: Stop) -> IntArray:
     """Return the cheapest mapping of `kicks` kicks of the local optimum `start[n]`, in chunks to hear `stop`."""
     state, spare, fixed = state_of(problem, start), state_of(problem, start), fixed_of(inst)
-    for number, done in enumerate(range(0, kicks, KICKS_A_CHUNK)):
+    chunk = min(max(SLICE // 8 // _work(problem, inst), 1), KICKS_A_CHUNK)
+    for number, done in enumerate(range(0, kicks, chunk)):
         if stop():
             break
-        moves.shake(inst, state, spare, fixed, min(KICKS_A_CHUNK, kicks - done), derived(seed, number))
+        moves.shake(inst, state, spare, fixed, min(chunk, kicks - done), derived(seed, number))
     return state.place if _joined(problem, state.place) else start
 
 
@@ -173,11 +177,9 @@ def _descended(problem: Problem, inst: Instance, start: IntArray, stop: Stop) ->
     Rounds are run in slices so that `stop` is heard.
     """
     state, fixed = state_of(problem, start), fixed_of(inst)
-    width = inst.hosts.size if problem.groups else inst.hosts.size + problem.tasks.size
-    pairs = inst.movable.size * width
-    if not pairs or pairs > SCAN_LIMIT:
+    if not 0 < _pairs(problem, inst) <= SCAN_LIMIT:
         return state.place
-    work = pairs * (1 + inst.indices.size // len(inst.work))
+    work = _work(problem, inst)
     parts = np.array_split(inst.movable, min(-(-work // SLICE), inst.movable.size))
     rounds = max(SLICE // work, 1)
     for _ in range(0, SWEEPS, rounds):
@@ -191,17 +193,26 @@ def _descended(problem: Problem, inst: Instance, start: IntArray, stop: Stop) ->
     return state.place
 
 
-def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tuple[float, float]:
-    """Return the median size of a cost change at a mapping, and that without moves across disconnected parts.
+def _pairs(problem: Problem, inst: Instance) -> int:
+    """Return how many moves a round of descent looks at: every task with every node, and with every task on it."""
+    return inst.movable.size * (inst.hosts.size if problem.groups else inst.hosts.size + problem.tasks.size)
 
-    Where no move costs anything it is 1. The first lets tasks gather in one part, the second find their places there.
+
+def _work(problem: Problem, inst: Instance) -> int:
+    """Return how many neighbours a round of descent looks at."""
+    return _pairs(problem, inst) * (1 + inst.indices.size // len(inst.work))
+
+
+def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tuple[float, float]:
+    """Return median sizes of a cost change at a mapping: of moves across disconnected parts, if any, and of others.
+
+    Where no move costs anything they are 1. The first lets tasks gather in one part, the second find their places.
     """
     sizes = np.empty(512)
     moves.spread(inst, state_of(problem, places), fixed_of(inst), sizes, seed)
-    sizes = sizes[sizes > inst.tolerance]
-    near = sizes[sizes <= _most(problem)]
+    sizes, most = sizes[sizes > inst.tolerance], _most(problem)
+    far, near = sizes[sizes > most], sizes[sizes <= most]
     low = float(np.median(near)) if near.size else 1.0
-    far = sizes[sizes > _most(problem)]
     return (float(np.median(far)) if far.size else low), low
 
 

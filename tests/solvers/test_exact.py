@@ -1,0 +1,90 @@
+"""Tests of branch and bound against brute force."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from tiger.feasibility import launch_order
+from tiger.formats.graphs import task_graph_of
+from tiger.model.problem import Problem
+from tiger.objective import cost_of
+from tiger.solvers import exact
+from tiger.solvers.exact import Exact
+from tiger.topologies.spec import build
+
+RULES = ("one-to-one", "levels", "capacity")
+
+
+def search(problem, start, visits=5_000_000, effort=1, stop=bool):
+    """Return the answer of a search with limited visits."""
+    return Exact(visits).search(problem, start, effort=effort, seed=0, stop=stop)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_optimum_is_found_and_proved(rule, random_problem, brute_force):
+    """Tests random problems with every kind of limit."""
+    for seed in range(40):
+        problem = random_problem(rule, seed, pins=seed % 2 == 0, forbidden=seed % 3 == 0, memory=seed % 4 == 0)
+        optimum, _ = brute_force(problem)
+        answer = search(problem, launch_order(problem))
+        assert answer.proved
+        assert cost_of(problem, answer.places).total == pytest.approx(optimum)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_plain_python_finds_the_same(rule, random_problem, plain):
+    """Tests the kernels uncompiled, in slices that stop and go on."""
+    for seed in range(6):
+        problem = random_problem(rule, seed, tasks=5, nodes=5, memory=True)
+        start = launch_order(problem)
+        whole = search(problem, start)
+        assert whole.proved
+
+
+def test_slices_do_not_change_the_result(random_problem, monkeypatch):
+    """Tests that a search resumed after every visit ends with the same mapping and proof."""
+    problem = random_problem("one-to-one", 7)
+    start = launch_order(problem)
+    whole = search(problem, start)
+    monkeypatch.setattr(exact, "CELLS", 0)
+    again = search(problem, start)
+    assert again.proved
+    assert (again.places == whole.places).all()
+
+
+def test_visits_that_run_out_prove_nothing(random_problem):
+    """Tests that more effort means more visits, up to the proof."""
+    problem = random_problem("one-to-one", 7, tasks=8, nodes=8)
+    start = launch_order(problem)
+    few, many = search(problem, start, visits=2), search(problem, start, visits=2, effort=1_000_000)
+    assert not few.proved
+    assert many.proved
+    assert cost_of(problem, many.places).total <= cost_of(problem, few.places).total
+
+
+def test_time_that_is_up_proves_nothing(random_problem):
+    """Tests that the start comes back."""
+    problem = random_problem("one-to-one", 7)
+    start = launch_order(problem)
+    answer = search(problem, start, stop=lambda: True)
+    assert not answer.proved
+    assert (answer.places == start).all()
+
+
+def test_problems_beyond_memory_come_back_as_they_are():
+    """Tests 40 tasks on 128 x 128 nodes, and three tasks on a million."""
+    for size, spec in ((40, "torus:128x128"), (3, "torus:1024x1024")):
+        problem = Problem(tasks=task_graph_of(nx.path_graph(size)), topology=build(spec), rule="one-to-one")
+        start = launch_order(problem)
+        answer = search(problem, start)
+        assert not answer.proved
+        assert (answer.places == start).all()
+
+
+def test_a_problem_without_free_tasks_is_proved():
+    """Tests that there is nothing to choose."""
+    problem = Problem(
+        tasks=task_graph_of(nx.path_graph(2)), topology=build("ring:3"), rule="one-to-one", pinned={"0": "0", "1": "2"}
+    )
+    answer = search(problem, np.array([0, 2]))
+    assert (answer.proved, answer.places.tolist()) == (True, [0, 2])

@@ -1,0 +1,121 @@
+"""Tests of descent, polish and annealing."""
+
+import time
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from tiger.feasibility import launch_order
+from tiger.formats.graphs import task_graph_of
+from tiger.model.problem import Problem
+from tiger.model.window import Block
+from tiger.objective import cost_of, violations
+from tiger.run import Deadline
+from tiger.solvers import local
+from tiger.solvers.local import Annealing, AnnealParams, Descent, Polish
+from tiger.topologies.spec import build
+
+RULES = ("one-to-one", "levels", "capacity")
+
+
+def search(method, problem, start, effort=1, seed=0, stop=bool):
+    """Return the places a search ends at."""
+    return method.search(problem, start, effort=effort, seed=seed, stop=stop).places
+
+
+def random_graph(size, topology, rule="one-to-one"):
+    """Return a sparse random graph on a topology."""
+    graph = nx.gnm_random_graph(size, 4 * size, seed=1)
+    return Problem(tasks=task_graph_of(graph), topology=build(topology), rule=rule)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_annealing_is_at_most_as_dear_as_descent(rule, random_problem):
+    """Tests that every lane starts below."""
+    for seed in range(20):
+        problem = random_problem(rule, seed)
+        start = launch_order(problem)
+        descent = cost_of(problem, search(Descent(), problem, start)).total
+        assert cost_of(problem, search(Annealing(), problem, start)).total <= descent + 1e-9
+
+
+def test_annealing_in_plain_python_is_feasible(random_problem, plain):
+    """Tests the whole search uncompiled, with few moves."""
+    params = AnnealParams(lanes=2, moves=1, heats=4, kicks=2)
+    for rule in RULES:
+        problem = random_problem(rule, 2, pins=True, memory=True)
+        places = search(Annealing(params), problem, launch_order(problem))
+        assert not violations(problem, places)
+
+
+def test_more_effort_is_not_dearer():
+    """Tests a problem whose optimum one unit of effort may miss."""
+    problem = random_graph(24, "torus:5x5")
+    start = launch_order(problem)
+    costs = [cost_of(problem, search(Annealing(), problem, start, effort=effort)).total for effort in (1, 32)]
+    assert costs[1] <= costs[0]
+
+
+def test_polish_stays_within_its_block():
+    """Tests that only the block's tasks move, and only among its nodes."""
+    problem = random_graph(16, "torus:4x4")
+    places = launch_order(problem)
+    block = Block(tasks=np.arange(5), nodes=places[:5])
+    improved = Polish(problem).improve(places, block)
+    assert (improved[5:] == places[5:]).all()
+    assert sorted(improved[:5]) == sorted(places[:5])
+    assert cost_of(problem, improved).total <= cost_of(problem, places).total
+
+
+def test_a_scan_that_is_too_long_is_left_out(monkeypatch):
+    """Tests that descent on very large problems gives the start back."""
+    monkeypatch.setattr(local, "SCAN_LIMIT", 10)
+    problem = random_graph(16, "torus:4x4")
+    places = launch_order(problem)
+    assert (search(Descent(), problem, places) == places).all()
+
+
+@pytest.mark.parametrize("effort", [1, 2**63 - 1])
+@pytest.mark.parametrize(("size", "topology"), [(512, "torus:8x8x8"), (4096, "torus:16x16x16")])
+def test_time_limits_are_heard(size, topology, effort):
+    """Tests that annealing stops soon, however much effort is left."""
+    problem = random_graph(size, topology)
+    start = launch_order(problem)
+    begun = time.monotonic()
+    search(Annealing(), problem, start, effort=effort, stop=Deadline(begun + 0.3))
+    assert time.monotonic() - begun < 2.5
+
+
+def test_a_search_told_to_stop_at_once_keeps_to_feasible_mappings():
+    """Tests that the start or something cheaper comes back."""
+    problem = random_graph(16, "torus:4x4")
+    start = launch_order(problem)
+    places = search(Annealing(), problem, start, stop=lambda: True)
+    assert cost_of(problem, places).total <= cost_of(problem, start).total
+
+
+def test_moves_grow_with_nodes_and_kicks_fall_with_size():
+    """Tests how the work of effort 1 is dealt out."""
+    params = AnnealParams()
+    assert params.moves_at(16, 16) == 128
+    assert params.moves_at(11, 64) == 2816
+    assert params.moves_at(100_000, 4096) == 20_000
+    assert (params.kicks_at(256), params.kicks_at(1024), params.kicks_at(4097)) == (100, 25, 0)
+
+
+def test_traffic_never_crosses_disconnected_parts(random_problem):
+    """Tests hardware in two parts, where the distance between them drowns all others."""
+    for rule in RULES:
+        for seed in range(12):
+            problem = random_problem(rule, seed, hardware="split")
+            assert not violations(problem, search(Annealing(), problem, launch_order(problem)))
+
+
+def test_a_problem_without_free_tasks_comes_back():
+    """Tests that there is nothing to move."""
+    problem = Problem(
+        tasks=task_graph_of(nx.path_graph(2)), topology=build("ring:3"), rule="one-to-one", pinned={"0": "0", "1": "2"}
+    )
+    assert search(Annealing(), problem, np.array([0, 2])).tolist() == [0, 2]
+    assert search(Descent(), problem, np.array([0, 2])).tolist() == [0, 2]

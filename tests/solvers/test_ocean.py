@@ -1,0 +1,66 @@
+"""Tests of asking an Ocean sampler for bits."""
+
+import dimod
+import numpy as np
+
+from tiger.solvers import registry
+from tiger.solvers.ocean import Draw, bits
+
+DRAW = Draw(reads=2, sweeps=30, seed=9, beta_range=(0.5, 3.0))
+
+
+class Recorder(dimod.Sampler):
+    """Answer with fixed samples under shuffled labels and keep the options."""
+
+    def __init__(self, *parameters):
+        """Know the given options."""
+        self._parameters = {name: [] for name in parameters}
+        self.options = None
+
+    @property
+    def parameters(self):
+        """List the options."""
+        return self._parameters
+
+    @property
+    def properties(self):
+        """Have none."""
+        return {}
+
+    def sample(self, bqm, **options):
+        """Return three samples, the dearest first."""
+        self.options = options
+        samples = np.array([[1, 1, 1], [0, 1, 0], [1, 0, 0]], np.int8)
+        return dimod.SampleSet.from_samples_bqm((samples, [2, 0, 1]), bqm)
+
+
+def model():
+    """Return a model whose energy is variable 0 + 2 x variable 1 + 4 x variable 2."""
+    return dimod.BinaryQuadraticModel({0: 1.0, 1: 2.0, 2: 4.0}, {}, 0.0, dimod.BINARY)
+
+
+def test_samples_are_cheapest_first_in_the_order_of_the_variables():
+    """Tests labels out of order, and that no more reads come back than were asked for."""
+    assert bits(Recorder(), model(), DRAW).tolist() == [[1, 0, 0], [0, 0, 1]]
+
+
+def test_only_known_options_are_passed_on():
+    """Tests samplers that know none, some, and tabu's."""
+    for known, expected in (
+        ((), {}),
+        (("num_reads", "seed"), {"num_reads": 2, "seed": 9}),
+        (("num_sweeps", "beta_range"), {"num_sweeps": 30, "beta_range": [0.5, 3.0]}),
+        (("num_restarts", "timeout"), {"num_restarts": 0, "timeout": None}),
+    ):
+        sampler = Recorder(*known)
+        bits(sampler, model(), DRAW)
+        assert sampler.options == expected
+
+
+def test_tabu_counts_iterations_not_seconds():
+    """Tests that the same seed gives the same samples."""
+    rng = np.random.default_rng(0)
+    dense = np.triu(rng.normal(size=(40, 40)))
+    bqm = dimod.BinaryQuadraticModel(dense, dimod.BINARY)
+    draws = [bits(registry.sampler("tabu"), bqm, DRAW) for _ in range(3)]
+    assert all((draw == draws[0]).all() for draw in draws)
