@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tiger.decode import decode
 from tiger.encode import COUPLER_LIMIT, coupler_count, encode
 from tiger.model.window import Block, fold, whole
 from tiger.objective import cost_of
@@ -19,32 +20,37 @@ def energy_of(window, places):
 
 
 def draws(random_problem, random_feasible, rule, count, **options):
-    """Yield problems with a random feasible mapping."""
+    """Yield problems with five random feasible mappings each, `count` mappings in all."""
     rng, seed = np.random.default_rng(7), 0
-    while count:
+    while count > 0:
         problem = random_problem(rule, seed, **options)
         seed += 1
-        places = random_feasible(problem, rng)
-        if places is not None:
-            count -= 1
-            yield problem, places
+        mappings = [random_feasible(problem, rng) for _ in range(5)]
+        if mappings[0] is not None:
+            count -= 5
+            yield problem, mappings
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("limits", [{}, {"pins": True, "forbidden": True}])
+@pytest.mark.parametrize("limits", [{}, {"pins": True, "forbidden": True}], ids=["free", "limited"])
 def test_energy_is_the_cost_of_every_feasible_mapping(rule, limits, random_problem, random_feasible):
-    """Tests |energy - cost| <= 1e-9 max(1, |cost|) on 500 random mappings for each rule, with limits and without."""
-    for problem, places in draws(random_problem, random_feasible, rule, 500, memory=rule == "capacity", **limits):
-        window = fold(problem, whole(problem), places)
-        cost = cost_of(problem, places).total
-        assert abs(energy_of(window, places) - cost) <= 1e-9 * max(1.0, abs(cost))
+    """Tests |energy - cost| <= 1e-9 max(1, |cost|) on 1,000 random mappings for each rule, with limits and without."""
+    for problem, mappings in draws(random_problem, random_feasible, rule, 1000, memory=rule == "capacity", **limits):
+        window = fold(problem, whole(problem), mappings[0])
+        qubo = encode(window)
+        bqm = qubo.bqm(safe_penalties(window))
+        samples = np.array([qubo.sample(window.local(places)) for places in mappings])
+        energies = bqm.energies((samples, range(qubo.size))) if qubo.size else [bqm.offset] * 5
+        for energy, places in zip(energies, mappings, strict=True):
+            cost = cost_of(problem, places).total
+            assert abs(energy - cost) <= 1e-9 * max(1.0, abs(cost))
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_energy_of_a_window_is_the_cost_of_the_full_mapping(rule, random_problem, random_feasible):
     """Tests the law on blocks of three tasks, everything else folded into biases and offset."""
     rng = np.random.default_rng(3)
-    for problem, places in draws(random_problem, random_feasible, rule, 100, pins=True, forbidden=True):
+    for problem, (places, *_) in draws(random_problem, random_feasible, rule, 500, pins=True, forbidden=True):
         tasks = np.sort(rng.permutation(problem.free)[:3])
         window = fold(problem, Block(tasks=tasks, nodes=problem.topology.hosts), places)
         assert energy_of(window, places) == pytest.approx(cost_of(problem, places).total, rel=1e-9, abs=1e-9)
@@ -73,8 +79,6 @@ SMALL = {
 @pytest.mark.parametrize("rule", RULES)
 def test_ground_state_is_feasible_and_optimal_at_the_safe_bound(rule, random_problem, brute_force):
     """Tests, on 200 random instances of at most 16 bits, that the states of least energy are optimal mappings."""
-    from tiger.decode import decode
-
     count = seed = 0
     while count < 200:
         seed += 1
@@ -86,6 +90,22 @@ def test_ground_state_is_feasible_and_optimal_at_the_safe_bound(rule, random_pro
         lowest, samples, qubo = ground(problem, optimum[1])
         assert lowest == pytest.approx(optimum[0], abs=1e-6), seed
         assert decode(qubo, samples).feasible.all(), seed
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_safe_bound_is_not_idle(rule, random_problem, brute_force):
+    """Tests that at a twentieth of it ground states are no mappings any more, on some of 20 instances."""
+    broken = 0
+    for seed in range(20):
+        problem = random_problem(rule, seed, whole=True, **SMALL[rule][0])
+        _, places = brute_force(problem)
+        window = fold(problem, whole(problem), places)
+        qubo = encode(window)
+        if 0 < qubo.size <= 16:
+            samples = (np.arange(1 << qubo.size)[:, None] >> np.arange(qubo.size) & 1).astype(np.int8)
+            energies = qubo.bqm(safe_penalties(window).scaled(0.05)).energies((samples, range(qubo.size)))
+            broken += not decode(qubo, samples[[energies.argmin()]]).feasible[0]
+    assert broken
 
 
 def test_square_one_to_one_needs_half_the_penalty(random_problem, brute_force):
