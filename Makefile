@@ -30,7 +30,7 @@ demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -m "not slow" --cov --cov-branch --cov-fail-under=95
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" --cov --cov-branch --cov-fail-under=95
 
 serve: $(STAMP)
 	$(BIN)/tiger serve
