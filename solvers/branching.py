@@ -3,10 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import allocating_kernel, kernel
 
 
 class Tree(NamedTuple):
@@ -27,11 +26,7 @@ class Tree(NamedTuple):
 
 @kernel
 def is_open(tree: Tree, local: IntArray, depth: int, q: int) -> bool:
-    """Tell whether the task placed at `depth` may lie on node q beside those placed before it."""
-    group = tree.group_of[depth]
-    for d in range(depth):
-        if group >= 0 and local[d] == q and tree.group_of[d] == group:
-            return False
+    """Tell whether node q has room for the task placed at `depth` beside those placed before it."""
     for c in range(len(tree.load)):
         need = tree.load[c, depth]
         for d in range(depth):
@@ -67,7 +62,7 @@ def push(tree: Tree, fields: FloatArray, depth: int, q: int) -> float:
     return rest
 
 
-@njit(cache=True, nogil=True)
+@allocating_kernel
 def branch(
     tree: Tree,
     fields: FloatArray,

@@ -12,6 +12,7 @@ from tiger.model.problem import Problem
 
 NEAREST = 8
 DENSE_NODES = 1024
+SEATS = 1 << 24
 
 
 class Instance(NamedTuple):
@@ -72,7 +73,7 @@ def instance_of(problem: Problem) -> Instance:
         nodes = np.arange(problem.topology.size)
         metric = metric._replace(kind=0, table=problem.metric.between(nodes[:, None], nodes[None, :]))
     indptr, indices, out, back = _neighbours(problem)
-    tasks, topology, shared = problem.tasks, problem.topology, not problem.groups
+    tasks, topology = problem.tasks, problem.topology
     return Instance(
         indptr=_uniform(indptr),
         indices=_uniform(indices),
@@ -86,7 +87,7 @@ def instance_of(problem: Problem) -> Instance:
         shape=_uniform(metric.shape),
         steps=_uniform(metric.steps),
         group_of=_uniform(problem.group_of),
-        slots=_uniform(topology.slots if shared else np.minimum(topology.slots, 1)),
+        slots=_uniform(_seats(problem)),
         memory=_uniform(_or(tasks.memory, tasks.size, 0)),
         room=_uniform(_or(topology.memory, topology.size, np.iinfo(np.int64).max)),
         ban_start=_uniform(np.searchsorted(problem.banned[:, 0], np.arange(tasks.size + 1))),
@@ -117,7 +118,7 @@ def state_of(problem: Problem, places: IntArray) -> State:
     for number, group in enumerate(problem.groups):
         occupant[number, places[group]] = group
     held = np.bincount(places, minlength=size)
-    seats = np.minimum(problem.topology.slots, problem.tasks.size) if not problem.groups else np.zeros(size, np.int64)
+    seats = np.zeros(size, np.int64) if problem.groups else np.maximum(_seats(problem), held)
     start = np.concatenate([[0], np.cumsum(seats)[:-1]])
     order = np.argsort(places, kind="stable")
     rank = np.empty(len(places), np.int64)
@@ -146,6 +147,17 @@ def nearest_hosts(metric: Metric, hosts: IntArray) -> IntArray:
     is_host = np.zeros(metric.size + 1, bool)
     is_host[hosts] = True
     return np.where(is_host[near], near, -1)
+
+
+def _seats(problem: Problem) -> IntArray:
+    """Return how many tasks, one of a group, a search puts on each node.
+
+    Where nodes are shared that is their slots, at most n, but only so many a node that the seats of all fit in 128 MB.
+    """
+    most = 1 if problem.groups else problem.tasks.size
+    if most * problem.topology.hosts.size > SEATS:
+        most = max(SEATS // problem.topology.hosts.size, 1)
+    return np.minimum(problem.topology.slots, most)
 
 
 def _neighbours(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:

@@ -123,3 +123,17 @@ def test_penalties_stuck_at_their_bound_lead_to_advice():
     again.places, again.cost = run.places, run.cost
     ising.solve_whole(again, 1, 0)
     assert any("safe bound" in warning for warning in again.warnings)
+
+
+def test_a_pass_ends_with_the_run():
+    """Tests that no further window is sampled once the incumbent is proved."""
+    problem = path_on_ring(32)
+    run = run_of(problem)
+
+    class Prover(Ones):
+        def sample(self, bqm, **options):
+            run.proved = True
+            return super().sample(bqm, **options)
+
+    ising_of(Prover(), problem, IsingParams()).solve_windows(run, 1, 0)
+    assert [stage.detail["windows"] for stage in run.stages] == [1]

@@ -1,12 +1,18 @@
 """Tests of how effort is dealt out and which stages a solver has."""
 
+from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
+from multiprocessing import get_context
 
+import networkx as nx
 import pytest
 
+from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
+from tiger.model.problem import Problem
 from tiger.portfolio import budgets
 from tiger.request import Request
+from tiger.topologies.spec import build
 
 
 @pytest.mark.parametrize(
@@ -62,3 +68,36 @@ def test_greedy_runs_once_however_much_effort(random_problem):
     names = [stage.name for stage in solve(problem, effort=4).stages]
     assert names.count("greedy") == 1
     assert names.count("search") == 3
+
+
+def test_efforts_of_any_size_are_dealt_out_without_memory():
+    """Tests the largest effort there is."""
+    amounts = [amount for amount, _ in budgets(Request(effort=2**63 - 1))]
+    assert (len(amounts), sum(amounts)) == (64, 2**63 - 1)
+
+
+def settled(report):
+    """Return a report as plain values without its seconds."""
+    plain = report.to_dict()
+    stages = [{key: value for key, value in stage.items() if key != "seconds"} for stage in plain["stages"]]
+    return plain | {"seconds": 0, "stages": stages}
+
+
+def test_other_processes_give_the_same_report(random_problem):
+    """Tests two workers that start afresh."""
+    problem = random_problem("one-to-one", 3, tasks=30, nodes=32)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        report = solve(problem, solver="search", effort=4, executor=pool)
+    assert settled(report) == settled(solve(problem, solver="search", effort=4))
+
+
+@pytest.mark.parametrize("solver", ["auto", "search", "greedy", "random", "neal", "exact"])
+@pytest.mark.parametrize("topology", ["torus:8x8x8", "torus:16x16x16"])
+def test_time_limits_are_heard(solver, topology):
+    """Tests that no stage runs far beyond the limit, however much effort is asked for."""
+    hardware = build(topology)
+    graph = nx.gnm_random_graph(hardware.size, 4 * hardware.size, seed=1)
+    problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="one-to-one")
+    report = solve(problem, solver=solver, effort=2**63 - 1, time_limit_s=0.2)
+    assert report.feasible
+    assert report.seconds < 1.5

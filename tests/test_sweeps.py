@@ -68,3 +68,11 @@ def test_independent_tasks_are_assigned_optimally(seed, random_problem, brute_fo
     flat = Problem(tasks=alone, topology=problem.topology, rule="levels")
     places = sweep(flat, launch_order(flat), bool)
     assert cost_of(flat, places).total == pytest.approx(brute_force(flat)[0])
+
+
+def test_rounds_have_an_end(random_problem, monkeypatch):
+    """Tests that one round is made where no more are allowed, and that it does not cost more."""
+    monkeypatch.setattr("tiger.sweeps.ROUNDS", 1)
+    problem = random_problem("levels", 2, tasks=9, nodes=5)
+    start = launch_order(problem)
+    assert cost_of(problem, sweep(problem, start, bool)).total <= cost_of(problem, start).total

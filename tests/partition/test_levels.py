@@ -48,3 +48,15 @@ def test_a_block_may_use_nodes_beside_its_own(ladder):
     problem = example(ladder)
     first = next(iter(LevelWindows().split(problem, launch_order(problem), max_size=144, seed=0)))
     assert first.nodes.tolist() == np.arange(4).tolist()
+
+
+def test_runs_can_be_longer(ladder):
+    """Tests three levels at a time, shifted by one for odd seeds."""
+    problem = example(ladder)
+    runs = [
+        [sorted(block.tasks.tolist()) for block in LevelWindows(span=3).split(problem, start, max_size=144, seed=seed)]
+        for start in [launch_order(problem)]
+        for seed in (0, 1)
+    ]
+    assert runs[0] == [[0, 1, 2, 3, 4, 6, 7], [5, 8, 9], [10]]
+    assert runs[1] == [[8, 9, 10], [1, 2, 3, 4, 5, 6, 7], [0]]

@@ -1,5 +1,7 @@
 """Tests of windows of tasks that talk."""
 
+import time
+
 import networkx as nx
 import numpy as np
 
@@ -47,3 +49,27 @@ def test_no_window_without_free_tasks():
         tasks=task_graph_of(nx.path_graph(2)), topology=build("ring:2"), rule="one-to-one", pinned={"0": "0", "1": "1"}
     )
     assert list(TaskWindows().split(problem, launch_order(problem), max_size=4, seed=0)) == []
+
+
+def test_windows_follow_the_traffic_past_pinned_tasks():
+    """Tests a path whose middle is pinned: its ends stay one run, in order from the root."""
+    problem = Problem(
+        tasks=task_graph_of(nx.path_graph(9)), topology=build("ring:9"), rule="one-to-one", pinned={"4": "4"}
+    )
+    blocks = list(TaskWindows().split(problem, np.arange(9), max_size=144, seed=0))
+    assert [block.tasks.tolist() for block in blocks] == [[0, 1, 2, 3, 5, 6, 7, 8]]
+
+
+def test_components_are_not_mixed():
+    """Tests that windows of the width of a component hold one component each."""
+    graph = nx.disjoint_union_all([nx.path_graph(4)] * 5)
+    runs = [block.tasks for block in blocks_of(graph, "ring:20", max_size=16)]
+    assert sorted(run.tolist() for run in runs) == [list(range(k, k + 4)) for k in range(0, 20, 4)]
+
+
+def test_bug_many_components_are_cut_quickly():
+    """Tests 30,000 tasks without traffic, which took a search each."""
+    problem = Problem(tasks=task_graph_of(nx.empty_graph(30_000)), topology=build("torus:200x200"), rule="one-to-one")
+    begun = time.monotonic()
+    next(iter(TaskWindows().split(problem, np.arange(30_000), max_size=144, seed=0)))
+    assert time.monotonic() - begun < 1

@@ -41,3 +41,10 @@ def test_random_leaves_pinned_tasks_alone():
     """Tests a problem where nothing may move."""
     problem = problem_of(pinned={str(k): f"{k // 3},{k % 3}" for k in range(9)})
     assert (Random().search(problem, np.arange(9), effort=3, seed=0, stop=bool).places == np.arange(9)).all()
+
+
+def test_random_hears_that_time_is_up():
+    """Tests that nothing is drawn, however much effort is asked for."""
+    problem = problem_of()
+    start = launch_order(problem)
+    assert (Random().search(problem, start, effort=2**63 - 1, seed=0, stop=lambda: True).places == start).all()

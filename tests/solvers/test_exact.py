@@ -1,5 +1,7 @@
 """Tests of branch and bound against brute force."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -88,3 +90,28 @@ def test_a_problem_without_free_tasks_is_proved():
     )
     answer = search(problem, np.array([0, 2]))
     assert (answer.proved, answer.places.tolist()) == (True, [0, 2])
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-200, 1e200])
+def test_bug_small_units_are_searched_too(unit, path_problem):
+    """Tests that a proof does not depend on the unit of cost."""
+    tasks = replace(path_problem.tasks, traffic=path_problem.tasks.traffic * unit)
+    answer = search(replace_tasks(path_problem, tasks), np.array([0, 2, 1]))
+    assert (answer.proved, answer.places.tolist()) == (True, [0, 1, 2])
+
+
+def replace_tasks(problem, tasks):
+    """Return the problem with other tasks."""
+    return Problem(tasks=tasks, topology=problem.topology, rule=problem.rule, pinned=problem.pinned)
+
+
+def test_bug_large_costs_outside_do_not_hide_the_rest():
+    """Tests pinned tasks whose traffic is beyond the precision of what is left to choose."""
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([("a", "b", 1e30), ("b", "c", 1.0)])
+    problem = Problem(
+        tasks=task_graph_of(graph), topology=build("grid:6"), rule="one-to-one", pinned={"a": "0", "b": "3"}
+    )
+    answer = search(problem, np.array([0, 3, 5]))
+    assert answer.proved
+    assert answer.places[2] in (2, 4)

@@ -1,5 +1,7 @@
 """Tests of greedy construction."""
 
+import time
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.objective import cost_of, violations
+from tiger.run import Deadline
 from tiger.solvers import greedy
 from tiger.solvers.greedy import Greedy
 from tiger.topologies.spec import build
@@ -68,3 +71,27 @@ def test_slices_do_not_change_the_result(path_problem, monkeypatch):
     whole = search(path_problem, start)
     monkeypatch.setattr(greedy, "SLICE", 1)
     assert (search(path_problem, start) == whole).all()
+
+
+def test_time_limits_are_heard():
+    """Tests 4,096 tasks, whose construction takes longer than the limit."""
+    graph = nx.gnm_random_graph(4096, 40_000, seed=1)
+    problem = Problem(tasks=task_graph_of(graph), topology=build("torus:16x16x16"), rule="one-to-one")
+    start, begun = np.arange(4096), time.monotonic()
+    search(problem, start, Deadline(begun + 0.1))
+    assert time.monotonic() - begun < 1
+
+
+def test_bug_few_tasks_on_many_nodes_need_little_memory():
+    """Tests three tasks on a million nodes, whose distances would fill terabytes."""
+    problem = Problem(tasks=task_graph_of(nx.path_graph(3)), topology=build("torus:1024x1024"), rule="one-to-one")
+    places = search(problem, np.array([0, 500, 9000]))
+    assert cost_of(problem, places).total == 2
+
+
+def test_pinned_tasks_draw_the_others_near():
+    """Tests that traffic with a pinned task counts."""
+    problem = Problem(
+        tasks=task_graph_of(nx.path_graph(2)), topology=build("grid:9"), rule="one-to-one", pinned={"0": "7"}
+    )
+    assert search(problem, np.array([7, 0])).tolist() == [7, 6]

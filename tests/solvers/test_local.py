@@ -8,7 +8,9 @@ import pytest
 
 from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
+from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
+from tiger.model.topology import Topology
 from tiger.model.window import Block
 from tiger.objective import cost_of, violations
 from tiger.run import Deadline
@@ -119,3 +121,91 @@ def test_a_problem_without_free_tasks_comes_back():
     )
     assert search(Annealing(), problem, np.array([0, 2])).tolist() == [0, 2]
     assert search(Descent(), problem, np.array([0, 2])).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_slices_do_not_change_descent(rule, random_problem, monkeypatch):
+    """Tests one task at a time, with a question to `stop` in between."""
+    problems = [random_problem(rule, seed) for seed in range(8)]
+    whole = [search(Descent(), problem, launch_order(problem)) for problem in problems]
+    monkeypatch.setattr(local, "SLICE", 1)
+    for problem, places in zip(problems, whole, strict=True):
+        assert (search(Descent(), problem, launch_order(problem)) == places).all()
+
+
+def test_chunks_keep_annealing_feasible(random_problem, monkeypatch):
+    """Tests chunks far shorter than a temperature, in shuffles too."""
+    monkeypatch.setattr(local, "CHUNK", 7)
+    for rule in RULES:
+        problem = random_problem(rule, 4, memory=True)
+        start = launch_order(problem)
+        ends = [search(Annealing(), problem, start, seed=1) for _ in range(2)]
+        assert (ends[0] == ends[1]).all()
+        assert not violations(problem, ends[0])
+
+
+def test_rounds_of_descent_have_an_end(monkeypatch):
+    """Tests that at most so many rounds are made."""
+    monkeypatch.setattr(local, "SWEEPS", 0)
+    problem = random_graph(16, "torus:4x4")
+    start = launch_order(problem)
+    assert (search(Descent(), problem, start) == start).all()
+
+
+@pytest.mark.parametrize(
+    ("size", "topology", "slots"), [(512, "torus:8x8x8", 1), (1000, "torus:10x10x10", 1), (900, "grid:2x4", 128)]
+)
+def test_descent_hears_time_limits(size, topology, slots):
+    """Tests dense traffic, where a single round takes longer than the limit."""
+    hardware = build(topology)
+    hardware = hardware.with_slots([slots] * hardware.size)
+    graph = nx.gnm_random_graph(size, 60 * size, seed=1)
+    problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity" if slots > 1 else "one-to-one")
+    start, begun = launch_order(problem), time.monotonic()
+    search(Descent(), problem, start, stop=Deadline(begun + 0.1))
+    assert time.monotonic() - begun < 1
+
+
+def test_bug_many_tasks_a_node_do_not_delay_annealing():
+    """Tests that a round of descent counts the swaps on shared nodes too."""
+    problem = random_graph(3000, "grid:2x4", "capacity")
+    problem = Problem(
+        tasks=problem.tasks, topology=problem.topology.with_slots([400] * problem.topology.size), rule="capacity"
+    )
+    start, begun = launch_order(problem), time.monotonic()
+    search(Annealing(), problem, start, stop=Deadline(begun + 0.2))
+    assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_bug_the_unit_of_cost_does_not_matter(unit, random_problem):
+    """Tests the same mapping whatever the unit of traffic or distance, from a matrix of small numbers too."""
+    for seed in range(4):
+        problem = random_problem("one-to-one", seed, hardware="dense")
+        problem = Problem(tasks=problem.tasks, topology=free_of_charge(problem.topology, 1.0), rule=problem.rule)
+        scaled = Problem(tasks=problem.tasks, topology=free_of_charge(problem.topology, unit), rule=problem.rule)
+        start = launch_order(problem)
+        assert (search(Annealing(), scaled, start) == search(Annealing(), problem, start)).all()
+
+
+def free_of_charge(topology, unit):
+    """Return hardware without node costs, its distances in another unit."""
+    metric = DenseMetric(topology.metric.table * unit)
+    return Topology(names=topology.names, metric=metric, slots=topology.slots)
+
+
+def test_temperatures_fall_from_moves_across_parts_to_moves_within_them():
+    """Tests a lane from a shuffle and one from the best mapping."""
+    params = AnnealParams(heats=3, hot=0.5, cold=0.02, reheat=0.1)
+    assert params.schedule((1000.0, 10.0), shuffle=True) == pytest.approx([np.inf, 500, 10, 0.2])
+    assert params.schedule((10.0, 10.0), shuffle=False) == pytest.approx([0.5, 0.5 * 0.4**0.5, 0.2], rel=1e-2)
+
+
+def test_annealing_finds_its_part_of_split_hardware(random_problem, brute_force):
+    """Tests that nearly all optima are found where tasks have to gather in one of two parts."""
+    hits = 0
+    for seed in range(12):
+        problem = random_problem("one-to-one", seed, hardware="split")
+        cost = cost_of(problem, search(Annealing(), problem, launch_order(problem))).total
+        hits += cost <= brute_force(problem)[0] + 1e-9
+    assert hits >= 11

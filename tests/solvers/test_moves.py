@@ -2,13 +2,17 @@
 
 import itertools
 
+import networkx as nx
 import numpy as np
 import pytest
 
+from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
+from tiger.model.problem import Problem
 from tiger.objective import cost_of, violations
 from tiger.solvers import moves
 from tiger.solvers.instance import fixed_of, instance_of, limited, state_of
+from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
 METRICS = (
@@ -216,3 +220,50 @@ def test_a_limited_instance_moves_its_own_tasks_alone(drawn):
     moves.descend(part, state, fixed_of(part), 100)
     assert (np.delete(state.place, problem.free[:2]) == np.delete(places, problem.free[:2])).all()
     assert sorted(state.place[problem.free[:2]]) == sorted(places[problem.free[:2]])
+
+
+def single_moves(problem, places):
+    """Return the legal mappings that one relocation, or a swap within a group, of each free task leads to."""
+    for t, q in itertools.product(problem.free.tolist(), problem.topology.hosts.tolist()):
+        others = [u for u in problem.free.tolist() if places[u] == q and problem.group_of[u] == problem.group_of[t]]
+        for moved in [[t], *([t, u] for u in others)]:
+            other = places.copy()
+            other[moved] = [q, places[t]][: len(moved)]
+            if places[t] != q and not violations(problem, other):
+                yield t, other
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_best_move_is_the_best_of_all(rule, drawn):
+    """Tests its cost change against trying every single move of the task."""
+    for seed in range(8):
+        problem, inst, places = drawn(rule, seed)
+        state, fixed, before = state_of(problem, places), fixed_of(inst), cost_of(problem, places).total
+        changes = {t: [0.0] for t in inst.movable.tolist()}
+        for t, other in single_moves(problem, places):
+            changes[t].append(cost_of(problem, other).total - before)
+        for t, found in changes.items():
+            change, node, _ = moves.best_move(inst, state, fixed, t)
+            assert (change if node >= 0 else 0.0) == pytest.approx(min(found), abs=1e-7)
+
+
+@pytest.mark.parametrize("size", [12, 300])
+def test_the_same_seed_anneals_to_the_same_mapping(size):
+    """Tests small and large problems, which keep the cheapest mapping at every step or every temperature."""
+    problem = Problem(tasks=task_graph_of(nx.cycle_graph(size)), topology=build(f"ring:{size}"), rule="one-to-one")
+    start = np.random.default_rng(3).permutation(size)
+    ends = []
+    for seed in (5, 5, 6):
+        inst, state, best = instance_of(problem), state_of(problem, start), start.copy()
+        moves.anneal(inst, state, fixed_of(inst), best, np.array([2.0, 1.0, 0.0]), 200, seed, (0.0, 0.0))
+        assert moves.total(inst, best) < moves.total(inst, start)
+        ends.append(best.tolist())
+    assert ends[0] == ends[1] != ends[2]
+
+
+def test_rounds_of_descent_can_be_counted(path_problem):
+    """Tests that no round tells of no gain, and that one round from the dearest mapping gains."""
+    inst, state = instance_of(path_problem), state_of(path_problem, np.array([0, 2, 1]))
+    assert not moves.descend(inst, state, fixed_of(inst), 0)
+    assert moves.descend(inst, state, fixed_of(inst), 1)
+    assert moves.total(inst, state.place) == 7
