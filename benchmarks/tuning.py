@@ -86,7 +86,7 @@ def sampled(window: Window, problem: Problem, tuner: Tuner, seed: int) -> tuple[
     draw = partial(draw_bits, SimulatedAnnealingSampler())
     return tune(
         window,
-        lambda bqm, penalties, draw_seed: draw(bqm, penalties, sampling, draw_seed),
+        lambda bqm, penalties, draw_seed: draw(bqm, penalties, sampling, (draw_seed, bool)),
         lambda local: window.local(polish(window.placed(start, local), window.block)),
         TuneParams(rounds=ROUNDS, tuner=tuner),
         seed=seed,

@@ -7,6 +7,7 @@ import numpy as np
 from dimod.core.sampler import Sampler
 
 from tiger.model.arrays import BitArray
+from tiger.model.seams import Stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,13 +15,14 @@ class Draw:
     """Ask a sampler for `reads` samples of `sweeps` sweeps each.
 
     `beta_range` are the inverse temperatures of simulated annealing, first and last, in 1 / cost; left to itself it
-    derives worse ones by a slow loop over all couplers. `seed` is below 2**31.
+    derives worse ones by a slow loop over all couplers. `seed` is below 2**31. `stop` is asked between reads.
     """
 
     reads: int
     sweeps: int
     seed: int
     beta_range: tuple[float, float]
+    stop: Stop
 
 
 def bits(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> BitArray:
@@ -33,6 +35,7 @@ def bits(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> BitAr
         "num_sweeps": draw.sweeps,
         "seed": draw.seed,
         "beta_range": list(draw.beta_range),
+        "interrupt_function": draw.stop,
         "num_restarts": 0,
         "coefficient_z_first": draw.sweeps,
         "lower_bound_z": 1,

@@ -128,6 +128,34 @@ def test_an_endless_effort_obeys_the_time_limit():
         assert solve(problem, solver=name, effort=2**63 - 1, time_limit_s=0.3).seconds < 2.5
 
 
+@pytest.mark.parametrize("name", ["identity", "greedy"])
+def test_bug_solvers_without_effort_filled_the_report(name, path_problem):
+    """Tests that a time limit does not repeat what more effort cannot change."""
+    report = solve(path_problem, solver=name, time_limit_s=5)
+    assert len(report.stages) <= 3
+    assert report.seconds < 2
+
+
+def test_bug_small_units_were_optimal_at_once():
+    """Tests that traffic in units of 1e-12 is mapped as well as traffic in units of 1."""
+    for unit in (1.0, 1e-12):
+        graph = nx.relabel_nodes(nx.cycle_graph(9), {k: k * 2 % 9 for k in range(9)})
+        tasks = nx.Graph()
+        tasks.add_nodes_from(range(9))
+        tasks.add_edges_from(graph.edges, weight=unit)
+        report = solve(Problem(tasks=task_graph_of(tasks), topology=build("ring:9"), rule="one-to-one"))
+        assert report.cost == pytest.approx(9 * unit)
+        assert report.baseline_cost == pytest.approx(18 * unit)
+
+
+def test_sampling_stops_between_reads():
+    """Tests that neal hears a time limit while it samples."""
+    problem = Problem(
+        tasks=task_graph_of(nx.gnm_random_graph(36, 300, seed=1)), topology=build("torus:6x6"), rule="one-to-one"
+    )
+    assert solve(problem, solver="neal", time_limit_s=0.2).seconds < 1.5
+
+
 def test_an_unsatisfiable_problem_is_a_report():
     """Tests that more tasks than nodes give no mapping, no cost, and a reason."""
     problem = Problem(tasks=task_graph_of(nx.path_graph(5)), topology=build("ring:4"), rule="one-to-one")
@@ -158,6 +186,7 @@ def test_problems_without_a_choice_are_solved(limits):
         ("time_limit_s", {"time_limit_s": 0.0}),
         ("time_limit_s", {"time_limit_s": float("nan")}),
         ("time_limit_s", {"time_limit_s": float("inf")}),
+        ("time_limit_s", {"time_limit_s": 10**400}),
         ("solver", {"solver": "quantum"}),
     ],
 )
@@ -172,6 +201,12 @@ def test_a_solver_that_is_no_sampler_is_a_type_error(path_problem):
     """Tests an object without a sample method."""
     with pytest.raises(TypeError, match="sampler"):
         solve(path_problem, solver=object())
+
+
+def test_a_time_limit_that_is_no_number_is_a_type_error(path_problem):
+    """Tests text."""
+    with pytest.raises(TypeError, match="time_limit_s"):
+        solve(path_problem, time_limit_s="5")
 
 
 def test_penalties_stuck_at_their_bound_are_reported():

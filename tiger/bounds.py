@@ -17,14 +17,14 @@ from tiger.model.metrics import DenseMetric, GridMetric
 from tiger.model.problem import Problem
 from tiger.model.window import Window, fold, whole
 
-DENSE_CELLS = 1 << 22
+DENSE_CELLS = 1 << 20
 SLOT_CELLS = 1 << 20
 
 
 def lower_bound(problem: Problem, places: IntArray) -> float:
     r"""Return a lower bound on the cost of every feasible mapping; `places[n]` gives the nodes of the pinned tasks.
 
-    Up to about 4 million task-node pairs this is the Gilmore-Lawler bound, taken per exclusivity group: with
+    Up to about a million task-node pairs this is the Gilmore-Lawler bound, taken per exclusivity group: with
     :math:`l_{tp}` the least cost of task t at node p, half of its traffic counted, it is the sum over the groups of a
     linear assignment (without groups, of a transport onto the free slots), O(n m deg + n^2 m) time and O(n m) memory.
     Above that only each task's cheapest node counts, and distances are the smallest that any node has.

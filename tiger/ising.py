@@ -9,7 +9,7 @@ import numpy as np
 
 from tiger.encode import COUPLER_LIMIT, coupler_count
 from tiger.model.arrays import BitArray, IntArray
-from tiger.model.seams import Partitioner
+from tiger.model.seams import Partitioner, Stop
 from tiger.model.seeds import derived
 from tiger.model.window import Block, Window, fold, whole
 from tiger.penalties import Penalties
@@ -46,7 +46,7 @@ class IsingParams:
     windows: int | None = None
 
 
-SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, int], BitArray]
+SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, tuple[int, Stop]], BitArray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class Ising:
         scale, seed = start
 
         def draw(bqm: dimod.BinaryQuadraticModel, penalties: Penalties, draw_seed: int) -> BitArray:
-            return self.sample(bqm, penalties, sampling, draw_seed)
+            return self.sample(bqm, penalties, sampling, (draw_seed, run.deadline))
 
         def finish(local: IntArray) -> IntArray:
             return window.local(self.polish(window.placed(run.places, local), window.block))

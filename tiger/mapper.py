@@ -50,10 +50,11 @@ def solve(
         detail["lower_bound"] = run.bound
     steps = plan(request, problem)
     for amount, round_seed in budgets(request):
+        known = len(run.stages)
         for step in steps:
             if not run.ended:
                 step(run, amount, round_seed)
-        if run.ended:
+        if run.ended or len(run.stages) == known:
             break
     return _report(run, request, baseline, time.perf_counter() - begun)
 

@@ -10,12 +10,12 @@ from dimod.core.sampler import Sampler
 from tiger.ising import Ising, IsingParams, Sampling
 from tiger.model.arrays import BitArray, IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Partitioner, Search
+from tiger.model.seams import Assignment, Partitioner, Search, Stop
 from tiger.model.seeds import derived
 from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
 from tiger.penalties import Penalties
-from tiger.request import Request
+from tiger.request import EFFORT_LIMIT, Request
 from tiger.run import Deadline, Run
 from tiger.solvers import registry
 from tiger.solvers.ocean import Draw, bits
@@ -27,14 +27,15 @@ HOT, COLD = 2.0, 15.0
 EXACT_TASKS = 24
 EXACT_CELLS = 2_000_000
 SPLIT = ("search", "random")
+SETTLED = ("identity", "greedy")
 
 
 def budgets(request: Request) -> Iterator[tuple[int, int]]:
-    """Yield (effort, seed) rounds of 1, 1, 2, 4, .. that add up to the effort asked for; endless under a time limit."""
-    effort = request.effort or (1 if request.time_limit_s is None else None)
+    """Yield (effort, seed) rounds of 1, 1, 2, 4, .. that add up to the effort asked for, or to the most there is."""
+    effort = request.effort or (1 if request.time_limit_s is None else EFFORT_LIMIT - 1)
     spent = 0
     for number in count():
-        amount = max(spent, 1) if effort is None else min(max(spent, 1), effort - spent)
+        amount = min(max(spent, 1), effort - spent)
         if not amount:
             return
         yield amount, derived(request.seed, number)
@@ -47,7 +48,8 @@ def plan(request: Request, problem: Problem) -> tuple[Step, ...]:
     if request.solver == "auto":
         return _auto(request, problem)
     if isinstance(request.solver, str) and registry.kind_of(request.solver) == "search":
-        return (partial(_searched, request, request.solver, registry.search(request.solver)),)
+        step = partial(_searched, request, request.solver, registry.search(request.solver))
+        return (partial(_first, step) if request.solver in SETTLED else step,)
     sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
     ising = ising_of(sampler, problem, IsingParams())
     return ising.solve_whole, ising.solve_windows
@@ -105,9 +107,11 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams) -> Ising:
 
 
 def draw_bits(
-    sampler: Sampler, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, sampling: Sampling, seed: int
+    sampler: Sampler, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, sampling: Sampling, ask: tuple[int, Stop]
 ) -> BitArray:
     """Draw bits, annealing from temperatures of half the largest one-hot penalty down to a fifteenth of it."""
     top = float(penalties.one_hot.max())
-    draw = Draw(reads=sampling.reads, sweeps=sampling.sweeps, seed=seed, beta_range=(HOT / top, COLD / top))
+    seed, stop = ask
+    beta_range = HOT / top, COLD / top
+    draw = Draw(reads=sampling.reads, sweeps=sampling.sweeps, seed=seed, beta_range=beta_range, stop=stop)
     return bits(sampler, bqm, draw)

@@ -109,4 +109,4 @@ def _plain(value: Detail) -> object:
 
 def meets(cost: float, bound: float) -> bool:
     """Tell whether a cost equals a lower bound within rounding."""
-    return cost - bound <= 1e-9 * max(1.0, math.fabs(cost))
+    return cost - bound <= 1e-9 * abs(cost)

@@ -55,7 +55,7 @@ class Run:
     @property
     def target(self) -> float:
         """Return the cost at which nothing cheaper can be found, minus infinity without a bound."""
-        return -math.inf if self.bound is None else self.bound + 1e-9 * max(1.0, abs(self.bound))
+        return -math.inf if self.bound is None else self.bound + 1e-9 * abs(self.bound)
 
     @property
     def optimal(self) -> bool:

@@ -33,7 +33,7 @@ def _solve(problem: Problem, block: Block, places: IntArray) -> bool:
         return False
     before = window.cost(window.local(places))
     local = linear_sum_assignment(window.linear)[1].astype(np.int64)
-    if window.cost(local) >= before - 1e-9 * max(1.0, abs(before)):
+    if window.cost(local) >= before - 1e-9 * abs(before):
         return False
     places[block.tasks] = block.nodes[local]
     return True

@@ -54,7 +54,7 @@ def check_partitioner(partitioner: Partitioner, problem: Problem, start: IntArra
 def check_sampler(sampler: Sampler) -> None:
     """Check that a sampler returns 0/1 samples of every variable and finds the ground state of two variables."""
     bqm = dimod.BinaryQuadraticModel({0: -1.0, 1: -2.0}, {(0, 1): 4.0}, 0.5, dimod.BINARY)
-    draw = Draw(reads=8, sweeps=64, seed=3, beta_range=(0.1, 10.0))
+    draw = Draw(reads=8, sweeps=64, seed=3, beta_range=(0.1, 10.0), stop=NEVER)
     samples = bits(sampler, bqm, draw)
     _require(samples.ndim == 2 and samples.shape[1] == 2 and len(samples) >= 1, "samples have a column per variable")
     _require(set(np.unique(samples).tolist()) <= {0, 1}, "samples are 0 or 1")

@@ -72,4 +72,4 @@ def test_bug_many_components_are_cut_quickly():
     problem = Problem(tasks=task_graph_of(nx.empty_graph(30_000)), topology=build("torus:200x200"), rule="one-to-one")
     begun = time.monotonic()
     next(iter(TaskWindows().split(problem, np.arange(30_000), max_size=144, seed=0)))
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 2

@@ -3,6 +3,13 @@
 import pytest
 
 from tiger.solvers import branching, construction, moves
+from tiger.solvers.warm import warm
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm():
+    """Compile every kernel first, so that no test that looks at the clock waits for that."""
+    warm(lambda _: None)
 
 
 @pytest.fixture

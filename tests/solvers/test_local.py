@@ -163,7 +163,7 @@ def test_descent_hears_time_limits(size, topology, slots):
     problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity" if slots > 1 else "one-to-one")
     start, begun = launch_order(problem), time.monotonic()
     search(Descent(), problem, start, stop=Deadline(begun + 0.1))
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 2
 
 
 def test_bug_many_tasks_a_node_do_not_delay_annealing():
@@ -174,7 +174,7 @@ def test_bug_many_tasks_a_node_do_not_delay_annealing():
     )
     start, begun = launch_order(problem), time.monotonic()
     search(Annealing(), problem, start, stop=Deadline(begun + 0.2))
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 2
 
 
 @pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])

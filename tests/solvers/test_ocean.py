@@ -6,7 +6,7 @@ import numpy as np
 from tiger.solvers import registry
 from tiger.solvers.ocean import Draw, bits
 
-DRAW = Draw(reads=2, sweeps=30, seed=9, beta_range=(0.5, 3.0))
+DRAW = Draw(reads=2, sweeps=30, seed=9, beta_range=(0.5, 3.0), stop=bool)
 
 
 class Recorder(dimod.Sampler):

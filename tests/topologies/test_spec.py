@@ -85,7 +85,7 @@ def test_long_specs_are_refused_at_once_and_briefly(spec):
     start = time.perf_counter()
     with pytest.raises(InputError) as caught:
         build(spec)
-    assert time.perf_counter() - start < 0.5
+    assert time.perf_counter() - start < 2
     assert len(str(caught.value)) < 500
 
 
