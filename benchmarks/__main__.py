@@ -52,8 +52,11 @@ def markdown(rows: Iterable[tuple[str, ...]]) -> str:
 def replace(name: str, text: str) -> None:
     """Put a table between its markers in the README."""
     page = README.read_text(encoding="utf-8")
-    pattern = rf"(<!-- table: {name} -->\n).*?(\n<!-- end -->)"
-    README.write_text(re.sub(pattern, lambda m: m[1] + text + m[2], page, flags=re.DOTALL), encoding="utf-8")
+    pattern = rf"(<!-- table: {name} -->\n)(?:(?!<!-- ).)*(<!-- end -->)"
+    page, found = re.subn(pattern, lambda match: f"{match[1]}{text}\n{match[2]}", page, flags=re.DOTALL)
+    if found != 1:
+        raise SystemExit(f"{README.name}: expected markers for the table {name} once, found them {found} times")
+    README.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

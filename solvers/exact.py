@@ -50,7 +50,8 @@ def _search(window: Window, start: IntArray, visits: int, stop: Stop) -> tuple[I
     fields[0] = tree.linear
     best, cursor = start[order].copy(), np.zeros(count + 1, np.int64)
     memory = (np.zeros(count, np.int64), np.zeros((count, nodes), np.int64), np.zeros(count + 1))
-    bound = replace(window, constant=0.0).cost(start)
+    least = window.linear.min(axis=1)
+    bound = replace(window, constant=0.0, linear=window.linear - least[:, None]).cost(start)
     gain = 1e-10 * bound
     ended = False
     while visits > 0 and not ended and not stop():
@@ -87,7 +88,7 @@ def _tree(window: Window, order: IntArray) -> branching.Tree:
     loads = [capacity.load[order] for capacity in window.capacities]
     rooms = [capacity.room for capacity in window.capacities]
     return branching.Tree(
-        linear=np.ascontiguousarray(window.linear[order]),
+        linear=np.ascontiguousarray((window.linear - window.linear.min(axis=1)[:, None])[order]),
         out=np.ascontiguousarray(traffic),
         back=np.ascontiguousarray(traffic.T),
         away=np.ascontiguousarray(window.distance),

@@ -19,6 +19,7 @@ from tiger.model.window import Window, fold, whole
 
 DENSE_CELLS = 1 << 20
 SLOT_CELLS = 1 << 20
+EXACT = 2.0**50
 
 
 def lower_bound(problem: Problem, places: IntArray) -> float:
@@ -34,8 +35,8 @@ def lower_bound(problem: Problem, places: IntArray) -> float:
     hosts = problem.topology.hosts
     large = hosts.size * max(problem.tasks.size, hosts.size // 8) > DENSE_CELLS
     bound = _sparse_bound(problem) if large else _dense_bound(problem, places)
-    if _integral(problem):
-        return float(math.ceil(bound - 1e-6 * max(1.0, bound)))
+    if bound < EXACT and _integral(problem):
+        return float(math.ceil(bound - 0.25))
     return bound * (1 - 1e-12)
 
 

@@ -14,6 +14,7 @@ from tiger.objective import Violation, violations
 
 CELLS = 2_000_000
 MILP_LIMIT_S = 30.0
+MILP_UNITS = 1e9
 MEANING = {
     "one-to-one": "one task per node",
     "levels": "one task of a level per node",
@@ -190,7 +191,8 @@ def _programmed(problem: Problem, parts: IntArray, allowed: BoolArray) -> IntArr
     places = problem.pins.copy()
     chosen = answer.x[: len(row)] > 0.5
     places[tasks[row[chosen]]] = hosts[col[chosen]]
-    return violations(problem, places) or places
+    # The programme is solved to a tolerance, which may be a few bytes too many.
+    return (_unplaceable(problem, proved=False),) if violations(problem, places) else places
 
 
 def _rooted(problem: Problem, component: IntArray, parts: IntArray) -> FloatArray:
@@ -220,7 +222,8 @@ def _limits(problem: Problem, task: IntArray, node: IntArray, size: int) -> list
     memory, room = problem.tasks.memory, problem.topology.memory
     if memory is not None and room is not None:
         used = np.bincount(held, weights=memory[pinned], minlength=problem.topology.size)
-        unit = max(float(memory.max()), 1.0)
+        # Units small enough that the solver's absolute tolerance of 1e-6 is far below the smallest load that counts.
+        unit = max(float(memory.max()) / MILP_UNITS, float(np.gcd.reduce(memory)), 1.0)
         need = sp.csr_array((memory[task] / unit, (node, cells)), shape=(problem.topology.size, size))
         limits.append(LinearConstraint(need, -np.inf, (room - used) / unit))
     return limits

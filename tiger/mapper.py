@@ -48,7 +48,7 @@ def solve(
     with run.stage("bound") as detail:
         run.bound = min(lower_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
-    steps = plan(request, problem)
+    steps = () if run.ended else plan(request, problem)
     for amount, round_seed in budgets(request):
         known = len(run.stages)
         for step in steps:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tiger.objective import Violation
 
 SCHEMA = "tiger.report/1"
+ROUNDING = 4e-12
 Detail = str | int | float | bool | None | tuple["Detail", ...] | Mapping[str, "Detail"]
 
 
@@ -109,4 +110,4 @@ def _plain(value: Detail) -> object:
 
 def meets(cost: float, bound: float) -> bool:
     """Tell whether a cost equals a lower bound within rounding."""
-    return cost - bound <= 1e-9 * abs(cost)
+    return cost - bound <= ROUNDING * abs(cost)

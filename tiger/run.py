@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.objective import cost_of
+from tiger.objective import cost_of, violations
 from tiger.progress import Progress
-from tiger.report import Detail, Stage, meets
+from tiger.report import ROUNDING, Detail, Stage, meets
 
 Watch = Callable[[Progress], None]
 
@@ -55,7 +55,7 @@ class Run:
     @property
     def target(self) -> float:
         """Return the cost at which nothing cheaper can be found, minus infinity without a bound."""
-        return -math.inf if self.bound is None else self.bound + 1e-9 * abs(self.bound)
+        return -math.inf if self.bound is None else self.bound + ROUNDING * abs(self.bound)
 
     @property
     def optimal(self) -> bool:
@@ -63,9 +63,9 @@ class Run:
         return self.proved or (self.bound is not None and meets(self.cost, self.bound))
 
     def offer(self, places: IntArray) -> bool:
-        """Take a feasible mapping as incumbent if its recomputed cost is lower."""
+        """Take a mapping as incumbent if it violates nothing and its recomputed cost is lower."""
         cost = cost_of(self.problem, places).total
-        if cost >= self.cost:
+        if cost >= self.cost or violations(self.problem, places):
             return False
         self.places, self.cost = places, cost
         return True
