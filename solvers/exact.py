@@ -65,7 +65,8 @@ def _search(window: Window, start: IntArray, visits: int, stop: Stop) -> tuple[I
 
 def _order(window: Window) -> IntArray:
     """Return the tasks with most traffic to those before them first."""
-    volume = (window.traffic + window.traffic.T).toarray()
+    volume = window.traffic.toarray() / (window.traffic.max() or 1.0)
+    volume += volume.T
     order = [int(volume.sum(axis=1).argmax())]
     pull = volume[order[0]].copy()
     waiting = np.ones(len(volume), bool)

@@ -14,12 +14,12 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 
 PATIENCE_S = 1.0
-MESSAGE = "compiling the search kernels, once after installation (about 15 s; `tiger warm` does it ahead of time)"
+MESSAGE = "loading the search kernels; the first time after installation they are compiled, which takes about 15 s"
 
 
 @cache
 def ready() -> None:
-    """Load every kernel, the first time in a process; where that means compiling, log a warning that says so."""
+    """Load every kernel, the first time in a process; where that takes long, log a warning that says why."""
     notice = Timer(PATIENCE_S, logging.getLogger("tiger").warning, [MESSAGE])
     notice.daemon = True
     notice.start()

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -356,3 +357,14 @@ def test_python_m_tiger(cli: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         runpy.run_module("tiger", run_name="__main__")
     assert ended.value.code == 1
     assert capsys.readouterr().out.startswith("infeasible")
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_streams_that_cannot_be_written_to_give_no_traceback(stream: str, tmp_path: Path) -> None:
+    """A full disk behind standard output is exit 2 and one line; behind standard error it changes nothing."""
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "tiger", "topologies"]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | {stream: full}
+        done = subprocess.run(command, **streams, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == (2 if stream == "stdout" else 0)
+    assert "Traceback" not in f"{done.stdout}{done.stderr}"

@@ -148,6 +148,41 @@ def test_bug_small_units_were_optimal_at_once():
         assert report.baseline_cost == pytest.approx(18 * unit)
 
 
+def test_a_report_says_that_seconds_ended_it():
+    """Tests the warning, and that a solve that ends by itself has none."""
+    problem = Problem(
+        tasks=task_graph_of(nx.gnm_random_graph(64, 400, seed=1)), topology=build("torus:8x8"), rule="one-to-one"
+    )
+    assert any("time limit of 0.3 s" in warning for warning in solve(problem, time_limit_s=0.3).warnings)
+    assert not solve(problem, solver="greedy").warnings
+
+
+def test_a_report_says_that_nothing_was_gained():
+    """Tests a search that cannot beat the launcher's order, without proof that nothing can."""
+    problem = Problem(tasks=task_graph_of(nx.cycle_graph(5)), topology=build("torus:3x3"), rule="one-to-one")
+    report = solve(problem, solver="random", time_limit_s=1e-6)
+    assert any("nothing beat the launch order" in warning for warning in report.warnings)
+
+
+def test_bug_proofs_beside_a_large_constant_were_false():
+    """Tests that work that costs 1e11 wherever it goes does not hide what placement costs."""
+    graph = nx.gnm_random_graph(6, 12, seed=3)
+    nx.set_node_attributes(graph, 1e11, "work")
+    hardware = nx.cycle_graph(6)
+    nx.set_node_attributes(hardware, 1.0, "cost")
+    report = tiger.assign(graph, hardware)
+    light = tiger.assign(nx.gnm_random_graph(6, 12, seed=3), nx.cycle_graph(6))
+    assert report.optimal
+    assert report.communication_cost == light.communication_cost
+
+
+def test_bug_bounds_in_bytes_were_not_whole():
+    """Tests that a stencil in units of 1e9 is proved optimal as one in units of 1 is."""
+    graph = nx.grid_2d_graph(4, 4)
+    nx.set_edge_attributes(graph, 10**9, "weight")
+    assert tiger.assign(graph, "torus:4x4").optimal
+
+
 def test_sampling_stops_between_reads():
     """Tests that neal hears a time limit while it samples."""
     problem = Problem(

@@ -63,3 +63,10 @@ def test_a_stage_that_fails_is_not_recorded(path_problem):
     with pytest.raises(RuntimeError), run.stage("search"):
         raise RuntimeError
     assert run.stages == []
+
+
+def test_mappings_that_violate_something_are_not_taken(path_problem):
+    """Tests that a cheap mapping with two tasks on a node is refused."""
+    run, _ = run_of(path_problem, [0, 1, 2])
+    assert not run.offer(np.array([1, 1, 1]))
+    assert run.cost == 7

@@ -30,6 +30,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line on the arguments of the process and exit with its status."""
+    console.open_streams()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -45,6 +46,10 @@ def run(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        console.forsake()
+        console.complain("stdout", f"expected to write the result there: {error.strerror or error}")
+        return BAD_INPUT
     return status if isinstance(status, int) else OK
 
 

@@ -46,6 +46,7 @@ class IsingParams:
     windows: int | None = None
 
 
+STALLS = 4
 SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, tuple[int, Stop]], BitArray]
 
 
@@ -83,7 +84,7 @@ class Ising:
 
     def solve_windows(self, run: Run, effort: int, seed: int) -> None:
         """Pass over the windows of a partition, each with everything outside folded in; the cost never rises."""
-        passes = self.params.passes * effort
+        passes, stalled = self.params.passes * effort, 0
         for number in range(passes):
             if run.ended or not len(run.problem.free):
                 return
@@ -91,7 +92,8 @@ class Ising:
             with run.stage("windows", number / passes) as detail:
                 self._pass(run, (number, derived(seed, number)), detail)
             self.sweep(run)
-            if run.cost >= before and number % 2:
+            stalled = stalled + 1 if run.cost >= before else 0
+            if stalled == STALLS:
                 return
 
     def _pass(self, run: Run, turn: tuple[int, int], detail: dict[str, Detail]) -> None:

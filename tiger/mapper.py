@@ -78,8 +78,18 @@ def _report(run: Run, request: Request, baseline: float, seconds: float) -> Repo
         stages=tuple(run.stages),
         seconds=seconds,
         metrics=metrics(run.problem, run.places),
-        warnings=tuple(run.warnings),
+        warnings=(*run.warnings, *_remarks(run, request, baseline)),
     )
+
+
+def _remarks(run: Run, request: Request, baseline: float) -> list[str]:
+    """Say where seconds ended the search, so that it cannot be repeated, and where it gained nothing."""
+    remarks = []
+    if run.deadline() and not run.optimal:
+        remarks.append(f"ended by the time limit of {request.time_limit_s:g} s: the same seed may end elsewhere")
+    if run.cost >= baseline and not run.optimal and request.solver != "identity":
+        remarks.append("nothing beat the launch order: give it more effort or time, or another solver")
+    return remarks
 
 
 def _infeasible(problem: Problem, request: Request, reasons: tuple[Violation, ...], seconds: float) -> Report:

@@ -110,4 +110,9 @@ def _plain(value: Detail) -> object:
 
 def meets(cost: float, bound: float) -> bool:
     """Tell whether a cost equals a lower bound within rounding."""
-    return cost - bound <= ROUNDING * abs(cost)
+    return cost <= bound + rounding(bound)
+
+
+def rounding(bound: float) -> float:
+    """Return how far a cost may lie above a bound that it meets: nothing for a whole bound, as costs are whole then."""
+    return 0.0 if bound.is_integer() else ROUNDING * abs(bound)

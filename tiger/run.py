@@ -10,7 +10,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.objective import cost_of, violations
 from tiger.progress import Progress
-from tiger.report import ROUNDING, Detail, Stage, meets
+from tiger.report import Detail, Stage, meets, rounding
 
 Watch = Callable[[Progress], None]
 
@@ -55,7 +55,7 @@ class Run:
     @property
     def target(self) -> float:
         """Return the cost at which nothing cheaper can be found, minus infinity without a bound."""
-        return -math.inf if self.bound is None else self.bound + ROUNDING * abs(self.bound)
+        return -math.inf if self.bound is None else self.bound + rounding(self.bound)
 
     @property
     def optimal(self) -> bool:

@@ -1,5 +1,6 @@
 """A report as a person reads it on a terminal."""
 
+import io
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -29,11 +30,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     grid = Table(*header, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for row in rows:
         grid.add_row(*row)
+    page = io.StringIO()
     width = None if sys.stdout.isatty() else NARROWEST
-    console = Console(markup=False, highlight=False, emoji=False, width=width)
-    with console.capture() as capture:
-        console.print(grid)
-    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+    Console(file=page, markup=False, highlight=False, emoji=False, width=width).print(grid)
+    return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 
 def _headline(report: Report) -> str:

@@ -69,7 +69,7 @@ def _slots(size: int, topology: Topology, terms: Terms) -> IntArray:
     slots, hosts = topology.slots, topology.hosts
     if terms.slots is not None:
         slots = np.where(slots > 0, terms.slots, 0)
-    elif size > hosts.size > 0 and (slots[hosts] == 1).all():
+    elif size > hosts.size > 0 and (slots[hosts] == 1).all() and not topology.slots_stated:
         slots = np.where(slots > 0, math.ceil(size / hosts.size), 0)
     # A hair above, so that 100 slots and 15 % more are 115 although 1.15 is below that in binary.
     scaled = np.floor(slots * (1 + terms.imbalance) + 1e-9)

@@ -71,7 +71,8 @@ def topology(data: object, field: str = "topology") -> Topology:
     slots = [whole(f"{at}/slots", node.get("slots", 1)) for at, node in zip(places, graph.nodes, strict=True)]
     cost = [amount(f"{at}/cost", node.get("cost", 0)) for at, node in zip(places, graph.nodes, strict=True)]
     bare = Topology.from_links(graph.names, _links(graph), np.array(slots))
-    return replace(bare, cost=np.array(cost), memory=_room(graph, places))
+    stated = any("slots" in node and count > 0 for node, count in zip(graph.nodes, slots, strict=True))
+    return replace(bare, cost=np.array(cost), memory=_room(graph, places), slots_stated=stated)
 
 
 def read_graph(data: object, field: str) -> Graph:

@@ -84,7 +84,7 @@ def default_rule(tasks: TaskGraph, topology: Topology) -> Rule:
 def _groups(tasks: TaskGraph, topology: Topology, rule: Rule) -> tuple[IntArray, ...]:
     """Return the exclusivity groups of a rule."""
     if rule == "levels":
-        return tuple(map(frozen, levels(tasks, topology.hosts.size)))
+        return tuple(map(frozen, levels(tasks, max(topology.hosts.size, 1))))
     return (frozen(np.arange(tasks.size)),) if rule == "one-to-one" else ()
 
 

@@ -45,6 +45,7 @@ class Topology:
 
     `slots[m]` is how many tasks fit at once (default 1; 0 for a switch), `cost[m]` the price of a unit of work (default
     0), `memory[m]` whole bytes or None for no limit. `links` may be None where only distances are known.
+    `slots_stated` says that slots of 1 are meant as such, where otherwise a caller may spread more tasks evenly.
     """
 
     names: tuple[str, ...]
@@ -53,6 +54,7 @@ class Topology:
     slots: IntArray = field(default_factory=unstated)
     cost: FloatArray = field(default_factory=unstated)
     memory: IntArray | None = None
+    slots_stated: bool = False
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
