@@ -75,7 +75,7 @@ def original_example() -> dict[str, object]:
 def stencil_example() -> dict[str, object]:
     """Return the request for the stencil."""
     tasks = json.loads((HERE / "stencil8x8.json").read_text())
-    return {"tasks": tasks, "topology": "torus:4x4x4", "solver": "auto", "effort": 4}
+    return {"tasks": tasks, "topology": "torus:4x4x4", "solver": "auto", "effort": 8}
 
 
 def post(url: str, body: dict[str, object]) -> dict:
