@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import socket
+import sys
 from contextlib import suppress
 
 import uvicorn
@@ -41,7 +42,8 @@ class _Server(uvicorn.Server):
         for listener in sockets or ():
             host, port = listener.getsockname()[:2]
             with suppress(OSError):
-                print(f"TIGER is listening on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)  # noqa: T201
+                sys.stdout.write(f"TIGER is listening on http://{f'[{host}]' if ':' in host else host}:{port}\n")
+                sys.stdout.flush()
 
 
 def _listen(host: str, port: int) -> socket.socket:
