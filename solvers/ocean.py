@@ -6,8 +6,7 @@ import dimod
 import numpy as np
 from dimod.core.sampler import Sampler
 
-from tiger.model.arrays import BitArray
-from tiger.model.seams import Stop
+from tiger.model.seams import Figure, Samples, Stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +24,11 @@ class Draw:
     stop: Stop
 
 
-def bits(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> BitArray:
-    """Return `samples[r, size]` of a model on variables 0..size-1, cheapest first, at most `draw.reads` of them.
+def ask(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> Samples:
+    """Return at most `draw.reads` samples of a model on variables 0..size-1, cheapest first.
 
-    Only options that the sampler lists in its `parameters` are passed on.
+    Only options that the sampler lists in its `parameters` are passed on. Of what it says of itself, the flat mapping
+    `info["figures"]` is kept, and the inverse temperatures where it took some.
     """
     offers = {
         "num_reads": draw.reads,
@@ -46,4 +46,6 @@ def bits(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> BitAr
     found = sampler.sample(bqm, **options)
     order = np.argsort(np.array(found.variables, dtype=np.int64))
     ranked = np.argsort(found.record.energy, kind="stable")[: draw.reads]
-    return np.asarray(found.record.sample[ranked][:, order], np.int8)
+    figures: dict[str, Figure] = {"beta_range": draw.beta_range} if "beta_range" in options else {}
+    figures |= found.info.get("figures", {})
+    return Samples(np.asarray(found.record.sample[ranked][:, order], np.int8), figures)

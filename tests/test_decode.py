@@ -52,6 +52,65 @@ def test_a_task_on_two_nodes_or_none_is_not_feasible(path_problem):
     assert decode(qubo, samples).feasible.tolist() == [True, False, False]
 
 
+def test_shares_of_broken_constraints_by_hand(path_problem):
+    """Tests four reads: all well, a missing, a also on y where b is, and c with b on y."""
+    window = fold(path_problem, whole(path_problem), np.arange(3))
+    qubo = encode(window)
+    samples = np.array([qubo.sample(np.arange(3))] * 4)
+    samples[1, qubo.index[0, 0]] = 0
+    samples[2, qubo.index[0, 1]] = 1
+    samples[3, qubo.index[2]] = [0, 1, 0]
+    reads = decode(qubo, samples)
+    assert reads.missed.tolist() == [0.5, 0.0, 0.0]
+    assert reads.crowded.tolist() == [0.0, 0.5, 0.0]
+    assert reads.feasible.tolist() == [True, False, False, False]
+
+
+def shared(load, memory, slots):
+    """Return the window of tasks with memory and no traffic on a path of two nodes."""
+    size = len(load)
+    tasks = TaskGraph(names=tuple("abcdef"[:size]), traffic=np.zeros((size, size)), memory=np.array(load))
+    line = GridMetric((2,), (False,))
+    nodes = Topology(names=("x", "y"), metric=line, slots=np.array(slots), memory=np.array(memory))
+    problem = Problem(tasks=tasks, topology=nodes, rule="capacity")
+    return fold(problem, whole(problem), problem.pins)
+
+
+def test_nodes_are_crowded_by_slots_or_by_memory():
+    """Tests loads of 4, 3 and 1 on nodes of 2 slots and 7 and 4 bytes: all on x, b and c on y, a and c on x."""
+    window = shared([4, 3, 1], [7, 4], [2, 2])
+    qubo = encode(window)
+    samples = np.array([qubo.sample(np.array(local)) for local in ([0, 0, 0], [0, 1, 1], [1, 1, 0], [0, 1, 0])])
+    reads = decode(qubo, samples)
+    assert reads.crowded.tolist() == [0.25, 0.25]
+    assert reads.feasible.tolist() == [False, True, False, True]
+    assert not reads.missed.any()
+
+
+@pytest.mark.parametrize("capacity", ["slack", "slack-free"])
+def test_slack_bits_are_not_looked_at(capacity):
+    """Tests that a mapping that fits is feasible however its slack is filled, coarsened or not there at all."""
+    window = shared([400, 300, 101], [701, 402], [3, 3])
+    qubo = encode(window, capacity)
+    samples = np.array([qubo.sample(np.array([0, 0, 1]))] * 2)
+    samples[1, (qubo.index >= 0).sum() :] = 0
+    assert decode(qubo, samples).feasible.tolist() == [True, True]
+
+
+def test_what_coarsening_lets_pass_is_not_feasible():
+    """Tests one byte too many, which the loads in units of 22 bytes do not show."""
+    window = shared([401, 300, 101], [700, 402], [3, 3])
+    qubo = encode(window)
+    assert decode(qubo, qubo.sample(np.array([0, 0, 1]))[None, :]).feasible.tolist() == [False]
+
+
+def test_no_reads_break_nothing(path_problem):
+    """Tests shares of nothing."""
+    qubo = encode(fold(path_problem, whole(path_problem), np.arange(3)))
+    reads = decode(qubo, np.zeros((0, 9), np.int8))
+    assert (reads.missed.tolist(), reads.crowded.tolist(), reads.feasible.tolist()) == ([0] * 3, [0] * 3, [])
+
+
 @pytest.mark.parametrize("rule", ["one-to-one", "levels"])
 def test_repair_of_noise_is_feasible(rule, random_problem):
     """Tests that random bits become a feasible mapping under groups, pins and forbidden pairs included."""
@@ -101,10 +160,6 @@ def test_repair_keeps_as_many_bits_as_can_be(path_problem):
 
 def test_repair_gives_up_where_memory_is_too_tight():
     """Tests that 4 + 4 on a node of 10 leaves no room for the last 3, although 4 + 3 + 3 would fit twice."""
-    tasks = TaskGraph(names=tuple("abcdef"), traffic=np.zeros((6, 6)), memory=np.array([4, 4, 3, 3, 3, 3]))
-    line = GridMetric((2,), (False,))
-    nodes = Topology(names=("x", "y"), metric=line, slots=np.array([6, 6]), memory=np.array([10, 10]))
-    problem = Problem(tasks=tasks, topology=nodes, rule="capacity")
-    window = fold(problem, whole(problem), problem.pins)
+    window = shared([4, 4, 3, 3, 3, 3], [10, 10], [6, 6])
     wish = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [0, 1]], bool)
     assert repair(window, wish) is None

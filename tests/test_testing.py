@@ -1,5 +1,6 @@
 """Tests that every implementation of a seam passes its conformance check, and that the checks can fail."""
 
+import itertools
 from typing import ClassVar
 
 import dimod
@@ -94,6 +95,13 @@ def test_a_sampler_that_finds_nothing_fails_the_check():
         check_sampler(Zeros())
 
 
+def test_samples_that_are_not_bits_fail_the_check():
+    """Tests a sampler that answers with spins, -1 for 0, and one that leaves out a variable."""
+    for sampler, promise in ((Spins(), "0 or 1"), (Narrow(), "a column per variable")):
+        with pytest.raises(AssertionError, match=promise):
+            check_sampler(sampler)
+
+
 class Zeros(dimod.Sampler):
     """Return all zeros."""
 
@@ -103,6 +111,22 @@ class Zeros(dimod.Sampler):
     def sample(self, bqm, **options):
         """Return one sample of zeros."""
         return dimod.SampleSet.from_samples_bqm(dict.fromkeys(bqm.variables, 0), bqm)
+
+
+class Spins(Zeros):
+    """Return the ground state in spins."""
+
+    def sample(self, bqm, **options):
+        """Return one sample of -1 and 1."""
+        return dimod.SampleSet.from_samples([{0: -1, 1: 1}], dimod.SPIN, energy=[-1.5])
+
+
+class Narrow(Zeros):
+    """Return half of the ground state."""
+
+    def sample(self, bqm, **options):
+        """Return one sample of a single variable."""
+        return dimod.SampleSet.from_samples([{0: 0}], dimod.BINARY, energy=[-1.5])
 
 
 class Runaway:
@@ -117,3 +141,41 @@ def test_a_tuner_above_the_bound_fails_the_check():
     """Tests that penalties above the safe bound are noticed."""
     with pytest.raises(AssertionError, match="safe bound"):
         check_tuner(Runaway())
+
+
+class Moody:
+    """Break a promise: answer differently when asked again."""
+
+    def __init__(self, *answers):
+        """Take turns between scales."""
+        self._answers = itertools.cycle(answers)
+
+    def next(self, penalties, trial):
+        """Return the next scale, None for 0."""
+        scale = next(self._answers)
+        return penalties.scaled(scale) if scale else None
+
+
+@pytest.mark.parametrize("answers", [(0.5, 0.6), (0.5, 0.0), (0.0, 0.5)])
+def test_a_tuner_that_changes_its_mind_fails_the_check(answers):
+    """Tests other penalties for the same trial, and an end that comes now or not."""
+    with pytest.raises(AssertionError, match="same answer"):
+        check_tuner(Moody(*answers))
+
+
+def test_a_tuner_that_ends_conforms():
+    """Tests that None is an answer."""
+    check_tuner(Moody(0.0))
+
+
+class Curious:
+    """Read all there is in a trial."""
+
+    def next(self, penalties, trial):
+        """Return penalties weighed by what was violated, as long as all arrays fit."""
+        return penalties.weighed(1 + trial.missed, 1 + trial.crowded)
+
+
+def test_tuners_are_shown_whole_trials():
+    """Tests that shares of violated constraints have the shapes of the penalties."""
+    check_tuner(Curious())

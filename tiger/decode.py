@@ -14,10 +14,16 @@ TIE = 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reads:
-    """Hold r decoded samples: `bits[r, k, q]` of tasks on nodes and whether each is `feasible[r]` as it is."""
+    """Hold r decoded samples: `bits[r, k, q]` of tasks on nodes and whether each is `feasible[r]` as it is.
+
+    `missed[k]` and `crowded[q]` are the shares of reads in which a task has no node or several, and in which a node
+    holds tasks that exclude each other or more than fits.
+    """
 
     bits: BoolArray
     feasible: BoolArray
+    missed: FloatArray
+    crowded: FloatArray
 
     def local(self, read: int) -> IntArray:
         """Return the local places of a feasible read."""
@@ -30,12 +36,18 @@ def decode(qubo: Qubo, samples: BitArray) -> Reads:
     bits = np.zeros((len(samples), tasks, nodes), bool)
     known = qubo.index >= 0
     bits[:, known] = samples[:, qubo.index[known]] > 0
-    feasible = (bits.sum(axis=2) == 1).all(axis=1)
+    missed, crowded = bits.sum(axis=2) != 1, np.zeros((len(samples), nodes), bool)
     for group in qubo.window.groups:
-        feasible &= (bits[:, group].sum(axis=1) <= 1).all(axis=1)
+        crowded |= bits[:, group].sum(axis=1) > 1
     for capacity in qubo.window.capacities:
-        feasible &= (np.tensordot(bits, capacity.load, axes=(1, 0)) <= capacity.room).all(axis=1)
-    return Reads(bits=bits, feasible=feasible)
+        crowded |= np.tensordot(bits, capacity.load, axes=(1, 0)) > capacity.room
+    reads = max(len(samples), 1)
+    return Reads(
+        bits=bits,
+        feasible=~missed.any(axis=1) & ~crowded.any(axis=1),
+        missed=missed.sum(axis=0) / reads,
+        crowded=crowded.sum(axis=0) / reads,
+    )
 
 
 def repair(window: Window, bits: BoolArray) -> IntArray | None:

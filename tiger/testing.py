@@ -10,7 +10,7 @@ from tiger.model.seams import Partitioner, Search
 from tiger.objective import cost_of, violations
 from tiger.penalties import Penalties
 from tiger.run import Deadline
-from tiger.solvers.ocean import Draw, bits
+from tiger.solvers.ocean import Draw, ask
 from tiger.tune import Trial, Tuner
 
 NEVER, NOW = Deadline(None), Deadline(0.0)
@@ -55,7 +55,7 @@ def check_sampler(sampler: Sampler) -> None:
     """Check that a sampler returns 0/1 samples of every variable and finds the ground state of two variables."""
     bqm = dimod.BinaryQuadraticModel({0: -1.0, 1: -2.0}, {(0, 1): 4.0}, 0.5, dimod.BINARY)
     draw = Draw(reads=8, sweeps=64, seed=3, beta_range=(0.1, 10.0), stop=NEVER)
-    samples = bits(sampler, bqm, draw)
+    samples = ask(sampler, bqm, draw).bits
     _require(samples.ndim == 2 and samples.shape[1] == 2 and len(samples) >= 1, "samples have a column per variable")
     _require(set(np.unique(samples).tolist()) <= {0, 1}, "samples are 0 or 1")
     _require(samples[0].tolist() == [0, 1], "the cheapest sample comes first and is the ground state")
@@ -64,11 +64,18 @@ def check_sampler(sampler: Sampler) -> None:
 def check_tuner(tuner: Tuner) -> None:
     """Check that a tuner is a pure function of what it is given and stays between 0 and the safe bound."""
     for shares in ((1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (1.0, 0.0, 1.0, 0.0), (0.5,)):
-        penalties = Penalties(one_hot=np.ones(2), exclusive=1.0, capacity=1.0)
+        penalties = Penalties(one_hot=np.ones(2), exclusive=np.ones(3), capacity=np.ones(3))
         trial: Trial | None = None
         for share in shares:
             trial = Trial(
-                scale=penalties.scale, feasible_share=share, raw=None, repaired=None, polished=None, earlier=trial
+                penalties=penalties,
+                feasible_share=share,
+                missed=np.array([1 - share, 0.0]),
+                crowded=np.zeros(3),
+                raw=None,
+                repaired=None,
+                polished=None,
+                earlier=trial,
             )
             following, again = tuner.next(penalties, trial), tuner.next(penalties, trial)
             if following is None or again is None:

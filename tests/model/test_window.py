@@ -13,7 +13,7 @@ from tiger.model.metrics import DenseMetric, GridMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.model.window import Block, fold, whole
+from tiger.model.window import Block, Capacity, fold, whole
 from tiger.objective import cost_of
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -56,6 +56,34 @@ def lifted(problem, gone, places):
     )
     same = {name: getattr(problem, name) for name in ("topology", "rule", "pinned", "forbidden")}
     return SimpleNamespace(tasks=tasks, kept=kept, group_of=problem.group_of[kept], **same), places[kept].copy()
+
+
+@given(seed=SEEDS, rule=RULES)
+def test_costs_of_many_mappings_are_those_of_each(random_problem, random_feasible, seed, rule):
+    """Rows of local places cost what they cost one by one, and no rows cost nothing."""
+    problem, rng = random_problem(rule, seed), np.random.default_rng(seed)
+    places = random_feasible(problem, rng)
+    window = fold(problem, random_block(problem, places, rng), places)
+    locals_ = rng.integers(0, window.shape[1], (7, window.shape[0]))
+    assert window.costs(locals_) == pytest.approx([window.cost(local) for local in locals_], rel=1e-12)
+    assert window.costs(locals_[:0]).shape == (0,)
+
+
+@given(seed=SEEDS, rule=RULES)
+def test_absent_tasks_cost_nothing(random_problem, random_feasible, naive_cost, seed, rule):
+    """A mapping without some tasks costs what their work and traffic cost less."""
+    problem, rng = random_problem(rule, seed), np.random.default_rng(seed)
+    places = random_feasible(problem, rng)
+    block = random_block(problem, places, rng)
+    absent = np.flatnonzero(~np.isin(np.arange(problem.tasks.size), block.tasks) & (rng.random(6) < 0.5))
+    present = ~np.isin(np.arange(problem.tasks.size), absent)
+    kept = sp.diags_array(present.astype(float))
+    tasks = SimpleNamespace(
+        size=problem.tasks.size, work=problem.tasks.work * present, traffic=kept @ problem.tasks.traffic @ kept
+    )
+    less = SimpleNamespace(tasks=tasks, topology=problem.topology, metric=problem.metric)
+    window = fold(problem, block, places, absent)
+    assert window.cost(window.local(places)) == pytest.approx(naive_cost(less, places), rel=1e-9)
 
 
 @given(seed=SEEDS, rule=RULES, hardware=HARDWARE, flags=FLAGS)
@@ -160,6 +188,33 @@ def test_capacities_are_what_the_outside_leaves():
     slots, memory = fold(problem, Block(tasks=np.array([1]), nodes=np.arange(2)), np.array([0, 0])).capacities
     assert (slots.name, slots.load.tolist(), slots.room.tolist()) == ("slots", [1], [2, 1])
     assert (memory.name, memory.load.tolist(), memory.room.tolist()) == ("memory", [7], [6, 8])
+
+
+@pytest.mark.parametrize(
+    ("load", "room", "typical"),
+    [
+        ([4, 0, 2, 9], [9, 4, 3, 1, -5], [5.0, 3.0, 2.0, 1.0, 1.0]),
+        ([0, 0], [5], [1.0]),
+        ([], [5, 0], [1.0, 1.0]),
+        ([10**15, 10**15 + 2], [10**15 + 2], [1e15 + 1]),
+    ],
+)
+def test_the_typical_load_of_a_node_is_the_mean_of_those_that_fit(load, room, typical):
+    """Loads of 0 do not count, and where there are no others it is 1."""
+    capacity = Capacity(name="memory", load=np.array(load, np.int64), room=np.array(room))
+    assert capacity.typical.tolist() == typical
+
+
+@given(seed=SEEDS, rule=RULES)
+def test_tasks_know_the_number_of_their_group(random_problem, random_feasible, seed, rule):
+    """Two tasks have the same number where they exclude each other, and none has one where nodes are shared."""
+    problem, rng = random_problem(rule, seed), np.random.default_rng(seed)
+    places = random_feasible(problem, rng)
+    window = fold(problem, random_block(problem, places, rng), places)
+    together = problem.group_of[window.block.tasks]
+    assert ((window.group_of[:, None] == window.group_of) == (together[:, None] == together)).all()
+    assert ((window.group_of < 0) == (rule == "capacity")).all()
+    assert all((window.group_of[group] == number).all() for number, group in enumerate(window.groups))
 
 
 def test_bug_room_is_exact_beyond_float64():

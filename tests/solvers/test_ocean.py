@@ -4,7 +4,7 @@ import dimod
 import numpy as np
 
 from tiger.solvers import registry
-from tiger.solvers.ocean import Draw, bits
+from tiger.solvers.ocean import Draw, ask
 
 DRAW = Draw(reads=2, sweeps=30, seed=9, beta_range=(0.5, 3.0), stop=bool)
 
@@ -12,9 +12,10 @@ DRAW = Draw(reads=2, sweeps=30, seed=9, beta_range=(0.5, 3.0), stop=bool)
 class Recorder(dimod.Sampler):
     """Answer with fixed samples under shuffled labels and keep the options."""
 
-    def __init__(self, *parameters):
-        """Know the given options."""
+    def __init__(self, *parameters, info=None):
+        """Know the given options, and say the given things of itself."""
         self._parameters = {name: [] for name in parameters}
+        self._info = info or {}
         self.options = None
 
     @property
@@ -31,7 +32,7 @@ class Recorder(dimod.Sampler):
         """Return three samples, the dearest first."""
         self.options = options
         samples = np.array([[1, 1, 1], [0, 1, 0], [1, 0, 0]], np.int8)
-        return dimod.SampleSet.from_samples_bqm((samples, [2, 0, 1]), bqm)
+        return dimod.SampleSet.from_samples_bqm((samples, [2, 0, 1]), bqm, info=self._info)
 
 
 def model():
@@ -41,7 +42,7 @@ def model():
 
 def test_samples_are_cheapest_first_in_the_order_of_the_variables():
     """Tests labels out of order, and that no more reads come back than were asked for."""
-    assert bits(Recorder(), model(), DRAW).tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert ask(Recorder(), model(), DRAW).bits.tolist() == [[1, 0, 0], [0, 0, 1]]
 
 
 def test_only_known_options_are_passed_on():
@@ -53,8 +54,34 @@ def test_only_known_options_are_passed_on():
         (("num_restarts", "timeout"), {"num_restarts": 0, "timeout": None}),
     ):
         sampler = Recorder(*known)
-        bits(sampler, model(), DRAW)
+        ask(sampler, model(), DRAW)
         assert sampler.options == expected
+
+
+def test_figures_are_the_temperatures_and_what_the_sampler_says():
+    """Tests samplers without temperatures and figures, with either, with both, and with other things to say."""
+    for known, info, expected in (
+        ((), {}, {}),
+        (("seed",), {"timing": 3}, {}),
+        (("beta_range",), {}, {"beta_range": (0.5, 3.0)}),
+        ((), {"figures": {"chip": "a", "broken": 0.25}}, {"chip": "a", "broken": 0.25}),
+        (("beta_range",), {"figures": {"chains": (1, 2)}}, {"beta_range": (0.5, 3.0), "chains": (1, 2)}),
+        (("beta_range",), {"figures": {"beta_range": (1.0, 2.0)}}, {"beta_range": (1.0, 2.0)}),
+    ):
+        assert ask(Recorder(*known, info=info), model(), DRAW).figures == expected
+
+
+def test_figures_name_the_temperatures_that_were_used():
+    """Tests that annealing is given the range it reports."""
+    assert ask(registry.sampler("neal"), model(), DRAW).figures == {"beta_range": DRAW.beta_range}
+    assert ask(registry.sampler("tabu"), model(), DRAW).figures == {}
+
+
+def test_samples_are_unpacked_as_bits_and_figures():
+    """Tests the pair, and that bits are small integers."""
+    bits, figures = ask(Recorder("beta_range"), model(), DRAW)
+    assert (bits.dtype, bits.shape) == (np.int8, (2, 3))
+    assert dict(figures) == {"beta_range": (0.5, 3.0)}
 
 
 def test_tabu_counts_iterations_not_seconds():
@@ -62,5 +89,5 @@ def test_tabu_counts_iterations_not_seconds():
     rng = np.random.default_rng(0)
     dense = np.triu(rng.normal(size=(40, 40)))
     bqm = dimod.BinaryQuadraticModel(dense, dimod.BINARY)
-    draws = [bits(registry.sampler("tabu"), bqm, DRAW) for _ in range(3)]
+    draws = [ask(registry.sampler("tabu"), bqm, DRAW).bits for _ in range(3)]
     assert all((draw == draws[0]).all() for draw in draws)

@@ -1,14 +1,22 @@
 """The one-method seams that implementations plug into, and the values that cross them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from tiger.model.arrays import IntArray
+from tiger.model.arrays import BitArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Block
 
 Stop = Callable[[], bool]
+Figure = str | int | float | tuple[float, ...]
+
+
+class Samples(NamedTuple):
+    """Hold what a sampler drew, `bits[r, size]` of r reads, and the figures it reports of itself."""
+
+    bits: BitArray
+    figures: Mapping[str, Figure] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -30,6 +30,13 @@ class Capacity:
     load: IntArray
     room: IntArray
 
+    @property
+    def typical(self) -> FloatArray:
+        """Return typical[q], the mean of the loads above 0 that fit on a node, 1 where there is none."""
+        fits = (self.load[:, None] > 0) & (self.load[:, None] <= self.room)
+        total = np.where(fits, self.load[:, None], 0).sum(axis=0)
+        return np.where(fits.any(axis=0), total / np.maximum(fits.sum(axis=0), 1), 1.0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Window:
@@ -55,16 +62,28 @@ class Window:
         return len(self.block.tasks), len(self.block.nodes)
 
     @property
+    def group_of(self) -> IntArray:
+        """Return group[k], the number of each task's exclusivity group, -1 without groups."""
+        numbers = np.full(self.shape[0], -1, np.int64)
+        for number, group in enumerate(self.groups):
+            numbers[group] = number
+        return numbers
+
+    @property
     def allowed(self) -> BoolArray:
         """Return allowed[k, q]."""
         return np.isfinite(self.linear)
 
     def cost(self, local: IntArray) -> float:
         """Return the cost of the full mapping when the window's tasks lie on local nodes `local[k]`."""
+        return float(self.costs(local[None, :])[0])
+
+    def costs(self, locals_: IntArray) -> FloatArray:
+        """Return the costs of full mappings for `locals_[r, k]`, one row each."""
         pairs = self.traffic.tocoo()
-        inside = self.linear[np.arange(len(local)), local].sum()
-        inside += (pairs.data * self.distance[local[pairs.row], local[pairs.col]]).sum()
-        return float(self.constant + inside)
+        inside = self.linear[np.arange(locals_.shape[1]), locals_].sum(axis=1)
+        inside += self.distance[locals_[:, pairs.row], locals_[:, pairs.col]] @ pairs.data
+        return np.asarray(self.constant + inside)
 
     def placed(self, places: IntArray, local: IntArray) -> IntArray:
         """Return a copy of `places[n]` with the window's tasks on local nodes `local[k]`."""
@@ -84,12 +103,15 @@ def whole(problem: Problem) -> Block:
     return Block(tasks=problem.free, nodes=problem.topology.hosts)
 
 
-def fold(problem: Problem, block: Block, places: IntArray) -> Window:
+def fold(problem: Problem, block: Block, places: IntArray, absent: IntArray | None = None) -> Window:
     """Fold the tasks outside the block, at `places[n]`, into the block's biases and constant.
 
-    O(edges + k q + (edges of the block) q) time and O(k q + q^2) memory. Places of the block's own tasks are not read.
+    The traffic and work of tasks that are `absent` do not count. O(edges + k q + (edges of the block) q) time and
+    O(k q + q^2) memory. Places of the block's own tasks are not read.
     """
     outside = _outside(problem, block)
+    if absent is not None:
+        outside[absent] = False
     linear = np.outer(problem.tasks.work[block.tasks], problem.topology.cost[block.nodes])
     linear += _pull(problem, problem.tasks.traffic, block, outside, places, out=True)
     linear += _pull(problem, problem.inflow, block, outside, places, out=False)

@@ -1,0 +1,69 @@
+r"""Distances split into a mean, what each node adds to it as a source and as a target, and a rest as small as can be.
+
+As every task has one node, only the rest couples tasks: :math:`d_{pq} = g + r_p + s_q + e_{pq}` turns the traffic c
+between tasks i and j into a constant :math:`c g`, linear costs :math:`c r_p` and :math:`c s_q`, and couplers
+:math:`c e_{pq}` around zero. Two tasks of one group never share a node, so their split leaves the diagonal out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.model.window import Window
+
+
+class Split(NamedTuple):
+    """Hold a window's constant and `linear[k, q]` with the separable part of the traffic moved into them.
+
+    `rest[q, q]` are the distances left within a group and between groups, `spread[k]` the standard deviation over the
+    nodes of what a task costs when the others lie anywhere.
+    """
+
+    constant: float
+    linear: FloatArray
+    rest: tuple[FloatArray, FloatArray]
+    spread: FloatArray
+
+
+def centred(window: Window) -> Split:
+    """Split the distances of a window; O(edges + q^2 + k q)."""
+    tasks = window.shape[0]
+    edges = window.traffic.tocoo()
+    group_of = window.group_of
+    together = (group_of[edges.row] == group_of[edges.col]) & (group_of[edges.row] >= 0)
+    back = np.asarray(window.traffic.T.tocsr()[edges.row, edges.col]).ravel()
+    constant, linear, variance = window.constant, window.linear.copy(), np.zeros(tasks)
+    rests = []
+    for mask, diagonal in ((together, False), (~together, True)):
+        mean, source, target, rest = _split(window.distance, diagonal=diagonal)
+        i, j, volume = edges.row[mask], edges.col[mask], edges.data[mask]
+        constant += mean * float(volume.sum())
+        linear += np.outer(np.bincount(i, volume, tasks), source) + np.outer(np.bincount(j, volume, tasks), target)
+        power, mutual = float((rest * rest).mean()), float((rest * rest.T).mean())
+        variance += (np.bincount(i, volume**2, tasks) + np.bincount(j, volume**2, tasks)) * power
+        variance += 2 * np.bincount(i, volume * back[mask], tasks) * mutual
+        rests.append(rest)
+    allowed = window.allowed
+    count = np.maximum(allowed.sum(axis=1), 1)
+    centre = np.where(allowed, linear, 0.0).sum(axis=1) / count
+    variance += (np.where(allowed, linear - centre[:, None], 0.0) ** 2).sum(axis=1) / count
+    return Split(constant, linear, (rests[0], rests[1]), np.sqrt(variance))
+
+
+def _split(distance: FloatArray, *, diagonal: bool) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+    """Return mean, source[q], target[q] and rest[q, q], by least squares over all pairs or those off the diagonal."""
+    size = len(distance)
+    off = np.ones((size, size), bool) if diagonal else ~np.eye(size, dtype=bool)
+    mean = float(distance[off].mean()) if off.any() else 0.0
+    excess = np.where(off, distance - mean, 0.0)
+    source, target = excess.sum(axis=1), excess.sum(axis=0)
+    if diagonal:
+        source, target = source / size, target / size
+    elif size > 2:
+        others = size - 1
+        both = others * others - 1
+        source, target = (others * source + target) / both, (others * target + source) / both
+    else:
+        source, target = source / 2, target / 2
+    return mean, source, target, np.where(off, excess - source[:, None] - target[None, :], 0.0)
