@@ -1,12 +1,14 @@
 """Mapping problems to measure on: generated ones, the same from the same seed, and QAPLIB files where they are."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 
 from tiger.formats.files import read_tasks
+from tiger.model.metrics import GridMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
@@ -39,6 +41,38 @@ def qaplib(folder: Path) -> Iterator[tuple[str, Problem, float]]:
             found = read_tasks(folder / f"{name}.dat")
             assert found.topology is not None
             yield name, Problem(tasks=found.tasks, topology=found.topology, rule="one-to-one"), best
+
+
+def layered() -> Iterator[tuple[str, Problem]]:
+    """Yield five layered task graphs of 30 to 100 tasks on a 4 x 4 mesh, with equal and with unequal processors."""
+    for number, (layers, width, unequal) in enumerate(
+        ((5, 6, False), (5, 6, True), (10, 6, False), (10, 6, True), (10, 10, True))
+    ):
+        rng = np.random.default_rng([layers, width, number])
+        edges = [
+            (int(source), target)
+            for target in range(width, layers * width)
+            for source in rng.choice(
+                np.arange(width) + (target // width - 1) * width, rng.integers(1, 4), replace=False
+            )
+        ]
+        # A third of the tasks also read from two layers above.
+        skipping = [t for t in range(2 * width, layers * width) if rng.random() < 1 / 3]
+        edges += [(int(rng.integers(width)) + (target // width - 2) * width, target) for target in skipping]
+        volumes = np.zeros((layers * width, layers * width))
+        volumes[tuple(np.array(edges).T)] = rng.integers(1, 11, len(edges))
+        graph = TaskGraph(
+            names=tuple(map(str, range(len(volumes)))),
+            work=rng.integers(5, 40, len(volumes)).astype(float),
+            traffic=volumes,
+            directed=True,
+        )
+        mesh = build("grid:4x4")
+        mesh = replace(mesh, cost=1.0 + np.arange(16) % 4 * unequal, metric=GridMetric((4, 4), (False, False), 2.0))
+        yield (
+            f"{layers} x {width}, {'unequal' if unequal else 'equal'}",
+            Problem(tasks=graph, topology=mesh, rule="levels"),
+        )
 
 
 def traffic(kind: str, tasks: int) -> np.ndarray:

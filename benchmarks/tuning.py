@@ -83,11 +83,11 @@ def sampled(window: Window, problem: Problem, tuner: Tuner, seed: int) -> tuple[
 
     sampling = Sampling(rounds=ROUNDS, reads=READS, sweeps=SWEEPS)
     polish, start = registry.polish(problem), launch_order(problem)
-    draw = partial(draw_bits, SimulatedAnnealingSampler())
+    draw = partial(draw_bits, SimulatedAnnealingSampler(), None)
     return tune(
         window,
         lambda bqm, penalties, draw_seed: draw(bqm, penalties, sampling, (draw_seed, bool)),
-        lambda local: window.local(polish(window.placed(start, local), window.block)),
+        lambda local: window.local(polish(window.placed(start, local), window.block, bool)),
         TuneParams(rounds=ROUNDS, tuner=tuner),
         seed=seed,
         stop=bool,

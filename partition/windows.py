@@ -1,30 +1,66 @@
-"""Windows of tasks that exchange traffic, with the nodes they occupy and those close by."""
+"""Windows of tasks that have something to do with each other, with the nodes they occupy and those close by."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from tiger.model.arrays import IntArray
+from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Block
 from tiger.partition.nodes import around
 
+Kinship = Literal["traffic", "nodes", "cost", "none"]
+
 
 @dataclass(frozen=True, slots=True)
 class TaskWindows:
-    """Cut a problem into runs of at most `width` tasks, in breadth-first order over the traffic from random roots."""
+    """Cut a problem into runs of at most `width` tasks along an order with randomness from the seed.
 
-    width: int = 8
+    By "traffic" the order is breadth-first over it, by "nodes" it walks from node to nearest node, by "cost" the tasks
+    that pay most come first, and by "none" it is random.
+    """
+
+    width: int = 12
+    kinship: Kinship = "traffic"
 
     def split(self, problem: Problem, start: IntArray, *, max_size: int, seed: int) -> Iterator[Block]:
         """Yield the runs as blocks; different seeds cut differently."""
         width = max(min(self.width, int(max_size**0.5)), 1)
-        order = _order(problem, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        if self.kinship == "traffic":
+            order = _order(problem, rng)
+        elif self.kinship == "nodes":
+            order = _walk(problem, start, rng)
+        else:
+            order = rng.permutation(problem.free)
+            if self.kinship == "cost":
+                order = order[np.argsort(-_paid(problem, start)[order] * rng.uniform(0.5, 1.0, len(order)))]
         for chunk in np.array_split(order, -(-len(order) // width)) if len(order) else []:
             yield Block(tasks=np.sort(chunk), nodes=around(problem, start, chunk, max_size // len(chunk)))
+
+
+def _walk(problem: Problem, start: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return the tasks without a pin in the order in which a walk from a random node to ever the nearest meets them."""
+    tasks = rng.permutation(problem.free)
+    nodes, at = np.unique(start[tasks], return_inverse=True)
+    rank, here, left = np.zeros(len(nodes), np.int64), int(rng.integers(max(len(nodes), 1))), np.ones(len(nodes), bool)
+    for step in range(len(nodes)):
+        rank[here], left[here] = step, False
+        others = np.flatnonzero(left)
+        if len(others):
+            here = int(others[problem.metric.between(nodes[here], nodes[others]).argmin()])
+    return tasks[np.argsort(rank[at], kind="stable")]
+
+
+def _paid(problem: Problem, start: IntArray) -> FloatArray:
+    """Return paid[n], what every task's own traffic costs."""
+    edges = problem.tasks.traffic.tocoo()
+    cost = edges.data * problem.metric.between(start[edges.row], start[edges.col])
+    return np.bincount(edges.row, cost, problem.tasks.size) + np.bincount(edges.col, cost, problem.tasks.size)
 
 
 def _order(problem: Problem, rng: np.random.Generator) -> IntArray:

@@ -43,10 +43,12 @@ class Polish:
         self._problem = problem
         self._instance = instance_of(problem)
 
-    def improve(self, places: IntArray, block: Block | None = None) -> IntArray:
-        """Return the local optimum below the feasible `places[n]`, moving only the block's tasks among its nodes."""
-        inst = self._instance if block is None else limited(self._instance, block.tasks, block.nodes)
-        return _descended(self._problem, inst, places, _never)
+    def improve(self, places: IntArray, block: Block, stop: Stop) -> IntArray:
+        """Return the local optimum below the feasible `places[n]`, moving only the block's tasks among its nodes.
+
+        Once told to stop it returns what it has.
+        """
+        return _descended(self._problem, limited(self._instance, block.tasks, block.nodes), places, stop)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,8 +223,3 @@ def _most(problem: Problem) -> float:
     tasks, topology = problem.tasks, problem.topology
     compute = float(tasks.work.sum()) * float(topology.cost.max())
     return 1.000001 * (topology.metric.farthest * float(tasks.traffic.data.sum()) + compute)
-
-
-def _never() -> bool:
-    """Never stop."""
-    return False

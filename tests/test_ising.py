@@ -1,17 +1,24 @@
 """Tests of the Ising path."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import dimod
 import networkx as nx
+import numpy as np
 import pytest
 
 from tiger import encode
 from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
-from tiger.ising import IsingParams, Sampling
+from tiger.ising import IsingParams, Sampling, Walk, _batches, _moved
 from tiger.model.problem import Problem
+from tiger.model.window import Block
+from tiger.objective import cost_of, violations
 from tiger.portfolio import ising_of
 from tiger.run import Deadline, Run
 from tiger.solvers import registry
+from tiger.sweeps import Sweeps
 from tiger.topologies.spec import build
 
 QUICK = {"whole": Sampling(rounds=2, reads=4, sweeps=50)}
@@ -38,15 +45,16 @@ def test_windows_only_accept_what_is_cheaper():
     ising_of(registry.sampler("neal"), problem, IsingParams(passes=4)).solve_windows(run, 1, 0)
     costs = [stage.cost for stage in run.stages]
     assert costs == sorted(costs, reverse=True)
-    assert run.stages[0].detail["windows"] == 2
-    assert sum(stage.detail["accepted"] for stage in run.stages) > 0
+    assert [stage.name for stage in run.stages] == ["start", "windows", "windows", "windows", "windows"]
+    assert run.stages[1].detail["windows"] == 1
+    assert run.cost < cost_of(problem, launch_order(problem)).total
 
 
 def test_the_number_of_windows_can_be_limited():
     """Tests that one window is solved, not all."""
     problem = path_on_ring(32)
     run = run_of(problem)
-    ising_of(registry.sampler("neal"), problem, IsingParams(passes=1, windows=1)).solve_windows(run, 1, 0)
+    ising_of(registry.sampler("neal"), problem, IsingParams(passes=1, windows=1, starts=0)).solve_windows(run, 1, 0)
     assert [stage.detail["windows"] for stage in run.stages] == [1]
 
 
@@ -78,12 +86,15 @@ def test_the_whole_problem_is_tuned(random_problem):
     assert len(detail["rounds"]) == 2
 
 
-def test_levels_are_swept_after_each_pass(random_problem):
-    """Tests that exact sweeps follow windows under the levels rule alone."""
+def test_levels_start_forward_and_are_swept(random_problem):
+    """Tests the spans of the starts, and that no level can be placed better alone afterwards."""
     problem = random_problem("levels", 3)
     run = run_of(problem)
-    ising_of(registry.sampler("neal"), problem, IsingParams(passes=1)).solve_windows(run, 1, 0)
-    assert [stage.name for stage in run.stages] == ["windows", "levels"]
+    ising = ising_of(registry.sampler("neal"), problem, IsingParams())
+    replace(ising, params=IsingParams(passes=1)).solve_windows(run, 1, 0)
+    assert [stage.name for stage in run.stages] == ["start", "windows"]
+    assert run.stages[0].detail["constructed"] == 3
+    assert (Sweeps(problem).improve(run.places, bool) == run.places).all()
 
 
 @pytest.mark.parametrize("step", ["solve_whole", "solve_windows"])
@@ -135,5 +146,98 @@ def test_a_pass_ends_with_the_run():
             run.proved = True
             return super().sample(bqm, **options)
 
-    ising_of(Prover(), problem, IsingParams()).solve_windows(run, 1, 0)
+    ising_of(Prover(), problem, IsingParams(starts=0)).solve_windows(run, 1, 0)
     assert [stage.detail["windows"] for stage in run.stages] == [1]
+
+
+def test_windows_that_do_not_touch_are_solved_together():
+    """Tests that batches share no node and no traffic, hold all blocks in order, and at most eight."""
+    graph = nx.disjoint_union_all([nx.path_graph(4)] * 10)
+    problem = Problem(tasks=task_graph_of(graph), topology=build("ring:40"), rule="one-to-one")
+    blocks = [Block(tasks=np.arange(4) + 4 * k, nodes=np.arange(4) + 4 * k) for k in range(10)]
+    assert [len(batch) for batch in _batches(problem, blocks)] == [8, 2]
+    joined = Problem(tasks=task_graph_of(nx.path_graph(40)), topology=build("ring:40"), rule="one-to-one")
+    assert [len(batch) for batch in _batches(joined, blocks)] == [1] * 10
+    assert [len(batch) for batch in _batches(problem, [blocks[0], blocks[0]])] == [1, 1]
+
+
+def test_executors_change_nothing_but_the_time(random_problem):
+    """Tests one and two threads, windows and all, on a problem whose windows do not all touch."""
+    graph = nx.disjoint_union_all([nx.gnm_random_graph(8, 14, seed=k) for k in range(6)])
+    problem = Problem(tasks=task_graph_of(graph), topology=build("torus:6x8"), rule="one-to-one")
+    costs, places = [], []
+    for threads in (1, 2):
+        with ThreadPoolExecutor(threads) as pool:
+            run = run_of(problem)
+            ising_of(registry.sampler("neal"), problem, IsingParams(passes=2, starts=1), pool).solve_windows(run, 1, 3)
+        costs.append([stage.cost for stage in run.stages])
+        places.append(run.places.tolist())
+    assert costs[0] == costs[1]
+    assert places[0] == places[1]
+
+
+def test_moved_blocks_keep_their_tasks_nodes_and_the_limit():
+    """Tests tasks that were moved outside of a block's nodes meanwhile."""
+    block = Block(tasks=np.array([0, 1]), nodes=np.array([3, 4, 5, 6]))
+    assert _moved(block, np.array([9, 4]), 8).nodes.tolist() == [3, 4, 5, 9]
+    assert _moved(block, np.array([9, 4]), 2).nodes.tolist() == [4, 9]
+
+
+def test_a_sampler_with_a_limit_gets_smaller_windows():
+    """Tests that no model has more variables than the sampler takes."""
+    sizes = []
+
+    class Small(Ones):
+        max_variables = 40
+
+        def sample(self, bqm, **options):
+            sizes.append(bqm.num_variables)
+            return super().sample(bqm, **options)
+
+    problem = path_on_ring(24)
+    run = run_of(problem)
+    ising = ising_of(Small(), problem, IsingParams(passes=1))
+    ising.solve_whole(run, 1, 0)
+    ising.solve_windows(run, 1, 0)
+    assert "partitioned" in run.stages[0].detail["skipped"]
+    assert sizes
+    assert max(sizes) <= 40
+
+
+def test_the_walk_takes_what_is_no_dearer_and_comes_back():
+    """Tests the walk's rule: down and level always, up at times, counted."""
+    walk = Walk(places=np.zeros(1, np.int64), cost=10.0, odds=np.ones(1), rng=np.random.default_rng(0), sweeps=None)
+    walk.step(np.ones(1, np.int64), 10.0)
+    assert (walk.cost, walk.places[0], walk.accepted, walk.stale) == (10.0, 1, 0, 1)
+    walk.step(np.ones(1, np.int64), 8.0)
+    assert (walk.cost, walk.accepted) == (8.0, 1)
+    ups = 0
+    for _ in range(400):
+        before = walk.cost
+        walk.step(np.ones(1, np.int64), before + 1.0)
+        ups += walk.cost > before
+    assert 5 < ups < 60
+    assert walk.dearer == 400
+
+
+def test_fixed_penalties_and_temperatures_are_kept():
+    """Tests that what the caller sets is what every round used."""
+    problem = path_on_ring()
+    run = run_of(problem)
+    params = IsingParams(**QUICK, penalty_scale=0.4, beta_range=(0.25, 4.0))
+    ising_of(registry.sampler("neal"), problem, params).solve_whole(run, 1, 0)
+    rounds = run.stages[0].detail["rounds"]
+    assert [row["penalty_scale"] for row in rounds] == [pytest.approx(0.4)] * 2
+    assert {row["beta_range"] for row in rounds} == {(0.25, 4.0)}
+
+
+def test_a_true_cost_never_rises_over_windows(random_problem):
+    """Tests the cost after every stage on problems of all rules."""
+    for seed in range(9):
+        problem = random_problem(("one-to-one", "levels", "capacity")[seed % 3], seed, tasks=12, nodes=14, pins=True)
+        run = run_of(problem)
+        ising_of(registry.sampler("neal"), problem, IsingParams(passes=1, starts=2)).solve_windows(run, 1, seed)
+        costs = [cost_of(problem, launch_order(problem)).total, *(stage.cost for stage in run.stages)]
+        assert costs == sorted(costs, reverse=True)
+        assert not violations(problem, run.places)
+        assert cost_of(problem, run.places).total == run.cost

@@ -42,8 +42,8 @@ STAGES = {
     "greedy": ["greedy"],
     "random": ["random"],
     "identity": ["identity"],
-    "neal": ["qubo", "windows"],
-    "tabu": ["qubo", "windows"],
+    "neal": ["qubo", "start", "windows"],
+    "tabu": ["qubo", "start", "windows"],
 }
 
 

@@ -12,14 +12,14 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objective import cost_of, violations
-from tiger.sweeps import sweep
+from tiger.sweeps import Sweeps
 
 
 def test_no_level_can_be_placed_better_alone(random_problem):
     """Tests against all placements of every level, the others fixed, with pins and forbidden pairs."""
     for seed in range(20):
         problem = random_problem("levels", seed, tasks=7, nodes=4, pins=True, forbidden=True)
-        places = sweep(problem, launch_order(problem), bool)
+        places = Sweeps(problem).improve(launch_order(problem), bool)
         cost = cost_of(problem, places).total
         for group in problem.groups:
             free = group[problem.pins[group] < 0]
@@ -35,7 +35,7 @@ def test_a_sweep_never_costs_more_and_stays_feasible(random_problem, random_feas
         problem = random_problem("levels", seed)
         start = random_feasible(problem, np.random.default_rng(seed))
         given = start.copy()
-        places = sweep(problem, start, bool)
+        places = Sweeps(problem).improve(start, bool)
         assert (start == given).all()
         assert not violations(problem, places)
         assert cost_of(problem, places).total <= cost_of(problem, start).total + 1e-9
@@ -45,7 +45,7 @@ def test_time_that_is_up_leaves_the_mapping(random_problem):
     """Tests that nothing is done once told to stop."""
     problem = random_problem("levels", 1)
     start = launch_order(problem)
-    assert (sweep(problem, start, lambda: True) == start).all()
+    assert (Sweeps(problem).improve(start, lambda: True) == start).all()
 
 
 def test_groups_that_talk_inside_are_left_alone():
@@ -55,7 +55,7 @@ def test_groups_that_talk_inside_are_left_alone():
     line = Topology(names=("x", "y", "z"), metric=GridMetric((3,), (False,)))
     problem = Problem(tasks=tasks, topology=line, rule="one-to-one")
     start = np.array([0, 2, 1])
-    assert sweep(problem, start, bool).tolist() == [0, 2, 1]
+    assert Sweeps(problem).improve(start, bool).tolist() == [0, 2, 1]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -66,7 +66,7 @@ def test_independent_tasks_are_assigned_optimally(seed, random_problem, brute_fo
         names=problem.tasks.names, traffic=sp.csr_array(problem.tasks.traffic.shape), work=problem.tasks.work
     )
     flat = Problem(tasks=alone, topology=problem.topology, rule="levels")
-    places = sweep(flat, launch_order(flat), bool)
+    places = Sweeps(flat).improve(launch_order(flat), bool)
     assert cost_of(flat, places).total == pytest.approx(brute_force(flat)[0])
 
 
@@ -75,4 +75,4 @@ def test_rounds_have_an_end(random_problem, monkeypatch):
     monkeypatch.setattr("tiger.sweeps.ROUNDS", 1)
     problem = random_problem("levels", 2, tasks=9, nodes=5)
     start = launch_order(problem)
-    assert cost_of(problem, sweep(problem, start, bool)).total <= cost_of(problem, start).total
+    assert cost_of(problem, Sweeps(problem).improve(start, bool)).total <= cost_of(problem, start).total

@@ -43,7 +43,7 @@ def assign(
     seed: int = 0,
     effort: int | None = None,
     time_limit_s: float | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Map tasks onto a topology and report the mapping with its cost, a lower bound and what every stage contributed.

@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from dimod.core.sampler import Sampler
 
 from tiger.bounds import lower_bound
+from tiger.executors import opened
 from tiger.feasibility import launch_order
 from tiger.model.problem import Problem
 from tiger.objective import Violation, cost_of, metrics
@@ -26,7 +27,7 @@ def solve(
     seed: int = 0,
     effort: int | None = None,
     time_limit_s: float | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
     progress: Watch | None = None,
 ) -> Report:
     """Map the tasks of a problem onto its nodes at low cost.
@@ -34,15 +35,21 @@ def solve(
     `solver` is a name (`tiger.solvers.registry.available`) or any Ocean sampler object. `seed` is in [0, 2**63): the
     same seed and effort give the same answer, on any number of threads. `effort` >= 1 counts iterations, None is 1
     without a time limit and as much as fits with one. `time_limit_s` > 0 only ends a solve early. `executor` runs
-    independent parts of the work, and `progress` is called as stages begin. An unsatisfiable problem gives a report
-    that says so; bad values raise InputError.
+    independent parts of the work, `dask://HOST:PORT` on a Dask cluster, and `progress` is called as stages begin. An
+    unsatisfiable problem gives a report that says so; bad values raise InputError.
     """
+    with opened(executor) as lent:
+        request = Request(solver=solver, seed=seed, effort=effort, time_limit_s=time_limit_s, executor=lent)
+        return _solved(problem, request, progress or _ignore)
+
+
+def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
+    """Answer a request."""
     begun = time.perf_counter()
-    request = Request(solver=solver, seed=seed, effort=effort, time_limit_s=time_limit_s, executor=executor)
     start = launch_order(problem)
     if isinstance(start, tuple):
         return _infeasible(problem, request, start, time.perf_counter() - begun)
-    run = Run(problem=problem, places=start, deadline=Deadline(request.deadline_s), watch=progress or _ignore)
+    run = Run(problem=problem, places=start, deadline=Deadline(request.deadline_s), watch=watch)
     run.record("baseline", time.perf_counter() - begun, {})
     baseline = run.cost
     with run.stage("bound") as detail:

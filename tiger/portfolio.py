@@ -1,6 +1,8 @@
 """Which stages a solver consists of, and how the effort is dealt out to them."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 from itertools import count
 
@@ -8,17 +10,19 @@ import dimod
 from dimod.core.sampler import Sampler
 
 from tiger.ising import Ising, IsingParams, Sampling
-from tiger.model.arrays import BitArray, IntArray
+from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Partitioner, Search, Stop
+from tiger.model.seams import Assignment, Partitioner, Samples, Search, Stop
 from tiger.model.seeds import derived
+from tiger.model.window import Window
+from tiger.partition.bisection import bisected
 from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
 from tiger.penalties import Penalties
 from tiger.request import EFFORT_LIMIT, Request
 from tiger.run import Deadline, Run
 from tiger.solvers import registry
-from tiger.solvers.ocean import Draw, bits
+from tiger.solvers.ocean import Draw, ask
 from tiger.solvers.warm import ready
 from tiger.tune import Bisection, Fixed
 
@@ -26,6 +30,9 @@ Step = Callable[[Run, int, int], None]
 HOT, COLD = 2.0, 15.0
 EXACT_TASKS = 24
 EXACT_CELLS = 2_000_000
+QPU_WIDTH = 8
+LEVEL_WINDOW, LEVEL_PASSES = 512, 8
+BISECTED = 1024
 SPLIT = ("search", "random")
 SETTLED = ("identity", "greedy")
 
@@ -51,20 +58,20 @@ def plan(request: Request, problem: Problem) -> tuple[Step, ...]:
         step = partial(_searched, request, request.solver, registry.search(request.solver))
         return (partial(_first, step) if request.solver in SETTLED else step,)
     sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
-    ising = ising_of(sampler, problem, IsingParams())
+    ising = ising_of(sampler, problem, IsingParams(), request.executor)
     return ising.solve_whole, ising.solve_windows
 
 
 def _auto(request: Request, problem: Problem) -> tuple[Step, ...]:
     """Return greedy, exact search where tiny, native search, and tuned windows for at most a quarter of the work."""
     tasks, nodes = len(problem.free), len(problem.topology.hosts)
-    few = IsingParams(window=Sampling(rounds=1, reads=4, sweeps=100), passes=1, windows=max(tasks // 16, 1))
+    few = IsingParams(window=Sampling(rounds=1, reads=4, sweeps=100), passes=1, windows=max(tasks // 16, 1), starts=0)
     steps: list[Step] = [partial(_first, partial(_searched, request, "greedy", registry.search("greedy")))]
     if 0 < tasks <= EXACT_TASKS:
         exact = registry.exact(visits=max(EXACT_CELLS // (tasks * nodes), 1))
         steps.append(partial(_searched, request, "exact", exact))
     steps.append(partial(_searched, request, "search", registry.search("search")))
-    steps.append(ising_of(registry.sampler("neal"), problem, few).solve_windows)
+    steps.append(ising_of(registry.sampler("neal"), problem, few, request.executor).solve_windows)
     return tuple(steps)
 
 
@@ -94,24 +101,52 @@ def _search_once(
     return search.search(problem, places, effort=effort, seed=seed, stop=deadline)
 
 
-def ising_of(sampler: Sampler, problem: Problem, params: IsingParams) -> Ising:
-    """Put the Ising path together for a sampler: samplers without temperatures do not mind large penalties."""
-    partitioner: Partitioner = LevelWindows() if problem.rule == "levels" else TaskWindows()
+def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: Executor | None = None) -> Ising:
+    """Put the Ising path together for a sampler: samplers without temperatures do not mind large penalties.
+
+    Windows are no larger than the sampler's own limit of variables, where it states one as `max_variables`.
+    """
+    levels = problem.rule == "levels"
+    if levels:
+        wide, passes = max(params.window_size, LEVEL_WINDOW), LEVEL_PASSES * params.passes
+        params = replace(params, window_size=wide, whole_variables=min(params.whole_variables, wide), passes=passes)
+    most = getattr(sampler, "max_variables", None)
+    if most is not None:
+        size, total = min(params.window_size, QPU_WIDTH**2, most), min(params.whole_variables, most)
+        params = replace(params, window_size=size, whole_variables=total)
     return Ising(
-        sample=partial(draw_bits, sampler),
+        sample=partial(draw_bits, sampler, params.beta_range),
         tuner=Bisection() if "beta_range" in sampler.parameters else Fixed(),
-        partitioner=partitioner,
+        partitioners=(LevelWindows(2), LevelWindows(3)) if levels else _task_windows(problem),
         polish=registry.polish(problem),
+        construct=None if levels or len(problem.free) > BISECTED else partial(_bisected, problem),
+        executor=executor,
         params=params,
     )
 
 
+def _task_windows(problem: Problem) -> tuple[Partitioner, ...]:
+    """Return windows of every kind that the size of the problem allows."""
+    kinds = [TaskWindows(kinship="traffic"), TaskWindows(kinship="cost"), TaskWindows(kinship="none")]
+    return (*kinds, TaskWindows(kinship="nodes")) if len(problem.free) <= BISECTED else tuple(kinds)
+
+
+def _bisected(problem: Problem, window: Window, seed: int, stop: Stop) -> IntArray | None:
+    """Return a start by co-bisection."""
+    return bisected(window, problem.topology.metric, seed, stop)
+
+
 def draw_bits(
-    sampler: Sampler, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, sampling: Sampling, ask: tuple[int, Stop]
-) -> BitArray:
-    """Draw bits, annealing from temperatures of half the largest one-hot penalty down to a fifteenth of it."""
-    top = float(penalties.one_hot.max())
-    seed, stop = ask
-    beta_range = HOT / top, COLD / top
+    sampler: Sampler,
+    beta_range: tuple[float, float] | None,
+    bqm: dimod.BinaryQuadraticModel,
+    penalties: Penalties,
+    sampling: Sampling,
+    turn: tuple[int, Stop],
+) -> Samples:
+    """Draw bits; without a range given from temperatures of half the mean one-hot penalty to a fifteenth of it."""
+    level = float(penalties.one_hot.mean())
+    seed, stop = turn
+    beta_range = beta_range or (HOT / level, COLD / level)
     draw = Draw(reads=sampling.reads, sweeps=sampling.sweeps, seed=seed, beta_range=beta_range, stop=stop)
-    return bits(sampler, bqm, draw)
+    return ask(sampler, bqm, draw)

@@ -4,11 +4,13 @@ import time
 
 import networkx as nx
 import numpy as np
+import pytest
 
 from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.partition.windows import TaskWindows
+from tiger.testing import check_partitioner
 from tiger.topologies.spec import build
 
 
@@ -18,9 +20,10 @@ def blocks_of(graph, topology, **options):
     return list(TaskWindows().split(problem, launch_order(problem), **({"max_size": 144, "seed": 0} | options)))
 
 
-def test_windows_are_at_most_eight_tasks_wide():
-    """Tests the widths of 20 tasks, which are as even as they can be."""
-    assert sorted(len(block.tasks) for block in blocks_of(nx.path_graph(20), "ring:20")) == [6, 7, 7]
+def test_windows_are_at_most_twelve_tasks_wide():
+    """Tests the widths of 20 and 30 tasks, which are as even as they can be."""
+    assert sorted(len(block.tasks) for block in blocks_of(nx.path_graph(20), "ring:20")) == [10, 10]
+    assert sorted(len(block.tasks) for block in blocks_of(nx.path_graph(26), "ring:26")) == [8, 9, 9]
 
 
 def test_windows_of_a_path_are_made_of_neighbours():
@@ -73,3 +76,29 @@ def test_bug_many_components_are_cut_quickly():
     begun = time.monotonic()
     next(iter(TaskWindows().split(problem, np.arange(30_000), max_size=144, seed=0)))
     assert time.monotonic() - begun < 2
+
+
+def test_windows_by_nodes_are_close_together():
+    """Tests that on a grid the tasks of a window lie within a few hops, though their traffic says nothing."""
+    problem = Problem(tasks=task_graph_of(nx.empty_graph(64)), topology=build("grid:8x8"), rule="one-to-one")
+    blocks = list(TaskWindows(kinship="nodes").split(problem, np.arange(64), max_size=144, seed=3))
+    spans = [problem.metric.between(b.tasks[:, None], b.tasks[None, :]).mean() for b in blocks]
+    assert np.median(spans) < 3.5
+
+
+def test_windows_by_cost_begin_with_those_that_pay_most():
+    """Tests a star far from its hub: leaves with traffic come before those without."""
+    graph = nx.Graph()
+    graph.add_nodes_from(range(40))
+    graph.add_edges_from((k, k + 12) for k in range(12))
+    problem = Problem(tasks=task_graph_of(graph), topology=build("ring:40"), rule="one-to-one")
+    blocks = list(TaskWindows(kinship="cost").split(problem, np.arange(40), max_size=144, seed=0))
+    assert set(np.concatenate([blocks[0].tasks, blocks[1].tasks]).tolist()) <= set(range(24))
+
+
+@pytest.mark.parametrize("kinship", ["traffic", "nodes", "cost", "none"])
+def test_every_kind_keeps_its_promises(kinship, random_problem):
+    """Tests the conformance check, with pins and shared nodes."""
+    for seed in range(6):
+        problem = random_problem(("one-to-one", "capacity")[seed % 2], seed, tasks=9, nodes=10, pins=True)
+        check_partitioner(TaskWindows(kinship=kinship), problem, launch_order(problem))

@@ -64,7 +64,7 @@ def test_polish_stays_within_its_block():
     problem = random_graph(16, "torus:4x4")
     places = launch_order(problem)
     block = Block(tasks=np.arange(5), nodes=places[:5])
-    improved = Polish(problem).improve(places, block)
+    improved = Polish(problem).improve(places, block, bool)
     assert (improved[5:] == places[5:]).all()
     assert sorted(improved[:5]) == sorted(places[:5])
     assert cost_of(problem, improved).total <= cost_of(problem, places).total

@@ -9,6 +9,7 @@ import pytest
 from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
+from tiger.model.window import whole
 from tiger.objective import cost_of, violations
 from tiger.solvers import moves
 from tiger.solvers.instance import fixed_of, instance_of, limited, state_of
@@ -155,7 +156,7 @@ def test_compiled_descent_is_the_plain_one(rule, drawn):
 
         state = state_of(problem, places)
         moves.descend(inst, state, fixed_of(inst), 1000)
-        assert (Polish(problem).improve(places) == state.place).all()
+        assert (Polish(problem).improve(places, whole(problem), bool) == state.place).all()
 
 
 @pytest.mark.parametrize("rule", RULES)
