@@ -67,7 +67,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         responses=REFUSALS,
         openapi_extra={"requestBody": {"required": True, "content": {"application/json": REQUEST}}},
     )
-    app.add_api_route("/solvers", solvers, summary="List the solvers")
+    app.add_api_route("/solvers", service.solvers, summary="List the solvers")
     app.add_api_route("/topologies", topologies, summary="List the kinds of topology and their specifications")
     app.add_api_route("/healthz", health, summary="Answer as long as the server does")
     return app
@@ -78,7 +78,7 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.max_body_bytes = settings.max_body_bytes
-        self.limits = Limits(max_tasks=settings.max_tasks, max_time_s=settings.max_time_s)
+        self.limits = Limits(max_tasks=settings.max_tasks, max_time_s=settings.max_time_s, dwave=settings.enable_dwave)
         self.workers = Workers(settings.workers)
 
     @asynccontextmanager
@@ -100,13 +100,12 @@ class Service:
         solving = self.workers.run(self.limits.max_time_s + GRACE_S, answer, asked, self.limits)
         return Response(await _while_connected(request, solving), media_type="application/json")
 
+    async def solvers(self) -> SolversBody:
+        """List the solvers that a request may name."""
+        from tiger.solvers.registry import DWAVE, available
 
-async def solvers() -> SolversBody:
-    """List the solvers that a request may name."""
-    from tiger.solvers.registry import available
-
-    found = await asyncio.to_thread(available)
-    return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in found])
+        found = [info for info in await asyncio.to_thread(available) if self.limits.dwave or info.name not in DWAVE]
+        return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in found])
 
 
 async def topologies() -> TopologiesBody:

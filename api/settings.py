@@ -12,7 +12,7 @@ class Settings(BaseSettings):
     """Hold the limits of the service, each read from the variable `TIGER_` + its name in capitals.
 
     `max_body_bytes` and `max_tasks` bound a request, `max_time_s` (seconds) bounds a solve, `workers` is how many
-    solves run side by side.
+    solves run side by side. `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.
     """
 
     model_config = SettingsConfigDict(env_prefix="TIGER_", frozen=True)
@@ -21,6 +21,7 @@ class Settings(BaseSettings):
     max_tasks: int = Field(default=4096, ge=1)
     max_time_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     workers: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+    enable_dwave: bool = False
 
 
 def load() -> Settings:

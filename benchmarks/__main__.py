@@ -1,6 +1,6 @@
 """Take the measurements again and put the tables into the README.
 
-    python -m benchmarks [original] [tuning] [--data FOLDER] [--print]
+    python -m benchmarks [original] [tuning] [layers] [samplers] [--data FOLDER] [--print]
 
 Without names all tables are measured. `--data` (or TIGER_QAPLIB) names a folder of QAPLIB `.dat` files; without it the
 QAPLIB rows are left out, and the README is only printed to, never changed.
@@ -11,9 +11,10 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
-from benchmarks import original, tuning
+from benchmarks import layers, original, samplers, tuning
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -21,12 +22,13 @@ README = Path(__file__).parent.parent / "README.md"
 def main() -> int:
     """Measure and print the tables that were asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help="original, tuning (default: all)")
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help="original, tuning, layers, samplers (default: all)")
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB"), help="folder of QAPLIB files")
     parser.add_argument("--print", action="store_true", help="leave the README as it is")
     args = parser.parse_args()
     data = Path(args.data) if args.data else None
-    makers = {"original": lambda: original.table(say), "tuning": lambda: tuning.table(say, data)}
+    tables = (original, tuning, layers, samplers)
+    makers = {module.__name__.rpartition(".")[2]: partial(module.table, say, data) for module in tables}
     unknown = [name for name in args.tables if name not in makers]
     if unknown:
         parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")

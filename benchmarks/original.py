@@ -18,7 +18,7 @@ CASES: tuple[tuple[Rule, str, int], ...] = (
 )
 
 
-def table(say: Callable[[str], None]) -> Iterator[tuple[str, ...]]:
+def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
     """Yield the rows: rule, mesh, optimum, launcher's cost, and how often and how fast solvers reach the optimum."""
     yield ("rule", "mesh", "proven optimum", "launch order", "`auto`", "`neal`", "`tabu`")
     tasks = read_tasks(EXAMPLES / "butko11.ram").tasks

@@ -24,6 +24,11 @@ class Draw:
     stop: Stop
 
 
+def tuned(sampler: Sampler) -> bool:
+    """Tell whether large penalties trouble a sampler: one that takes temperatures, or says so itself by `tuned`."""
+    return "beta_range" in sampler.parameters or bool(getattr(sampler, "tuned", False))
+
+
 def ask(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> Samples:
     """Return at most `draw.reads` samples of a model on variables 0..size-1, cheapest first.
 

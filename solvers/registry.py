@@ -1,8 +1,9 @@
 """The solvers by name: searches, Ocean samplers, and those that other packages register."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import Literal
 
 from dimod.core.sampler import Sampler
@@ -10,10 +11,11 @@ from dimod.core.sampler import Sampler
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Search
+from tiger.model.seams import Search, Stop
 from tiger.model.window import Block
 
 GROUP = "tiger.samplers"
+DWAVE = ("dwave", "leap-bqm", "leap-cqm", "leap-nl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +36,22 @@ BUILT_IN = (
     SolverInfo("identity", "search", "the baseline mapping as it is"),
     SolverInfo("neal", "sampler", "D-Wave's simulated annealing on the tuned QUBO, repaired and polished"),
     SolverInfo("tabu", "sampler", "D-Wave's tabu search on the QUBO at its safe bound, repaired and polished"),
+    SolverInfo("dwave", "sampler", "a D-Wave QPU on windows of the QUBO, embedded as cliques, repaired and polished"),
+    SolverInfo("leap-bqm", "sampler", "D-Wave's Leap hybrid solver on the QUBO, repaired and polished"),
+    SolverInfo("leap-cqm", "search", "D-Wave's Leap hybrid solver on the problem as a constrained quadratic model"),
+    SolverInfo("leap-nl", "search", "D-Wave's Leap hybrid solver on the problem as a nonlinear model"),
 )
 
 
 def available() -> tuple[SolverInfo, ...]:
-    """Return every solver that `solver=` accepts by name, those of the entry-point group `tiger.samplers` last."""
+    """Return every solver that `solver=` accepts by name, those of the entry-point group `tiger.samplers` last.
+
+    The description of one whose software is not installed says how to get it.
+    """
     known = {info.name for info in BUILT_IN}
     others = sorted({entry.name for entry in entry_points(group=GROUP)} - known)
-    return BUILT_IN + tuple(SolverInfo(name, "sampler", "registered by another package") for name in others)
+    registered = (SolverInfo(name, "sampler", "registered by another package") for name in others)
+    return (*map(_noted, BUILT_IN), *registered)
 
 
 def kind_of(name: str) -> Literal["portfolio", "search", "sampler"]:
@@ -59,6 +69,7 @@ def search(name: str) -> Search:
     from tiger.solvers.baselines import Identity, Random
     from tiger.solvers.exact import Exact
     from tiger.solvers.greedy import Greedy
+    from tiger.solvers.leap import CqmSearch, NlSearch
     from tiger.solvers.local import Annealing
 
     made: dict[str, Callable[[], Search]] = {
@@ -67,6 +78,8 @@ def search(name: str) -> Search:
         "greedy": Greedy,
         "random": Random,
         "identity": Identity,
+        "leap-cqm": CqmSearch,
+        "leap-nl": NlSearch,
     }
     return made[name]()
 
@@ -78,7 +91,7 @@ def exact(visits: int) -> Search:
     return Exact(visits)
 
 
-def polish(problem: Problem) -> Callable[[IntArray, Block], IntArray]:
+def polish(problem: Problem) -> Callable[[IntArray, Block, Stop], IntArray]:
     """Return descent on a problem: from feasible places and the block whose tasks may move to a local optimum."""
     from tiger.solvers.local import Polish
 
@@ -95,7 +108,22 @@ def sampler(name: str) -> Sampler:
         from dwave.samplers import TabuSampler
 
         return _made(TabuSampler)
+    if name == "dwave":
+        from tiger.solvers.dwave import QpuSampler
+
+        return QpuSampler()
+    if name == "leap-bqm":
+        from tiger.solvers.leap import LeapSampler
+
+        return LeapSampler()
     return _made(next(entry for entry in entry_points(group=GROUP) if entry.name == name).load())
+
+
+def _noted(info: SolverInfo) -> SolverInfo:
+    """Return a solver, with a note where it is one of D-Wave's and the software for it is missing."""
+    if info.name not in DWAVE or find_spec("dwave.system"):
+        return info
+    return replace(info, description=f"{info.description}; needs pip install 'tiger-mapper[dwave]'")
 
 
 def _made(found: Sampler | type[Sampler]) -> Sampler:

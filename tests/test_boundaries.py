@@ -18,7 +18,7 @@ LINKED = ("solvers", "partition", "api")
 VALUES = {"errors", "model"}
 ARRAYS = {"numpy", "scipy"}
 GRAPHS = ARRAYS | {"networkx"}
-LEAF = GRAPHS | {"numba", "dimod", "dwave", "neal"}
+LEAF = GRAPHS | {"numba", "dimod", "dwave", "minorminer", "neal"}
 SERVICE = {
     "fastapi",
     "fastapi_offline",
@@ -39,7 +39,8 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "formats": (VALUES | {"topologies"}, GRAPHS),
     "solvers": (VALUES, LEAF),
     "partition": (VALUES, LEAF),
-    "mapper": (VALUES | {"core", "solvers", "partition"}, ARRAYS | {"dimod"}),
+    "executors": (VALUES, {"dask"}),
+    "mapper": (VALUES | {"core", "executors", "solvers", "partition"}, ARRAYS | {"dimod"}),
     "door": (VALUES | {"core", "formats", "topologies", "mapper"}, GRAPHS | {"dimod"}),
     "plot": (VALUES | {"core"}, GRAPHS | {"matplotlib"}),
     "api": (VALUES | {"core", "formats", "topologies", "solvers", "mapper", "door", "package"}, SERVICE),

@@ -22,7 +22,7 @@ from tiger.penalties import Penalties
 from tiger.request import EFFORT_LIMIT, Request
 from tiger.run import Deadline, Run
 from tiger.solvers import registry
-from tiger.solvers.ocean import Draw, ask
+from tiger.solvers.ocean import Draw, ask, tuned
 from tiger.solvers.warm import ready
 from tiger.tune import Bisection, Fixed
 
@@ -30,7 +30,8 @@ Step = Callable[[Run, int, int], None]
 HOT, COLD = 2.0, 15.0
 EXACT_TASKS = 24
 EXACT_CELLS = 2_000_000
-QPU_WIDTH = 8
+QPU_WIDTH, QPU_READS = 8, 100
+COSTLY, COSTLY_WINDOWS = 1 << 20, 4
 LEVEL_WINDOW, LEVEL_PASSES = 512, 8
 BISECTED = 1024
 SPLIT = ("search", "random")
@@ -58,14 +59,22 @@ def plan(request: Request, problem: Problem) -> tuple[Step, ...]:
         step = partial(_searched, request, request.solver, registry.search(request.solver))
         return (partial(_first, step) if request.solver in SETTLED else step,)
     sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
-    ising = ising_of(sampler, problem, IsingParams(), request.executor)
+    ising = ising_of(sampler, problem, request.ising, request.executor)
     return ising.solve_whole, ising.solve_windows
 
 
 def _auto(request: Request, problem: Problem) -> tuple[Step, ...]:
     """Return greedy, exact search where tiny, native search, and tuned windows for at most a quarter of the work."""
     tasks, nodes = len(problem.free), len(problem.topology.hosts)
-    few = IsingParams(window=Sampling(rounds=1, reads=4, sweeps=100), passes=1, windows=max(tasks // 16, 1), starts=0)
+    few = IsingParams(
+        window=Sampling(rounds=1, reads=4, sweeps=100),
+        passes=1,
+        windows=max(tasks // 16, 1),
+        starts=0,
+        penalty_scale=request.ising.penalty_scale,
+        beta_range=request.ising.beta_range,
+        capacity=request.ising.capacity,
+    )
     steps: list[Step] = [partial(_first, partial(_searched, request, "greedy", registry.search("greedy")))]
     if 0 < tasks <= EXACT_TASKS:
         exact = registry.exact(visits=max(EXACT_CELLS // (tasks * nodes), 1))
@@ -102,9 +111,10 @@ def _search_once(
 
 
 def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: Executor | None = None) -> Ising:
-    """Put the Ising path together for a sampler: samplers without temperatures do not mind large penalties.
+    """Put the Ising path together for a sampler.
 
-    Windows are no larger than the sampler's own limit of variables, where it states one as `max_variables`.
+    One that states a limit as `max_variables` gets no larger models, and many reads of each; one that is charged by the
+    call and says so by `calls` gets that many a unit of effort.
     """
     levels = problem.rule == "levels"
     if levels:
@@ -113,10 +123,16 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
     most = getattr(sampler, "max_variables", None)
     if most is not None:
         size, total = min(params.window_size, QPU_WIDTH**2, most), min(params.whole_variables, most)
-        params = replace(params, window_size=size, whole_variables=total)
+        window = replace(params.window, reads=max(params.window.reads, QPU_READS))
+        # Slack bits would come on top of the limit, and are the first to suffer from a machine's precision.
+        params = replace(params, window_size=size, whole_variables=total, window=window, capacity="slack-free")
+    calls = getattr(sampler, "calls", None)
+    if calls is not None:
+        whole = replace(params.whole, rounds=calls)
+        params = replace(params, whole=whole, whole_variables=COSTLY, passes=calls, windows=COSTLY_WINDOWS)
     return Ising(
         sample=partial(draw_bits, sampler, params.beta_range),
-        tuner=Bisection() if "beta_range" in sampler.parameters else Fixed(),
+        tuner=Bisection() if tuned(sampler) else Fixed(),
         partitioners=(LevelWindows(2), LevelWindows(3)) if levels else _task_windows(problem),
         polish=registry.polish(problem),
         construct=None if levels or len(problem.free) > BISECTED else partial(_bisected, problem),

@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
 from tiger.api.app import _while_connected, create_app
+from tiger.api.settings import Settings
 from tiger.errors import InputError
 
 Post = Callable[..., httpx.Response]
@@ -157,8 +158,18 @@ def test_a_wrong_route_or_method_is_a_problem(refusing: TestClient, method: str,
 
 
 def test_solvers_are_listed(refusing: TestClient) -> None:
-    """The default is one of them."""
-    assert "auto" in {solver["name"] for solver in refusing.get("/solvers").json()["solvers"]}
+    """The default is one of them; D-Wave's are where the operator turned them on."""
+    paying = TestClient(create_app(Settings(workers=1, enable_dwave=True)))
+    free, all_ = ({solver["name"] for solver in x.get("/solvers").json()["solvers"]} for x in (refusing, paying))
+    assert "auto" in free
+    assert all_ - free == {"dwave", "leap-bqm", "leap-cqm", "leap-nl"}
+
+
+def test_dwave_is_off(refused: Post) -> None:
+    """A request that names a D-Wave solver is refused before anything is solved."""
+    answer = refused(b'{"tasks": {"nodes": [{"id": 0}], "edges": []}, "topology": "grid:2", "solver": "dwave"}')
+    detail = "D-Wave solvers are off at this service; its operator can turn them on with TIGER_ENABLE_DWAVE"
+    assert (answer.status_code, answer.json()["errors"]) == (422, [{"pointer": "#/solver", "detail": detail}])
 
 
 def test_every_listed_topology_has_an_example_that_works(refusing: TestClient) -> None:

@@ -1,6 +1,7 @@
 """From the bytes of a request to those of its answer."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tiger.api.schemas import ReportBody
 from tiger.errors import InputError
 from tiger.model.problem import Problem
 from tiger.report import Report
+from tiger.solvers import registry
 
 LIMITS = Limits(max_tasks=3, max_time_s=2.0)
 
@@ -49,6 +51,14 @@ def test_the_time_limit_is_bounded(line: dict[str, Any]) -> None:
     """Nobody may ask for more time than the server gives."""
     with pytest.raises(InputError, match="time_limit_s: expected at most 2, got 3"):
         check(ask(line, time_limit_s=3), LIMITS)
+
+
+@pytest.mark.parametrize("name", registry.DWAVE)
+def test_the_operator_pays_for_dwave(line: dict[str, Any], name: str) -> None:
+    """D-Wave's solvers are refused unless the service has them turned on."""
+    with pytest.raises(InputError, match="solver: D-Wave solvers are off at this service; its operator"):
+        check(ask(line, solver=name), LIMITS)
+    assert check(ask(line, solver=name), replace(LIMITS, dwave=True)).solver == name
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,14 @@ def test_the_defaults_bound_bodies_tasks_and_seconds(monkeypatch: pytest.MonkeyP
     settings = load()
     assert (settings.max_body_bytes, settings.max_tasks, settings.max_time_s) == (4_194_304, 4096, 60.0)
     assert settings.workers == os.cpu_count()
+    assert not settings.enable_dwave
 
 
 def test_a_variable_replaces_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`TIGER_WORKERS` sets the workers."""
+    """`TIGER_WORKERS` sets the workers, and `TIGER_ENABLE_DWAVE` opens D-Wave's solvers."""
     monkeypatch.setenv("TIGER_WORKERS", "3")
-    assert load().workers == 3
+    monkeypatch.setenv("TIGER_ENABLE_DWAVE", "1")
+    assert (load().workers, load().enable_dwave) == (3, True)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,7 @@ def test_a_variable_replaces_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
         ("TIGER_MAX_BODY_BYTES", "1.5"),
         ("TIGER_MAX_TIME_S", "inf"),
         ("TIGER_MAX_TIME_S", "0"),
+        ("TIGER_ENABLE_DWAVE", "perhaps"),
     ],
 )
 def test_a_bad_variable_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

@@ -1,6 +1,8 @@
 """Tests of solvers by name."""
 
 import importlib.metadata
+import subprocess
+import sys
 
 import dimod
 import pytest
@@ -47,6 +49,8 @@ def test_the_solvers_of_the_package_are_listed():
         "greedy",
         "random",
         "identity",
+        "leap-cqm",
+        "leap-nl",
     }
 
 
@@ -66,6 +70,24 @@ def test_unknown_names_list_the_known_ones():
     """Tests the message."""
     with pytest.raises(InputError, match="expected one of auto, search, exact"):
         registry.kind_of("quantum")
+
+
+def test_solvers_without_their_software_say_how_to_get_it(monkeypatch):
+    """Tests the note in the list, where the extra is there and where it is not."""
+    for found, noted in ((object(), set()), (None, set(registry.DWAVE))):
+        monkeypatch.setattr(registry, "find_spec", lambda name, found=found: found)
+        note = "pip install 'tiger-mapper[dwave]'"
+        assert {info.name for info in registry.available() if info.description.endswith(note)} == noted
+
+
+def test_listing_solvers_loads_none():
+    """Tests that D-Wave's software is left alone, also by making its samplers."""
+    code = (
+        "import sys; from tiger.solvers import registry; registry.available(); registry.search('leap-cqm');"
+        "registry.sampler('dwave'), registry.sampler('leap-bqm');"
+        "sys.exit(bool({'dwave.system', 'dwave.cloud', 'dwave.optimization', 'minorminer'} & set(sys.modules)))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_exact_search_can_be_limited():

@@ -1,0 +1,111 @@
+"""D-Wave's cloud: connections to it, and what goes wrong on the way, said with advice."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Protocol, TypeVar
+
+from tiger.errors import InputError
+from tiger.model.seams import Stop
+
+POLL_S = 0.05
+EXTRA = "pip install 'tiger-mapper[dwave]'"
+NO_EXTRA = f"D-Wave's software is not installed: {EXTRA}"
+TOKENLESS = "no API token: set DWAVE_API_TOKEN, or run `dwave config create`"
+REFUSED = "D-Wave refused the API token: check DWAVE_API_TOKEN, or the profile in `dwave config inspect`"
+UNREACHABLE = (
+    "D-Wave's service did not answer: check the network, DWAVE_API_REGION or DWAVE_API_ENDPOINT, and DWAVE_API_PROXY"
+)
+NOT_FOUND = "the account has no such solver: see `dwave solvers`, and set DWAVE_API_REGION or DWAVE_API_SOLVER"
+OFFLINE = "the solver is offline: ask again later, or choose another with DWAVE_API_SOLVER"
+SPENT = "the account's solver time or its rate of requests is used up: see its dashboard, and ask again later"
+BAD_CONFIG = "D-Wave's configuration file cannot be read: run `dwave config create`, or correct DWAVE_CONFIG_FILE"
+NO_EMBEDDING = "the model has no embedding on this QPU any more, which may have been recalibrated: ask again"
+UNFIT = "D-Wave's software did not accept the model, so nothing was submitted"
+FAILED = "D-Wave's service failed: ask again later"
+LIMIT_WORDS = ("insufficient remaining", "exceeded", "quota")
+
+
+class Closable(Protocol):
+    """Hold threads and sockets until closed."""
+
+    def close(self) -> None:
+        """Wait for what is under way and let go of them."""
+        ...
+
+
+Connection = TypeVar("Connection", bound=Closable)
+
+
+@contextmanager
+def advised() -> Iterator[None]:
+    """Turn whatever the way to D-Wave raises into InputError of the field `solver`, with advice."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ImportError as error:
+        raise InputError("solver", f"{NO_EXTRA} ({error})") from error
+    except _failures() as error:
+        raise InputError("solver", f"{_advice(error)} ({error})") from error
+
+
+@contextmanager
+def connected(given: Connection | None, connect: Callable[[], Connection]) -> Iterator[Connection]:
+    """Lend the given sampler, else one that is connected for the occasion and released after it."""
+    if given is not None:
+        yield given
+        return
+    made = connect()
+    try:
+        yield made
+    finally:
+        release(made)
+
+
+def release(sampler: Closable) -> None:
+    """Close a sampler in the background, because closing waits for submissions that nobody reads any more."""
+    Thread(target=sampler.close, daemon=True).start()
+
+
+def answered(done: Callable[[], bool], stop: Stop) -> bool:
+    """Wait for a submission and tell whether it is done; False once `stop()` says True."""
+    while not done():
+        if stop():
+            return False
+        time.sleep(POLL_S)
+    return True
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what D-Wave's software raises; its request errors are OSErrors."""
+    from dwave.cloud import exceptions as cloud
+    from dwave.embedding.exceptions import EmbeddingError
+
+    lost = cloud.PollingTimeout, cloud.CanceledFutureError, cloud.ProblemUploadError, cloud.UseAfterCloseError
+    return OSError, ValueError, *lost, cloud.ConfigFileError, EmbeddingError
+
+
+def _advice(error: Exception) -> str:
+    """Return what to do about an error."""
+    from dwave.cloud import exceptions as cloud
+    from dwave.cloud.api import exceptions as api
+    from dwave.embedding.exceptions import EmbeddingError
+
+    if isinstance(error, ValueError):
+        return TOKENLESS if "token not defined" in str(error) else UNFIT
+    if any(word in str(error).lower() for word in LIMIT_WORDS):
+        return SPENT
+    known = (
+        (api.ResourceLimitsExceededError, SPENT),
+        (api.ResourceAuthenticationError | api.ResourceAccessForbiddenError, REFUSED),
+        (api.ResourceNotFoundError, NOT_FOUND),
+        (cloud.SolverOfflineError, OFFLINE),
+        (api.RequestTimeout | cloud.PollingTimeout, UNREACHABLE),
+        (api.RequestError, FAILED),
+        (OSError, UNREACHABLE),
+        (cloud.ConfigFileError, BAD_CONFIG),
+        (EmbeddingError, NO_EMBEDDING),
+    )
+    return next((advice for kind, advice in known if isinstance(error, kind)), FAILED)
