@@ -161,6 +161,8 @@ def _pull(
     problem: Problem, traffic: sp.csr_array, block: Block, outside: BoolArray, places: IntArray, *, out: bool
 ) -> FloatArray:
     """Return pull[k, q], the cost of traffic in one direction between the block's tasks and those outside."""
+    if not outside.any():
+        return np.zeros((len(block.tasks), len(block.nodes)))
     rows = traffic[block.tasks].tocoo()
     keep = outside[rows.col]
     used, column = np.unique(places[rows.col[keep]], return_inverse=True)

@@ -1,0 +1,98 @@
+"""Tests of the projected eigenvalue bound and of the dual ascent on pairs of placements."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from tiger import relaxation
+from tiger.bounds import rearranged
+from tiger.feasibility import launch_order
+from tiger.model.window import fold, whole
+from tiger.relaxation import ascended, assignment, projected, projection, seated, seats, sharpened
+
+
+@pytest.fixture
+def square(random_problem, brute_force):
+    """Return a window of five tasks on five nodes of a grid, and the cost of its best mapping."""
+    problem = random_problem("one-to-one", 4, tasks=5, nodes=5, hardware="grid")
+    cost, places = brute_force(problem)
+    return fold(problem, whole(problem), places), cost
+
+
+def test_seats_count_the_smallest_tasks_that_fit(random_problem):
+    """Tests slots and memory against adding one task after another."""
+    for seed in range(20):
+        problem = random_problem("capacity", seed, memory=True)
+        window = fold(problem, whole(problem), launch_order(problem))
+        for node, count in enumerate(seats(window)):
+            held = [np.sort(c.load)[:count].sum() <= c.room[node] for c in window.capacities]
+            more = [np.sort(c.load)[: count + 1].sum() <= c.room[node] for c in window.capacities]
+            assert all(held)
+            assert count == window.shape[0] or not all(more)
+
+
+def test_seats_are_copies_of_their_nodes(random_problem):
+    """Tests that a mapping onto seats costs what it costs on the nodes."""
+    problem = random_problem("capacity", 3, tasks=6, nodes=4)
+    places = launch_order(problem)
+    window = fold(problem, whole(problem), places)
+    spread = seated(window)
+    seat = np.array([np.flatnonzero(spread.block.nodes == place)[0] for place in places])
+    assert spread.cost(seat) == pytest.approx(window.cost(window.local(places)))
+    assert seated(spread) is spread
+
+
+def test_no_diagonal_lifts_the_projected_bound_above_the_optimum(square):
+    """Tests the bound for random shifts of the diagonal."""
+    window, cost = square
+    frame, rng = projection(window), np.random.default_rng(0)
+    for _ in range(200):
+        shift = rng.normal(0, 10, len(frame.sums))
+        near = np.linalg.eigvalsh(relaxation._centred(frame.traffic - np.diag(shift)))[:-1]
+        assert frame.bound(near, shift)[0] <= cost
+
+
+def test_the_projected_spectrum_leaves_out_the_vector_of_ones():
+    """Tests the eigenvalues against those of a projection onto an orthonormal basis."""
+    matrix = np.random.default_rng(1).normal(size=(7, 7))
+    matrix += matrix.T
+    basis = np.linalg.svd(np.ones((1, 7)))[2][1:]
+    found = np.linalg.eigvalsh(relaxation._centred(matrix))[:-1]
+    assert found == pytest.approx(np.linalg.eigvalsh(basis @ matrix @ basis.T))
+
+
+def test_ascent_over_diagonals_gains(square):
+    """Tests that more steps give no lower a bound, and more than the best of the three first diagonals."""
+    window, cost = square
+    climb = [sharpened(window, cost, iterations) for iterations in (1, 4, 16, 64)]
+    assert climb == sorted(climb)
+    assert projected(window) < climb[-1] <= cost
+
+
+def test_the_first_step_of_the_dual_ascent_is_the_bound_of_gilmore_and_lawler(square):
+    """Tests the assignment of half of the rearranged traffic, and that further steps give more."""
+    window, cost = square
+    first = window.constant + assignment(window.linear + rearranged(window, worst=False) / 2)
+    assert ascended(window, 0.0, cost, 1) == pytest.approx(first)
+    assert first < ascended(window, 0.0, cost, 16) <= cost
+
+
+def test_the_dual_ascent_gives_up_on_a_floor_out_of_reach(square, monkeypatch):
+    """Tests that it ends as soon as its pace is too slow."""
+    window, cost = square
+    calls = []
+    duals = relaxation._duals
+    monkeypatch.setattr(relaxation, "_duals", lambda costs: calls.append(1) or duals(costs))
+    ascended(window, cost, cost, 1000)
+    assert len(calls) < 200
+
+
+@pytest.mark.parametrize("shape", [(40, 1, 4), (40, 3, 3), (40, 3, 5)])
+def test_duals_are_optimal(shape):
+    """Tests their sign, that they fit under the costs, and their sum against the assignment."""
+    costs = np.random.default_rng(2).integers(0, 9, shape).astype(float)
+    u, v = relaxation._duals(costs)
+    best = [matrix[linear_sum_assignment(matrix)].sum() for matrix in costs]
+    assert (v <= 0).all()
+    assert (u[:, :, None] + v[:, None, :] <= costs).all()
+    assert u.sum(axis=1) + v.sum(axis=1) == pytest.approx(np.array(best))

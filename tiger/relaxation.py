@@ -1,0 +1,197 @@
+"""Relaxations that see what rearrangement does not: the spectra of traffic and distances, and pairs of placements."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.window import Block, Window
+
+DIAGONALS = np.array([0.15, 0.4, 0.75])
+RELAXED = 1.8
+FINEST = 1e-3
+ROUNDING = 1e-13
+
+
+def seats(window: Window) -> IntArray:
+    """Return seats[q], how many of the smallest tasks fit on each node of a window without groups."""
+    count = np.full(window.shape[1], window.shape[0])
+    for capacity in window.capacities:
+        plain = bool((capacity.load == 1).all())
+        fit = (
+            capacity.room if plain else np.searchsorted(np.cumsum(np.sort(capacity.load)), capacity.room, side="right")
+        )
+        count = np.minimum(count, fit)
+    return count
+
+
+def seated(window: Window) -> Window:
+    """Return a window without groups as one whose single group goes one to one on the seats of the nodes."""
+    if window.groups:
+        return window
+    seat = np.repeat(np.arange(window.shape[1]), seats(window))
+    return replace(
+        window,
+        block=Block(tasks=window.block.tasks, nodes=window.block.nodes[seat]),
+        linear=window.linear[:, seat],
+        distance=window.distance[np.ix_(seat, seat)],
+        groups=(np.arange(window.shape[0]),),
+        capacities=(),
+    )
+
+
+def assignment(costs: FloatArray) -> float:
+    """Return the value of the linear assignment of rows to columns."""
+    rows, columns = linear_sum_assignment(costs)
+    return float(costs[rows, columns].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    r"""Hold a one-to-one window for the projected eigenvalue bound: as many tasks as nodes, the added ones silent.
+
+    With A the symmetric part of the traffic, B the symmetric distances with diagonal 0 and mappings written
+    :math:`X = ee^T/q + VYV^T`, :math:`V^Te = 0`, the cost is a linear assignment and
+    :math:`\langle V^TAV\,Y\,V^TBV, Y\rangle`, for orthogonal Y at least the eigenvalues in opposite orders multiplied.
+    The diagonal of A costs nothing: a shift[q] is taken off it. `far[q - 1]` are the eigenvalues of B, largest first.
+
+    Source: S. W. Hadley, F. Rendl, H. Wolkowicz, Math. Oper. Res. 17 (1992), doi:10.1287/moor.17.3.727.
+    """
+
+    traffic: FloatArray
+    sums: FloatArray
+    reach: FloatArray
+    far: FloatArray
+    linear: FloatArray
+    constant: float
+
+    def bound(self, near: FloatArray, shift: FloatArray) -> tuple[float, IntArray]:
+        """Return the bound and the nodes of the assignment, given the eigenvalues of A less the shift, ascending."""
+        nodes, edge = len(shift), self.sums - shift
+        costs = self.linear + np.outer(edge, self.reach) * 2 / nodes
+        rows, columns = linear_sum_assignment(costs)
+        linear, mean = float(costs[rows, columns].sum()), float(edge.sum() * self.reach.sum()) / nodes**2
+        error = ROUNDING * (np.abs(near).sum() * np.abs(self.far).sum() + abs(linear) + abs(mean))
+        return self.constant + float(near @ self.far) + linear - mean - float(error), columns
+
+
+def projection(window: Window) -> Projection:
+    """Return the projection of a window with one group and symmetric distances; O(q^3)."""
+    tasks, nodes = window.shape
+    traffic, linear, distance = np.zeros((nodes, nodes)), np.zeros((nodes, nodes)), window.distance.copy()
+    traffic[:tasks, :tasks] = window.traffic.toarray() / 2
+    traffic += traffic.T
+    linear[:tasks] = window.linear
+    np.fill_diagonal(distance, 0.0)
+    far = np.asarray(np.linalg.eigvalsh(_centred(distance))[-2::-1], np.float64)
+    return Projection(traffic, traffic.sum(axis=1), distance.sum(axis=1), far, linear, window.constant)
+
+
+def projected(window: Window) -> float:
+    """Return the projected bound, the best of three diagonals in the direction of the row sums; O(q^3)."""
+    frame = projection(window)
+    shifts = DIAGONALS[:, None] * frame.sums
+    near = np.linalg.eigvalsh(_centred(frame.traffic - shifts[:, :, None] * np.eye(len(frame.sums))))[:, :-1]
+    return max(frame.bound(*pair)[0] for pair in zip(near, shifts, strict=True))
+
+
+def sharpened(window: Window, ceiling: float, iterations: int) -> float:
+    """Return the projected bound after ascent over all diagonals, in which it is concave, to a mapping's cost at most.
+
+    Polyak steps along supergradients, halved after each that fails; O(q^3) a step.
+    """
+    frame = projection(window)
+    shift, step, best = DIAGONALS[1] * frame.sums, 1.0, -np.inf
+    for _ in range(iterations):
+        near, vectors = np.linalg.eigh(_centred(frame.traffic - np.diag(shift)))
+        value, columns = frame.bound(near[:-1], shift)
+        if value > best:
+            best, held = value, shift
+            slope = vectors[:, :-1] ** 2 @ frame.far + frame.reach[columns] * 2 / len(shift)
+            slope -= frame.reach.sum() / len(shift) ** 2
+        else:
+            step /= 2
+        length = float(slope @ slope)
+        if best >= ceiling or step < FINEST or not length:
+            break
+        shift = held - step * (ceiling - best) / length * slope
+    return best
+
+
+def _centred(matrices: FloatArray) -> FloatArray:
+    """Return symmetric matrices[.., q, q] on vectors that sum to 0, the vector of ones with the largest eigenvalue."""
+    means = matrices.mean(axis=-1)
+    centred = matrices - means[..., :, None] - means[..., None, :] + means.mean(axis=-1)[..., None, None]
+    top = np.abs(centred).sum(axis=-1).max(axis=-1) / matrices.shape[-1]
+    return np.asarray(centred + top[..., None, None])
+
+
+def ascended(window: Window, floor: float, ceiling: float, iterations: int) -> float:
+    r"""Return a bound by dual ascent on pairs of placements in a window with groups, at most the cost of a mapping.
+
+    Where task t lies at node p, the others cost at least what a linear assignment per group of
+    :math:`c_{tpuq}` says; the costs that it leaves over are shared with :math:`c_{uqtp}`, what it finds is assigned
+    again over all (t, p), and what that leaves over is spread on the assignments of the next iteration. The first
+    gives the Gilmore-Lawler bound, many approach that of the level-1 reformulation linearization. O(k^2 q^2) memory
+    and O(k^3 q^2) time an iteration. Steps are overlong by 1.8 where a group fills the nodes. The
+    ascent ends early where at its pace it would stay below the floor or stand still.
+
+    Source: P. Hahn, T. Grant, Oper. Res. 46 (1998), doi:10.1287/opre.46.6.912.
+    """
+    limit, (tasks, nodes) = ceiling - window.constant, window.shape
+    costs = _pairs(window, limit)
+    step = RELAXED if max(map(len, window.groups)) == nodes else 1.0
+    base = best = 0.0
+    for left in reversed(range(iterations)):
+        costs = (costs + costs.transpose(2, 3, 0, 1)) / 2
+        least = np.zeros((tasks, nodes))
+        for group in window.groups:
+            u, v = _duals(costs[:, :, group].reshape(-1, len(group), nodes))
+            least += (u.sum(axis=1) + v.sum(axis=1)).reshape(tasks, nodes)
+            costs[:, :, group] -= step * (u[:, :, None] + v[:, None, :]).reshape(tasks, nodes, len(group), nodes)
+        value = 0.0
+        for group in window.groups:
+            u, v = _duals(least[None, group])
+            value += float(u.sum() + v.sum())
+            least[group] -= u[0, :, None] + v[0]
+        gain = max(base + value - best, 0.0)
+        best, base = best + gain, base + step * value
+        if best >= limit or best + gain * left <= max(floor - window.constant, best + ROUNDING * limit):
+            break
+        costs += step / tasks * least[:, :, None, None]
+    return float(window.constant + best - 1e-10 * limit)
+
+
+def _pairs(window: Window, limit: float) -> FloatArray:
+    """Return costs[t, p, u, q] of pairs, half of their traffic each, t = u standing for t alone, none above `limit`."""
+    volumes, away = window.traffic.toarray(), window.distance
+    costs = np.asarray(np.einsum("tu,pq->tpuq", volumes, away) / 2, np.float64)
+    costs += np.einsum("ut,qp->tpuq", volumes, away) / 2
+    np.minimum(costs, limit, out=costs)
+    node = np.arange(window.shape[1])
+    for group in window.groups:
+        for task in group:
+            costs[task, node[:, None], group, node[:, None]] = limit
+    for task, row in enumerate(np.minimum(window.linear, limit)):
+        costs[task, :, task] = limit
+        costs[task, node, task, node] = row
+    return costs
+
+
+def _duals(costs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return u[b, r] and v[b, c] <= 0 of greatest sum with u + v <= costs[b, r, c], r <= c.
+
+    From optimal assignments, v is what paths of exchanges save (Bellman-Ford); u fits whatever v is.
+    """
+    many, rows, columns = costs.shape
+    v = np.zeros((many, columns))
+    if rows > 1:
+        chosen = np.array([linear_sum_assignment(matrix)[1] for matrix in costs])
+        extra = costs - np.take_along_axis(costs, chosen[:, :, None], axis=2)
+        for _ in range(rows):
+            saved = np.minimum((extra + np.take_along_axis(v, chosen, axis=1)[:, :, None]).min(axis=1), 0.0)
+            if (saved == v).all():
+                break
+            v = saved
+    return np.asarray((costs - v[:, None, :]).min(axis=2)), v
