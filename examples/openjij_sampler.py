@@ -26,7 +26,7 @@ class OpenJij(dimod.Sampler):
     @property
     def parameters(self) -> dict[str, list[str]]:
         """Return the options that `sample` takes."""
-        return dict.fromkeys(("num_reads", "num_sweeps", "seed", "beta_range"), [])
+        return {name: [] for name in ("num_reads", "num_sweeps", "seed", "beta_range")}
 
     @property
     def properties(self) -> dict[str, Any]:

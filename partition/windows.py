@@ -60,7 +60,8 @@ def _paid(problem: Problem, start: IntArray) -> FloatArray:
     """Return paid[n], what every task's own traffic costs."""
     edges = problem.tasks.traffic.tocoo()
     cost = edges.data * problem.metric.between(start[edges.row], start[edges.col])
-    return np.bincount(edges.row, cost, problem.tasks.size) + np.bincount(edges.col, cost, problem.tasks.size)
+    ends, size = np.concatenate([edges.row, edges.col]), problem.tasks.size
+    return np.asarray(np.bincount(ends, np.concatenate([cost, cost]), size), np.float64)
 
 
 def _order(problem: Problem, rng: np.random.Generator) -> IntArray:

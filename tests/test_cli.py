@@ -7,10 +7,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import dimod
+import numpy as np
 import pytest
+from dimod.serialization import coo
+from dwave.samplers import SimulatedAnnealingSampler
 
 import tiger
 from tiger.cli import run
+from tiger.formats.files import read_tasks
+from tiger.model.problem import Problem
+from tiger.objective import cost_of
+from tiger.topologies.spec import build
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -159,6 +167,18 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--time-limit", "nan"], "time_limit_s"),
         (["--time-limit", "inf"], "time_limit_s"),
         (["--time-limit", "soon"], "time_limit"),
+        (["--penalty-scale", "0"], "ising/penalty_scale"),
+        (["--penalty-scale", "-1"], "ising/penalty_scale"),
+        (["--penalty-scale", "nan"], "ising/penalty_scale"),
+        (["--penalty-scale", "inf"], "ising/penalty_scale"),
+        (["--penalty-scale", "much"], "penalty_scale"),
+        (["--beta-range", "1"], "ising/beta_range"),
+        (["--beta-range", "1,2,3"], "ising/beta_range"),
+        (["--beta-range", "hot,cold"], "ising/beta_range"),
+        (["--beta-range", "2,1"], "ising/beta_range"),
+        (["--beta-range", "0,1"], "ising/beta_range"),
+        (["--beta-range", "1,inf"], "ising/beta_range"),
+        (["--capacity-encoding", "none"], "capacity_encoding"),
         (["--frobnicate"], "frobnicate"),
         (["more"], "command"),
         (["--json", "no/such/folder.json"], "json"),
@@ -173,6 +193,134 @@ def test_bad_options_name_their_field(cli: Run, tmp_path: Path, options: list[st
     target = [] if "--json" in options else ["--json", "out.json"]
     assert refused(cli("assign", "pair.json", "--topology", "path.json", *target, *options), field)
     assert set(tmp_path.iterdir()) == before
+
+
+def test_options_of_the_ising_path_reach_the_sampler(cli: Run, ring: str) -> None:
+    """Every round of the report shows the penalty scale and the temperatures that were asked for."""
+    options = ["--penalty-scale", "0.4", "--beta-range", "0.2,3", "--capacity-encoding", "slack-free"]
+    _, out, _ = cli(
+        "assign", ring, "--topology", "grid:3x2", "--slots", "2", "--solver", "neal", "--json", "-", *options
+    )
+    stage = next(stage for stage in json.loads(out)["stages"] if stage["name"] == "qubo")
+    assert {row["penalty_scale"] for row in stage["rounds"]} == {0.4}
+    assert [row["beta_range"] for row in stage["rounds"]] == [[0.2, 3.0]] * len(stage["rounds"])
+    assert stage["variables"] == 9 * 6
+
+
+@pytest.fixture
+def ring(cli: Run, tmp_path: Path) -> str:
+    """Return the name of a file of nine tasks whose launch order is not the best."""
+    edges = [{"source": k, "target": k * 4 % 9, "weight": 1 + k} for k in range(1, 9)]
+    (tmp_path / "ring.json").write_text(json.dumps({"nodes": [{"id": k} for k in range(9)], "edges": edges}))
+    return "ring.json"
+
+
+STATED = {
+    "one-to-one": ["--topology", "grid:3x4", "--pin", "0=1,1", "--forbid", "1=0,0"],
+    "capacity": ["--topology", "grid:2x3", "--slots", "2", "--imbalance", "0.5"],
+}
+
+
+def drawn(path: Path) -> dimod.SampleSet:
+    """Return samples of a model in a file."""
+    if path.suffix == ".coo":
+        with path.open(encoding="utf-8") as file:
+            model = coo.load(file)
+    else:
+        model = dimod.BinaryQuadraticModel.from_file(path.read_bytes())
+    return SimulatedAnnealingSampler().sample(model, num_reads=30, seed=1)
+
+
+@pytest.mark.parametrize("rule", STATED)
+@pytest.mark.parametrize(
+    ("form", "samples", "options"),
+    [
+        ("bqm", "samples.json", []),
+        ("bqm", "samples.csv", ["--penalty-scale", "0.5"]),
+        ("coo", "samples.txt", ["--capacity-encoding", "slack-free"]),
+    ],
+)
+def test_a_model_goes_out_and_its_samples_come_back(
+    cli: Run, ring: str, tmp_path: Path, rule: str, form: str, samples: str, options: list[str]
+) -> None:
+    """Encode, sample what dimod reads from the file, decode: the report's cost is that of its mapping."""
+    status, out, err = cli("encode", ring, *STATED[rule], *options, "-o", f"m.{form}", "--variables", "v.json")
+    names = json.loads((tmp_path / "v.json").read_text())
+    found = drawn(tmp_path / f"m.{form}")
+    assert (status, err) == (0, "")
+    assert f"variables            {len(names)}" in out
+    assert len(names) == len(found.variables)
+    bits = found.record.sample[:, np.argsort(np.array(found.variables))]
+    if samples.endswith(".json"):
+        (tmp_path / samples).write_text(json.dumps(found.to_serializable()))
+    else:
+        np.savetxt(tmp_path / samples, bits, fmt="%d", delimiter="," if samples.endswith("csv") else " ")
+    status, out, err = cli("decode", ring, *STATED[rule], "--samples", samples, "--json", "-")
+    report = json.loads(out)
+    tasks, hardware = read_tasks(tmp_path / ring).tasks, build(STATED[rule][1])
+    places = np.array([hardware.names.index(report["mapping"][task]) for task in tasks.names])
+    problem = Problem(tasks=tasks, topology=hardware, rule="capacity")
+    assert (status, err, report["solver"]) == (0, "", "decode")
+    assert report["cost"] == cost_of(problem, places).total < report["baseline_cost"]
+    assert [stage["name"] for stage in report["stages"]] == ["baseline", "bound", "samples"]
+
+
+def test_a_constrained_model_goes_out(cli: Run, ring: str, tmp_path: Path) -> None:
+    """Hybrid solvers get every task's nodes as a discrete variable."""
+    status, out, _ = cli("encode", ring, "--topology", "grid:3x3", "-o", "m.cqm")
+    model = dimod.ConstrainedQuadraticModel.from_file((tmp_path / "m.cqm").read_bytes())
+    assert (status, len(model.discrete), len(model.variables)) == (0, 9, 81)
+    assert "constraints          18" in out
+
+
+@pytest.mark.parametrize("command", ["encode", "decode"])
+def test_a_model_of_what_cannot_be_met_is_a_result(cli: Run, tmp_path: Path, command: str) -> None:
+    """Exit status 1 with the reason, and no model."""
+    (tmp_path / "s.csv").write_text("0\n")
+    own = ["-o", "m.bqm"] if command == "encode" else ["--samples", "s.csv"]
+    status, out, err = cli(command, "path.json", "--topology", "ring:2", "--rule", "one-to-one", *own)
+    assert (status, err) == (1, "")
+    assert out.startswith("infeasible: no mapping meets\n  slots: ")
+    assert not (tmp_path / "m.bqm").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        (["encode"], "output"),
+        (["encode", "-o", "m.txt"], "output"),
+        (["encode", "-o", "no/m.bqm"], "output"),
+        (["encode", "-o", "m.bqm", "--variables", "no/v.json"], "variables"),
+        (["encode", "-o", "m.bqm", "--pin", "a=q"], "pinned/a"),
+        (["encode", "-o", "m.bqm", "--penalty-scale", "0"], "ising/penalty_scale"),
+        (["encode", "-o", "m.bqm", "--capacity-encoding", "none"], "capacity_encoding"),
+        (["encode", "-o", "m.cqm", "--penalty-scale", "1"], "ising/penalty_scale"),
+        (["encode", "-o", "m.cqm", "--capacity-encoding", "slack-free"], "ising/capacity"),
+        (["decode"], "samples"),
+        (["decode", "--samples", "missing.csv"], "samples"),
+        (["decode", "--samples", "short.csv"], "samples"),
+        (["decode", "--samples", "odd.csv"], "samples"),
+        (["decode", "--samples", "pair.json"], "samples"),
+        (["decode", "--samples", "good.csv", "--forbid", "q=x"], "forbidden"),
+        (["decode", "--samples", "good.csv", "--json", "no/r.json"], "json"),
+    ],
+    ids=" ".join,
+)
+def test_bad_options_of_models_name_their_field(cli: Run, tmp_path: Path, arguments: list[str], field: str) -> None:
+    """Exit status 2, one line on standard error, and nothing written."""
+    for name, text in {"good": "1,0,0,0,1,0", "short": "1,0,0", "odd": "1,0,0,0,2,0"}.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    before = set(tmp_path.iterdir())
+    command, *options = arguments
+    assert refused(cli(command, "pair.json", "--topology", "path.json", *options), field)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_sample_of_another_width_is_told_what_is_expected(cli: Run, tmp_path: Path) -> None:
+    """The message has both numbers."""
+    (tmp_path / "short.csv").write_text("1,0,0")
+    _, _, err = cli("decode", "pair.json", "--topology", "path.json", "--samples", "short.csv")
+    assert err == "tiger: error: samples: expected 6 values a read, one for each variable, got 3\n"
 
 
 @pytest.mark.parametrize(
@@ -313,7 +461,11 @@ def test_no_command_shows_the_help(cli: Run) -> None:
     assert "Commands:" in err
 
 
-@pytest.mark.parametrize("command", [[], ["assign"], ["topologies"], ["solvers"], ["serve"], ["warm"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [[], ["assign"], ["encode"], ["decode"], ["topologies"], ["solvers"], ["serve"], ["warm"]],
+    ids=" ".join,
+)
 def test_help_of_every_command(cli: Run, command: list[str]) -> None:
     """`--help` and `-h` explain each command on standard output."""
     status, out, err = cli(*command, "--help")

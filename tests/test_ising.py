@@ -206,7 +206,14 @@ def test_a_sampler_with_a_limit_gets_smaller_windows():
 
 def test_the_walk_takes_what_is_no_dearer_and_comes_back():
     """Tests the walk's rule: down and level always, up at times, counted."""
-    walk = Walk(places=np.zeros(1, np.int64), cost=10.0, odds=np.ones(1), rng=np.random.default_rng(0), sweeps=None)
+    walk = Walk(
+        places=np.zeros(1, np.int64),
+        cost=10.0,
+        odds=np.ones(1),
+        rng=np.random.default_rng(0),
+        sweeps=None,
+        strength=1.0,
+    )
     walk.step(np.ones(1, np.int64), 10.0)
     assert (walk.cost, walk.places[0], walk.accepted, walk.stale) == (10.0, 1, 0, 1)
     walk.step(np.ones(1, np.int64), 8.0)

@@ -78,3 +78,12 @@ def test_a_read_only_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with pytest.raises(InputError, match="it is read-only"):
         outfile.check(str(tmp_path / "out.json"), "json")
+
+
+@pytest.mark.parametrize("before", [{}, {"model.bqm": b"old"}])
+def test_write_takes_bytes_too(tmp_path: Path, before: dict[str, bytes]) -> None:
+    """Bytes are written as they are."""
+    for name, content in before.items():
+        (tmp_path / name).write_bytes(content)
+    outfile.write(str(tmp_path / "model.bqm"), "output", b"\x00\xff\r\n")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"model.bqm": b"\x00\xff\r\n"}

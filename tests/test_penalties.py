@@ -219,3 +219,13 @@ def test_a_window_without_tasks_has_weights_of_nodes_alone(rule, random_problem)
         assert penalties.one_hot.shape == (0,)
         assert (penalties.exclusive > 0).all()
         assert penalties.exclusive.shape == penalties.capacity.shape == problem.topology.hosts.shape
+
+
+def test_a_fixed_scale_below_the_bound_is_one_of_the_aim():
+    """Tests that it goes with centred costs below 1 alone, and that what is left has no aim of its own."""
+    safe = safe_penalties(dense("one-to-one", 1))
+    for scale, base in ((0.3, safe.aim), (1.0, safe), (2.5, safe)):
+        fixed = safe.at(scale)
+        assert (fixed.scale, fixed.centred, fixed.aim) == (scale, scale < 1, None)
+        assert fixed.one_hot == pytest.approx(base.one_hot * scale / base.scale)
+    assert safe.aim.at(0.3).one_hot.tolist() == safe.at(0.3).one_hot.tolist()

@@ -7,7 +7,9 @@ from multiprocessing import get_context
 import networkx as nx
 import pytest
 
+from tiger import portfolio
 from tiger.formats.graphs import task_graph_of
+from tiger.ising import IsingParams
 from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.portfolio import budgets
@@ -103,3 +105,21 @@ def test_time_limits_are_heard(solver, topology):
     report = solve(problem, solver=solver, effort=2**63 - 1, time_limit_s=0.2)
     assert report.feasible
     assert report.seconds < 3
+
+
+def test_options_of_the_ising_path_are_used(random_problem, monkeypatch):
+    """Tests that samplers get all of them, and `auto` those that are not sizes."""
+    problem, seen = random_problem("one-to-one", 3, tasks=30, nodes=32), []
+    made = portfolio.ising_of
+
+    def spy(sampler, problem, params, executor):
+        seen.append(params)
+        return made(sampler, problem, params, executor)
+
+    monkeypatch.setattr(portfolio, "ising_of", spy)
+    asked = IsingParams(passes=9, starts=7, penalty_scale=0.4, beta_range=(0.1, 2.0), capacity="slack-free")
+    for solver in ("neal", "auto"):
+        portfolio.plan(Request(solver=solver, ising=asked), problem)
+    assert seen[0] == asked
+    assert (seen[1].penalty_scale, seen[1].beta_range, seen[1].capacity) == (0.4, (0.1, 2.0), "slack-free")
+    assert (seen[1].passes, seen[1].starts) == (1, 0)

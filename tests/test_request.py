@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
+from tiger.ising import IsingParams, Sampling
 from tiger.request import Request
 
 
@@ -75,3 +76,47 @@ def test_sampler_objects_are_accepted_and_others_are_not():
     assert Request(solver=dimod.ExactSolver()).name == "ExactSolver"
     with pytest.raises(TypeError, match="expected a name or a dimod sampler, got int"):
         Request(solver=7)
+
+
+def test_options_of_the_ising_path_are_its_own_type():
+    """Tests the default, and that a plain mapping is a programming error."""
+    assert Request().ising == IsingParams()
+    assert Request(ising=IsingParams(penalty_scale=0.5)).ising.penalty_scale == 0.5
+    with pytest.raises(TypeError, match="ising: expected IsingParams, got dict"):
+        Request(ising={"penalty_scale": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        *(({"penalty_scale": bad}, "penalty_scale") for bad in (0, -1.0, float("nan"), float("inf"), "1", True)),
+        *(({"penalty_scale": bad}, "penalty_scale") for bad in (1e10, 1e-10, 10**400)),
+        *(({"beta_range": bad}, "beta_range") for bad in ((1, 0.5), (0, 1), (1, float("inf")), (1, float("nan")))),
+        *(({"beta_range": bad}, "beta_range") for bad in ((1,), (1, 2, 3), 2.0, "12", ("1", "2"), (True, 2), {1, 2})),
+        *(({"capacity": bad}, "capacity") for bad in ("none", "", None, ["slack"])),
+        *(({name: 0}, name) for name in ("whole_variables", "window_size", "passes", "windows")),
+        *(({"passes": bad}, "passes") for bad in (-1, 1.0, True, "2", None)),
+        ({"starts": -1}, "starts"),
+        ({"whole": Sampling(rounds=0, reads=1, sweeps=1)}, "whole/rounds"),
+        ({"window": Sampling(rounds=1, reads=0, sweeps=1)}, "window/reads"),
+        ({"window": Sampling(rounds=1, reads=1, sweeps=0)}, "window/sweeps"),
+    ],
+)
+def test_bad_options_of_the_ising_path_are_refused(options, field):
+    """Tests values out of range and other types."""
+    with pytest.raises(InputError, match="expected") as error:
+        IsingParams(**options)
+    assert error.value.field == f"ising/{field}"
+    assert len(str(error.value)) < 160
+
+
+@pytest.mark.parametrize("beta_range", [(0.1, 2.0), (1, 1), [0.1, 2.0]])
+def test_temperatures_run_from_hot_to_cold(beta_range):
+    """Tests a pair, equal ends, and that a list becomes a tuple."""
+    assert IsingParams(beta_range=beta_range).beta_range == tuple(beta_range)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 0.3, 1, 1e9])
+def test_penalties_may_have_any_sensible_scale(scale):
+    """Tests both ends of the range."""
+    assert IsingParams(penalty_scale=scale).penalty_scale == scale

@@ -1,4 +1,4 @@
-"""The command line: `tiger assign`, `topologies`, `solvers`, `serve` and `warm`.
+"""The command line: `tiger assign`, `encode`, `decode`, `topologies`, `solvers`, `serve` and `warm`.
 
 What a command needs is imported inside it, so that help and bad options answer at once.
 """
@@ -7,12 +7,11 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tiger import __version__, console, outfile
+from tiger import __version__, console, options, outfile
 from tiger.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,49 +68,38 @@ def tiger(
 
 @app.command()
 def assign(
-    tasks: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TASKS", help="A .json, .graph, .mtx, .csv, .graphml, .dat or .ram file.", show_default=False
-        ),
-    ],
-    topology: Annotated[
-        str | None,
-        typer.Option(metavar="SPEC", help="Like torus:4x4, see `tiger topologies`; or a .json or .arc file."),
-    ] = None,
-    rule: Annotated[
-        Literal["one-to-one", "levels", "capacity"] | None, typer.Option(help="Which tasks may share a node.")
-    ] = None,
-    slots: Annotated[int | None, typer.Option(metavar="N", help="Tasks per node; implies --rule capacity.")] = None,
-    imbalance: Annotated[
-        float, typer.Option(metavar="X", help="Scale slots by 1 + X, rounded down; implies --rule capacity.")
-    ] = 0.0,
-    pin: Annotated[
-        list[str] | None, typer.Option(metavar="TASK=NODE", help="Fix a task to a node; split at the last '='.")
-    ] = None,
-    forbid: Annotated[
-        list[str] | None, typer.Option(metavar="TASK=NODE", help="Keep a task off a node; split at the last '='.")
-    ] = None,
+    tasks: options.Tasks,
+    topology: options.Topology = None,
+    rule: options.Rule = None,
+    slots: options.Slots = None,
+    imbalance: options.Imbalance = 0.0,
+    pin: options.Pin = None,
+    forbid: options.Forbid = None,
     solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`.")] = "auto",
+    objective: Annotated[
+        Literal["cost", "max-link-load", "makespan"], typer.Option(help="What to make small.")
+    ] = "cost",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same mapping.")] = 0,
     effort: Annotated[
         int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")
     ] = None,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
-    json_file: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON; - prints that alone.")
+    penalty_scale: options.PenaltyScale = None,
+    beta_range: Annotated[
+        str | None, typer.Option(metavar="HOT,COLD", help="Inverse temperatures of annealing, in 1 / cost.")
     ] = None,
+    capacity_encoding: options.CapacityEncoding = "slack",
+    json_file: options.Json = None,
 ) -> int:
     """Map tasks onto a topology.
 
     Exits with 0 when solved, 1 when nothing feasible exists, 2 on bad input. The result goes to standard output,
     progress and complaints to standard error.
     """
-    pins = _pins(pin or [])
-    pairs = [_pair("forbidden", text) for text in forbid or []]
-    if json_file is not None and json_file != "-":
-        outfile.check(json_file, "json")
+    pins, pairs, betas = _pins(pin or []), _pairs(forbid or []), _betas(beta_range)
+    _check_report(json_file)
     from tiger.door import assign as assign_tasks
+    from tiger.ising import IsingParams
 
     with console.progress() as show:
         report = assign_tasks(
@@ -123,11 +111,90 @@ def assign(
             pinned=pins,
             forbidden=pairs,
             solver=solver,
+            objective=objective,
             seed=seed,
             effort=effort,
             time_limit_s=time_limit,
+            ising=IsingParams(penalty_scale=penalty_scale, beta_range=betas, capacity=capacity_encoding),
             progress=show,
         )
+    _deliver(report, json_file)
+    return OK if report.feasible else INFEASIBLE
+
+
+@app.command()
+def encode(
+    tasks: options.Tasks,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="A .bqm, .coo or .cqm file.", show_default=False)
+    ],
+    topology: options.Topology = None,
+    rule: options.Rule = None,
+    slots: options.Slots = None,
+    imbalance: options.Imbalance = 0.0,
+    pin: options.Pin = None,
+    forbid: options.Forbid = None,
+    penalty_scale: options.PenaltyScale = None,
+    capacity_encoding: options.CapacityEncoding = "slack",
+    variables: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write [task, node] of every variable as JSON.")
+    ] = None,
+) -> int:
+    """Write the model of a problem for other software.
+
+    A .bqm file is the QUBO in dimod's format, .coo the same as text, .cqm a constrained model for hybrid solvers. Below
+    a penalty scale of 1, the safe bound and the default, costs are centred. Exits as `tiger assign` does.
+    """
+    pins, pairs = _pins(pin or []), _pairs(forbid or [])
+    if variables is not None:
+        outfile.check(variables, "variables")
+    from tiger.door import problem_of
+    from tiger.exchange import Model, write_model
+    from tiger.ising import IsingParams
+    from tiger.summary import model_summary, unmet
+
+    ising = IsingParams(penalty_scale=penalty_scale, capacity=capacity_encoding)
+    problem = problem_of(tasks, topology, rule=rule, slots=slots, imbalance=imbalance, pinned=pins, forbidden=pairs)
+    written = write_model(problem, output, ising)
+    if not isinstance(written, Model):
+        console.emit(unmet(written))
+        return INFEASIBLE
+    if variables is not None:
+        outfile.write(variables, "variables", json.dumps(written.variables) + "\n")
+    console.emit(model_summary(written, output))
+    return OK
+
+
+@app.command()
+def decode(
+    tasks: options.Tasks,
+    samples: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="A dimod SampleSet in .json, or lines of 0 and 1.", show_default=False),
+    ],
+    topology: options.Topology = None,
+    rule: options.Rule = None,
+    slots: options.Slots = None,
+    imbalance: options.Imbalance = 0.0,
+    pin: options.Pin = None,
+    forbid: options.Forbid = None,
+    json_file: options.Json = None,
+) -> int:
+    """Turn samples of an encoded problem into a mapping.
+
+    The problem is stated as it was for `tiger encode`. Every sample is repaired and polished, and the best one is
+    reported as `tiger assign` does.
+    """
+    pins, pairs = _pins(pin or []), _pairs(forbid or [])
+    _check_report(json_file)
+    from tiger.door import problem_of
+    from tiger.recorded import decoded
+    from tiger.samplefile import read_samples
+
+    problem = problem_of(tasks, topology, rule=rule, slots=slots, imbalance=imbalance, pinned=pins, forbidden=pairs)
+    rows = read_samples(samples)
+    with console.progress() as show:
+        report = decoded(problem, rows, show)
     _deliver(report, json_file)
     return OK if report.feasible else INFEASIBLE
 
@@ -186,12 +253,34 @@ def _pins(texts: Sequence[str]) -> dict[str, str]:
     return pins
 
 
+def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of `--forbid` arguments."""
+    return [_pair("forbidden", text) for text in texts]
+
+
 def _pair(field: str, text: str) -> tuple[str, str]:
     """Return task and node of TASK=NODE, split at the last sign: a task may hold any, the nodes of a SPEC hold none."""
     task, sign, node = text.rpartition("=")
     if not (task and sign and node):
         raise InputError(field, f"expected TASK=NODE, got {text!r}")
     return task, node
+
+
+def _betas(text: str | None) -> tuple[float, float] | None:
+    """Return the two numbers of `--beta-range`."""
+    if text is None:
+        return None
+    try:
+        hot, cold = map(float, text.split(","))
+    except ValueError:
+        raise InputError("ising/beta_range", f"expected HOT,COLD, two numbers, got {text!r}") from None
+    return hot, cold
+
+
+def _check_report(json_file: str | None) -> None:
+    """Raise InputError unless the report can be written to where it is to go."""
+    if json_file is not None and json_file != "-":
+        outfile.check(json_file, "json")
 
 
 def _deliver(report: "Report", json_file: str | None) -> None:

@@ -1,24 +1,26 @@
 """The Ising path: sample tuned QUBOs of the whole problem or of windows, repair, polish, accept what is cheaper."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import dimod
 import numpy as np
 
 from tiger.decode import repair
 from tiger.encode import COUPLER_LIMIT, CapacityEncoding, coupler_count
+from tiger.errors import InputError
 from tiger.lookahead import assigned, placed_forward
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Partitioner, Samples, Stop
 from tiger.model.seeds import derived
 from tiger.model.window import Block, Window, fold, whole
-from tiger.objective import cost_of
+from tiger.objective import cost_of, violations
 from tiger.penalties import Penalties
 from tiger.report import Detail
 from tiger.run import Run
@@ -31,6 +33,7 @@ WIDE = 1 << 16
 RISE = 1 / 3
 STALE = 100
 SPANS = (1, 2, 3)
+SCALES = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,7 @@ class IsingParams:
     Above `whole_variables` only windows are sampled, of at most `window_size` variables each, in `passes` a unit of
     effort; `windows` limits how many of them a pass solves, None for all. `starts` mappings are constructed before the
     first pass. `penalty_scale` fixes the penalties at that multiple of the safe bound, and `beta_range` the inverse
-    temperatures, first and last, in 1 / cost; both are chosen where they are None.
+    temperatures, first and last, in 1 / cost; both are chosen where they are None. Raises InputError for a bad value.
     """
 
     whole: Sampling = Sampling(rounds=8, reads=48, sweeps=300)
@@ -62,6 +65,52 @@ class IsingParams:
     penalty_scale: float | None = None
     beta_range: tuple[float, float] | None = None
     capacity: CapacityEncoding = "slack"
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        sizes = {"whole_variables": self.whole_variables, "window_size": self.window_size, "passes": self.passes}
+        if self.windows is not None:
+            sizes["windows"] = self.windows
+        for stage, sampling in (("whole", self.whole), ("window", self.window)):
+            counts = {"rounds": sampling.rounds, "reads": sampling.reads, "sweeps": sampling.sweeps}
+            sizes |= {f"{stage}/{name}": count for name, count in counts.items()}
+        for name, size in sizes.items():
+            _check_size(name, size, 1)
+        _check_size("starts", self.starts, 0)
+        scale = self.penalty_scale
+        if scale is not None and not (_is_positive(scale) and 1 / SCALES <= scale <= SCALES):
+            wanted = f"expected a finite number > 0, from {1 / SCALES:g} to {SCALES:g}"
+            raise InputError("ising/penalty_scale", f"{wanted}, got {_short(scale)}")
+        if self.beta_range is not None:
+            object.__setattr__(self, "beta_range", _betas(self.beta_range))
+        if self.capacity not in get_args(CapacityEncoding):
+            known = " or ".join(get_args(CapacityEncoding))
+            raise InputError("ising/capacity", f"expected {known}, got {_short(self.capacity)}")
+
+
+def _check_size(name: str, size: int, least: int) -> None:
+    """Raise InputError unless a size is a whole number that is large enough."""
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
+        raise InputError(f"ising/{name}", f"expected a whole number >= {least}, got {_short(size)}")
+
+
+def _betas(beta_range: object) -> tuple[object, ...]:
+    """Return inverse temperatures from hot to cold, or raise InputError."""
+    pair = tuple(beta_range) if isinstance(beta_range, tuple | list) else ()
+    if len(pair) != 2 or not all(map(_is_positive, pair)) or pair[0] > pair[1]:
+        wanted = "expected two finite numbers > 0, the smaller one, which is the hot end, first"
+        raise InputError("ising/beta_range", f"{wanted}, got {_short(beta_range)}")
+    return pair
+
+
+def _is_positive(value: object) -> bool:
+    """Tell whether this is a number above 0 that a float can hold."""
+    return type(value) is not bool and isinstance(value, int | float) and 0 < value <= sys.float_info.max
+
+
+def _short(value: object) -> str:
+    """Return the start of a value as text; a whole number with very many digits has no other."""
+    return repr(value)[:40] if not isinstance(value, int) or value.bit_length() < 200 else "a much larger number"
 
 
 SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, tuple[int, Stop]], Samples]
@@ -108,7 +157,7 @@ class Walk:
     odds: FloatArray
     rng: np.random.Generator
     sweeps: Sweeps | None
-    strength: float = 1.0
+    strength: float | None
     shares: list[float] = field(default_factory=list)
     accepted: int = 0
     rises: float = 0.0
@@ -131,7 +180,8 @@ class Ising:
     """Hold what the path is put together from: bits from a sampler, penalties by a tuner, blocks by partitioners.
 
     A pass draws one of the partitioners, by how often windows of each were accepted. `construct` returns local nodes of
-    a whole problem's window to start from, or None.
+    a whole problem's window to start from, or None. `strengths` are those of the penalties at first, for the whole and
+    for windows, None for the safe bound.
     """
 
     sample: SampleWith
@@ -139,6 +189,7 @@ class Ising:
     partitioners: tuple[Partitioner, ...]
     polish: Polish
     construct: Starts | None = None
+    strengths: tuple[float | None, float | None] = (None, 1.0)
     executor: Executor | None = None
     params: IsingParams = IsingParams()
 
@@ -158,7 +209,7 @@ class Ising:
                 return
             sampling = self.params.whole
             sampling = Sampling(rounds=sampling.rounds * effort, reads=sampling.reads, sweeps=sampling.sweeps)
-            tuned = self._job(run, run.places, window, sampling, None, seed).solve()
+            tuned = self._job(run, window, sampling, (self.strengths[0], None), seed).solve()
             gained = tuned.local is not None and run.offer(window.placed(run.places, tuned.local))
             detail["variables"], detail["couplers"] = tuned.variables, tuned.couplers
             detail["rounds"] = tuple(trial.to_dict() for trial in tuned.trials)
@@ -176,7 +227,7 @@ class Ising:
         self._start(run, sweeps, seed)
         rng = np.random.default_rng(derived(seed, self.params.passes * effort))
         odds = np.ones(len(self.partitioners))
-        walk = Walk(places=run.places, cost=run.cost, odds=odds, rng=rng, sweeps=sweeps)
+        walk = Walk(places=run.places, cost=run.cost, odds=odds, rng=rng, sweeps=sweeps, strength=self.strengths[1])
         passes = self.params.passes * effort
         for number in range(passes):
             if not run.ended:
@@ -218,14 +269,22 @@ class Ising:
         if coupler_count(window) > COUPLER_LIMIT or window.linear.size > self.params.window_size:
             return None
         sampling = self.params.window
-        params = TuneParams(rounds=sampling.rounds, strength=1.0, tuner=self.tuner)
+        params = TuneParams(
+            rounds=sampling.rounds,
+            strength=self.strengths[1],
+            scale=self.params.penalty_scale,
+            capacity=self.params.capacity,
+            tuner=self.tuner,
+        )
         return Job(window, run.places, self.sample, None, sampling, params, seed, run.deadline).solve().local
 
     def _pass(self, run: Run, walk: Walk, number: int, seed: int, detail: dict[str, Detail]) -> None:
         """Solve the windows of one pass, those that do not touch each other at once."""
         rng, limit = np.random.default_rng(seed), self.params.window_size
         kind = int(rng.choice(len(walk.odds), p=walk.odds / walk.odds.sum()))
-        blocks = self.partitioners[kind].split(run.problem, walk.places, max_size=limit, seed=seed + number)
+        # Even and odd seeds go over levels forward and backward.
+        split_seed = 2 * derived(seed, 0) + number % 2
+        blocks = self.partitioners[kind].split(run.problem, walk.places, max_size=limit, seed=split_seed)
         walk.shares, walk.accepted, count = [], 0, 0
         for batch in _batches(run.problem, islice(blocks, self.params.windows)):
             if run.ended:
@@ -233,26 +292,30 @@ class Ising:
             jobs = []
             for block in batch:
                 window = fold(run.problem, _moved(block, walk.places, limit), walk.places)
-                here = walk.strength, derived(seed, count)
-                jobs.append(self._job(run, walk.places, window, self.params.window, *here))
+                jobs.append(
+                    self._job(run, window, self.params.window, (walk.strength, walk.places), derived(seed, count))
+                )
                 count += 1
             for job, tuned in zip(jobs, (self.executor.map if self.executor else map)(Job.solve, jobs), strict=True):
-                self._take(run, walk, job.window, tuned)
+                self._take(run, walk, job, tuned)
         walk.odds[kind] = 0.8 * walk.odds[kind] + 0.2 * (0.1 + walk.accepted / max(count, 1))
         detail["windows"], detail["accepted"], detail["penalty_strength"] = count, walk.accepted, walk.strength
         detail["feasible_share"] = float(np.mean(walk.shares)) if walk.shares else 0.0
         detail |= _figures(tuned.trials[-1]) if count else {}
 
-    def _take(self, run: Run, walk: Walk, window: Window, tuned: Tuned) -> None:
+    def _take(self, run: Run, walk: Walk, job: Job, tuned: Tuned) -> None:
         """Propose a window's answer to the walk and the run, if it is dearer polished with what lies around."""
-        walk.strength = tuned.strength
+        walk.strength = tuned.strength if walk.strength else None
         walk.shares.append(tuned.trials[-1].feasible_share)
         if tuned.local is None:
             return
-        places = window.placed(walk.places, tuned.local)
+        places = job.window.placed(walk.places, tuned.local)
+        if walk.places is not job.places and violations(run.problem, places):
+            # Polish of another window of the batch reached over to this one.
+            return
         cost = cost_of(run.problem, places).total
         if cost >= walk.cost:
-            places = self.polish(places, _around(run.problem, window.block, places), run.deadline)
+            places = self.polish(places, _around(run.problem, job.window.block, places), run.deadline)
             if walk.sweeps is not None:
                 places = walk.sweeps.improve(places, run.deadline)
             cost = cost_of(run.problem, places).total
@@ -263,18 +326,20 @@ class Ising:
             walk.places, walk.cost, walk.stale = run.places, run.cost, 0
 
     def _job(
-        self, run: Run, places: IntArray, window: Window, sampling: Sampling, strength: float | None, seed: int
+        self, run: Run, window: Window, sampling: Sampling, here: tuple[float | None, IntArray | None], seed: int
     ) -> Job:
-        """Return the work on a window, from a strength of its penalties and a seed."""
+        """Return the work on a window, from a strength of its penalties, away from a mapping if there is one."""
+        strength, known = here
         params = TuneParams(
             rounds=sampling.rounds,
             strength=strength,
             scale=self.params.penalty_scale,
             capacity=self.params.capacity,
             target=run.target,
-            avoid=None if strength is None else window.local(places),
+            avoid=None if known is None else window.local(known),
             tuner=self.tuner,
         )
+        places = run.places if known is None else known
         return Job(window, places, self.sample, self.polish, sampling, params, seed, run.deadline)
 
 

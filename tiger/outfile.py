@@ -18,8 +18,8 @@ def check(target: str, field: str) -> None:
             draft.unlink()
 
 
-def write(target: str, field: str, text: str) -> None:
-    """Write a text to the target, or raise InputError of a field.
+def write(target: str, field: str, content: str | bytes) -> None:
+    """Write a text or bytes to the target, or raise InputError of a field.
 
     A regular file, new or behind links, is written beside its place and then renamed into it; a device or a pipe is
     written as it is.
@@ -27,7 +27,10 @@ def write(target: str, field: str, text: str) -> None:
     with _refusals(target, field):
         final, draft = _places(Path(target))
         try:
-            draft.write_text(text, encoding="utf-8")
+            if isinstance(content, str):
+                draft.write_text(content, encoding="utf-8")
+            else:
+                draft.write_bytes(content)
             if draft != final:
                 draft.replace(final)
         finally:
@@ -36,7 +39,7 @@ def write(target: str, field: str, text: str) -> None:
 
 
 def _places(path: Path) -> tuple[Path, Path]:
-    """Return where the file belongs and where its text goes first, the same for what is no regular file."""
+    """Return where the file belongs and where its content goes first, the same for what is no regular file."""
     if path.is_dir():
         raise IsADirectoryError(None, "it is a directory")
     if path.exists() and not path.is_file():

@@ -34,6 +34,10 @@ class Penalties:
         """Return the same weights at another size relative to the safe bound."""
         return replace(self.weighed(scale / self.scale, scale / self.scale), scale=scale, aim=None)
 
+    def at(self, scale: float) -> "Penalties":
+        """Return, of safe weights, those of a fixed scale: below 1 the ones to aim at, which go with centred costs."""
+        return (self.aim if self.aim is not None and scale < 1 else self).scaled(scale)
+
     def weighed(self, task: FloatArray | float, node: FloatArray | float) -> "Penalties":
         """Return weights multiplied by task[k] for one-hot and node[q] for what a node may hold."""
         return replace(

@@ -31,6 +31,7 @@ HOT, COLD = 2.0, 15.0
 EXACT_TASKS = 24
 EXACT_CELLS = 2_000_000
 QPU_WIDTH, QPU_READS = 8, 100
+TABU_STRENGTH = 1.5
 COSTLY, COSTLY_WINDOWS = 1 << 20, 4
 LEVEL_WINDOW, LEVEL_PASSES = 512, 8
 BISECTED = 1024
@@ -69,7 +70,7 @@ def _auto(request: Request, problem: Problem) -> tuple[Step, ...]:
     few = IsingParams(
         window=Sampling(rounds=1, reads=4, sweeps=100),
         passes=1,
-        windows=max(tasks // 16, 1),
+        windows=max(tasks // (64 if problem.rule == "levels" else 16), 1),
         starts=0,
         penalty_scale=request.ising.penalty_scale,
         beta_range=request.ising.beta_range,
@@ -118,7 +119,7 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
     """
     levels = problem.rule == "levels"
     if levels:
-        wide, passes = max(params.window_size, LEVEL_WINDOW), LEVEL_PASSES * params.passes
+        wide, passes = max(params.window_size, LEVEL_WINDOW), params.passes * (1 if params.windows else LEVEL_PASSES)
         params = replace(params, window_size=wide, whole_variables=min(params.whole_variables, wide), passes=passes)
     most = getattr(sampler, "max_variables", None)
     if most is not None:
@@ -133,12 +134,24 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
     return Ising(
         sample=partial(draw_bits, sampler, params.beta_range),
         tuner=Bisection() if tuned(sampler) else Fixed(),
+        strengths=_strengths(sampler),
         partitioners=(LevelWindows(2), LevelWindows(3)) if levels else _task_windows(problem),
         polish=registry.polish(problem),
         construct=None if levels or len(problem.free) > BISECTED else partial(_bisected, problem),
         executor=executor,
         params=params,
     )
+
+
+def _strengths(sampler: Sampler) -> tuple[float | None, float | None]:
+    """Return at what strength of the penalties a sampler starts, on the whole problem and on windows.
+
+    Tabu search finds better mappings at a strength of its own, tuned samplers walk from the safe bound, and others, of
+    which nothing is known, stay there.
+    """
+    if type(sampler).__name__ == "TabuSampler":
+        return TABU_STRENGTH, TABU_STRENGTH
+    return (None, 1.0) if tuned(sampler) else (None, None)
 
 
 def _task_windows(problem: Problem) -> tuple[Partitioner, ...]:

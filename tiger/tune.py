@@ -164,7 +164,7 @@ def tune(window: Window, sample: Sample, finish: Finish, params: TuneParams, *, 
     aim, tuner = safe.aim or safe, params.tuner
     penalties: Penalties | None = safe if params.strength is None else aim.scaled(aim.scale * params.strength)
     if params.scale is not None:
-        penalties, tuner = (safe if params.scale >= 1 else aim).scaled(params.scale), Fixed()
+        penalties, tuner = safe.at(params.scale), Fixed()
     best: IntArray | None = None
     trial: Trial | None = None
     trials: list[Trial] = []

@@ -1,0 +1,92 @@
+"""Files of samples: what other software drew from a model."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import dimod
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.files import read_json
+from tiger.formats.text import is_number, read_text
+from tiger.formats.values import shown
+from tiger.model.arrays import BitArray, IntArray
+from tiger.recorded import Rows
+
+FIELD = "samples"
+WANTED = "expected bits 0 and 1, or spins -1 and 1"
+NO_SET = "expected a dimod SampleSet as its to_serializable() states it"
+MOST_READS = 1 << 53
+
+
+def read_samples(path: str | Path) -> Rows:
+    """Read a file of samples, bits 0 and 1 or spins -1 and 1; raise InputError of `samples` for any other.
+
+    A `.json` file is a dimod SampleSet (`SampleSet.to_serializable`) on variables 0, 1, .. in any order. Any other is
+    text, a read in each line, its values in the order of the variables, separated by commas or blanks; lines that begin
+    with # are notes.
+    """
+    text = read_text(Path(path), FIELD)
+    return _sample_set(text) if Path(path).suffix.lower() == ".json" else _table(text)
+
+
+def _table(text: str) -> Rows:
+    """Read lines of values."""
+    rows = list(_rows(text))
+    if not rows:
+        raise InputError(FIELD, f"{WANTED}, a read in each line, got no read")
+    return Rows(_bits(np.array(rows)), np.ones(len(rows), np.int64))
+
+
+def _rows(text: str) -> Iterator[BitArray]:
+    """Yield the values of each line, as many as the first has."""
+    width = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.replace(",", " ").split()
+        if not words or words[0].startswith("#"):
+            continue
+        width = width or len(words)
+        if len(words) != width:
+            raise InputError(FIELD, f"line {number}: expected {width} values, as before, got {len(words)}")
+        yield _values(number, words)
+
+
+def _values(number: int, words: Sequence[str]) -> BitArray:
+    """Return the values of a line."""
+    odd = [word for word in words if not is_number(word) or float(word) not in (-1, 0, 1)]
+    if odd:
+        raise InputError(FIELD, f"line {number}: {WANTED}, got {shown(odd[0])}")
+    return np.array(words, np.float64).astype(np.int8)
+
+
+def _sample_set(text: str) -> Rows:
+    """Read a dimod SampleSet."""
+    stated = read_json(text, FIELD)
+    try:
+        found = dimod.SampleSet.from_serializable(stated)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(FIELD, f"{NO_SET}, got a fault: {shown(str(error), 120)}") from None
+    values, counts, labels = found.record.sample, found.record.num_occurrences, list(found.variables)
+    stranger = [label for label in labels if label not in range(len(labels))]
+    if stranger:
+        raise InputError(FIELD, f"expected the model's variables, 0 to {len(labels) - 1}, got {shown(stranger[0])}")
+    if not len(values):
+        raise InputError(FIELD, "expected at least one read, got none")
+    if counts.dtype.kind not in "iu" or counts.shape != values.shape[:1] or not _counted(counts):
+        raise InputError(FIELD, f"expected num_occurrences of 1 or more, of at most {MOST_READS:g} in all")
+    return Rows(_bits(values[:, np.argsort(np.array(labels, np.int64))]), counts.astype(np.int64))
+
+
+def _counted(counts: IntArray) -> bool:
+    """Tell whether every row stands for a read or more, and their sum is exact."""
+    return bool(counts.min() >= 1 and counts.sum(dtype=np.float64) <= MOST_READS)
+
+
+def _bits(values: BitArray) -> BitArray:
+    """Return values as bits."""
+    wrong = ~np.isin(values, (-1, 0, 1))
+    if wrong.any():
+        raise InputError(FIELD, f"{WANTED}, got {shown(values[wrong][0])}")
+    if (values == 0).any() and (values == -1).any():
+        raise InputError(FIELD, f"{WANTED}, got 0 and -1 together")
+    return (values > 0).astype(np.int8)
