@@ -3,7 +3,7 @@
     python -m benchmarks [original] [tuning] [layers] [samplers] [--data FOLDER] [--print]
 
 Without names all tables are measured. `--data` (or TIGER_QAPLIB) names a folder of QAPLIB `.dat` files; without it the
-QAPLIB rows are left out, and the README is only printed to, never changed.
+QAPLIB rows are left out, and that table is printed but not put into the README.
 """
 
 import argparse

@@ -56,7 +56,7 @@ def measure(problem: Problem) -> np.ndarray:
     """Return mean gaps in per cent over the seeds, and the seconds of `neal` and `auto`."""
     start = launch_order(problem)
     assert not isinstance(start, tuple)
-    forward = cost_of(problem, placed_forward(problem, start, 1, assigned)).total
+    forward = cost_of(problem, placed_forward(problem, start, 1, assigned, bool)).total
     rows = []
     for seed in SEEDS:
         neal, auto = (solve(problem, solver=solver, seed=seed) for solver in ("neal", "auto"))

@@ -11,7 +11,9 @@ from collections import deque
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import eigh
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.metrics import GridMetric, Metric, TreeMetric
@@ -20,6 +22,7 @@ from tiger.model.window import Window
 
 PASSES = 6
 PATIENCE = 50
+SPECTRAL = 256
 
 
 class Field(NamedTuple):
@@ -128,9 +131,15 @@ def _cut(field: Field, reach: FloatArray, inside: IntArray, halves: tuple[IntArr
 
 
 def _lines(flow: FloatArray, pull: FloatArray) -> list[IntArray]:
-    """Return orders of the tasks to cut: along the second eigenvector of the Laplacian both ways, and by the pull."""
+    """Return orders of the tasks to cut: by the pull, and both ways along the second eigenvector of the Laplacian.
+
+    Where there are many tasks a banded order takes the place of the eigenvector.
+    """
     lines = [np.argsort(-pull, kind="stable")]
-    if len(flow) > 2:
+    if len(flow) > SPECTRAL:
+        banded = reverse_cuthill_mckee(sp.csr_array(flow), symmetric_mode=True).astype(np.int64)
+        lines += [banded, banded[::-1]]
+    elif len(flow) > 2:
         vector = eigh(np.diag(flow.sum(axis=1)) - flow, subset_by_index=[1, 1])[1][:, 0]
         # Rounded, as the sign of an eigenvector and the order of its equal entries are the library's whim.
         vector = np.round(vector * np.sign(vector[np.abs(vector).argmax()]), 9)

@@ -1,17 +1,22 @@
 """Tests of the weights of constraints: safe ones, those they aim at, and how they are changed."""
 
+from dataclasses import replace
+
+import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from tiger.centring import centred
 from tiger.feasibility import launch_order
+from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric, GridMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.model.window import Block, Capacity, fold, whole
 from tiger.penalties import MARGIN, TYPICAL, Penalties, fills, safe_penalties, units
+from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
 
@@ -229,3 +234,31 @@ def test_a_fixed_scale_below_the_bound_is_one_of_the_aim():
         assert (fixed.scale, fixed.centred, fixed.aim) == (scale, scale < 1, None)
         assert fixed.one_hot == pytest.approx(base.one_hot * scale / base.scale)
     assert safe.aim.at(0.3).one_hot.tolist() == safe.at(0.3).one_hot.tolist()
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e6])
+@pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
+def test_bug_weights_are_in_units_of_cost(rule, unit, random_problem, random_feasible):
+    """Tests that costs a thousandth as large have penalties a thousandth as large, safe and typical ones."""
+    for seed in range(8):
+        problem = random_problem(rule, seed, tasks=5, nodes=5)
+        window = fold(problem, whole(problem), random_feasible(problem, np.random.default_rng(0)))
+        if not window.traffic.nnz:
+            continue
+        traffic = window.traffic * unit
+        scaled = replace(window, linear=window.linear * unit, traffic=traffic, constant=window.constant * unit)
+        plain, other = safe_penalties(window), safe_penalties(scaled)
+        for a, b in ((plain, other), (plain.aim, other.aim)):
+            assert np.allclose(a.one_hot * unit, b.one_hot, rtol=1e-6)
+            assert np.allclose(a.exclusive * unit, b.exclusive, rtol=1e-6)
+            assert np.allclose(a.capacity * unit, b.capacity, rtol=1e-6)
+
+
+def test_bug_the_largest_volumes_do_not_overflow():
+    """Tests a graph with volumes of 1e155, whose squares are no numbers any more."""
+    graph = nx.random_regular_graph(3, 8, seed=1)
+    nx.set_edge_attributes(graph, 1e155, "weight")
+    problem = Problem(tasks=task_graph_of(graph), topology=build("grid:2x4"), rule="one-to-one")
+    aim = safe_penalties(fold(problem, whole(problem), np.arange(8))).aim
+    assert np.isfinite(aim.one_hot).all()
+    assert 0 < aim.scale < 1

@@ -34,21 +34,25 @@ def centred(window: Window) -> Split:
     together = (group_of[edges.row] == group_of[edges.col]) & (group_of[edges.row] >= 0)
     back = np.asarray(window.traffic.T.tocsr()[edges.row, edges.col]).ravel()
     constant, linear, variance = window.constant, window.linear.copy(), np.zeros(tasks)
+    allowed = window.allowed
+    # Squares are taken of shares of the largest numbers, as those of large numbers overflow.
+    most, far = float(edges.data.max(initial=0.0)) or 1.0, float(np.abs(window.distance).max(initial=0.0)) or 1.0
+    unit = max(most * far, float(np.abs(np.where(allowed, linear, 0.0)).max(initial=0.0)))
     rests = []
     for mask, diagonal in ((together, False), (~together, True)):
         mean, source, target, rest = _split(window.distance, diagonal=diagonal)
         i, j, volume = edges.row[mask], edges.col[mask], edges.data[mask]
         constant += mean * float(volume.sum())
         linear += np.outer(np.bincount(i, volume, tasks), source) + np.outer(np.bincount(j, volume, tasks), target)
-        power, mutual = float((rest * rest).mean()), float((rest * rest.T).mean())
-        variance += (np.bincount(i, volume**2, tasks) + np.bincount(j, volume**2, tasks)) * power
-        variance += 2 * np.bincount(i, volume * back[mask], tasks) * mutual
+        part, share = volume / most, rest / far * (most * far / unit)
+        power, mutual = float((share * share).mean()), float((share * share.T).mean())
+        variance += (np.bincount(i, part**2, tasks) + np.bincount(j, part**2, tasks)) * power
+        variance += 2 * np.bincount(i, part * (back[mask] / most), tasks) * mutual
         rests.append(rest)
-    allowed = window.allowed
     count = np.maximum(allowed.sum(axis=1), 1)
     centre = np.where(allowed, linear, 0.0).sum(axis=1) / count
-    variance += (np.where(allowed, linear - centre[:, None], 0.0) ** 2).sum(axis=1) / count
-    return Split(constant, linear, (rests[0], rests[1]), np.sqrt(variance))
+    variance += (np.where(allowed, (linear - centre[:, None]) / unit, 0.0) ** 2).sum(axis=1) / count
+    return Split(constant, linear, (rests[0], rests[1]), np.sqrt(variance) * unit)
 
 
 def _split(distance: FloatArray, *, diagonal: bool) -> tuple[float, FloatArray, FloatArray, FloatArray]:

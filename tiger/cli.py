@@ -4,6 +4,7 @@ What a command needs is imported inside it, so that help and bad options answer 
 """
 
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -148,6 +149,8 @@ def encode(
     pins, pairs = _pins(pin or []), _pairs(forbid or [])
     if variables is not None:
         outfile.check(variables, "variables")
+        if os.path.realpath(variables) == os.path.realpath(output):
+            raise InputError("variables", f"expected another file than --output, got {variables!r} for both")
     from tiger.door import problem_of
     from tiger.exchange import Model, write_model
     from tiger.ising import IsingParams

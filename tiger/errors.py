@@ -16,3 +16,8 @@ class InputError(ValueError):
     def __reduce__(self) -> tuple[type["InputError"], tuple[str, str]]:
         """Rebuild from both parts, so that the error survives the way out of a worker process."""
         return type(self), (self.field, self.reason)
+
+
+def shown(value: object) -> str:
+    """Return the start of a value as text; a whole number with very many digits has no other."""
+    return repr(value)[:40] if not isinstance(value, int) or value.bit_length() < 200 else "a much larger number"

@@ -13,7 +13,7 @@ import numpy as np
 
 from tiger.decode import repair
 from tiger.encode import COUPLER_LIMIT, CapacityEncoding, coupler_count
-from tiger.errors import InputError
+from tiger.errors import InputError, shown
 from tiger.lookahead import assigned, placed_forward
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.problem import Problem
@@ -80,18 +80,18 @@ class IsingParams:
         scale = self.penalty_scale
         if scale is not None and not (_is_positive(scale) and 1 / SCALES <= scale <= SCALES):
             wanted = f"expected a finite number > 0, from {1 / SCALES:g} to {SCALES:g}"
-            raise InputError("ising/penalty_scale", f"{wanted}, got {_short(scale)}")
+            raise InputError("ising/penalty_scale", f"{wanted}, got {shown(scale)}")
         if self.beta_range is not None:
             object.__setattr__(self, "beta_range", _betas(self.beta_range))
         if self.capacity not in get_args(CapacityEncoding):
             known = " or ".join(get_args(CapacityEncoding))
-            raise InputError("ising/capacity", f"expected {known}, got {_short(self.capacity)}")
+            raise InputError("ising/capacity", f"expected {known}, got {shown(self.capacity)}")
 
 
 def _check_size(name: str, size: int, least: int) -> None:
     """Raise InputError unless a size is a whole number that is large enough."""
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
-        raise InputError(f"ising/{name}", f"expected a whole number >= {least}, got {_short(size)}")
+        raise InputError(f"ising/{name}", f"expected a whole number >= {least}, got {shown(size)}")
 
 
 def _betas(beta_range: object) -> tuple[object, ...]:
@@ -99,18 +99,13 @@ def _betas(beta_range: object) -> tuple[object, ...]:
     pair = tuple(beta_range) if isinstance(beta_range, tuple | list) else ()
     if len(pair) != 2 or not all(map(_is_positive, pair)) or pair[0] > pair[1]:
         wanted = "expected two finite numbers > 0, the smaller one, which is the hot end, first"
-        raise InputError("ising/beta_range", f"{wanted}, got {_short(beta_range)}")
+        raise InputError("ising/beta_range", f"{wanted}, got {shown(beta_range)}")
     return pair
 
 
 def _is_positive(value: object) -> bool:
     """Tell whether this is a number above 0 that a float can hold."""
     return type(value) is not bool and isinstance(value, int | float) and 0 < value <= sys.float_info.max
-
-
-def _short(value: object) -> str:
-    """Return the start of a value as text; a whole number with very many digits has no other."""
-    return repr(value)[:40] if not isinstance(value, int) or value.bit_length() < 200 else "a much larger number"
 
 
 SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, tuple[int, Stop]], Samples]
@@ -252,7 +247,8 @@ class Ising:
             if number >= len(SPANS):
                 return None
             solve = assigned if SPANS[number] == 1 else partial(self._ahead, run, seed)
-            return sweeps.improve(placed_forward(run.problem, run.places, SPANS[number], solve), run.deadline)
+            places = placed_forward(run.problem, run.places, SPANS[number], solve, run.deadline)
+            return sweeps.improve(places, run.deadline)
         if self.construct is None:
             return None
         window = fold(run.problem, whole(run.problem), run.places)

@@ -10,16 +10,17 @@ from scipy.optimize import linear_sum_assignment
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
+from tiger.model.seams import Stop
 from tiger.model.window import Block, Window, fold
 
 Solve = Callable[[Window], IntArray | None]
 
 
-def placed_forward(problem: Problem, places: IntArray, span: int, solve: Solve) -> IntArray:
+def placed_forward(problem: Problem, places: IntArray, span: int, solve: Solve, stop: Stop) -> IntArray:
     """Return places[n], level after level by windows of `span` levels of which the first is kept.
 
-    `solve` returns local nodes of a window, in which later levels are absent; where it has none, those in the feasible
-    `places[n]` stay.
+    `solve` returns local nodes of a window, in which later levels are absent; where it has none, or
+    once told to stop, those in the feasible `places[n]` stay.
     """
     places = places.copy()
     levels = [group[problem.pins[group] < 0] for group in problem.groups]
@@ -27,7 +28,7 @@ def placed_forward(problem: Problem, places: IntArray, span: int, solve: Solve) 
         ahead = levels[number : number + span]
         block = Block(tasks=np.concatenate(ahead), nodes=problem.topology.hosts)
         later = np.concatenate([np.zeros(0, np.int64), *levels[number + span :]])
-        if len(block.tasks):
+        if len(block.tasks) and not stop():
             local = solve(fold(problem, block, places, later))
             if local is not None:
                 places[block.tasks] = block.nodes[local]

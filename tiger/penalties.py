@@ -69,7 +69,7 @@ def safe_penalties(window: Window) -> Penalties:
     one_hot = MARGIN * (_grouped(window, worst) if window.groups else _shared(window, worst))
     least = one_hot.max(initial=0.0) * 1e-3 or 1.0
     one_hot = np.maximum(one_hot, least)
-    top = float(one_hot.max(initial=1.0))
+    top = float(one_hot.max(initial=0.0)) or 1.0
     if fills(window):
         one_hot, top = np.full(len(one_hot), top / 2), top / 2 / MARGIN
     nodes = np.ones(window.shape[1])
@@ -80,8 +80,9 @@ def safe_penalties(window: Window) -> Penalties:
 def _typical(window: Window, safe: Penalties) -> Penalties:
     """Return weights about as large as what a task's cost varies by, where reads tend to be just feasible."""
     spread = centred(window).spread
-    mean = float(np.sqrt((spread**2).mean())) if len(spread) else 0.0
-    one_hot = TYPICAL * np.sqrt(np.maximum(spread, 1e-3 * mean) * mean) if mean else safe.one_hot
+    largest = float(spread.max(initial=0.0)) or 1.0
+    mean = largest * float(np.sqrt(((spread / largest) ** 2).mean())) if len(spread) else 0.0
+    one_hot = TYPICAL * np.sqrt(np.maximum(spread, 1e-3 * mean)) * np.sqrt(mean) if mean else safe.one_hot
     level = float(one_hot.mean()) if len(one_hot) else 1.0
     nodes = np.full(window.shape[1], level)
     return Penalties(

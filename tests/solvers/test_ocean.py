@@ -2,10 +2,13 @@
 
 import dimod
 import numpy as np
+import pytest
 
+from tiger.errors import InputError
 from tiger.solvers import registry
 from tiger.solvers.ocean import Draw, ask
 
+BQM = dimod.BinaryQuadraticModel({0: -1.0, 1: -2.0, 2: 0.5}, {(0, 1): 4.0}, 0.5, dimod.BINARY)
 DRAW = Draw(reads=2, sweeps=30, seed=9, beta_range=(0.5, 3.0), stop=bool)
 
 
@@ -51,7 +54,7 @@ def test_only_known_options_are_passed_on():
         ((), {}),
         (("num_reads", "seed"), {"num_reads": 2, "seed": 9}),
         (("num_sweeps", "beta_range"), {"num_sweeps": 30, "beta_range": [0.5, 3.0]}),
-        (("num_restarts", "timeout"), {"num_restarts": 0, "timeout": None}),
+        (("num_restarts", "timeout"), {"num_restarts": 0, "timeout": None, "num_reads": 1}),
     ):
         sampler = Recorder(*known)
         ask(sampler, model(), DRAW)
@@ -91,3 +94,40 @@ def test_tabu_counts_iterations_not_seconds():
     bqm = dimod.BinaryQuadraticModel(dense, dimod.BINARY)
     draws = [ask(registry.sampler("tabu"), bqm, DRAW).bits for _ in range(3)]
     assert all((draw == draws[0]).all() for draw in draws)
+
+
+def test_figures_are_plain_or_left_out():
+    """Tests numbers of numpy, and what JSON has no word for."""
+    info = {
+        "figures": {"qubits": np.int64(7), "share": np.float64(0.5), "bad": float("nan"), "worse": [1], "name": "x"}
+    }
+    figures = ask(Recorder(info=info), BQM, DRAW).figures
+    assert figures == {"qubits": 7, "share": 0.5, "name": "x"}
+    assert {type(value) for value in figures.values()} == {int, float, str}
+
+
+class Partial(dimod.RandomSampler):
+    """Leave a variable out."""
+
+    def sample(self, bqm, **options):
+        """Return samples without the first variable."""
+        found = super().sample(bqm, num_reads=1)
+        return dimod.drop_variables(found, [0])
+
+
+def test_samples_in_part_are_refused():
+    """Tests a sampler that leaves a variable out, and one of a structure that the model does not have."""
+    with pytest.raises(InputError, match="samples of"):
+        ask(Partial(), BQM, DRAW)
+    structured = dimod.StructureComposite(dimod.RandomSampler(), list(BQM.variables), [])
+    with pytest.raises(InputError, match="any couplings"):
+        ask(structured, BQM, DRAW)
+
+
+def test_tabu_hears_the_time_between_reads():
+    """Tests that the first read is always drawn and none after the stop, and that seeds are not those of one call."""
+    tabu, asked = registry.sampler("tabu"), []
+    bqm = dimod.generators.gnm_random_bqm(30, 100, "BINARY", random_state=1)
+    draw = Draw(reads=6, sweeps=30, seed=9, beta_range=(0.5, 3.0), stop=lambda: bool(asked.append(1)) or len(asked) > 2)
+    assert len(ask(tabu, bqm, draw).bits) == 3
+    assert len(ask(tabu, bqm, Draw(reads=6, sweeps=30, seed=9, beta_range=(0.5, 3.0), stop=bool)).bits) == 6
