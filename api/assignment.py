@@ -4,20 +4,25 @@ import json
 from dataclasses import dataclass
 
 from tiger.api.document import parse
-from tiger.api.schemas import AssignRequest
+from tiger.api.schemas import AssignRequest, IsingBody
 from tiger.errors import InputError
 from tiger.formats import nodelink
+from tiger.ising import IsingParams
 from tiger.mapper import solve
+from tiger.solvers import registry
 from tiger.terms import Terms, build_problem
 from tiger.topologies import spec
+
+DWAVE_OFF = "D-Wave solvers are off at this service; its operator can turn them on with TIGER_ENABLE_DWAVE"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bound a request to `max_tasks` tasks and `max_time_s` seconds of solving."""
+    """Bound a request to `max_tasks` tasks and `max_time_s` seconds of solving; D-Wave's solvers need `dwave`."""
 
     max_tasks: int
     max_time_s: float
+    dwave: bool = False
 
 
 def check(body: bytes, limits: Limits) -> AssignRequest:
@@ -31,6 +36,8 @@ def check(body: bytes, limits: Limits) -> AssignRequest:
         raise InputError("tasks", f"expected at most {limits.max_tasks} tasks, got {len(nodes)}")
     if request.time_limit_s is not None and request.time_limit_s > limits.max_time_s:
         raise InputError("time_limit_s", f"expected at most {limits.max_time_s:g}, got {request.time_limit_s:g}")
+    if request.solver in registry.DWAVE and not limits.dwave:
+        raise InputError("solver", DWAVE_OFF)
     return request
 
 
@@ -52,8 +59,16 @@ def answer(body: bytes, limits: Limits) -> bytes:
     report = solve(
         build_problem(tasks, topology, terms),
         solver=request.solver,
+        objective=request.objective,
         seed=request.seed,
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
+        ising=_ising(request.ising),
     )
     return json.dumps(report.to_dict(), allow_nan=False).encode()
+
+
+def _ising(body: IsingBody) -> IsingParams:
+    """Return the options of the Ising path."""
+    betas = None if body.beta_range is None else (body.beta_range[0], body.beta_range[1])
+    return IsingParams(penalty_scale=body.penalty_scale, beta_range=betas, capacity=body.capacity)

@@ -6,7 +6,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, Wi
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
+from tiger.encode import CapacityEncoding
 from tiger.model.problem import Rule
+from tiger.objectives import ObjectiveName
 
 
 def _graph(value: object) -> object:
@@ -59,12 +61,38 @@ Hardware = Annotated[
     ),
 ]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
+Beta = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class AssignRequest(BaseModel):
-    """Ask where the tasks of a graph go on a topology."""
+class Closed(BaseModel):
+    """Refuse fields that are not known."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_unknown(cls, data: object) -> object:
+        """Keep the first unknown field alone, if there is one, so that a flood of them is one error."""
+        if not isinstance(data, dict):
+            return data
+        unknown = next((name for name in data if name not in cls.model_fields), None)
+        return {name: value for name, value in data.items() if name in cls.model_fields or name == unknown}
+
+
+class IsingBody(Closed):
+    """Set the QUBOs that are sampled; what is not given is chosen by the solver."""
+
+    penalty_scale: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="Penalties as a multiple of their safe bound, not tuned."
+    )
+    beta_range: Annotated[list[Beta], Field(min_length=2, max_length=2, fail_fast=True)] | None = Field(
+        default=None, description="Inverse temperatures, hot then cold, in 1 / cost."
+    )
+    capacity: CapacityEncoding = Field(default="slack", description="Whether slack bits encode what a node may hold.")
+
+
+class AssignRequest(Closed):
+    """Ask where the tasks of a graph go on a topology."""
 
     tasks: Annotated[Tasks, BeforeValidator(_graph)] = Field(
         description="Task graph as networkx node-link JSON: nodes with `id` and optionally `work` and `memory`, "
@@ -85,20 +113,19 @@ class AssignRequest(BaseModel):
         default=[], description="Pairs [task, node] that must not meet."
     )
     solver: str = Field(default="auto", description="Name of a solver, see `GET /solvers`.")
+    objective: ObjectiveName = Field(
+        default="cost",
+        description="What to make small: the cost, the largest load of a link, or the time until the last task ends.",
+    )
     seed: int = Field(default=0, ge=0, lt=2**63, description="The same request with the same seed has the same answer.")
     effort: int | None = Field(default=None, ge=1, description="Search effort; 1 unless a time limit is given.")
     time_limit_s: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="Seconds to search, at most the server's own limit."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _first_unknown(cls, data: object) -> object:
-        """Keep the first unknown field alone, if there is one, so that a flood of them is one error."""
-        if not isinstance(data, dict):
-            return data
-        unknown = next((name for name in data if name not in cls.model_fields), None)
-        return {name: value for name, value in data.items() if name in cls.model_fields or name == unknown}
+    # The schema stands in an OpenAPI document, whose references would not find a definition of its own.
+    ising: Annotated[IsingBody, WithJsonSchema(IsingBody.model_json_schema())] = Field(
+        default=IsingBody(), description="Penalties, temperatures and encoding of the QUBOs."
+    )
 
 
 class Violation(BaseModel):

@@ -72,36 +72,50 @@ def instance_of(problem: Problem) -> Instance:
     if not metric.table.size > 1 and problem.topology.size <= DENSE_NODES:
         nodes = np.arange(problem.topology.size)
         metric = metric._replace(kind=0, table=problem.metric.between(nodes[:, None], nodes[None, :]))
-    indptr, indices, out, back = _neighbours(problem)
+    indptr, indices, out, back = directed(problem)
+    if problem.metric.symmetric:
+        out, back = out + back, np.zeros_like(back)
     tasks, topology = problem.tasks, problem.topology
     return Instance(
-        indptr=_uniform(indptr),
-        indices=_uniform(indices),
-        out=_uniform(out),
-        back=_uniform(back),
-        loop=_uniform(tasks.traffic.diagonal()),
-        work=_uniform(tasks.work),
-        price=_uniform(topology.cost),
+        indptr=uniform(indptr),
+        indices=uniform(indices),
+        out=uniform(out),
+        back=uniform(back),
+        loop=uniform(tasks.traffic.diagonal()),
+        work=uniform(tasks.work),
+        price=uniform(topology.cost),
         kind=metric.kind,
-        table=_uniform(metric.table),
-        shape=_uniform(metric.shape),
-        steps=_uniform(metric.steps),
-        group_of=_uniform(problem.group_of),
-        slots=_uniform(_seats(problem)),
-        memory=_uniform(_or(tasks.memory, tasks.size, 0)),
-        room=_uniform(_or(topology.memory, topology.size, np.iinfo(np.int64).max)),
-        ban_start=_uniform(np.searchsorted(problem.banned[:, 0], np.arange(tasks.size + 1))),
-        ban_node=_uniform(problem.banned[:, 1]),
-        near=_uniform(nearest_hosts(problem.metric, topology.hosts)),
-        movable=_uniform(problem.free),
-        hosts=_uniform(topology.hosts),
+        table=uniform(metric.table),
+        shape=uniform(metric.shape),
+        steps=uniform(metric.steps),
+        group_of=uniform(problem.group_of),
+        slots=uniform(_seats(problem)),
+        memory=uniform(_or(tasks.memory, tasks.size, 0)),
+        room=uniform(_or(topology.memory, topology.size, np.iinfo(np.int64).max)),
+        ban_start=uniform(np.searchsorted(problem.banned[:, 0], np.arange(tasks.size + 1))),
+        ban_node=uniform(problem.banned[:, 1]),
+        near=uniform(nearest_hosts(problem.metric, topology.hosts)),
+        movable=uniform(problem.free),
+        hosts=uniform(topology.hosts),
         tolerance=1e-10 * max(_largest(problem), 1e-300),
     )
 
 
+def directed(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return neighbour lists: `indptr[n + 1]`, `indices[e]`, traffic to each neighbour and traffic from it."""
+    size = problem.tasks.size
+    edges = problem.tasks.traffic.tocoo()
+    keep = edges.row != edges.col
+    row, col, volume = edges.row[keep].astype(np.int64), edges.col[keep].astype(np.int64), edges.data[keep]
+    ends, others = np.concatenate([row, col]), np.concatenate([col, row])
+    out = sp.csr_array((np.concatenate([volume, np.zeros(len(row))]), (ends, others)), shape=(size, size))
+    back = sp.csr_array((np.concatenate([np.zeros(len(row)), volume]), (ends, others)), shape=(size, size))
+    return out.indptr.astype(np.int64), out.indices.astype(np.int64), out.data, back.data
+
+
 def limited(inst: Instance, movable: IntArray, hosts: IntArray) -> Instance:
     """Return the instance with other movable tasks and hosts."""
-    return inst._replace(movable=_uniform(movable), hosts=_uniform(hosts))
+    return inst._replace(movable=uniform(movable), hosts=uniform(hosts))
 
 
 def fixed_of(inst: Instance) -> IntArray:
@@ -160,21 +174,6 @@ def _seats(problem: Problem) -> IntArray:
     return np.minimum(problem.topology.slots, most)
 
 
-def _neighbours(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Return the neighbour lists with traffic in both directions."""
-    size = problem.tasks.size
-    edges = problem.tasks.traffic.tocoo()
-    keep = edges.row != edges.col
-    row, col, volume = edges.row[keep].astype(np.int64), edges.col[keep].astype(np.int64), edges.data[keep]
-    ends, others = np.concatenate([row, col]), np.concatenate([col, row])
-    out = sp.csr_array((np.concatenate([volume, np.zeros(len(row))]), (ends, others)), shape=(size, size))
-    back = sp.csr_array((np.concatenate([np.zeros(len(row)), volume]), (ends, others)), shape=(size, size))
-    forth, behind = out.data, back.data
-    if problem.metric.symmetric:
-        forth, behind = forth + behind, np.zeros_like(behind)
-    return out.indptr.astype(np.int64), out.indices.astype(np.int64), forth, behind
-
-
 def _largest(problem: Problem) -> float:
     """Return the most that one edge can cost, or that the work of one task can cost more on one host than on another.
 
@@ -185,7 +184,7 @@ def _largest(problem: Problem) -> float:
     return max(reach, float(problem.tasks.work.max()) * float(np.ptp(prices)))
 
 
-def _uniform(array: NDArray[Scalar]) -> NDArray[Scalar]:
+def uniform(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return a contiguous read-only view: compiled code tells such arrays from writable ones, and one kind will do."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False

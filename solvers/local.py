@@ -212,13 +212,13 @@ def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tup
     """
     sizes = np.empty(512)
     moves.spread(inst, state_of(problem, places), fixed_of(inst), sizes, seed)
-    sizes, most = sizes[sizes > inst.tolerance], _most(problem)
+    sizes, most = sizes[sizes > inst.tolerance], dearest(problem)
     far, near = sizes[sizes > most], sizes[sizes <= most]
     low = float(np.median(near)) if near.size else 1.0
     return (float(np.median(far)) if far.size else low), low
 
 
-def _most(problem: Problem) -> float:
+def dearest(problem: Problem) -> float:
     """Return more than any mapping costs whose traffic does not cross disconnected parts."""
     tasks, topology = problem.tasks, problem.topology
     compute = float(tasks.work.sum()) * float(topology.cost.max())

@@ -9,6 +9,7 @@ from typing import Literal
 from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError
+from tiger.model.aims import Aims
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Stop
@@ -89,6 +90,13 @@ def exact(visits: int) -> Search:
     from tiger.solvers.exact import Exact
 
     return Exact(visits)
+
+
+def judged(aims: Aims) -> Search:
+    """Return annealing towards another objective than the cost."""
+    from tiger.solvers.judged import Judged
+
+    return Judged(aims)
 
 
 def polish(problem: Problem) -> Callable[[IntArray, Block, Stop], IntArray]:

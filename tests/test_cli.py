@@ -77,6 +77,22 @@ def test_json_on_standard_output_is_all_there_is(cli: Run) -> None:
     assert set(report["mapping"]) == {"a", "b"}
 
 
+def test_another_objective_leads_the_summary(cli: Run) -> None:
+    """What was made small comes first, then the cost as ever."""
+    status, out, _ = cli("assign", "pair.json", "--topology", "path.json", "--objective", "makespan")
+    assert (status, out.startswith("solved: makespan 2"), "\ncost " in out) == (0, True, True)
+    report = json.loads(
+        cli("assign", "pair.json", "--topology", "path.json", "--objective", "makespan", "--json", "-")[1]
+    )
+    assert report["objective"] == {"name": "makespan", "value": 2, "baseline": 2, "bound": 2}
+
+
+@pytest.mark.parametrize(("tasks", "objective"), [("path.json", "makespan"), ("cycle.json", "makespan")])
+def test_objectives_that_a_problem_does_not_have(cli: Run, tasks: str, objective: str) -> None:
+    """An undirected graph and one with a cycle have no makespan."""
+    assert refused(cli("assign", tasks, "--topology", "grid:4", "--objective", objective), "objective")
+
+
 def test_json_in_a_file_leaves_the_summary(cli: Run, tmp_path: Path) -> None:
     """The report is in the file, the summary on standard output, and no draft is left."""
     before = set(tmp_path.iterdir())
@@ -156,6 +172,7 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--imbalance", "nan"], "imbalance"),
         (["--imbalance", "0.5", "--rule", "one-to-one"], "imbalance"),
         (["--solver", "nobody"], "solver"),
+        (["--objective", "latency"], "objective"),
         (["--solver", ""], "solver"),
         (["--seed", "-1"], "seed"),
         (["--seed", "99999999999999999999"], "seed"),

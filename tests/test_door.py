@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 import tiger
-from tiger.door import assign
+from tiger.door import assign, problem_of
 from tiger.errors import InputError
+from tiger.ising import Sampling
 from tiger.model.metrics import GridMetric
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
@@ -122,6 +123,8 @@ def test_forbidden_pairs_are_kept_by_any_id() -> None:
         ("forbidden/1", {"forbidden": [(0, 0), (0, 1, 2)]}),
         ("rule", {"rule": "two-to-two"}),
         ("solver", {"solver": "nobody"}),
+        ("objective", {"objective": "latency"}),
+        ("objective", {"objective": "makespan"}),
         ("seed", {"seed": -1}),
         ("effort", {"effort": 0}),
         ("time_limit_s", {"time_limit_s": 0.0}),
@@ -153,9 +156,64 @@ def test_bad_types_are_named(arguments: dict[str, object]) -> None:
         assign(**{"tasks": chain(3), "topology": "grid:3", **arguments})
 
 
+def test_objectives_are_handed_on() -> None:
+    """A star on a row loads both links of its hub at best, wherever the cost would be the same."""
+    report = assign(nx.star_graph(2), "grid:3", objective="max-link-load")
+    assert report.objective is not None
+    assert (report.objective.value, report.cost) == (1, 2)
+
+
 def test_inputs_are_left_alone() -> None:
     """Neither graphs nor pins are changed."""
     tasks, pins = nx.path_graph(3), {0: 1}
     assign(tasks, nx.path_graph(3), pinned=pins)
     assert nx.utils.graphs_equal(tasks, nx.path_graph(3))
     assert pins == {0: 1}
+
+
+HARD = nx.gnm_random_graph(9, 20, seed=2)
+
+
+def rounds(report: tiger.Report) -> list[dict[str, object]]:
+    """Return the rounds of the QUBO of the whole problem."""
+    stage = next(stage for stage in report.stages if stage.name == "qubo")
+    return stage.to_dict()["rounds"]  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("scale", [0.3, 1, 2.5])
+def test_a_penalty_scale_holds_in_every_round(scale: float) -> None:
+    """What was asked for is what every round reports, and costs are centred below the safe bound alone."""
+    asked = tiger.IsingParams(penalty_scale=scale, whole=Sampling(rounds=3, reads=2, sweeps=20))
+    found = rounds(assign(HARD, "grid:3x3", solver="neal", ising=asked))
+    assert [(row["penalty_scale"], row["centred"]) for row in found] == [(scale, scale < 1)] * 3
+
+
+def test_temperatures_are_those_asked_for() -> None:
+    """Every round reports them."""
+    asked = tiger.IsingParams(beta_range=(0.25, 4.0), whole=Sampling(rounds=2, reads=2, sweeps=20))
+    found = rounds(assign(HARD, "grid:3x3", solver="neal", ising=asked))
+    assert [row["beta_range"] for row in found] == [[0.25, 4.0]] * 2
+
+
+def test_capacities_may_go_without_slack_bits() -> None:
+    """The QUBO has a variable less for every slack bit."""
+    sizes = []
+    for encoding in ("slack", "slack-free"):
+        asked = tiger.IsingParams(capacity=encoding, whole=Sampling(rounds=1, reads=2, sweeps=20))
+        report = assign(HARD, "grid:2x2", slots=3, solver="neal", ising=asked)
+        sizes.append(next(stage.detail["variables"] for stage in report.stages if stage.name == "qubo"))
+    assert sizes == [36 + 4 * 2, 36]
+
+
+def test_options_of_the_ising_path_must_be_its_own_type() -> None:
+    """A dictionary is a programming error."""
+    with pytest.raises(TypeError, match="ising: expected IsingParams, got dict"):
+        assign(chain(2), "grid:2", ising={"penalty_scale": 1})
+
+
+def test_the_problem_is_the_one_that_is_solved(ram: str) -> None:
+    """Rule, slots, pins and forbidden pairs are read as `assign` reads them."""
+    assert problem_of(ram, "grid:2x2").rule == "levels"
+    stated = problem_of(chain(3), line(1, 1), slots=2, pinned={0: "b"}, forbidden=[(1, "a")])
+    assert (stated.rule, stated.pinned, stated.forbidden) == ("capacity", {"0": "b"}, {("1", "a")})
+    assert stated.topology.slots.tolist() == [2, 2]

@@ -169,7 +169,7 @@ def test_a_level_that_is_pinned_whole_needs_no_matching():
 
 def test_a_dead_end_of_a_problem_too_large_to_decide_says_so(monkeypatch):
     """Tests that an undecided problem is not called impossible."""
-    monkeypatch.setattr(feasibility, "CELLS", 1)
+    monkeypatch.setattr(feasibility, "OPEN_CELLS", 1)
     tasks, topology, rule, limits, _, _ = CASES["three tasks for two nodes"]
     found = launch_order(Problem(tasks=tasks, topology=topology, rule=rule, **limits))
     assert [violation.kind for violation in found] == ["undecided"]

@@ -13,6 +13,7 @@ import pytest
 import tiger
 from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
+from tiger.ising import IsingParams, Sampling
 from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.objective import cost_of, violations
@@ -276,3 +277,13 @@ def test_the_public_names_resolve():
     assert set(tiger.__all__) < set(dir(tiger))
     with pytest.raises(AttributeError, match="nothing"):
         tiger.nothing  # noqa: B018
+
+
+def test_options_that_had_no_effect_are_named(random_problem):
+    """Tests that a solver which samples no QUBO says so, and only where something was set."""
+    problem = random_problem("one-to-one", 3, tasks=30, nodes=32)
+    sampling = Sampling(rounds=1, reads=1, sweeps=10)
+    few = IsingParams(window=sampling, passes=1, windows=1, starts=0, penalty_scale=0.5)
+    for solver, ising, told in (("greedy", few, True), ("greedy", None, False), ("neal", few, False)):
+        warnings = solve(problem, solver=solver, ising=ising).warnings
+        assert any("no QUBO was sampled" in warning for warning in warnings) is told

@@ -199,7 +199,8 @@ def test_metrics_literals(path_problem):
 def test_metrics_without_traffic():
     """Nothing is stretched and nothing is loaded."""
     problem = Problem(tasks=silent(), topology=LINE, rule="one-to-one")
-    assert metrics(problem, np.arange(3)) == {"dilation": 0.0, "mean_dilation": 0.0, "max_link_load": 0.0}
+    nothing = {"dilation": 0.0, "mean_dilation": 0.0, "max_link_load": 0.0, "makespan": 0.0}
+    assert metrics(problem, np.arange(3)) == nothing
 
 
 def test_metrics_without_links():
@@ -207,7 +208,15 @@ def test_metrics_without_links():
     problem = Problem(
         tasks=silent("a"), topology=Topology(names=("x",), metric=DenseMetric(np.ones((1, 1)))), rule="capacity"
     )
-    assert metrics(problem, np.array([0])) == {"dilation": 0.0, "mean_dilation": 0.0}
+    assert metrics(problem, np.array([0])) == {"dilation": 0.0, "mean_dilation": 0.0, "makespan": 0.0}
+
+
+def test_metrics_of_a_directed_graph(ladder):
+    """Every rule knows a makespan where edges say what comes first: six hops through seven levels."""
+    for rule in ("one-to-one", "levels", "capacity"):
+        board = Topology(names=tuple(map(str, range(11))), metric=TreeMetric((11,), (1.0,)))
+        problem = Problem(tasks=ladder, topology=board, rule=rule)
+        assert metrics(problem, np.arange(11))["makespan"] == 6.0
 
 
 @given(seed=SEEDS, rule=RULES, hardware=HARDWARE)

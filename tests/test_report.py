@@ -85,9 +85,9 @@ def test_infeasible_reports_have_no_cost():
 
 def test_objectives_stand_beside_the_cost():
     """Another objective has its own value, baseline and bound."""
-    load = Objective(name="max_link_load", value=3.0, baseline=9.0, bound=None)
+    load = Objective(name="max-link-load", value=3.0, baseline=9.0, bound=None)
     assert strict(replace(REPORT, objective=load))["objective"] == {
-        "name": "max_link_load",
+        "name": "max-link-load",
         "value": 3.0,
         "baseline": 9.0,
         "bound": None,

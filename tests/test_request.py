@@ -71,10 +71,26 @@ def test_unknown_solvers_are_refused():
     assert error.value.field == "solver"
 
 
+@pytest.mark.parametrize("bad", ["latency", "", None, 7, ["cost"]], ids=repr)
+def test_unknown_objectives_are_refused(bad):
+    """Tests names that nobody knows, and other types."""
+    with pytest.raises(InputError, match="expected one of cost, max-link-load, makespan") as error:
+        Request(objective=bad)
+    assert error.value.field == "objective"
+
+
+def test_the_cost_has_half_of_the_time_where_another_objective_follows():
+    """Tests both deadlines."""
+    assert Request(time_limit_s=8).cost_deadline_s == pytest.approx(Request(time_limit_s=8).deadline_s, abs=1)
+    shared = Request(time_limit_s=8, objective="makespan")
+    assert shared.cost_deadline_s == shared.deadline_s - 4
+    assert Request(objective="makespan").cost_deadline_s is None
+
+
 def test_sampler_objects_are_accepted_and_others_are_not():
     """Tests the name of a sampler, and the type error for what has no sample method."""
     assert Request(solver=dimod.ExactSolver()).name == "ExactSolver"
-    with pytest.raises(TypeError, match="expected a name or a dimod sampler, got int"):
+    with pytest.raises(TypeError, match="expected a name or a dimod sampler, got 7"):
         Request(solver=7)
 
 
@@ -120,3 +136,18 @@ def test_temperatures_run_from_hot_to_cold(beta_range):
 def test_penalties_may_have_any_sensible_scale(scale):
     """Tests both ends of the range."""
     assert IsingParams(penalty_scale=scale).penalty_scale == scale
+
+
+def test_classes_and_samplers_without_parameters_are_refused():
+    """Tests what passes for a sampler only at first sight."""
+
+    class Silent:
+        parameters = None
+
+        def sample(self, bqm):
+            """Do nothing."""
+
+    with pytest.raises(TypeError, match="dimod sampler"):
+        Request(solver=dimod.RandomSampler)
+    with pytest.raises(TypeError, match="parameters"):
+        Request(solver=Silent())

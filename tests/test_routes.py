@@ -14,7 +14,7 @@ from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
-from tiger.routes import max_link_load
+from tiger.routes import Transfers, max_link_load, routes_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 RULES = st.sampled_from(["one-to-one", "levels", "capacity"])
@@ -201,3 +201,53 @@ def test_many_sources_are_walked_in_portions():
 def test_plain_matrices_have_no_links():
     """There is nothing to load."""
     assert loaded(Topology(names=("x", "y"), metric=DenseMetric(np.ones((2, 2)))), [(0, 1, 1)]) is None
+
+
+@given(seed=SEEDS, kind=st.sampled_from(["grid", "torus", "tree", "links", "split"]))
+def test_lengths_and_loads_agree(random_topology, seed, kind):
+    """Transfers cost the same by the prices of the links they load as by the lengths of their routes."""
+    rng = np.random.default_rng(seed)
+    topology = random_topology(kind, seed, nodes=[6, 8, 9, 12][seed % 4])
+    routes, (source, target) = routes_of(topology), rng.integers(0, topology.size, (2, 20))
+    prices, lengths = rng.random(len(routes.width)), routes.lengths(rng.random(len(routes.width)) * 0)
+    joined = (source != target) & np.isfinite(lengths[source, target])
+    transfers = Transfers(source[joined], target[joined], rng.random(joined.sum()))
+    way = routes.lengths(prices)[transfers.source, transfers.target]
+    assert prices @ routes.loads(transfers) == pytest.approx(transfers.volume @ way)
+
+
+@given(seed=SEEDS, kind=st.sampled_from(["grid", "torus", "tree", "links", "split"]))
+def test_lengths_are_infinite_where_distances_are(random_topology, seed, kind):
+    """There are routes between connected parts alone, and none is needed to stay."""
+    topology = random_topology(kind, seed, nodes=9)
+    routes, nodes = routes_of(topology), np.arange(9)
+    lengths = routes.lengths(np.ones(len(routes.width)))
+    assert (np.isfinite(lengths) == np.isfinite(topology.metric.between(nodes[:, None], nodes[None, :]))).all()
+    assert (lengths.diagonal() == 0).all()
+
+
+def test_bandwidth_around_nodes():
+    """Corners of a grid have fewer links, a ring of two has one, a leaf has the one above it."""
+    links = Links(u=[0, 2], v=[1, 5], weight=np.ones(2), bandwidth=[5.0, 0.5])
+    assert routes_of(grid((2, 3), (False, False))).around.tolist() == [2, 3, 2, 2, 3, 2]
+    assert routes_of(grid((2, 3), (False, False), links)).around.tolist() == [6, 7, 1.5, 2, 3, 1.5]
+    assert routes_of(grid((3, 2), (True, True))).around.tolist() == [3] * 6
+    assert routes_of(Topology(names=tuple("abcd"), metric=TreeMetric((2, 2), (1.0, 5.0)))).around.tolist() == [1] * 4
+    assert routes_of(linked(3, (0, 1, 1, 3), (1, 2, 9, 4), (2, 1, 8, 2))).around.tolist() == [3, 5, 2]
+
+
+def test_a_grid_without_neighbours_has_no_links():
+    """One node alone, and two without a link, have nothing to load."""
+    assert routes_of(grid((1,), (True,))).around.tolist() == [0.0]
+    assert not np.isfinite(routes_of(grid((1, 1), (True, False))).width).any()
+    assert routes_of(linked(2)).lengths(np.zeros(0)).tolist() == [[0.0, np.inf], [np.inf, 0.0]]
+    assert routes_of(linked(2)).around.tolist() == [0.0, 0.0]
+
+
+def test_grids_are_priced_in_portions():
+    """A torus of more nodes than are looked at as sources at once."""
+    size = 300
+    routes = routes_of(grid((size,), (True,)))
+    lengths = routes.lengths(np.ones(size))
+    assert lengths[0].max() == lengths[270].max() == size / 2
+    assert lengths[280, 10] == 30

@@ -65,6 +65,21 @@ def test_a_stage_that_fails_is_not_recorded(path_problem):
     assert run.stages == []
 
 
+def test_another_measure_decides_before_the_cost(path_problem):
+    """Tests that the value falls first, then the cost, and that stages tell both."""
+    run, _ = run_of(path_problem, [0, 1, 2], measure=lambda places: float(places[0]), bound=0.0)
+    assert (run.value, run.cost, run.optimal, run.target) == (0.0, 7.0, True, 0.0)
+    other, _ = run_of(path_problem, [2, 0, 1], measure=lambda places: float(places[0]))
+    assert not other.offer(np.array([2, 0, 1]))
+    assert other.offer(np.array([2, 1, 0]))
+    assert (other.value, other.cost) == (2.0, 7.0)
+    assert other.offer(np.array([0, 2, 1]))
+    assert (other.value, other.cost) == (0.0, 9.0)
+    with other.stage("anneal") as detail:
+        detail["effort"] = 1
+    assert dict(other.stages[0].detail) == {"value": 0.0, "effort": 1}
+
+
 def test_mappings_that_violate_something_are_not_taken(path_problem):
     """Tests that a cheap mapping with two tasks on a node is refused."""
     run, _ = run_of(path_problem, [0, 1, 2])

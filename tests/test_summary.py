@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from tiger.exchange import Model
 from tiger.objective import Violation
 from tiger.report import Objective, Report, Stage
-from tiger.summary import number, summary, table
+from tiger.summary import model_summary, number, summary, table, unmet
 
 SOLVED = Report(
     mapping={"t0": "[red]a[/]", "t1": "b"},
@@ -98,9 +99,13 @@ def test_nothing_is_divided_by_a_baseline_of_zero() -> None:
 
 
 def test_a_selected_objective_is_shown() -> None:
-    """Another objective stands beside the cost."""
+    """Another objective comes first, and stands beside the cost, which may have risen for it."""
     objective = Objective(name="makespan", value=3.5, baseline=4.0, bound=None)
-    assert "objective makespan 3.5" in lines(replace(SOLVED, objective=objective))
+    shown = lines(replace(SOLVED, cost=17.0, objective=objective))
+    assert shown[0] == "solved: makespan 3.5, 12.5% below the baseline of 4"
+    start = shown.index("objective makespan 3.5")
+    assert shown[start + 1 : start + 3] == ["baseline 4", "lower bound -"]
+    assert "cost 17" in shown
 
 
 def test_a_long_mapping_is_cut() -> None:
@@ -120,3 +125,42 @@ def test_numbers_keep_ten_digits(value: str | float | None, text: str) -> None:
 def test_a_table_has_a_header() -> None:
     """Columns line up under their names."""
     assert table(("a", "b"), [("1", "2"), ("333", "4")]) == "a    b\n1    2\n333  4\n"
+
+
+MODEL = Model(
+    variables=(("t0", "a"), ("t0", "b\n"), ("t1", "a"), (None, "a"), (None, "b\n")),
+    couplers=12,
+    offset=3.5,
+    penalty=2.25,
+    scale=0.5,
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "wrote out.bqm",
+        "variables 5, of which 2 slack bits",
+        "couplers 12",
+        "offset 3.5",
+        "penalty 2.25, 0.5 times the safe bound",
+        r"0 is task t0 on node a; 1 is task t0 on node b\n; ..; slack bits last",
+    ],
+)
+def test_a_model_is_described(line: str) -> None:
+    """Its figures, and how to read its variables, stand on lines of their own."""
+    assert line in [" ".join(found.split()) for found in model_summary(MODEL, "out.bqm").splitlines()]
+
+
+def test_a_constrained_model_has_no_penalties() -> None:
+    """Its constraints are counted in their place."""
+    text = model_summary(Model(variables=MODEL.variables[:3], couplers=1, offset=0.0, constraints=4), "out.cqm")
+    assert "constraints          4\n" in text
+    assert "variables            3\n" in text
+    assert "penalty" not in text
+    assert "slack" not in text
+
+
+def test_what_cannot_be_met_is_said_alone() -> None:
+    """The sentence of a report without a solution, for what has no report."""
+    assert summary(FAILED).startswith(unmet(FAILED.violations))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tiger.door import assign
     from tiger.errors import InputError
+    from tiger.ising import IsingParams
     from tiger.mapper import solve
     from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
     from tiger.model.problem import Problem
@@ -21,6 +22,7 @@ _HOMES = {
     "DenseMetric": "tiger.model.metrics",
     "GridMetric": "tiger.model.metrics",
     "InputError": "tiger.errors",
+    "IsingParams": "tiger.ising",
     "Links": "tiger.model.topology",
     "Problem": "tiger.model.problem",
     "Report": "tiger.report",
@@ -37,6 +39,7 @@ __all__ = [
     "DenseMetric",
     "GridMetric",
     "InputError",
+    "IsingParams",
     "Links",
     "Problem",
     "Report",

@@ -9,10 +9,12 @@ from tiger.errors import InputError
 from tiger.formats.files import TaskFile, read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of, topology_of
 from tiger.formats.values import node_name
+from tiger.ising import IsingParams
 from tiger.mapper import solve
-from tiger.model.problem import Rule
+from tiger.model.problem import Problem, Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+from tiger.objectives import ObjectiveName
 from tiger.progress import Progress
 from tiger.report import Report
 from tiger.terms import Terms, build_problem
@@ -40,10 +42,12 @@ def assign(
     pinned: Pins | None = None,
     forbidden: Iterable[tuple[object, object]] = (),
     solver: "str | Sampler" = "auto",
+    objective: ObjectiveName = "cost",
     seed: int = 0,
     effort: int | None = None,
     time_limit_s: float | None = None,
     executor: Executor | str | None = None,
+    ising: IsingParams | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Map tasks onto a topology and report the mapping with its cost, a lower bound and what every stage contributed.
@@ -56,6 +60,30 @@ def assign(
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """
+    return solve(
+        problem_of(tasks, topology, rule=rule, slots=slots, imbalance=imbalance, pinned=pinned, forbidden=forbidden),
+        solver=solver,
+        objective=objective,
+        seed=seed,
+        effort=effort,
+        time_limit_s=time_limit_s,
+        executor=executor,
+        ising=ising,
+        progress=progress,
+    )
+
+
+def problem_of(
+    tasks: "nx.Graph | TaskGraph | Path | str",
+    topology: "nx.Graph | Topology | Path | str | None" = None,
+    *,
+    rule: Rule | None = None,
+    slots: int | None = None,
+    imbalance: float = 0.0,
+    pinned: Pins | None = None,
+    forbidden: Iterable[tuple[object, object]] = (),
+) -> Problem:
+    """State the problem that `assign` solves for the same arguments."""
     source = _tasks(tasks)
     hardware = _topology(source, topology)
     sharing = slots is not None or imbalance != 0
@@ -66,15 +94,7 @@ def assign(
         pinned=_pins(pinned),
         forbidden=_pairs(forbidden),
     )
-    return solve(
-        build_problem(source.tasks, hardware, terms),
-        solver=solver,
-        seed=seed,
-        effort=effort,
-        time_limit_s=time_limit_s,
-        executor=executor,
-        progress=progress,
-    )
+    return build_problem(source.tasks, hardware, terms)
 
 
 def _tasks(source: "nx.Graph | TaskGraph | Path | str") -> TaskFile:

@@ -1,241 +1,234 @@
 """A first feasible mapping, or the reasons why there is none."""
 
-from itertools import islice
+import time
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+from scipy.optimize import LinearConstraint
 
-from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger import reasons
+from tiger.firstfit import first_fit
+from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.problem import Problem
-from tiger.model.window import allowed_pairs, whole
 from tiger.objective import Violation, violations
+from tiger.packing import Packing, adding, limits, pack, solve
+from tiger.splits import (
+    Board,
+    Shortage,
+    Split,
+    board_of,
+    components,
+    cut,
+    matched,
+    parts_of,
+    split_of,
+    spread,
+    together,
+    ways,
+)
 
-CELLS = 2_000_000
+CELLS, OPEN_CELLS, PAIR_CELLS = 2_000_000, 100_000_000, 20_000_000
 MILP_LIMIT_S = 30.0
-MILP_UNITS = 1e9
-MEANING = {
-    "one-to-one": "one task per node",
-    "levels": "one task of a level per node",
-    "slots": "the slots of the nodes",
-    "memory": "the memory of the nodes",
-    "disconnected": "connected hardware between tasks that exchange traffic",
-    "forbidden": "the forbidden pairs",
-    "pinned": "the pins",
-}
+ROUNDS = 200
+SHARES = (None, 1.01, 1.05, 1.2)
 
 
-def launch_order(problem: Problem) -> IntArray | tuple[Violation, ...]:
+def launch_order(problem: Problem, limit_s: float | None = None) -> IntArray | tuple[Violation, ...]:
     """Return places[n] as a launcher would choose them, or what cannot be met.
 
     Tasks in input order take the first node, in node order, that pins, forbidden pairs, groups, slots and memory leave
-    open to them. Where that ends in a dead end, a matching (groups) or a mixed-integer programme (memory, disconnected
-    hardware) decides; it is exact, within 30 s and 2 million task-node pairs.
+    open to them. Where that ends in a dead end, the connected components of the tasks are dealt out to the connected
+    parts of the hardware by their sizes, and first fit, a maximum flow or a packing places them inside each part. Only
+    where that fails a programme over all task-node pairs decides, up to 2 million of them. All of it gives up after
+    30 s, or `limit_s` where that is less, with the one violation "undecided"; any other violation is proved.
     """
-    blocked = _pin_conflicts(problem) or _shortages(problem)
+    seconds = MILP_LIMIT_S if limit_s is None else max(min(MILP_LIMIT_S, limit_s), 0.0)
+    until_s = time.monotonic() + seconds
+    blocked = violations(problem, problem.pins) or reasons.shortages(problem)
     if blocked:
         return blocked
-    places = _first_fit(problem)
-    if places is None or violations(problem, places):
-        return _decide(problem)
-    return places
+    hosts = problem.topology.hosts
+    places, failed = first_fit(problem, np.zeros(problem.free.size, np.int64), np.zeros(hosts.size, np.int64))
+    if not failed and not violations(problem, places):
+        return places
+    found = _decided(problem, until_s)
+    if found is None:
+        return (reasons.undecided(problem, seconds if time.monotonic() >= until_s else None),)
+    return (found,) if isinstance(found, Violation) else found
 
 
-def _pin_conflicts(problem: Problem) -> tuple[Violation, ...]:
-    """Return what the pinned tasks violate among themselves."""
-    return violations(problem, problem.pins)
+def _decided(problem: Problem, until_s: float) -> IntArray | Violation | None:
+    """Return a feasible mapping, what cannot be met, or None where neither is found."""
+    board, way = board_of(problem, OPEN_CELLS), ways(problem)
+    if board is None:
+        return None
+    stuck = reasons.stuck(problem, board) or reasons.crowded(problem, board)
+    if stuck is not None:
+        return stuck
+    part = np.zeros(len(board.hosts), np.int64) if way is None else parts_of(way)
+    found = _dealt(problem, board, part, until_s)
+    if isinstance(found, Violation) or (found is not None and not violations(problem, found)):
+        return found
+    if way is None or problem.free.size * len(board.hosts) > CELLS:
+        return None
+    return _programmed(problem, board, part, way, until_s)
 
 
-def _shortages(problem: Problem) -> tuple[Violation, ...]:
-    """Return what counts alone show: too few nodes, slots or bytes, or a task that fits nowhere."""
-    tasks, topology = problem.tasks, problem.topology
-    limit = int(topology.hosts.size if problem.groups else topology.slots.sum())
-    wanted = max(map(len, problem.groups)) if problem.groups else tasks.size
-    if wanted > limit:
-        unit = "nodes with a slot" if problem.groups else "slots"
-        return (Violation(kind="slots", message=f"{wanted} tasks need {wanted} {unit}, there are {limit}"),)
-    if tasks.memory is not None and topology.memory is not None:
-        need, room = int(tasks.memory.sum()), int(topology.memory[topology.hosts].sum())
-        if not problem.groups and need > room:
-            return (Violation(kind="memory", message=f"the tasks need {need} bytes, the nodes have {room}"),)
-        largest, most = int(tasks.memory.argmax()), int(topology.memory[topology.hosts].max())
-        if tasks.memory[largest] > most:
-            message = f"task {tasks.names[largest]!r} needs {tasks.memory[largest]} bytes, the largest node has {most}"
-            return (Violation(kind="memory", message=message),)
-    return ()
+def _dealt(problem: Problem, board: Board, part: IntArray, until_s: float) -> IntArray | Violation | None:
+    """Deal the connected components of the tasks out to the parts of the hardware, and place them there.
 
-
-def _first_fit(problem: Problem) -> IntArray | None:
-    """Return every task on the first node open to it, in input order; None when one finds no node."""
-    places, hosts = problem.pins.copy(), problem.topology.hosts.tolist()
-    pinned = np.flatnonzero(places >= 0)
-    banned: dict[int, set[int]] = {}
-    for task, node in problem.banned.tolist():
-        banned.setdefault(task, set()).add(node)
-    count = np.bincount(places[pinned], minlength=problem.topology.size)
-    taken = set(zip(problem.group_of[pinned].tolist(), places[pinned].tolist(), strict=True))
-    used, room = np.zeros(problem.topology.size, np.int64), problem.topology.memory
-    memory = np.zeros(problem.tasks.size, np.int64) if problem.tasks.memory is None else problem.tasks.memory
-    np.add.at(used, places[pinned], memory[pinned])
-    first: dict[int, int] = {}
-    for task in problem.free.tolist():
-        group, no = int(problem.group_of[task]), banned.get(task, set())
-        cursor = first.get(group, 0)
-        while cursor < len(hosts) and _full(problem, taken, count, group, hosts[cursor]):
-            cursor += 1
-        first[group] = cursor
-        for node in islice(hosts, cursor, None):
-            held = 0 if problem.groups else int(used[node])
-            fits = room is None or held + int(memory[task]) <= int(room[node])
-            if node not in no and fits and not _full(problem, taken, count, group, node):
-                break
-        else:
+    What a part turns out not to hold counts when they are dealt out again. Where it is memory that does not fit, they
+    are dealt out more and less evenly by turns. The mapping may need a way that is missing inside a part.
+    """
+    torn = reasons.torn(problem, board, part)
+    if torn is not None:
+        return torn
+    split, shares = split_of(problem, board, part), list(SHARES if board.load.shape[1] > 1 else SHARES[:1])
+    for turn in range(ROUNDS):
+        share = shares[turn % len(shares)]
+        packed = pack(split.ask if share is None else spread(split, share), until_s)
+        if packed.bins is None and share is None:
+            return reasons.overfull(problem, board, split, until_s) if packed.proved else None
+        dealt = None if packed.bins is None else _settled(problem, board, split, packed.bins, until_s)
+        if dealt is not None and not isinstance(dealt, list):
+            return dealt
+        for label, load, room in dealt or ():
+            split = cut(split, label, load, room)
+        if not dealt:
+            shares.remove(share)
+        if not shares:
             return None
-        places[task] = node
-        taken.add((group, node))
-        count[node] += 1
-        used[node] += memory[task]
-    return places
+    return None
 
 
-def _full(problem: Problem, taken: set[tuple[int, int]], count: IntArray, group: int, node: int) -> bool:
-    """Tell whether a node has no place left for a task of a group."""
-    if group >= 0:
-        return (group, node) in taken
-    return int(count[node]) >= int(problem.topology.slots[node])
+def _settled(
+    problem: Problem, board: Board, split: Split, bins: IntArray, until_s: float
+) -> IntArray | Violation | list[tuple[int, IntArray, int]]:
+    """Place the components in the parts `bins[c]` they were dealt to.
+
+    Where a part cannot hold what it was dealt, return (part, load[k], room) that every mapping keeps and these do not,
+    if there are any; hardware of one part gives a violation.
+    """
+    dealt = np.empty(len(bins), np.int64)
+    dealt[split.order] = bins
+    part, parts = dealt[split.component], int(split.part.max()) + 1
+    places, failed = first_fit(problem, part, split.part)
+    cuts, lost = [], False
+    for label in sorted(failed):
+        tasks, hosts = np.flatnonzero(part == label), np.flatnonzero(split.part == label)
+        inside = _inside(board, tasks, hosts, until_s)
+        if isinstance(inside, Shortage) and parts == 1:
+            return reasons.short(problem, board, inside)
+        if inside is True and parts == 1:
+            return reasons.unplaceable(problem)
+        if isinstance(inside, Shortage):
+            cuts.append((label, split.mix @ inside.kinds.astype(np.int64), inside.room))
+        elif isinstance(inside, bool):
+            lost, apart = True, together(split, bins == label) if inside else None
+            cuts += [] if apart is None else [(label, *apart)]
+        else:
+            places[board.tasks[tasks]] = board.hosts[inside]
+    return cuts if cuts or lost else places
 
 
-def _decide(problem: Problem) -> IntArray | tuple[Violation, ...]:
-    """Decide by matching or programme whether a feasible mapping exists; return one, or what cannot be met."""
-    parts = problem.topology.parts
-    if problem.tasks.size * problem.topology.hosts.size > CELLS:
-        message = (
-            "first fit found no place for every task, and the problem is too large to decide whether any mapping does"
-        )
-        return (Violation(kind="undecided", message=message),)
-    allowed = allowed_pairs(problem, whole(problem), problem.pins)
-    stuck = np.flatnonzero(~allowed.any(axis=1))
-    if stuck.size:
-        name = problem.tasks.names[int(problem.free[stuck[0]])]
-        return (Violation(kind="forbidden", message=f"task {name!r} has no node that may hold it"),)
-    if problem.groups and not parts.any():
-        return _matched(problem, problem.free, allowed)
-    return _programmed(problem, parts, allowed)
-
-
-def _matched(problem: Problem, tasks: IntArray, allowed: BoolArray) -> IntArray | tuple[Violation, ...]:
-    """Match the tasks of every group to different nodes, or name a set of tasks that has too few."""
-    places, hosts = problem.pins.copy(), problem.topology.hosts
-    for group in problem.groups:
-        rows = np.flatnonzero(np.isin(tasks, group))
-        if not len(rows):
-            continue
-        open_ = sp.csr_array(allowed[rows].astype(np.int8))
-        match = maximum_bipartite_matching(open_, perm_type="column")
-        if (match < 0).any():
-            return (_hall(problem, tasks[rows], allowed[rows], match),)
-        places[tasks[rows]] = hosts[match]
-    return places
-
-
-def _hall(problem: Problem, tasks: IntArray, allowed: BoolArray, match: IntArray) -> Violation:
-    """Name tasks that have fewer nodes between them than they are (Hall's condition)."""
-    reached = np.zeros(len(tasks), bool)
-    reached[np.flatnonzero(match < 0)[0]] = True
-    while True:
-        nodes: BoolArray = np.any(allowed[reached], axis=0)
-        wider = reached | ((match >= 0) & nodes[np.maximum(match, 0)])
-        if (wider == reached).all():
-            break
-        reached = wider
-    names = [problem.tasks.names[t] for t in tasks[reached]]
-    only = [problem.topology.names[p] for p in problem.topology.hosts[nodes]]
-    message = f"{len(names)} tasks {_few(names)} that exclude each other have only {len(only)} nodes {_few(only)}"
-    return Violation(kind=problem.rule, message=message)
-
-
-def _few(names: list[str]) -> str:
-    """Return the first few names in parentheses."""
-    shown = ", ".join(map(repr, names[:4]))
-    return f"({shown}{', ..' if len(names) > 4 else ''})"
-
-
-def _programmed(problem: Problem, parts: IntArray, allowed: BoolArray) -> IntArray | tuple[Violation, ...]:
-    """Find a mapping within slots, memory and connected parts by mixed-integer programming, or say that none exists."""
-    row, col = np.nonzero(allowed)
-    tasks, hosts, cells = problem.free, problem.topology.hosts, np.arange(len(row))
-    component = connected_components(problem.tasks.traffic, directed=False)[1]
-    rooted = _rooted(problem, component, parts)
-    if (rooted.sum(axis=1) > 1).any():
-        message = "pinned tasks that exchange traffic lie on disconnected parts of the hardware"
-        return (Violation(kind="disconnected", message=message),)
-    flags = len(row) + np.arange(rooted.size).reshape(rooted.shape)
-    size = len(row) + rooted.size
-    flag = flags[component[tasks[row]], parts[hosts[col]]]
-    follow = _sums(cells, cells, size) - _sums(cells, flag, size)
-    answer = milp(
-        np.zeros(size),
-        integrality=np.ones(size),
-        bounds=Bounds(np.concatenate([np.zeros(len(row)), rooted.ravel()]), 1),
-        constraints=[
-            LinearConstraint(_sums(row, cells, size), 1, 1),
-            LinearConstraint(_sums(np.indices(flags.shape)[0].ravel(), flags.ravel(), size), 1, 1),
-            LinearConstraint(follow, -np.inf, 0),
-            *_limits(problem, tasks[row], hosts[col], size),
-        ],
-        options={"time_limit": MILP_LIMIT_S},
+def _inside(board: Board, tasks: IntArray, hosts: IntArray, until_s: float) -> IntArray | Shortage | bool:
+    """Return a host for each task of a part, what it is short of, or whether its memory is proved too little."""
+    inside = matched(board, tasks, hosts)
+    if isinstance(inside, Shortage) or board.load.shape[1] < 2:
+        return inside
+    key = np.column_stack([board.kind[tasks], board.load[tasks]])
+    classes, label, count = np.unique(key, axis=0, return_inverse=True, return_counts=True)
+    kind, load = classes[:, 0], classes[:, 1:]
+    packed = pack(
+        Packing(load=load, count=count, room=board.room[hosts], kind=kind, open=board.open[:, hosts]), until_s
     )
-    if answer.x is None:
-        return (_unplaceable(problem, proved=answer.status == 2),)
-    places = problem.pins.copy()
-    chosen = answer.x[: len(row)] > 0.5
-    places[tasks[row[chosen]]] = hosts[col[chosen]]
-    # The programme is solved to a tolerance, which may be a few bytes too many.
-    return (_unplaceable(problem, proved=False),) if violations(problem, places) else places
+    if packed.bins is None:
+        return packed.proved
+    inside[np.argsort(label.ravel(), kind="stable")] = hosts[packed.bins]
+    return inside
 
 
-def _rooted(problem: Problem, component: IntArray, parts: IntArray) -> FloatArray:
-    """Return rooted[c, r], 1 where a pinned task ties a connected component of the tasks to a part of the hardware."""
-    rooted = np.zeros((int(component.max()) + 1, int(parts.max()) + 1))
-    pinned = np.flatnonzero(problem.pins >= 0)
-    rooted[component[pinned], parts[problem.pins[pinned]]] = 1.0
-    return rooted
-
-
-def _sums(row: IntArray, column: IntArray, size: int) -> sp.csr_array:
-    """Return the constraint matrix whose row r adds up the variables listed for it."""
-    return sp.csr_array((np.ones(len(row)), (row, column)), shape=(int(row.max(initial=-1)) + 1, size))
-
-
-def _limits(problem: Problem, task: IntArray, node: IntArray, size: int) -> list[LinearConstraint]:
-    """Return what groups, or slots and memory, leave on every node for the variables of (task, node) pairs."""
-    pinned = np.flatnonzero(problem.pins >= 0)
-    held, cells = problem.pins[pinned], np.arange(len(task))
-    if problem.groups:
-        clash = problem.group_of[task] * problem.topology.size + node
-        return [LinearConstraint(_sums(np.unique(clash, return_inverse=True)[1], cells, size), -np.inf, 1)]
-    count = np.bincount(held, minlength=problem.topology.size)
-    limits = [
-        LinearConstraint(_sums(node, cells, size), -np.inf, (problem.topology.slots - count)[: int(node.max()) + 1])
+def _programmed(
+    problem: Problem, board: Board, part: IntArray, way: BoolArray, until_s: float
+) -> IntArray | Violation | None:
+    """Decide by a mixed-integer programme: which task goes to which host, and which component to which part."""
+    opened = _open_to(problem, board, way)
+    if not opened.any(axis=1).all():
+        return reasons.unplaceable(problem)
+    tasks, hosts = np.nonzero(opened)
+    variable = np.where(opened, np.cumsum(opened).reshape(opened.shape) - 1, -1)
+    label, parts = components(problem, part)[board.tasks], int(part.max()) + 1
+    flags = len(tasks) + np.arange((int(label.max()) + 1) * parts).reshape(-1, parts)
+    room = np.minimum(board.room, board.load.sum(axis=0))
+    cells, size = np.arange(len(tasks)), len(tasks) + flags.size
+    row = np.arange(len(board.tasks) * parts)
+    lies = adding(tasks * parts + part[hosts], cells, size, len(row))
+    lies -= adding(row, flags[label].ravel(), size, len(row))
+    rows = [
+        LinearConstraint(lies, 0, 0),
+        LinearConstraint(adding(np.indices(flags.shape)[0].ravel(), flags.ravel(), size, len(flags)), 1, 1),
+        *_apart(problem, board, ~way & (part[:, None] == part), variable, size),
     ]
-    memory, room = problem.tasks.memory, problem.topology.memory
-    if memory is not None and room is not None:
-        used = np.bincount(held, weights=memory[pinned], minlength=problem.topology.size)
-        # Units small enough that the solver's absolute tolerance of 1e-6 is far below the smallest load that counts.
-        unit = max(float(memory.max()) / MILP_UNITS, float(np.gcd.reduce(memory)), 1.0)
-        need = sp.csr_array((memory[task] / unit, (node, cells)), shape=(problem.topology.size, size))
-        limits.append(LinearConstraint(need, -np.inf, (room - used) / unit))
-    return limits
+    if problem.groups:
+        clash = board.group[board.kind[tasks]] * len(board.hosts) + hosts
+        rows.append(LinearConstraint(adding(clash, cells, size, int(clash.max()) + 1), -np.inf, 1))
+    proved = False
+    for held in limits(board.load[tasks], hosts, room, size):
+        for _ in range(ROUNDS):
+            x, proved = solve([*rows, *held], np.ones(size, np.int64), until_s)
+            if x is None:
+                break
+            chosen = np.flatnonzero(x[: len(tasks)] > 0.5)
+            places = problem.pins.copy()
+            places[board.tasks[tasks[chosen]]] = board.hosts[hosts[chosen]]
+            if not violations(problem, places):
+                return places
+            covers = _covers(board, tasks[chosen], hosts[chosen], chosen, size)
+            if not covers:
+                break
+            held += covers
+    return reasons.unplaceable(problem) if proved else None
 
 
-def _unplaceable(problem: Problem, *, proved: bool) -> Violation:
-    """Say that no mapping meets everything together, or that none was found in time."""
-    limits = ["slots"] if not problem.groups else [problem.rule]
-    limits += ["memory"] if problem.tasks.memory is not None and problem.topology.memory is not None else []
-    limits += ["disconnected"] if problem.topology.parts.any() else []
-    limits += ["forbidden"] if len(problem.banned) else []
-    limits += ["pinned"] if (problem.pins >= 0).any() else []
-    verb = "no mapping meets" if proved else f"within {MILP_LIMIT_S:g} s no mapping was found that meets"
-    listed = ", ".join(MEANING[limit] for limit in limits)
-    return Violation(kind=limits[-1] if proved else "undecided", message=f"{verb} all of these together: {listed}")
+def _covers(board: Board, tasks: IntArray, hosts: IntArray, cells: IntArray, size: int) -> list[LinearConstraint]:
+    """Return, for hosts that hold more than they have room for, that the same tasks may not all be there again."""
+    used = np.zeros_like(board.room)
+    np.add.at(used, hosts, board.load[tasks])
+    over = np.flatnonzero((used > board.room).any(axis=1))
+    return [
+        LinearConstraint(adding(np.zeros_like(there), there, size, 1), -np.inf, len(there) - 1)
+        for there in (cells[hosts == host] for host in over)
+    ]
+
+
+def _open_to(problem: Problem, board: Board, way: BoolArray) -> BoolArray:
+    """Return open[f, h], the hosts that a free task may have beside the pinned tasks, their traffic included."""
+    opened = board.open[board.kind] & (board.load[:, None] <= board.room).all(axis=2)
+    edges, row = problem.tasks.traffic.tocoo(), np.full(problem.tasks.size, -1)
+    row[board.tasks] = np.arange(len(board.tasks))
+    host = np.searchsorted(board.hosts, problem.pins)
+    for ends, others, there in ((edges.row, edges.col, way.T), (edges.col, edges.row, way)):
+        tied = np.flatnonzero((row[ends] >= 0) & (row[others] < 0))
+        np.logical_and.at(opened, row[ends[tied]], there[host[others[tied]]])
+    loops = row[edges.row[(edges.row == edges.col) & (row[edges.row] >= 0)]]
+    opened[loops] &= way.diagonal()
+    return opened
+
+
+def _apart(problem: Problem, board: Board, blocked: BoolArray, variable: IntArray, size: int) -> list[LinearConstraint]:
+    """Return that no traffic goes from a host to one it is blocked from, for variable[f, h] or -1 of `size`.
+
+    Too many such rows are left out: what is infeasible without them is so with them.
+    """
+    edges, row = problem.tasks.traffic.tocoo(), np.full(problem.tasks.size, -1)
+    row[board.tasks] = np.arange(len(board.tasks))
+    free = (row[edges.row] >= 0) & (row[edges.col] >= 0) & (edges.row != edges.col)
+    source, target = variable[row[edges.row[free]]], variable[row[edges.col[free]]]
+    here, there = np.nonzero(blocked)
+    if not here.size or here.size * len(source) > PAIR_CELLS:
+        return []
+    pair = np.arange(len(source))[:, None] * len(blocked)
+    start = np.unique(here)
+    label = np.concatenate([(pair + start).ravel(), (pair + here).ravel()])
+    column = np.concatenate([source[:, start].ravel(), target[:, there].ravel()])
+    label, column = label[column >= 0], column[column >= 0]
+    return [LinearConstraint(adding(label, column, size, len(source) * len(blocked)), -np.inf, 1)]

@@ -1,101 +1,166 @@
 """Solve a mapping problem: the one place where all parts are wired together.
 
-Request -> problem -> baseline and lower bound -> stages, each of which may improve the incumbent -> report.
+Request -> problem -> baseline and lower bound -> stages, each of which may improve the incumbent -> report. Where
+another objective than the cost is asked for, stages towards that follow, from the cheapest mapping found.
 """
 
 import time
 from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
 
 from dimod.core.sampler import Sampler
 
-from tiger.bounds import lower_bound
+from tiger.bounds import lower_bound, strong_bound
 from tiger.executors import opened
 from tiger.feasibility import launch_order
+from tiger.ising import IsingParams
+from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.objective import Violation, cost_of, metrics
-from tiger.portfolio import budgets, plan
+from tiger.objectives import Aim, ObjectiveName, aim_of, anneal, outcome, pursuit, reweigh
+from tiger.portfolio import Step, budgets, plan
 from tiger.progress import Progress
 from tiger.report import Report
 from tiger.request import Request
 from tiger.run import Deadline, Run, Watch
+from tiger.solvers import registry
+
+SAMPLED = ("qubo", "windows")
+
+SHARPEN_AT, SHARPEN_CELLS, SHARPEN_ITERATIONS = 4, 1024, 16
 
 
 def solve(
     problem: Problem,
     *,
     solver: str | Sampler = "auto",
+    objective: ObjectiveName = "cost",
     seed: int = 0,
     effort: int | None = None,
     time_limit_s: float | None = None,
     executor: Executor | str | None = None,
+    ising: IsingParams | None = None,
     progress: Watch | None = None,
 ) -> Report:
     """Map the tasks of a problem onto its nodes at low cost.
 
-    `solver` is a name (`tiger.solvers.registry.available`) or any Ocean sampler object. `seed` is in [0, 2**63): the
-    same seed and effort give the same answer, on any number of threads. `effort` >= 1 counts iterations, None is 1
-    without a time limit and as much as fits with one. `time_limit_s` > 0 only ends a solve early. `executor` runs
-    independent parts of the work, `dask://HOST:PORT` on a Dask cluster, and `progress` is called as stages begin. An
-    unsatisfiable problem gives a report that says so; bad values raise InputError.
+    `solver` is a name (`tiger.solvers.registry.available`) or any Ocean sampler object. `objective` is what is made
+    small: `cost`, `max-link-load` (tiger.routes) or `makespan` (tiger.makespan), which follow a search for a low cost.
+    `seed` is in [0, 2**63): the same seed and effort give the same answer, on any number of threads. `effort` >= 1
+    counts iterations, None is 1 without a time limit and as much as fits with one. `time_limit_s` > 0 only ends a solve
+    early. `executor` runs independent parts of the work, `dask://HOST:PORT` on a Dask cluster. `ising` sets penalties,
+    temperatures and sizes of the QUBOs that are sampled; `auto` keeps its own sizes. `progress` is called as stages
+    begin. An unsatisfiable problem gives a report that says so; bad values raise InputError, also an objective that the
+    problem does not have.
     """
     with opened(executor) as lent:
-        request = Request(solver=solver, seed=seed, effort=effort, time_limit_s=time_limit_s, executor=lent)
+        request = Request(
+            solver=solver,
+            objective=objective,
+            seed=seed,
+            effort=effort,
+            time_limit_s=time_limit_s,
+            executor=lent,
+            ising=IsingParams() if ising is None else ising,
+        )
         return _solved(problem, request, progress or _ignore)
 
 
 def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     """Answer a request."""
-    begun = time.perf_counter()
-    start = launch_order(problem)
+    begun, aim = time.perf_counter(), aim_of(request.objective, problem)
+    left_s = None if request.deadline_s is None else request.deadline_s - time.monotonic()
+    start = launch_order(problem, left_s)
     if isinstance(start, tuple):
         return _infeasible(problem, request, start, time.perf_counter() - begun)
-    run = Run(problem=problem, places=start, deadline=Deadline(request.deadline_s), watch=watch)
+    run = Run(problem=problem, places=start, deadline=Deadline(request.cost_deadline_s), watch=watch)
     run.record("baseline", time.perf_counter() - begun, {})
-    baseline = run.cost
     with run.stage("bound") as detail:
         run.bound = min(lower_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
-    steps = () if run.ended else plan(request, problem)
+    _improve(run, request, () if run.ended else plan(request, problem))
+    goal = run
+    if aim is not None:
+        goal = pursuit(run, aim, start, Deadline(request.deadline_s))
+        _improve(goal, request, () if goal.ended else _towards(request, aim))
+    report = _report(run, goal, request, start, time.perf_counter() - begun)
+    return report if aim is None else replace(report, objective=outcome(request.objective, aim, goal, start))
+
+
+def _improve(run: Run, request: Request, steps: tuple[Step, ...]) -> None:
+    """Run the steps, round by round, until the effort is spent or the time, or nothing better exists."""
     for amount, round_seed in budgets(request):
         known = len(run.stages)
+        if amount == SHARPEN_AT and not run.ended:
+            _sharpen(run)
         for step in steps:
             if not run.ended:
                 step(run, amount, round_seed)
         if run.ended or len(run.stages) == known:
             break
-    return _report(run, request, baseline, time.perf_counter() - begun)
+    if run.deadline() and not run.optimal:
+        run.warnings[f"ended by the time limit of {request.time_limit_s:g} s: the same seed may end elsewhere"] = None
 
 
-def _report(run: Run, request: Request, baseline: float, seconds: float) -> Report:
-    """Report the incumbent, its cost recomputed from the mapping."""
-    cost = cost_of(run.problem, run.places)
+def _sharpen(run: Run) -> None:
+    """Raise the lower bound on the cost by the ascents that are worth their time once effort is being spent."""
+    if run.measure is not None or len(run.problem.free) * run.problem.topology.size > SHARPEN_CELLS:
+        return
+    with run.stage("bound") as detail:
+        run.bound = min(strong_bound(run.problem, run.places, iterations=SHARPEN_ITERATIONS), run.cost)
+        detail["lower_bound"] = run.bound
+
+
+def _towards(request: Request, aim: Aim) -> tuple[Step, ...]:
+    """Return the stages that lead to an objective: reweighted costs for the request's solver, then annealing."""
+    if request.solver == "identity":
+        return ()
+    reweighted, ways = partial(reweigh, aim, partial(_resolved, request)), aim.ways()
+    return (reweighted,) if ways is None else (reweighted, partial(anneal, registry.judged(ways)))
+
+
+def _resolved(request: Request, problem: Problem, start: IntArray, effort: int, seed: int) -> IntArray:
+    """Return the cheapest mapping that a round of the solver finds for a problem in a quarter of the time left."""
+    end_s = None if request.deadline_s is None else (3 * time.monotonic() + request.deadline_s) / 4
+    run = Run(problem=problem, places=start, deadline=Deadline(end_s), watch=_ignore)
+    for step in plan(request, problem):
+        if not run.ended:
+            step(run, effort, seed)
+    return run.places
+
+
+def _report(run: Run, goal: Run, request: Request, start: IntArray, seconds: float) -> Report:
+    """Report the incumbent of the goal, its cost and value recomputed from the mapping."""
+    problem, cost, baseline = run.problem, cost_of(run.problem, goal.places), cost_of(run.problem, start).total
     return Report(
-        mapping=run.problem.mapping(run.places),
+        mapping=problem.mapping(goal.places),
         cost=cost.total,
         compute_cost=cost.compute,
         communication_cost=cost.communication,
         baseline_cost=baseline,
-        lower_bound=cost.total if run.optimal else run.bound,
-        optimal=run.optimal,
+        lower_bound=run.cost if run.optimal else run.bound,
+        optimal=goal.optimal,
         feasible=True,
         violations=(),
         solver=request.name,
-        rule=run.problem.rule,
+        rule=problem.rule,
         seed=request.seed,
         stages=tuple(run.stages),
         seconds=seconds,
-        metrics=metrics(run.problem, run.places),
-        warnings=(*run.warnings, *_remarks(run, request, baseline)),
+        metrics=metrics(problem, goal.places),
+        warnings=(*run.warnings, *_remarks(goal, request, start)),
     )
 
 
-def _remarks(run: Run, request: Request, baseline: float) -> list[str]:
-    """Say where seconds ended the search, so that it cannot be repeated, and where it gained nothing."""
+def _remarks(run: Run, request: Request, start: IntArray) -> list[str]:
+    """Say where the search gained nothing, and where options had no effect."""
     remarks = []
-    if run.deadline() and not run.optimal:
-        remarks.append(f"ended by the time limit of {request.time_limit_s:g} s: the same seed may end elsewhere")
-    if run.cost >= baseline and not run.optimal and request.solver != "identity":
+    baseline = cost_of(run.problem, start).total if run.measure is None else run.measure(start)
+    if run.value >= baseline and not run.optimal and request.solver != "identity":
         remarks.append("nothing beat the launch order: give it more effort or time, or another solver")
+    if request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in run.stages):
+        remarks.append("no QUBO was sampled, so that penalties, temperatures and encoding were of no consequence")
     return remarks
 
 

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from tiger.makespan import makespan
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.routes import max_link_load
@@ -58,10 +59,11 @@ def violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
 
 
 def metrics(problem: Problem, places: IntArray) -> dict[str, float]:
-    """Return how far node indices `places[n]` stretch the traffic, and how they load the links.
+    """Return how far node indices `places[n]` stretch the traffic, how they load the links, and how long all takes.
 
     `dilation` is the largest distance that any traffic crosses, `mean_dilation` the mean weighted by volume (0 without
-    traffic), `max_link_load` as in tiger.routes, left out where the hardware has no links. Distances are those of the
+    traffic), `max_link_load` as in tiger.routes, left out where the hardware has no links, `makespan` as in
+    tiger.makespan, left out for undirected task graphs and those with a cycle. Dilation is by the distances of the
     hardware, infinite between disconnected parts. O(edges) and the routing.
     """
     edges = problem.tasks.traffic.tocoo()
@@ -71,8 +73,8 @@ def metrics(problem: Problem, places: IntArray) -> dict[str, float]:
         "dilation": float(away.max(initial=0.0)),
         "mean_dilation": float((edges.data * away).sum()) / volume if volume else 0.0,
     }
-    load = max_link_load(problem, places)
-    return values if load is None else {**values, "max_link_load": load}
+    others = {"max_link_load": max_link_load(problem, places), "makespan": makespan(problem, places)}
+    return values | {name: value for name, value in others.items() if value is not None}
 
 
 def _pin_violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:

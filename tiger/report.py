@@ -13,7 +13,10 @@ Detail = str | int | float | bool | None | tuple["Detail", ...] | Mapping[str, "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """Record one stage: the best cost known when it ended, its wall seconds, and figures of its own in `detail`."""
+    """Record one stage: its wall seconds, figures of its own in `detail`, and the cost of the best mapping at its end.
+
+    Stages towards another objective have its value as `value`; the cost may rise from one to the next there.
+    """
 
     name: str
     cost: float
@@ -28,7 +31,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective:
-    """Hold the value of a selected objective other than the cost, before and after, with its bound."""
+    """Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound."""
 
     name: str
     value: float
@@ -45,8 +48,10 @@ class Report:
     """Answer a problem.
 
     `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and the mapping
-    empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation and
-    max link load of the mapping. Costs are in the problem's own unit, `seconds` is wall time.
+    empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation, max
+    link load and makespan of the mapping, whatever was made small. `objective` is None where that was the cost; else
+    it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap` remain those
+    of the cost. Costs are in the problem's own unit, `seconds` is wall time.
     """
 
     mapping: Mapping[str, str]

@@ -1,15 +1,27 @@
-"""The load on links when every transfer follows one shortest path."""
+"""The load on links when every transfer follows one shortest path.
 
-from typing import NamedTuple
+Links are undirected, with one load for both directions:
+
+- Grids and tori have links between neighbours, just one on an axis of two nodes. Routes correct the last axis first and
+  go the shorter way round; half way round an even axis they go up. Where `links` says nothing, bandwidth is 1.
+- Trees have a link of bandwidth 1 above every subtree, which carries all that leaves or enters it.
+- Elsewhere routes run along the shortest-path tree of the source over `links`; among parallel links they take the
+  shortest, then the widest. Which of equally short routes scipy's search finds is arbitrary, but always the same.
+  Transfers between disconnected parts load nothing.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.aims import GRID_WAYS, PATH_WAYS, TREE_WAYS, Ways
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
-from tiger.model.topology import Links, distinct
+from tiger.model.topology import Links, Topology, distinct
 
 SOURCES_AT_ONCE = 1024
 
@@ -22,98 +34,253 @@ class Transfers(NamedTuple):
     volume: FloatArray
 
 
-def max_link_load(problem: Problem, places: IntArray) -> float | None:
-    """Return the largest load of a link over its bandwidth for node indices `places[n]`, None where there are no links.
+class Routes(Protocol):
+    """Know the way between any two of m nodes over l links."""
 
-    Links are undirected, with one load for both directions. Every traffic entry follows one shortest path:
+    @property
+    def width(self) -> FloatArray:
+        """Return bandwidth[l], infinite for a number that stands for no link."""
+        ...
 
-    - Grids and tori have links between neighbours, just one on an axis of two nodes. Routes correct the last axis first
-      and go the shorter way round; half way round an even axis they go up. Where `links` says nothing, bandwidth is 1.
-    - Trees have a link of bandwidth 1 above every subtree, which carries all that leaves or enters it.
-    - Elsewhere routes run along the shortest-path tree of the source over `links`; among parallel links they take the
-      shortest, then the widest. Which of equally short routes scipy's search finds is arbitrary, but always the same.
-      Transfers between disconnected parts load nothing.
+    @property
+    def around(self) -> FloatArray:
+        """Return the bandwidth[m] of all links at each node together."""
+        ...
 
-    O(edges) on each axis or level; over links O(edges * hops + sources * (l + m log m)).
-    """
+    def loads(self, transfers: Transfers) -> FloatArray:
+        """Return load[l]; O(transfers) on each axis or level, over links O(transfers * hops + sources l log m)."""
+        ...
+
+    def lengths(self, prices: FloatArray) -> FloatArray:
+        """Return length[m, m], the sum of `prices[l]` along every route, infinite without one; O(m^2) memory."""
+        ...
+
+    def ways(self) -> Ways:
+        """Return the routes for compiled code; O(m^2) memory over links, O(l) otherwise."""
+        ...
+
+
+def routes_of(topology: Topology) -> Routes | None:
+    """Return the routes of hardware, None where there are no links."""
+    if isinstance(topology.metric, GridMetric):
+        return GridRoutes(topology.metric, topology.links)
+    if isinstance(topology.metric, TreeMetric):
+        return TreeRoutes(topology.metric)
+    return None if topology.links is None else PathRoutes(topology.links, topology.size)
+
+
+def transfers_of(problem: Problem, places: IntArray) -> Transfers:
+    """Return what goes from node to node, one transfer for each traffic entry that leaves its node."""
     edges = problem.tasks.traffic.tocoo()
     source, target = places[edges.row], places[edges.col]
     moves = source != target
-    transfers = Transfers(source[moves], target[moves], edges.data[moves])
-    metric, links = problem.topology.metric, problem.topology.links
-    if isinstance(metric, GridMetric):
-        return _grid_load(metric, links, transfers)
-    if isinstance(metric, TreeMetric):
-        return _tree_load(metric, transfers)
-    return None if links is None else _path_load(links, metric.size, transfers)
+    return Transfers(source[moves], target[moves], edges.data[moves])
 
 
-def _grid_load(metric: GridMetric, links: Links | None, transfers: Transfers) -> float:
+def max_link_load(problem: Problem, places: IntArray) -> float | None:
+    """Return the largest load of a link over its bandwidth for node indices `places[n]`, None where there are no links.
+
+    Every traffic entry follows the one route between its nodes.
+    """
+    routes = routes_of(problem.topology)
+    return None if routes is None else worst_load(routes, transfers_of(problem, places))
+
+
+def worst_load(routes: Routes, transfers: Transfers) -> float:
+    """Return the largest load of a link over its bandwidth."""
+    return float((routes.loads(transfers) / routes.width).max(initial=0.0))
+
+
+class _Span(NamedTuple):
+    """Hold the part of each route along one axis: from `first` up to `last` on the line of node `start`.
+
+    It crosses the seam where it is `over`; lines step by `stride`.
+    """
+
+    axis: int
+    stride: int
+    start: IntArray
+    first: IntArray
+    last: IntArray
+    over: BoolArray
+
+
+class GridRoutes:
     """Route along one axis after the other; link x of a line joins the nodes at x and x + 1."""
-    here, target, volume = transfers
-    worst, stride = 0.0, 1
-    for axis in reversed(range(len(metric.dims))):
-        extent = metric.dims[axis]
-        around = metric.wrap[axis] and extent > 2
-        x, y = here // stride % extent, target // stride % extent
-        up = 2 * ((y - x) % extent) <= extent if around else x <= y
-        first, last, start = np.where(up, x, y), np.where(up, y, x), here - x * stride
-        over = first > last
-        begun, ended = (np.bincount(start + end * stride, volume, metric.size) for end in (first, last))
-        passed = np.bincount(start[over], volume[over], metric.size)
-        load = np.cumsum((begun - ended + passed).reshape(metric.dims), axis).ravel()
-        width = 1.0 if links is None else _axis_bandwidth(metric, axis, links)
-        worst = max(worst, float((load / width).max()))
-        here, stride = start + y * stride, stride * extent
-    return worst
+
+    def __init__(self, metric: GridMetric, links: Links | None) -> None:
+        self._metric = metric
+        self.width = np.concatenate([_axis_width(metric, axis, links) for axis in range(len(metric.dims))])
+
+    @property
+    def around(self) -> FloatArray:
+        """Return the bandwidth[m] of the links up and down every axis."""
+        dims = self._metric.dims
+        width = np.where(np.isfinite(self.width), self.width, 0.0).reshape(len(dims), *dims)
+        both: FloatArray = sum((line + np.roll(line, 1, axis) for axis, line in enumerate(width)), np.zeros(dims))
+        return both.ravel()
+
+    def loads(self, transfers: Transfers) -> FloatArray:
+        """Add up along every line where routes begin, end and cross the seam."""
+        metric, volume = self._metric, transfers.volume
+        load = np.empty((len(metric.dims), metric.size))
+        for axis, stride, start, first, last, over in self._spans(transfers.source, transfers.target):
+            begun, ended = (np.bincount(start + end * stride, volume, metric.size) for end in (first, last))
+            passed = np.bincount(start[over], volume[over], metric.size)
+            load[axis] = np.cumsum((begun - ended + passed).reshape(metric.dims), axis).ravel()
+        return load.ravel()
+
+    def lengths(self, prices: FloatArray) -> FloatArray:
+        """Take the difference of sums up to both ends of a route on every line, plus the line where it wraps."""
+        nodes = np.arange(self._metric.size)
+        portions = np.array_split(nodes, -(-4 * len(nodes) // SOURCES_AT_ONCE))
+        return np.concatenate([self._lengths_from(portion, nodes, prices) for portion in portions])
+
+    def ways(self) -> Ways:
+        """Return extents, which axes wrap around, and coordinates."""
+        shape, around = np.array(self._metric.dims, np.int64), np.array(self._metric.wrap)
+        table = np.stack(np.unravel_index(np.arange(self._metric.size), self._metric.dims), axis=1)
+        return Ways(GRID_WAYS, shape, (around & (shape > 2)).astype(np.int64), table, np.zeros(1, np.int64), self.width)
+
+    def _lengths_from(self, sources: IntArray, targets: IntArray, prices: FloatArray) -> FloatArray:
+        """Return the lengths from some nodes to others."""
+        metric, total = self._metric, np.zeros((len(sources), len(targets)))
+        for axis, stride, start, first, last, over in self._spans(sources[:, None], targets[None, :]):
+            price = prices[axis * metric.size : (axis + 1) * metric.size].reshape(metric.dims)
+            before, whole = np.cumsum(price, axis) - price, np.broadcast_to(price.sum(axis, keepdims=True), metric.dims)
+            total += before.ravel()[start + last * stride] - before.ravel()[start + first * stride]
+            total += np.where(over, whole.ravel()[start], 0.0)
+        return total
+
+    def _spans(self, here: IntArray, target: IntArray) -> Iterator[_Span]:
+        """Yield the part of every route along each axis, in the order in which they are gone."""
+        stride = 1
+        for axis in reversed(range(len(self._metric.dims))):
+            extent = self._metric.dims[axis]
+            around = self._metric.wrap[axis] and extent > 2
+            x, y = here // stride % extent, target // stride % extent
+            up = 2 * ((y - x) % extent) <= extent if around else x <= y
+            first, last, start = np.where(up, x, y), np.where(up, y, x), here - x * stride
+            yield _Span(axis, stride, start, first, last, first > last)
+            here, stride = start + y * stride, stride * extent
 
 
-def _axis_bandwidth(metric: GridMetric, axis: int, links: Links) -> FloatArray:
+def _axis_width(metric: GridMetric, axis: int, links: Links | None) -> FloatArray:
     """Return bandwidth[m] of the link from every node to the next one up the axis, the widest of parallel links."""
     extent, stride = metric.dims[axis], int(np.prod(metric.dims[axis + 1 :]))
     width = np.zeros(metric.size)
-    for low, high in ((links.u, links.v), (links.v, links.u)):
+    ends = [] if links is None else [(links.u, links.v, links.bandwidth), (links.v, links.u, links.bandwidth)]
+    for low, high, bandwidth in ends:
         x = low // stride % extent
-        # Where the axis has no link across its seam, no route crosses it, and any width will do.
         found = high == low + np.where(x == extent - 1, 1 - extent, 1) * stride
-        np.maximum.at(width, low[found], links.bandwidth[found])
-    return np.where(width > 0, width, 1.0)
+        np.maximum.at(width, low[found], bandwidth[found])
+    width[width == 0] = 1.0
+    if extent <= 2 or not metric.wrap[axis]:
+        width[np.arange(metric.size) // stride % extent == extent - 1] = np.inf
+    return width
 
 
-def _tree_load(metric: TreeMetric, transfers: Transfers) -> float:
-    """Add up, level by level, what leaves and enters every subtree."""
-    worst = 0.0
-    for leaves in metric.leaves.tolist():
-        source, target = transfers.source // leaves, transfers.target // leaves
-        volume = np.where(source != target, transfers.volume, 0.0)
-        count = metric.size // leaves
-        load = np.bincount(source, volume, count) + np.bincount(target, volume, count)
-        worst = max(worst, float(load.max()))
-    return worst
+class TreeRoutes:
+    """Route up to the smallest subtree that holds both ends, and down; links of inner subtrees come first."""
+
+    def __init__(self, metric: TreeMetric) -> None:
+        self._metric = metric
+        counts = metric.size // metric.leaves
+        self._first = np.cumsum(counts) - counts
+        self.width = np.ones(int(counts.sum()))
+
+    @property
+    def around(self) -> FloatArray:
+        """Return the bandwidth[m] of the link above each leaf."""
+        return np.ones(self._metric.size)
+
+    def loads(self, transfers: Transfers) -> FloatArray:
+        """Add up, level by level, what leaves and enters every subtree."""
+        load = np.zeros(len(self.width))
+        for first, source, target in self._subtrees(transfers.source, transfers.target):
+            volume = np.where(source != target, transfers.volume, 0.0)
+            load += np.bincount(first + source, volume, len(load)) + np.bincount(first + target, volume, len(load))
+        return load
+
+    def lengths(self, prices: FloatArray) -> FloatArray:
+        """Add up, level by level, the prices of the links above both ends where their subtrees differ."""
+        nodes = np.arange(self._metric.size)
+        total = np.zeros((len(nodes), len(nodes)))
+        for first, source, target in self._subtrees(nodes[:, None], nodes[None, :]):
+            total += np.where(source != target, prices[first + source] + prices[first + target], 0.0)
+        return total
+
+    def ways(self) -> Ways:
+        """Return the links above every leaf."""
+        nodes, none = np.arange(self._metric.size), np.zeros(1, np.int64)
+        table = np.stack([first + source for first, source, _ in self._subtrees(nodes, nodes)], axis=1)
+        return Ways(TREE_WAYS, none, none, table, none, self.width)
+
+    def _subtrees(self, source: IntArray, target: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:
+        """Yield the first link of each level, and the subtrees that hold the ends."""
+        for first, leaves in zip(self._first.tolist(), self._metric.leaves.tolist(), strict=True):
+            yield first, source // leaves, target // leaves
 
 
-def _path_load(links: Links, size: int, transfers: Transfers) -> float:
-    """Walk every transfer back from its target along the shortest-path tree of its source."""
-    ends = np.sort(np.stack([links.u, links.v], axis=1), axis=1)
-    chosen = distinct(links)
-    chosen = chosen[ends[chosen, 0] < ends[chosen, 1]]
-    low, high = ends[chosen].T
-    graph = sp.csr_array((links.weight[chosen], (low, high)), shape=(size, size))
-    graph, keys, load = sp.csr_array(graph + graph.T), low * size + high, np.zeros(len(chosen))
-    pairs = sp.csr_array((transfers.volume, (transfers.source, transfers.target)), shape=(size, size)).tocoo()
-    sources, tree = np.unique(pairs.row, return_inverse=True)
-    for begin in range(0, len(sources), SOURCES_AT_ONCE):
-        parents = _parents(graph, sources[begin : begin + SOURCES_AT_ONCE])
-        mine = (tree >= begin) & (tree < begin + SOURCES_AT_ONCE)
-        root, node, volume = tree[mine] - begin, pairs.col[mine].astype(np.int64), pairs.data[mine]
-        while node.size:
-            before = parents[root, node]
-            going = before >= 0
-            root, node, before, volume = root[going], node[going], before[going], volume[going]
-            link = np.searchsorted(keys, np.minimum(before, node) * size + np.maximum(before, node))
-            load += np.bincount(link, volume, len(load))
-            node = before
-    return float((load / links.bandwidth[chosen]).max(initial=0.0))
+class PathRoutes:
+    """Walk every route back from its target along the shortest-path tree of its source."""
+
+    def __init__(self, links: Links, size: int) -> None:
+        ends = np.sort(np.stack([links.u, links.v], axis=1), axis=1)
+        chosen = distinct(links)
+        chosen = chosen[ends[chosen, 0] < ends[chosen, 1]]
+        self._size, (self._low, self._high) = size, ends[chosen].T
+        graph = sp.csr_array((links.weight[chosen], (self._low, self._high)), shape=(size, size))
+        self._graph, self._keys = sp.csr_array(graph + graph.T), self._low * size + self._high
+        self.width = links.bandwidth[chosen]
+
+    @property
+    def around(self) -> FloatArray:
+        """Return the bandwidth[m] of the links that end at each node."""
+        low, high = (np.bincount(end, self.width, self._size) for end in (self._low, self._high))
+        return np.asarray(low + high)
+
+    def loads(self, transfers: Transfers) -> FloatArray:
+        """Walk the routes of a portion of the sources at once, link by link."""
+        size, load = self._size, np.zeros(len(self.width))
+        pairs = sp.csr_array((transfers.volume, (transfers.source, transfers.target)), shape=(size, size)).tocoo()
+        sources, tree = np.unique(pairs.row, return_inverse=True)
+        for begin in range(0, len(sources), SOURCES_AT_ONCE):
+            parents = _parents(self._graph, sources[begin : begin + SOURCES_AT_ONCE])
+            mine = (tree >= begin) & (tree < begin + SOURCES_AT_ONCE)
+            root, node, volume = tree[mine] - begin, pairs.col[mine].astype(np.int64), pairs.data[mine]
+            while node.size:
+                before = parents[root, node]
+                going = before >= 0
+                root, node, before, volume = root[going], node[going], before[going], volume[going]
+                load += np.bincount(self._links(before, node), volume, len(load))
+                node = before
+        return load
+
+    def lengths(self, prices: FloatArray) -> FloatArray:
+        """Jump back along all routes at once, twice as far each time."""
+        parents, nodes = _parents(self._graph, np.arange(self._size)), np.arange(self._size)
+        before = np.where(parents >= 0, parents, nodes[None, :])
+        total = np.where(parents >= 0, prices[self._via(parents)], 0.0) if len(prices) else np.zeros(parents.shape)
+        for _ in range(self._size.bit_length()):
+            total += np.take_along_axis(total, before, 1)
+            before = np.take_along_axis(before, before, 1)
+        return np.where(before == nodes[:, None], total, np.inf)
+
+    def ways(self) -> Ways:
+        """Return the last link of every route."""
+        parents, none = _parents(self._graph, np.arange(self._size)), np.zeros(1, np.int64)
+        table = np.where(parents >= 0, self._via(parents), -1)
+        return Ways(PATH_WAYS, none, none, table, self._low + self._high, self.width)
+
+    def _via(self, parents: IntArray) -> IntArray:
+        """Return via[s, m], the link from every node's predecessor to it, any link where it has none."""
+        nodes = np.broadcast_to(np.arange(self._size), parents.shape)
+        return np.minimum(self._links(np.maximum(parents, 0), nodes), max(len(self._keys) - 1, 0))
+
+    def _links(self, a: IntArray, b: IntArray) -> IntArray:
+        """Return the links between neighbours a and b."""
+        return np.searchsorted(self._keys, np.minimum(a, b) * self._size + np.maximum(a, b))
 
 
 def _parents(graph: sp.csr_array, sources: IntArray) -> IntArray:

@@ -40,43 +40,48 @@ def _after(seconds: float | None) -> Deadline:
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """Hold what a solve knows: the incumbent `places[n]` and its cost, the bound, proof, warnings and stages."""
+    """Hold what a solve knows: the incumbent `places[n]` and its cost, the bound, proof, warnings and stages.
+
+    `value` is what is made small, the `measure` of the incumbent or, without one, its cost; `bound` bounds it.
+    """
 
     problem: Problem
     places: IntArray
     deadline: Deadline
     watch: Watch
+    measure: Callable[[IntArray], float] | None = None
     cost: float = field(init=False)
+    value: float = field(init=False)
     bound: float | None = None
     proved: bool = False
     stages: list[Stage] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Cost the first mapping."""
-        self.cost = cost_of(self.problem, self.places).total
+        """Cost and measure the first mapping."""
+        self.value, self.cost = self._values(self.places)
 
     @property
     def ended(self) -> bool:
-        """Tell whether nothing cheaper can be found, or time is up."""
+        """Tell whether nothing better can be found, or time is up."""
         return self.optimal or self.deadline()
 
     @property
     def target(self) -> float:
-        """Return the cost at which nothing cheaper can be found, minus infinity without a bound."""
+        """Return the value at which nothing better can be found, minus infinity without a bound."""
         return -math.inf if self.bound is None else self.bound + rounding(self.bound)
 
     @property
     def optimal(self) -> bool:
         """Tell whether the incumbent is proved optimal, by search or by the bound."""
-        return self.proved or (self.bound is not None and meets(self.cost, self.bound))
+        return self.proved or (self.bound is not None and meets(self.value, self.bound))
 
     def offer(self, places: IntArray) -> bool:
-        """Take a mapping as incumbent if it violates nothing and its recomputed cost is lower."""
-        cost = cost_of(self.problem, places).total
-        if cost >= self.cost or violations(self.problem, places):
+        """Take a mapping as incumbent if it violates nothing and its recomputed value, then cost, is lower."""
+        found = self._values(places)
+        if found >= (self.value, self.cost) or violations(self.problem, places):
             return False
-        self.places, self.cost = places, cost
+        self.places, (self.value, self.cost) = places, found
         return True
 
     @contextmanager
@@ -89,5 +94,11 @@ class Run:
         self.record(name, time.perf_counter() - begun, detail)
 
     def record(self, name: str, seconds: float, detail: Mapping[str, Detail]) -> None:
-        """Add a stage that ends at the present cost."""
-        self.stages.append(Stage(name=name, cost=self.cost, seconds=seconds, detail=detail))
+        """Add a stage that ends at the present cost, and value where that is another."""
+        own = detail if self.measure is None else {"value": self.value, **detail}
+        self.stages.append(Stage(name=name, cost=self.cost, seconds=seconds, detail=own))
+
+    def _values(self, places: IntArray) -> tuple[float, float]:
+        """Return value and cost of a mapping."""
+        cost = cost_of(self.problem, places).total
+        return (cost if self.measure is None else self.measure(places)), cost

@@ -8,7 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tiger.console import printable
-from tiger.report import Detail, Report, Stage
+from tiger.exchange import Model
+from tiger.objective import Violation
+from tiger.report import Detail, Objective, Report, Stage
 
 SHOWN = 40
 NARROWEST = 100
@@ -25,6 +27,35 @@ def summary(report: Report) -> str:
     return "".join(parts)
 
 
+def unmet(violations: Sequence[Violation]) -> str:
+    """Return one sentence on what has no solution, then what cannot be met."""
+    lines = [f"  {violation.kind}: {violation.message}\n" for violation in violations]
+    return "".join(["infeasible: no mapping meets\n", *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
+
+
+def model_summary(model: Model, target: str) -> str:
+    """Return what a model that was written holds, and how to read its variables."""
+    slack = sum(task is None for task, _ in model.variables)
+    size = len(model.variables)
+    facts = {
+        "variables": f"{size}, of which {slack} slack bits" if slack else str(size),
+        "couplers": str(model.couplers),
+        "offset": number(model.offset),
+    }
+    if model.penalty is None:
+        facts["constraints"] = str(model.constraints)
+    else:
+        facts["penalty"] = f"{number(model.penalty)}, {number(model.scale)} times the safe bound"
+    pairs = enumerate(model.variables[:2])
+    order = [*(f"{k} is task {printable(str(task))} on node {printable(node)}" for k, (task, node) in pairs), ".."]
+    return (
+        f"wrote {printable(target)}\n\n{_listed(facts)}\n"
+        "a variable is 1 where its task is on its node, and they go by task, then node:\n"
+        f"{'; '.join([*order, 'slack bits last'] if slack else order)}\n"
+        "--variables FILE lists them all, `tiger decode` reads samples of them\n"
+    )
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return rows under a header, in the width of the terminal."""
     grid = Table(*header, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -39,12 +70,14 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _headline(report: Report) -> str:
     """Return one sentence on the outcome, then what cannot be met if nothing is feasible."""
     if report.cost is None:
-        lines = [f"  {violation.kind}: {violation.message}\n" for violation in report.violations]
-        return "".join(["infeasible: no mapping meets\n", *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
-    if not report.baseline_cost or report.cost == report.baseline_cost:
-        return f"solved: cost {number(report.cost)}, as in the baseline\n\n"
-    saved = (report.baseline_cost - report.cost) / report.baseline_cost
-    return f"solved: cost {number(report.cost)}, {saved:.1%} below the baseline of {number(report.baseline_cost)}\n\n"
+        return unmet(report.violations)
+    made = report.objective or Objective(
+        name="cost", value=report.cost, baseline=report.baseline_cost or 0.0, bound=None
+    )
+    if not made.baseline or made.value == made.baseline:
+        return f"solved: {made.name} {number(made.value)}, as in the baseline\n\n"
+    saved = (made.baseline - made.value) / made.baseline
+    return f"solved: {made.name} {number(made.value)}, {saved:.1%} below the baseline of {number(made.baseline)}\n\n"
 
 
 def _facts(report: Report) -> str:
@@ -64,7 +97,14 @@ def _facts(report: Report) -> str:
         **{name.replace("_", " "): number(value) for name, value in report.metrics.items()},
     }
     if report.objective:
-        facts[f"objective {report.objective.name}"] = number(report.objective.value)
+        facts["objective"] = f"{report.objective.name} {number(report.objective.value)}"
+        facts["  baseline"] = number(report.objective.baseline)
+        facts["  lower bound"] = number(report.objective.bound)
+    return _listed(facts)
+
+
+def _listed(facts: Mapping[str, str]) -> str:
+    """Return facts, one a line."""
     return "".join(f"{name:<20} {fact}\n" for name, fact in facts.items())
 
 

@@ -10,6 +10,7 @@ from tiger.api import assignment
 from tiger.api.assignment import Limits, answer, check
 from tiger.api.schemas import ReportBody
 from tiger.errors import InputError
+from tiger.ising import IsingParams
 from tiger.model.problem import Problem
 from tiger.report import Report
 from tiger.solvers import registry
@@ -88,3 +89,29 @@ def test_the_terms_of_a_request_reach_the_problem(line: dict[str, Any], asked: d
     assert (problem.rule, problem.pinned, problem.forbidden) == ("capacity", {"a": "0"}, {("b", "1")})
     assert problem.topology.slots.tolist() == [3, 3, 3]
     assert (asked["seed"], asked["solver"]) == (4, "greedy")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, IsingParams()),
+        ({"ising": {}}, IsingParams()),
+        (
+            {"ising": {"penalty_scale": 0.5, "beta_range": [0.1, 2], "capacity": "slack-free"}},
+            IsingParams(penalty_scale=0.5, beta_range=(0.1, 2.0), capacity="slack-free"),
+        ),
+    ],
+)
+def test_options_of_the_ising_path_reach_the_solver(
+    line: dict[str, Any], asked: dict[str, Any], fields: dict[str, object], expected: IsingParams
+) -> None:
+    """What a request leaves out is chosen as anywhere else."""
+    with pytest.raises(InputError, match="stop"):
+        answer(ask(line, **fields), LIMITS)
+    assert asked["ising"] == expected
+
+
+def test_temperatures_the_wrong_way_round_are_named(line: dict[str, Any]) -> None:
+    """What the schema cannot tell is bad input of the same field."""
+    with pytest.raises(InputError, match="ising/beta_range: expected two finite numbers"):
+        answer(ask(line, ising={"beta_range": [2, 1]}), LIMITS)

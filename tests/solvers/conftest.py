@@ -2,7 +2,7 @@
 
 import pytest
 
-from tiger.solvers import branching, construction, moves
+from tiger.solvers import branching, construction, judging, moves
 from tiger.solvers.warm import warm
 
 
@@ -15,7 +15,7 @@ def _warm():
 @pytest.fixture
 def plain(monkeypatch):
     """Replace every kernel by its plain Python function, so that they call each other uncompiled too."""
-    for module in (branching, construction, moves):
+    for module in (branching, construction, judging, moves):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)

@@ -20,7 +20,7 @@ def test_warming_says_what_comes_next():
     """Tests the progress of `tiger warm`."""
     said = []
     warm.warm(said.append)
-    assert said == ["greedy construction", "local search", "branch and bound"]
+    assert said == ["greedy construction", "local search", "branch and bound", "other objectives"]
 
 
 def test_compiling_is_announced(monkeypatch, caplog):

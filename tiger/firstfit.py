@@ -1,0 +1,112 @@
+"""First fit: every task on the first host that is open to it, in input order, as a launcher does it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+
+WIDTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Hosts:
+    """Hold hosts in order, nodes[h], and the slots left[h] and memory room[h] that they have left."""
+
+    nodes: IntArray
+    left: IntArray
+    room: IntArray
+
+    def part(self, begin: int, end: int) -> "_Hosts":
+        """Return a view of some of them."""
+        return _Hosts(self.nodes[begin:end], self.left[begin:end], self.room[begin:end])
+
+    def first(self, start: int, need: int, banned: Collection[int]) -> int | None:
+        """Return the first one from `start` on that has a slot and `need` bytes left and is no banned node."""
+        width = WIDTH
+        while start < len(self.nodes):
+            some = slice(start, start + width)
+            for at in np.flatnonzero((self.left[some] > 0) & (self.room[some] >= need)).tolist():
+                if int(self.nodes[start + at]) not in banned:
+                    return int(start + at)
+            start, width = start + width, 2 * width
+        return None
+
+    def take(self, need: list[int], held: list[int], banned: list[IntArray]) -> list[int]:
+        """Return the hosts of tasks in order, of which one then holds `held` bytes, up to the first that finds none."""
+        taken: list[int] = []
+        start = 0
+        for wanted, kept, no in zip(need, held, banned, strict=True):
+            while start < len(self.left) and self.left[start] <= 0:
+                start += 1
+            host = self.first(start, wanted, set(no.tolist()))
+            if host is None:
+                break
+            self.left[host] -= 1
+            self.room[host] -= kept
+            taken.append(host)
+        return taken
+
+
+def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArray, set[int]]:
+    """Return places[n] with every free task on the first open host of its part[f], in input order.
+
+    `where[h]` is the part of a host. The second value tells the parts where a task found no host; the places of their
+    tasks mean nothing. About linear in tasks, hosts and forbidden pairs, unless memory leaves many holes.
+    """
+    free, groups, places = problem.free, problem.group_of, problem.pins.copy()
+    hosts, need, failed = _hosts(problem, where), _needs(problem), set[int]()
+    bounds = np.append(0, np.cumsum(np.bincount(where)))
+    at = np.full(problem.topology.size, -1)
+    at[hosts.nodes] = np.arange(len(hosts.nodes))
+    closed = _held(problem, at)
+    start = np.searchsorted(problem.banned[:, 0], np.arange(problem.tasks.size + 1)).tolist()
+    order = np.lexsort((groups[free], part))
+    runs = np.flatnonzero(np.diff(groups[free[order]]) | np.diff(part[order])) + 1
+    for run in np.split(order, runs) if free.size else ():
+        label, tasks = int(part[run[0]]), free[run]
+        if label in failed:
+            continue
+        taken = closed.get(int(groups[tasks[0]]), [])
+        hosts.left[taken] = 0
+        here, wanted = hosts.part(bounds[label], bounds[label + 1]), need[tasks].tolist()
+        held = [0] * len(wanted) if problem.groups else wanted
+        banned = [problem.banned[start[task] : start[task + 1], 1] for task in tasks.tolist()]
+        found = here.take(wanted, held, banned)
+        if problem.groups:
+            hosts.left[taken] = here.left[found] = 1
+        if len(found) < len(tasks):
+            failed.add(label)
+        else:
+            places[tasks] = here.nodes[found]
+    return places, failed
+
+
+def _needs(problem: Problem) -> IntArray:
+    """Return need[n], the bytes of every task, 0 where memory plays no part."""
+    memory = problem.tasks.memory
+    limited = memory is not None and problem.topology.memory is not None
+    return memory if memory is not None and limited else np.zeros(problem.tasks.size, np.int64)
+
+
+def _hosts(problem: Problem, where: IntArray) -> _Hosts:
+    """Return the hosts part after part with what the pinned tasks leave of them, under groups one slot for each."""
+    nodes = problem.topology.hosts[np.argsort(where, kind="stable")]
+    pinned = np.flatnonzero(problem.pins >= 0)
+    memory = problem.topology.memory
+    room = np.zeros(problem.topology.size, np.int64) if memory is None else memory.copy()
+    left = np.ones_like(room) if problem.groups else problem.topology.slots.copy()
+    if not problem.groups:
+        np.subtract.at(left, problem.pins[pinned], 1)
+        np.subtract.at(room, problem.pins[pinned], _needs(problem)[pinned])
+    return _Hosts(nodes, left[nodes], room[nodes])
+
+
+def _held(problem: Problem, at: IntArray) -> dict[int, list[int]]:
+    """Return the hosts, by position at[m], that the pinned tasks of each exclusivity group hold."""
+    held: dict[int, list[int]] = {}
+    for task in np.flatnonzero(problem.pins >= 0).tolist() if problem.groups else ():
+        held.setdefault(int(problem.group_of[task]), []).append(int(at[problem.pins[task]]))
+    return held
