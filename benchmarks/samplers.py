@@ -79,7 +79,7 @@ def sampled(problem: Problem, sampler: Sampler, seed: int) -> tuple[Trial, ...]:
     start = launch_order(problem)
     assert not isinstance(start, tuple)
     window, ising = fold(problem, whole(problem), start), ising_of(sampler, problem, IsingParams())
-    params = TuneParams(rounds=SAMPLING.rounds, tuner=ising.tuner)
+    params = TuneParams(rounds=SAMPLING.rounds, strength=ising.strengths[0], tuner=ising.tuner)
     draw = partial(draw_bits, sampler, None)
     return Job(window, start, draw, registry.polish(problem), SAMPLING, params, seed, bool).solve().trials
 

@@ -287,3 +287,13 @@ def test_options_that_had_no_effect_are_named(random_problem):
     for solver, ising, told in (("greedy", few, True), ("greedy", None, False), ("neal", few, False)):
         warnings = solve(problem, solver=solver, ising=ising).warnings
         assert any("no QUBO was sampled" in warning for warning in warnings) is told
+
+
+def test_effort_sharpens_the_bound():
+    """Tests that from effort 8 on the bound is raised once, by ascents, and stays at most the cost."""
+    graph = nx.gnm_random_graph(12, 34, seed=5)
+    problem = Problem(tasks=task_graph_of(graph), topology=build("grid:3x4"), rule="one-to-one")
+    report = solve(problem, solver="random", effort=8)
+    bounds = [stage.detail["lower_bound"] for stage in report.stages if stage.name == "bound"]
+    assert len(bounds) == 2
+    assert bounds[0] < bounds[1] == report.lower_bound <= report.cost

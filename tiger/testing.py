@@ -4,6 +4,7 @@ import dimod
 import numpy as np
 from dimod.core.sampler import Sampler
 
+from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Partitioner, Search
@@ -55,7 +56,10 @@ def check_sampler(sampler: Sampler) -> None:
     """Check that a sampler returns 0/1 samples of every variable and finds the ground state of two variables."""
     bqm = dimod.BinaryQuadraticModel({0: -1.0, 1: -2.0}, {(0, 1): 4.0}, 0.5, dimod.BINARY)
     draw = Draw(reads=8, sweeps=64, seed=3, beta_range=(0.1, 10.0), stop=NEVER)
-    samples = ask(sampler, bqm, draw).bits
+    try:
+        samples = ask(sampler, bqm, draw).bits
+    except InputError as error:
+        raise AssertionError(f"broken promise: samples have a column per variable ({error})") from error
     _require(samples.ndim == 2 and samples.shape[1] == 2 and len(samples) >= 1, "samples have a column per variable")
     _require(set(np.unique(samples).tolist()) <= {0, 1}, "samples are 0 or 1")
     _require(samples[0].tolist() == [0, 1], "the cheapest sample comes first and is the ground state")
