@@ -247,8 +247,6 @@ def _beside(
     rest = units[len(given) :]
     high = search.room[b] - base @ load
     each = max(-(-(int(more) - len(given)) // 2), 1)
-    if (high < 0).any():
-        return None
     order, count = _drawn(rest, len(left))
     one, two = (_sets(search, half, count, high, each, limit) for half in (order[::2], order[1::2]))
     picks = _choices(search, one, two, high - slack, high)

@@ -3,20 +3,19 @@
 import time
 
 import numpy as np
-from scipy.optimize import LinearConstraint
 
 from tiger import reasons
 from tiger.firstfit import first_fit
-from tiger.model.arrays import BoolArray, IntArray
+from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.objective import Violation, violations
-from tiger.packing import Packing, adding, limits, pack, solve
+from tiger.packing import Packing, pack
+from tiger.pairing import pair
 from tiger.splits import (
     Board,
     Shortage,
     Split,
     board_of,
-    components,
     cut,
     matched,
     parts_of,
@@ -26,10 +25,10 @@ from tiger.splits import (
     ways,
 )
 
-CELLS, OPEN_CELLS, PAIR_CELLS = 2_000_000, 100_000_000, 20_000_000
+CELLS, OPEN_CELLS, DEAL_CELLS = 2_000_000, 100_000_000, 20_000_000
 MILP_LIMIT_S = 30.0
 ROUNDS = 200
-SHARES = (None, 1.01, 1.05, 1.2)
+SHARES = (1.01, 1.05, 1.2)
 
 
 def launch_order(problem: Problem, limit_s: float | None = None) -> IntArray | tuple[Violation, ...]:
@@ -68,9 +67,10 @@ def _decided(problem: Problem, until_s: float) -> IntArray | Violation | None:
     found = _dealt(problem, board, part, until_s)
     if isinstance(found, Violation) or (found is not None and not violations(problem, found)):
         return found
-    if way is None or problem.free.size * len(board.hosts) > CELLS:
+    if way is None or problem.free.size * len(board.hosts) > CELLS or time.monotonic() >= until_s:
         return None
-    return _programmed(problem, board, part, way, until_s)
+    places, proved = pair(problem, board, part, way, until_s)
+    return reasons.unplaceable(problem) if places is None and proved else places
 
 
 def _dealt(problem: Problem, board: Board, part: IntArray, until_s: float) -> IntArray | Violation | None:
@@ -82,7 +82,10 @@ def _dealt(problem: Problem, board: Board, part: IntArray, until_s: float) -> In
     torn = reasons.torn(problem, board, part)
     if torn is not None:
         return torn
-    split, shares = split_of(problem, board, part), list(SHARES if board.load.shape[1] > 1 else SHARES[:1])
+    split = split_of(problem, board, part, DEAL_CELLS)
+    if split is None:
+        return None
+    shares: list[float | None] = [None, *(SHARES if part.any() and board.load.shape[1] > 1 else ())]
     for turn in range(ROUNDS):
         share = shares[turn % len(shares)]
         packed = pack(split.ask if share is None else spread(split, share), until_s)
@@ -119,7 +122,7 @@ def _settled(
         if isinstance(inside, Shortage) and parts == 1:
             return reasons.short(problem, board, inside)
         if inside is True and parts == 1:
-            return reasons.unplaceable(problem)
+            return reasons.undivided(problem, board)
         if isinstance(inside, Shortage):
             cuts.append((label, split.mix @ inside.kinds.astype(np.int64), inside.room))
         elif isinstance(inside, bool):
@@ -145,90 +148,3 @@ def _inside(board: Board, tasks: IntArray, hosts: IntArray, until_s: float) -> I
         return packed.proved
     inside[np.argsort(label.ravel(), kind="stable")] = hosts[packed.bins]
     return inside
-
-
-def _programmed(
-    problem: Problem, board: Board, part: IntArray, way: BoolArray, until_s: float
-) -> IntArray | Violation | None:
-    """Decide by a mixed-integer programme: which task goes to which host, and which component to which part."""
-    opened = _open_to(problem, board, way)
-    if not opened.any(axis=1).all():
-        return reasons.unplaceable(problem)
-    tasks, hosts = np.nonzero(opened)
-    variable = np.where(opened, np.cumsum(opened).reshape(opened.shape) - 1, -1)
-    label, parts = components(problem, part)[board.tasks], int(part.max()) + 1
-    flags = len(tasks) + np.arange((int(label.max()) + 1) * parts).reshape(-1, parts)
-    room = np.minimum(board.room, board.load.sum(axis=0))
-    cells, size = np.arange(len(tasks)), len(tasks) + flags.size
-    row = np.arange(len(board.tasks) * parts)
-    lies = adding(tasks * parts + part[hosts], cells, size, len(row))
-    lies -= adding(row, flags[label].ravel(), size, len(row))
-    rows = [
-        LinearConstraint(lies, 0, 0),
-        LinearConstraint(adding(np.indices(flags.shape)[0].ravel(), flags.ravel(), size, len(flags)), 1, 1),
-        *_apart(problem, board, ~way & (part[:, None] == part), variable, size),
-    ]
-    if problem.groups:
-        clash = board.group[board.kind[tasks]] * len(board.hosts) + hosts
-        rows.append(LinearConstraint(adding(clash, cells, size, int(clash.max()) + 1), -np.inf, 1))
-    proved = False
-    for held in limits(board.load[tasks], hosts, room, size):
-        for _ in range(ROUNDS):
-            x, proved = solve([*rows, *held], np.ones(size, np.int64), until_s)
-            if x is None:
-                break
-            chosen = np.flatnonzero(x[: len(tasks)] > 0.5)
-            places = problem.pins.copy()
-            places[board.tasks[tasks[chosen]]] = board.hosts[hosts[chosen]]
-            if not violations(problem, places):
-                return places
-            covers = _covers(board, tasks[chosen], hosts[chosen], chosen, size)
-            if not covers:
-                break
-            held += covers
-    return reasons.unplaceable(problem) if proved else None
-
-
-def _covers(board: Board, tasks: IntArray, hosts: IntArray, cells: IntArray, size: int) -> list[LinearConstraint]:
-    """Return, for hosts that hold more than they have room for, that the same tasks may not all be there again."""
-    used = np.zeros_like(board.room)
-    np.add.at(used, hosts, board.load[tasks])
-    over = np.flatnonzero((used > board.room).any(axis=1))
-    return [
-        LinearConstraint(adding(np.zeros_like(there), there, size, 1), -np.inf, len(there) - 1)
-        for there in (cells[hosts == host] for host in over)
-    ]
-
-
-def _open_to(problem: Problem, board: Board, way: BoolArray) -> BoolArray:
-    """Return open[f, h], the hosts that a free task may have beside the pinned tasks, their traffic included."""
-    opened = board.open[board.kind] & (board.load[:, None] <= board.room).all(axis=2)
-    edges, row = problem.tasks.traffic.tocoo(), np.full(problem.tasks.size, -1)
-    row[board.tasks] = np.arange(len(board.tasks))
-    host = np.searchsorted(board.hosts, problem.pins)
-    for ends, others, there in ((edges.row, edges.col, way.T), (edges.col, edges.row, way)):
-        tied = np.flatnonzero((row[ends] >= 0) & (row[others] < 0))
-        np.logical_and.at(opened, row[ends[tied]], there[host[others[tied]]])
-    loops = row[edges.row[(edges.row == edges.col) & (row[edges.row] >= 0)]]
-    opened[loops] &= way.diagonal()
-    return opened
-
-
-def _apart(problem: Problem, board: Board, blocked: BoolArray, variable: IntArray, size: int) -> list[LinearConstraint]:
-    """Return that no traffic goes from a host to one it is blocked from, for variable[f, h] or -1 of `size`.
-
-    Too many such rows are left out: what is infeasible without them is so with them.
-    """
-    edges, row = problem.tasks.traffic.tocoo(), np.full(problem.tasks.size, -1)
-    row[board.tasks] = np.arange(len(board.tasks))
-    free = (row[edges.row] >= 0) & (row[edges.col] >= 0) & (edges.row != edges.col)
-    source, target = variable[row[edges.row[free]]], variable[row[edges.col[free]]]
-    here, there = np.nonzero(blocked)
-    if not here.size or here.size * len(source) > PAIR_CELLS:
-        return []
-    pair = np.arange(len(source))[:, None] * len(blocked)
-    start = np.unique(here)
-    label = np.concatenate([(pair + start).ravel(), (pair + here).ravel()])
-    column = np.concatenate([source[:, start].ravel(), target[:, there].ravel()])
-    label, column = label[column >= 0], column[column >= 0]
-    return [LinearConstraint(adding(label, column, size, len(source) * len(blocked)), -np.inf, 1)]

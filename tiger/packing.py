@@ -6,16 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import LinearConstraint
 
 from tiger.completion import complete
-from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.arrays import BoolArray, IntArray
+from tiger.programmes import NODES, adding, limits, solve
 
-NODES = 1 << 30
 BRIEF_FILLING, FILLING = (10_000_000, 12), (300_000_000, 400)
 BRIEF_PROGRAMME, PROGRAMME = (50_000, 20), (2_000_000, NODES)
-LARGEST = 1_000_000
 GREEDY_WORK = 50_000_000
 SHUFFLES = 24
 Rule = Literal["first", "fullest", "emptiest"]
@@ -165,40 +163,3 @@ def _programmed(ask: Packing, until_s: float, limit: int, nodes: int) -> Packed:
             if (amount.T @ ask.load <= ask.room).all() and (amount.sum(axis=1) == ask.count).all():
                 return Packed(_spread(amount), proved=True)
     return Packed(None, proved=proved)
-
-
-def limits(load: IntArray, bins: IntArray, room: IntArray, size: int) -> Iterator[list[LinearConstraint]]:
-    """Yield what keeps the first variables v of `size`, of load[v, d] in bins[v], within room[b, d].
-
-    Loads too long for the tolerance that a programme is solved to are rounded: first to the safe side, where what fits
-    fits indeed, then to the generous one, where nothing fits if nothing does. Others come once, as they are.
-    """
-    largest = load.max(axis=0, initial=1)
-    unit = np.maximum(np.gcd.reduce(load, axis=0), 1)
-    rough = largest > LARGEST * unit
-    unit = np.where(rough, -(-largest // LARGEST), unit)
-    columns = np.arange(len(load))
-    for need in (-(-load // unit), load // unit)[: 1 + bool(rough.any())]:
-        weights, have = need.astype(float), (room // unit).astype(float)
-        yield [
-            LinearConstraint(sp.csr_array((weight, (bins, columns)), shape=(len(room), size)), -np.inf, most)
-            for weight, most in zip(weights.T, have.T, strict=True)
-        ]
-
-
-def adding(row: IntArray, column: IntArray, size: int, rows: int) -> sp.csr_array:
-    """Return the matrix over `size` variables whose row r of `rows` adds up those listed for it."""
-    return sp.csr_array((np.ones(len(row)), (row, column)), shape=(rows, size))
-
-
-def solve(
-    rows: list[LinearConstraint], high: IntArray, until_s: float, nodes: int = NODES
-) -> tuple[FloatArray | None, bool]:
-    """Return whole numbers from 0 to `high` that meet the rows, or None and whether there are none."""
-    left = until_s - time.monotonic()
-    if left <= 0:
-        return None, False
-    whole, bounds = np.ones(len(high)), Bounds(0, high)
-    options = {"time_limit": left, "node_limit": nodes}
-    found = milp(np.zeros(len(high)), integrality=whole, bounds=bounds, constraints=rows, options=options)
-    return found.x, found.status == 2

@@ -119,7 +119,8 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
     """
     levels = problem.rule == "levels"
     if levels:
-        wide, passes = max(params.window_size, LEVEL_WINDOW), params.passes * (1 if params.windows else LEVEL_PASSES)
+        small = params.windows or len(problem.free) * len(problem.topology.hosts) <= params.window_size
+        wide, passes = max(params.window_size, LEVEL_WINDOW), params.passes * (1 if small else LEVEL_PASSES)
         params = replace(params, window_size=wide, whole_variables=min(params.whole_variables, wide), passes=passes)
     most = getattr(sampler, "max_variables", None)
     if most is not None:

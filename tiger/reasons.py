@@ -43,8 +43,9 @@ def shortages(problem: Problem) -> tuple[Violation, ...]:
 
 def stuck(problem: Problem, board: Board) -> Violation | None:
     """Name a task that no node may hold, beside the pinned ones."""
-    key = np.column_stack([board.kind, board.load])
-    for task in np.sort(np.unique(key, axis=0, return_index=True)[1]):
+    order = np.lexsort((board.load.sum(axis=1), board.kind))
+    heaviest = order[np.flatnonzero(np.diff(board.kind[order], append=-1))]
+    for task in np.sort(heaviest):
         if not (board.open[board.kind[task]] & (board.load[task] <= board.room).all(axis=1)).any():
             name = problem.tasks.names[int(board.tasks[task])]
             return Violation(kind="forbidden", message=f"task {name!r} has no node that may hold it{_beside(problem)}")
@@ -124,19 +125,30 @@ def overfull(problem: Problem, board: Board, split: Split, until_s: float) -> Vi
 def _misfit(problem: Problem, board: Board, split: Split, k: int) -> Violation:
     """Say why a component of class k fits into no part."""
     size = len(split.labels)
-    members, rooms = _members(problem, board, split, k), split.ask.room[:, :size]
+    members, open_ = _members(problem, board, split, k), split.ask.open[k]
+    rooms = split.ask.room[open_ if open_.any() else slice(None), :size]
     over = np.flatnonzero(split.ask.load[k, :size] > rooms.max(axis=0))
     reason = f"and no connected part of the hardware can hold them all{_beside(problem)}"
     if over.size:
         need, most = split.ask.load[k, over[0]], rooms[:, over[0]].max()
         unit = "nodes" if problem.groups else ("slots", "bytes")[over[0]]
-        if problem.rule == "levels":
-            reason = f"{need} of them, which exclude each other, on {need} nodes; the largest connected part has {most}"
-        else:
-            reason = f"on {need} {unit}; the largest connected part has {most}"
-        reason += " left beside the pins" if (problem.pins >= 0).any() else ""
+        some = f"{need} of them, which exclude each other, " if problem.rule == "levels" else ""
+        reason = f"{some}on {need} {unit}; the largest connected part has {most}"
+        if _beside(problem):
+            reason = f"{some}on {need} {unit}; no connected part open to them has more than {most}{_beside(problem)}"
     message = f"the {len(members)} tasks {_few(problem, members)} exchange traffic and need to lie together, {reason}"
     return Violation(kind="disconnected", message=message)
+
+
+def undivided(problem: Problem, board: Board) -> Violation:
+    """Say that the tasks cannot be divided among the nodes so that their memory suffices."""
+    need, room = (int(table[:, 1].sum()) for table in (board.load, board.room))
+    nodes = _list([problem.topology.names[p] for p in board.hosts])
+    message = (
+        f"there is no way to divide {len(board.tasks)} tasks {_few(problem, board.tasks)} that need {need} bytes among "
+        f"{len(board.hosts)} nodes {nodes} with {room} bytes in {int(board.room[:, 0].sum())} slots{_beside(problem)}"
+    )
+    return Violation(kind="memory", message=message)
 
 
 def unplaceable(problem: Problem) -> Violation:
@@ -169,7 +181,8 @@ def _meanings(limits: list[str]) -> str:
 
 def _beside(problem: Problem) -> str:
     """Return what else is to be kept, as the end of a sentence."""
-    limits = [MEANING[kind] for kind in ("forbidden", "pinned") if kind in _limits(problem)]
+    limits = [MEANING["forbidden"]] if len(problem.banned) else []
+    limits += [MEANING["pinned"]] if (problem.pins >= 0).any() else []
     return f" (given {' and '.join(limits)})" if limits else ""
 
 
@@ -195,5 +208,5 @@ def _tally(sizes: IntArray, count: IntArray) -> str:
     """Return the largest few sizes and how often each occurs."""
     values, label = np.unique(-sizes, return_inverse=True)
     number = np.bincount(label.ravel(), weights=count).astype(int)
-    shown = [f"{n} x {-v}" if n > 1 else f"{-v}" for v, n in zip(values[:6], number, strict=False)]
+    shown = [f"{-v} (x {n})" if n > 1 else f"{-v}" for v, n in zip(values[:6], number, strict=False)]
     return ", ".join(shown) + (", .." if len(values) > 6 else "")

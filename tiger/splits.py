@@ -146,14 +146,19 @@ def components(problem: Problem, part: IntArray) -> IntArray:
     return np.asarray(connected_components(problem.tasks.traffic, directed=False)[1], np.int64)
 
 
-def split_of(problem: Problem, board: Board, part: IntArray) -> Split:
-    """Return the components of the free tasks against the parts; pinned tasks tie theirs to the part of their node."""
+def split_of(problem: Problem, board: Board, part: IntArray, cells: int) -> Split | None:
+    """Return the components of the free tasks against the parts; pinned tasks tie theirs to the part of their node.
+
+    None where classes times parts are more than `cells`.
+    """
     whole, pinned = components(problem, part), np.flatnonzero(problem.pins >= 0)
     root = np.full(int(whole.max()) + 1, -1, np.int64)
     root[whole[pinned]] = part[np.searchsorted(board.hosts, problem.pins[pinned])]
     names, component = np.unique(whole[board.tasks], return_inverse=True)
     component, root = component.ravel(), root[names]
     label, first = _classes(board, component, root)
+    if len(first) * (int(part.max()) + 1) > cells:
+        return None
     chosen = np.isin(component, first)
     row = label[component[chosen]]
     mix = sp.csr_array((np.ones(len(row), np.int64), (row, board.kind[chosen])), shape=(len(first), len(board.group)))

@@ -1,0 +1,50 @@
+"""Mixed-integer programmes whose answers can be relied on: whole numbers, and loads of few digits."""
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from tiger.model.arrays import FloatArray, IntArray
+
+LARGEST = 1_000_000
+NODES = 1 << 30
+
+
+def limits(load: IntArray, bins: IntArray, room: IntArray, size: int) -> Iterator[list[LinearConstraint]]:
+    """Yield what keeps the first variables v of `size`, of load[v, d] in bins[v], within room[b, d].
+
+    Loads too long for the tolerance that a programme is solved to are rounded: first to the safe side, where what fits
+    fits indeed, then to the generous one, where nothing fits if nothing does. Others come once, as they are.
+    """
+    largest = load.max(axis=0, initial=1)
+    unit = np.maximum(np.gcd.reduce(load, axis=0), 1)
+    rough = largest > LARGEST * unit
+    unit = np.where(rough, -(-largest // LARGEST), unit)
+    columns = np.arange(len(load))
+    for need in (-(-load // unit), load // unit)[: 1 + bool(rough.any())]:
+        weights, have = need.astype(float), (room // unit).astype(float)
+        yield [
+            LinearConstraint(sp.csr_array((weight, (bins, columns)), shape=(len(room), size)), -np.inf, most)
+            for weight, most in zip(weights.T, have.T, strict=True)
+        ]
+
+
+def adding(row: IntArray, column: IntArray, size: int, rows: int) -> sp.csr_array:
+    """Return the matrix over `size` variables whose row r of `rows` adds up those listed for it."""
+    return sp.csr_array((np.ones(len(row)), (row, column)), shape=(rows, size))
+
+
+def solve(
+    rows: list[LinearConstraint], high: IntArray, until_s: float, nodes: int = NODES
+) -> tuple[FloatArray | None, bool]:
+    """Return whole numbers from 0 to `high` that meet the rows, or None and whether there are none."""
+    left = until_s - time.monotonic()
+    if left <= 0:
+        return None, False
+    whole, bounds = np.ones(len(high)), Bounds(0, high)
+    options = {"time_limit": left, "node_limit": nodes}
+    found = milp(np.zeros(len(high)), integrality=whole, bounds=bounds, constraints=rows, options=options)
+    return found.x, found.status == 2
