@@ -203,7 +203,9 @@ def test_health_is_answered_during_a_solve(solving: TestClient, ask: Post, endle
         assert solving.get("/healthz").status_code == 200
         waits.append(time.perf_counter() - begun)
     assert len(waits) > 20
-    assert max(waits) < 0.5
+    # A loop that waited would be silent for the two seconds of the solve; a busy machine is for less.
+    assert sorted(waits)[len(waits) // 2] < 0.1
+    assert max(waits) < 1.5
 
 
 def test_the_page_of_the_documentation_needs_no_network(refusing: TestClient) -> None:
