@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from tiger.model.arrays import FloatArray, IntArray
 
-LARGEST = 1_000_000
+LARGEST = 10_000
 NODES = 1 << 30
 
 
