@@ -136,6 +136,7 @@ def layered(rule="levels", **fields):
 LARGE = {"max-link-load": congested, "makespan": layered}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", VALUES)
 def test_objectives_fall_far_below_the_cheapest_mapping(objective):
     """By a fifth at least (measured: 44 % and 25 %), while the report still shows all of the cost."""

@@ -86,6 +86,7 @@ def settled(report):
     return plain | {"seconds": 0, "stages": stages}
 
 
+@pytest.mark.slow
 def test_other_processes_give_the_same_report(random_problem):
     """Tests two workers that start afresh."""
     problem = random_problem("one-to-one", 3, tasks=30, nodes=32)

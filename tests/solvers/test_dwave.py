@@ -267,6 +267,7 @@ def stencil(side, spec):
     return Problem(tasks=task_graph_of(nx.DiGraph(graph.edges)), topology=build(spec), rule="one-to-one")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHAPES)
 def test_sixty_four_tasks_are_mapped_through_mock_windows(kind):
     """Tests a solve from end to end, with what the embeddings took in the report."""
