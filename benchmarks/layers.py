@@ -16,8 +16,8 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seeds import derived
 from tiger.objective import cost_of
-from tiger.portfolio import ising_of
 from tiger.run import Deadline, Run
+from tiger.sampling import ising_of
 from tiger.solvers import registry
 from tiger.sweeps import Sweeps
 

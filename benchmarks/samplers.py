@@ -16,7 +16,7 @@ from tiger.ising import IsingParams, Job, Sampling
 from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
-from tiger.portfolio import draw_bits, ising_of
+from tiger.sampling import draw_bits, ising_of
 from tiger.solvers import registry
 from tiger.tune import Trial, TuneParams
 

@@ -49,7 +49,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
 }
 # Modules of one file that belong to a room of another name; every other one is core.
 FILES = {
-    **dict.fromkeys(("exchange", "portfolio", "recorded", "request", "testing"), "mapper"),
+    **dict.fromkeys(("exchange", "portfolio", "recorded", "request", "sampling", "testing"), "mapper"),
     **dict.fromkeys(("samplefile", "terms"), "door"),
     **dict.fromkeys(("__main__", "console", "options", "summary"), "cli"),
 }

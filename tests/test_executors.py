@@ -15,8 +15,8 @@ from tiger.formats.graphs import task_graph_of
 from tiger.ising import IsingParams
 from tiger.mapper import solve
 from tiger.model.problem import Problem
-from tiger.portfolio import ising_of
 from tiger.run import Deadline, Run
+from tiger.sampling import ising_of
 from tiger.solvers import registry
 from tiger.topologies.spec import build
 

@@ -15,8 +15,8 @@ from tiger.ising import IsingParams, Sampling, Walk, _batches, _moved
 from tiger.model.problem import Problem
 from tiger.model.window import Block
 from tiger.objective import cost_of, violations
-from tiger.portfolio import ising_of
 from tiger.run import Deadline, Run
+from tiger.sampling import ising_of
 from tiger.solvers import registry
 from tiger.sweeps import Sweeps
 from tiger.topologies.spec import build

@@ -14,7 +14,7 @@ from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.portfolio import budgets
 from tiger.request import Request
-from tiger.solvers.warm import ready
+from tiger.solvers.warm import warm
 from tiger.topologies.spec import build
 
 
@@ -102,7 +102,7 @@ def test_time_limits_are_heard(solver, topology):
     hardware = build(topology)
     graph = nx.gnm_random_graph(hardware.size, 4 * hardware.size, seed=1)
     problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="one-to-one")
-    ready()
+    warm(lambda _: None)
     report = solve(problem, solver=solver, effort=2**63 - 1, time_limit_s=0.2)
     assert report.feasible
     assert report.seconds < 3
