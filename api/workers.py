@@ -74,9 +74,9 @@ def _warm_up(server: int) -> None:
     """Tie this process to the server, then load everything that a solve needs."""
     _tie(server)
     import tiger.api.assignment  # noqa: F401
-    from tiger.solvers.warm import ready
+    from tiger.solvers.warm import warm
 
-    ready()
+    warm(lambda _: None)
 
 
 def _tie(server: int) -> None:

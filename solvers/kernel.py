@@ -1,11 +1,34 @@
 """How functions are compiled: on first use, into numba's cache, and without the interpreter's lock."""
 
+import logging
 from collections.abc import Callable
 from typing import TypeVar
 
 from numba import njit
+from numba.core import event
+
+MESSAGE = "compiling search kernels; they are kept, so that this happens once after installation and takes up to 20 s"
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+
+class Announcement(event.Listener):
+    """Say once in a process that kernels are being compiled, for they are missing from the cache."""
+
+    def __init__(self) -> None:
+        self._said = False
+
+    def on_start(self, event: object) -> None:
+        """Log a warning when the first compilation begins."""
+        if not self._said:
+            self._said = True
+            logging.getLogger("tiger").warning(MESSAGE)
+
+    def on_end(self, event: object) -> None:
+        """Do nothing when a compilation ends."""
+
+
+event.register("numba:compile", Announcement())
 
 
 def kernel(function: Function) -> Function:
@@ -24,7 +47,7 @@ def allocating_kernel(function: Function) -> Function:
 def _compiled(function: Function, options: dict[str, object]) -> Function:
     """Return the function compiled, kept in numba's cache where there is a directory that can be written to."""
     try:
-        kept: Function = njit(cache=True, **options)(function)  # type: ignore[call-overload]
+        kept: Function = njit(cache=True, **options)(function)  # type: ignore[call-overload]  # no stubs for options
     except RuntimeError:
         fleeting: Function = njit(**options)(function)  # type: ignore[call-overload]
         return fleeting

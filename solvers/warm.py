@@ -1,9 +1,6 @@
 """Compile every search kernel into numba's cache, or load it from there."""
 
-import logging
 from collections.abc import Callable
-from functools import cache
-from threading import Timer
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,19 +11,6 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Search
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-
-PATIENCE_S = 1.0
-MESSAGE = "loading the search kernels; the first time after installation they are compiled, which takes about 20 s"
-
-
-@cache
-def ready() -> None:
-    """Load every kernel, the first time in a process; where that takes long, log a warning that says why."""
-    notice = Timer(PATIENCE_S, logging.getLogger("tiger").warning, [MESSAGE])
-    notice.daemon = True
-    notice.start()
-    warm(lambda _: None)
-    notice.cancel()
 
 
 def warm(progress: Callable[[str], None]) -> None:

@@ -80,9 +80,9 @@ def test_warming_up_ties_the_worker_first(monkeypatch: pytest.MonkeyPatch) -> No
     """The worker would otherwise outlive a server that is killed while kernels compile."""
     order = mock.Mock()
     monkeypatch.setattr("tiger.api.workers._tie", order.tie)
-    monkeypatch.setattr("tiger.solvers.warm.ready", order.ready)
+    monkeypatch.setattr("tiger.solvers.warm.warm", order.warm)
     _warm_up(7)
-    assert order.mock_calls == [mock.call.tie(7), mock.call.ready()]
+    assert order.mock_calls == [mock.call.tie(7), mock.call.warm(mock.ANY)]
 
 
 def test_bad_input_leaves_a_worker_unchanged() -> None:

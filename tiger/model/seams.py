@@ -21,10 +21,14 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Assignment:
-    """Hold node indices `places[n]`, and whether the search proved that no cheaper feasible mapping exists."""
+    """Hold node indices `places[n]`, and whether the search proved that no cheaper feasible mapping exists.
+
+    `elites[k, n]` are good mappings that differ, for a search that goes on from several.
+    """
 
     places: IntArray
     proved: bool = False
+    elites: IntArray | None = None
 
 
 class Search(Protocol):
