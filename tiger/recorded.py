@@ -20,7 +20,6 @@ from tiger.report import Detail, Report
 from tiger.run import Deadline, Run, Watch
 from tiger.solvers import registry
 from tiger.solvers.cqm import BIAS_LIMIT, variables
-from tiger.solvers.warm import ready
 
 NAME = "decode"
 
@@ -50,7 +49,6 @@ def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
     with run.stage("bound") as detail:
         run.bound = min(lower_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
-    ready()
     with run.stage("samples") as detail:
         detail |= _judged(run, qubo, decode(qubo, rows.bits), rows.counts)
     return _report(run, baseline, time.perf_counter() - begun)
