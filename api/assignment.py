@@ -48,12 +48,14 @@ def answer(body: bytes, limits: Limits) -> bytes:
     tasks = nodelink.task_graph(request.tasks)
     hardware = request.topology
     topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)
+    if request.allocation is not None:
+        topology = topology.allocated(request.allocation)
     terms = Terms(
         rule=request.rule,
         slots=request.slots,
         imbalance=request.imbalance,
         pinned=request.pinned,
-        forbidden=frozenset((task, node) for task, node in request.forbidden),
+        forbidden=[(task, node) for task, node in request.forbidden],
     )
     bounded = request.time_limit_s is not None
     report = solve(

@@ -105,7 +105,14 @@ class AssignRequest(Closed):
     )
     rule: Rule | None = Field(default=None, description="How tasks share a node; one-to-one where that fits.")
     slots: int | None = Field(default=None, ge=1, description="Tasks that fit on a node, under the capacity rule.")
-    imbalance: float = Field(default=0.0, ge=0, allow_inf_nan=False, description="Scales the slots by 1 + this.")
+    imbalance: float = Field(
+        default=0.0, ge=0, allow_inf_nan=False, description="Scales the slots by 1 + this, rounded down."
+    )
+    allocation: Annotated[list[str], Field(fail_fast=True)] | None = Field(
+        default=None,
+        description="Names of the nodes that may hold tasks, in any order; the others only forward traffic, and no "
+        "default counts them. All nodes without it.",
+    )
     pinned: Annotated[dict[str, str], BeforeValidator(_first_wrong)] = Field(
         default={}, description="Node of every task that must go there."
     )

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import IntArray
+from tiger.model.metrics import GRID
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
 from tiger.solvers import construction, moves
@@ -24,18 +25,19 @@ class Greedy:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the greedy mapping, or `start[n]` where that is cheaper or tight constraints stop the construction.
 
-        O(n^2 + n m + edges m) time; deterministic, so effort and seed play no part. A problem of more than 2**31
-        pairs of a task, or an end of an edge, with a node comes back as it is.
+        O((n + edges) (m + log n)) time; deterministic, so effort and seed play no part. A problem of more
+        than 2**31 pairs of a task, or an end of an edge, with a node comes back as it is.
         """
         inst = instance_of(problem)
         tasks, hosts = inst.movable.size, inst.hosts.size
         work = hosts * (tasks + inst.indices.size)
         if not tasks or work > LIMIT:
             return Assignment(places=start.copy())
-        state, weight = _emptied(problem, inst, start), _weight(inst)
-        pull, step = np.zeros(len(weight)), max(tasks * SLICE // work, 1)
+        state, contest, field = _emptied(problem, inst, start), _contest(inst), _field(problem, inst)
+        construction.settle(contest)
+        step = max(tasks * SLICE // work, 1)
         for placed in range(0, tasks, step):
-            if stop() or not construction.construct(inst, state, pull, weight, min(step, tasks - placed)):
+            if stop() or not construction.construct(inst, state, contest, field, min(step, tasks - placed)):
                 return Assignment(places=start.copy())
         cheaper = moves.total(inst, state.place) < moves.total(inst, start)
         return Assignment(places=state.place if cheaper else start.copy())
@@ -52,10 +54,27 @@ def _emptied(problem: Problem, inst: Instance, start: IntArray) -> State:
     return state
 
 
-def _weight(inst: Instance) -> FloatArray:
-    """Return the traffic of every task with movable ones."""
-    movable = np.zeros(len(inst.work), bool)
+def _contest(inst: Instance) -> construction.Contest:
+    """Return all movable tasks as waiting, with their traffic with movable ones."""
+    size = len(inst.work)
+    movable = np.zeros(size, bool)
     movable[inst.movable] = True
-    row = np.repeat(np.arange(len(movable)), np.diff(inst.indptr))
-    volume = (inst.out + inst.back) * movable[inst.indices]
-    return np.asarray(np.bincount(row, weights=volume, minlength=len(movable)), np.float64)
+    row = np.repeat(np.arange(size), np.diff(inst.indptr))
+    weight = np.bincount(row, (inst.out + inst.back) * movable[inst.indices], size)
+    winner = np.full(2 * size, -1)
+    winner[size + inst.movable] = inst.movable
+    return construction.Contest(np.zeros(size), weight.astype(np.float64), winner)
+
+
+def _field(problem: Problem, inst: Instance) -> construction.Field:
+    """Return all hosts as open, with their coordinates where the hardware is a grid."""
+    size, is_grid = problem.topology.size, inst.kind == GRID
+    point = np.stack(np.unravel_index(np.arange(size), inst.shape), axis=1) if is_grid else np.zeros((1, 1), np.int64)
+    return construction.Field(
+        hosts=inst.hosts.copy(),
+        left=np.array([inst.hosts.size]),
+        cost=np.zeros(size),
+        point=point,
+        ramp=np.zeros(int(inst.shape.sum()) if is_grid else 1),
+        mirrored=int(problem.metric.symmetric),
+    )

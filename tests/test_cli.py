@@ -4,6 +4,7 @@ import json
 import runpy
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from dimod.serialization import coo
 from dwave.samplers import SimulatedAnnealingSampler
 
 import tiger
-from tiger.cli import run
+from tiger.cli import THREADS, main, run
 from tiger.formats.files import read_tasks
 from tiger.model.problem import Problem
 from tiger.objective import cost_of
@@ -110,12 +111,28 @@ def test_the_same_seed_gives_the_same_report(cli: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    "options", [["--solver", "search", "--effort", "5"], pytest.param(["--solver", "neal"], marks=pytest.mark.slow)]
+)
+def test_threads_do_not_change_the_mapping(cli: Run, ring: str, options: list[str]) -> None:
+    """One, two and three find the same, stage by stage."""
+    reports = [
+        json.loads(cli("assign", ring, "--topology", "grid:4x4", "--threads", count, "--json", "-", *options)[1])
+        for count in ("1", "2", "3")
+    ]
+    for report in reports[1:]:
+        assert report["mapping"] == reports[0]["mapping"]
+        assert [stage["cost"] for stage in report["stages"]] == [stage["cost"] for stage in reports[0]["stages"]]
+
+
+@pytest.mark.parametrize(
     ("options", "mapping"),
     [
         (["--pin", "a=z"], {"a": "z", "b": "y"}),
         (["--forbid", "a=x", "--forbid", "a=y", "--forbid", "b=x"], {"a": "z", "b": "y"}),
         (["--slots", "2", "--pin", "b=z"], {"a": "z", "b": "z"}),
         (["--rule", "capacity", "--imbalance", "1", "--pin", "b=z"], {"a": "z", "b": "z"}),
+        (["--allocation", "z", "--imbalance", "1"], {"a": "z", "b": "z"}),
+        (["--allocation", "z x", "--pin", "a=z"], {"a": "z", "b": "x"}),
     ],
 )
 def test_terms_are_kept(cli: Run, options: list[str], mapping: dict[str, str]) -> None:
@@ -162,8 +179,8 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--pin", "a"], "pinned"),
         (["--pin", "=x"], "pinned"),
         (["--forbid", "a="], "forbidden"),
-        (["--forbid", "q=x"], "forbidden"),
-        (["--forbid", "a=q"], "forbidden"),
+        (["--forbid", "q=x"], "forbidden/0/0"),
+        (["--forbid", "a=x", "--forbid", "a=q"], "forbidden/1/1"),
         (["--rule", "two-to-two"], "rule"),
         (["--slots", "0"], "slots"),
         (["--slots", "2", "--rule", "levels"], "slots"),
@@ -171,6 +188,11 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--imbalance", "-1"], "imbalance"),
         (["--imbalance", "nan"], "imbalance"),
         (["--imbalance", "0.5", "--rule", "one-to-one"], "imbalance"),
+        (["--allocation", "x q"], "allocation/1"),
+        (["--allocation", "x;x"], "allocation/1"),
+        (["--allocation", " "], "allocation"),
+        (["--allocation", "x[1-"], "allocation/0"),
+        (["--allocation", "missing.txt"], "allocation/0"),
         (["--solver", "nobody"], "solver"),
         (["--objective", "latency"], "objective"),
         (["--solver", ""], "solver"),
@@ -184,6 +206,8 @@ def test_what_cannot_be_met_is_a_result(cli: Run, arguments: list[str], kind: st
         (["--time-limit", "nan"], "time_limit_s"),
         (["--time-limit", "inf"], "time_limit_s"),
         (["--time-limit", "soon"], "time_limit"),
+        (["--threads", "0"], "threads"),
+        (["--threads", "two"], "threads"),
         (["--penalty-scale", "0"], "ising/penalty_scale"),
         (["--penalty-scale", "-1"], "ising/penalty_scale"),
         (["--penalty-scale", "nan"], "ising/penalty_scale"),
@@ -235,6 +259,7 @@ def ring(cli: Run, tmp_path: Path) -> str:
 STATED = {
     "one-to-one": ["--topology", "grid:3x4", "--pin", "0=1,1", "--forbid", "1=0,0"],
     "capacity": ["--topology", "grid:2x3", "--slots", "2", "--imbalance", "0.5"],
+    "allocation": ["--topology", "grid:2x8", "--allocation", "0,0 0,1 0,2 0,5 0,6 0,7 1,0 1,1 1,6 1,7"],
 }
 
 
@@ -318,7 +343,7 @@ def test_a_model_of_what_cannot_be_met_is_a_result(cli: Run, tmp_path: Path, com
         (["decode", "--samples", "short.csv"], "samples"),
         (["decode", "--samples", "odd.csv"], "samples"),
         (["decode", "--samples", "pair.json"], "samples"),
-        (["decode", "--samples", "good.csv", "--forbid", "q=x"], "forbidden"),
+        (["decode", "--samples", "good.csv", "--forbid", "q=x"], "forbidden/0/0"),
         (["decode", "--samples", "good.csv", "--json", "no/r.json"], "json"),
     ],
     ids=" ".join,
@@ -501,6 +526,21 @@ def test_an_interrupt_is_quiet(cli: Run, monkeypatch: pytest.MonkeyPatch, tmp_pa
     before = set(tmp_path.iterdir())
     assert cli("assign", "pair.json", "--topology", "path.json", "--json", "out.json") == (130, "", "")
     assert set(tmp_path.iterdir()) == before
+
+
+def test_an_interrupt_does_not_wait_for_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that still searches could take as long as its effort says."""
+    left: list[int] = []
+    released = threading.Event()
+    searching = threading.Thread(target=released.wait, name=f"{THREADS}_0")
+    monkeypatch.setattr("tiger.cli.run", lambda _: 130)
+    monkeypatch.setattr("os._exit", left.append)
+    searching.start()
+    with pytest.raises(SystemExit) as ended:
+        main()
+    released.set()
+    searching.join()
+    assert (left, ended.value.code) == ([130], 130)
 
 
 def test_an_interrupt_before_a_command_is_quiet(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:

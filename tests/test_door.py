@@ -118,8 +118,8 @@ def test_forbidden_pairs_are_kept_by_any_id() -> None:
         ("pinned", {"pinned": {None: 0}}),
         ("pinned/0", {"pinned": {0: float("nan")}}),
         ("forbidden/0/1", {"forbidden": [(0, None)]}),
-        ("forbidden", {"forbidden": [(0, 9)]}),
-        ("forbidden", {"forbidden": [(9, 0)]}),
+        ("forbidden/1/1", {"forbidden": [(0, 0), (0, 9)]}),
+        ("forbidden/0/0", {"forbidden": [(9, 0)]}),
         ("forbidden/1", {"forbidden": [(0, 0), (0, 1, 2)]}),
         ("rule", {"rule": "two-to-two"}),
         ("solver", {"solver": "nobody"}),
@@ -217,3 +217,55 @@ def test_the_problem_is_the_one_that_is_solved(ram: str) -> None:
     stated = problem_of(chain(3), line(1, 1), slots=2, pinned={0: "b"}, forbidden=[(1, "a")])
     assert (stated.rule, stated.pinned, stated.forbidden) == ("capacity", {"0": "b"}, {("1", "a")})
     assert stated.topology.slots.tolist() == [2, 2]
+
+
+CORNERS = [(0, 0), (0, 3), (3, 0), (3, 3)]
+
+
+def test_an_allocation_leaves_its_nodes_to_the_tasks() -> None:
+    """Defaults count the four corners alone: four tasks go one to one, eight with two on each; hops stay hops."""
+    few = assign(chain(4), "grid:4x4", allocation=CORNERS, seed=1)
+    many = assign(chain(8), "grid:4x4", allocation=CORNERS, seed=1)
+    assert sorted(few.mapping.values()) == ["0,0", "0,3", "3,0", "3,3"]
+    assert (few.rule, few.cost, few.lower_bound) == ("one-to-one", 9, 9)
+    assert (many.rule, many.cost, set(many.mapping.values())) == ("capacity", 9, set(few.mapping.values()))
+
+
+@pytest.mark.parametrize("given", ["3,3 0,0", "0,0;3,3", Path("two.txt"), "two.txt", iter([(3, 3), "0,0"])])
+def test_an_allocation_is_ids_or_text_or_a_file(given: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launch order takes the nodes in the order of the topology, as launchers sort them."""
+    (tmp_path / "two.txt").write_text("3,3\n0,0\n")
+    monkeypatch.chdir(tmp_path)
+    assert assign(chain(2), "grid:4x4", allocation=given, solver="identity").mapping == {"0": "0,0", "1": "3,3"}
+
+
+def test_imbalance_scales_what_an_allocation_gives() -> None:
+    """Three slots each by default or as stated, half more, rounded down; none elsewhere."""
+    for slots in (None, 3):
+        problem = problem_of(chain(6), "ring:5", allocation=["1", "3"], slots=slots, imbalance=0.5)
+        assert problem.topology.slots.tolist() == [0, 4, 0, 4, 0]
+
+
+def test_a_pin_outside_the_allocation_cannot_be_met() -> None:
+    """The violation names the task, the node and the reason."""
+    report = assign(chain(2), "ring:4", allocation=["0", "1"], pinned={"0": "2"})
+    said = "task '0' is pinned to node '2', which has 0 slots: it is a switch, or outside the allocation"
+    assert [violation.message for violation in report.violations] == [said]
+
+
+@pytest.mark.parametrize("given", [{"0": "1"}, 3])
+def test_an_allocation_of_another_type(given: object) -> None:
+    """A mapping says too much and a number too little."""
+    with pytest.raises(TypeError, match="expected allocation as nodes, text or a path"):
+        assign(chain(2), "ring:4", allocation=given)
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [([], "allocation"), (["0", "9"], "allocation/1"), ([[]], "allocation/0"), ("0 0", "allocation/1")],
+)
+def test_allocations_are_checked(given: object, field: str) -> None:
+    """Unknown, repeated and missing nodes are bad input."""
+    with pytest.raises(InputError) as caught:
+        assign(chain(2), "ring:4", allocation=given)
+    assert caught.value.field == field

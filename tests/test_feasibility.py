@@ -189,7 +189,7 @@ CASES = {
         "one-to-one",
         {"pinned": {"t0": "p1"}},
         "slots",
-        "'p1' has 0 slots",
+        "task 't0' is pinned to node 'p1', which has 0 slots",
     ),
     "a task that may go nowhere": (
         tasks_of(2),
@@ -480,3 +480,21 @@ def test_a_large_problem_is_filled_quickly():
     begun = time.perf_counter()
     assert np.bincount(launch_order(problem)).tolist() == [256] * 256
     assert time.perf_counter() - begun < 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slots", "spare"), [(300, 1.05), (256, 1.01), (256, 1.0005)])
+def test_large_problems_with_memory_pins_and_forbidden_pairs_start_quickly(slots, spare):
+    """Tests 65,536 tasks of random memory on 256 nodes with few bytes to spare, 100 pins and 1,000 forbidden pairs."""
+    rng, size = np.random.default_rng(3), 65_536
+    memory, pinned = rng.integers(1, 1000, size), rng.permutation(size)
+    problem = Problem(
+        tasks=tasks_of(size, memory=memory),
+        topology=nodes_of(256, slots=np.full(256, slots), memory=np.full(256, int(memory.sum() / 256 * spare))),
+        rule="capacity",
+        pinned={f"t{t}": f"p{rng.integers(256)}" for t in pinned[:100]},
+        forbidden=[(f"t{t}", f"p{rng.integers(256)}") for t in pinned[100:1100]],
+    )
+    begun = time.process_time()
+    assert not violations(problem, launch_order(problem))
+    assert time.process_time() - begun < 5

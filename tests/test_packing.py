@@ -123,3 +123,13 @@ def test_no_time_leaves_it_open():
     """Tests that without time nothing is proved beyond what the sums say."""
     assert pack(ask_of([8, 4, 4, 4], [10, 10]), soon(0)) == (None, False)
     assert pack(ask_of([8, 8, 8], [10, 10]), soon(0)) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("closed", "bins"), [((), [0, 0, 1]), ((1,), [0, 0, 2]), ((0,), [1, 1, 2]), ((1, 2), None), ((0, 1, 2), None)]
+)
+def test_the_emptiest_bin_has_most_room_for_each_that_it_can_still_take(closed, bins):
+    """Tests three things of 3 on bins of 10, 9 and 8 with two slots each, some of them closed."""
+    ask = ask_of([[3, 1]], [[10, 2], [9, 2], [8, 2]], [3], [[b not in closed for b in range(3)]])
+    found = packing._greedy(ask, np.zeros(1, np.int64), "emptiest")
+    assert (None if found is None else found.tolist()) == bins

@@ -6,10 +6,11 @@ import pickle
 from dataclasses import replace
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 
 from tiger.objective import Violation
-from tiger.report import Objective, Report, Stage, meets
+from tiger.report import Objective, Origin, Report, Stage, meets
 
 REPORT = Report(
     mapping={"a": "x", "b": "y"},
@@ -127,3 +128,26 @@ def test_reports_survive_the_way_from_a_worker():
 def test_meets_is_up_to_rounding(cost, bound, expected):
     """A cost meets a bound within 4e-12 of itself, a whole one exactly."""
     assert meets(cost, bound) is expected
+
+
+def test_a_mapping_is_reported_with_its_cost_and_measures(path_problem):
+    """Tests a, b and c in a row: 3 and 2 over one hop, 1 over two; what a solve adds is open."""
+    report = Report.of(path_problem, np.array([0, 1, 2]), Origin("peer", 7, 0.5))
+    assert (report.mapping, report.cost, report.feasible) == ({"a": "x", "b": "y", "c": "z"}, 7, True)
+    assert (report.solver, report.seed, report.seconds, report.rule) == ("peer", 7, 0.5, "one-to-one")
+    assert report.metrics == {"dilation": 2, "mean_dilation": 7 / 6, "max_link_load": 4}
+    assert (report.baseline_cost, report.lower_bound, report.gap, report.stages) == (None, None, None, ())
+
+
+def test_what_cannot_be_met_is_reported_without_a_mapping(path_problem):
+    """Tests the violations, and that there is nothing to show for it."""
+    report = Report.unmet(path_problem, (Violation(kind="slots", message="too few"),), Origin("peer", 7, 0.5))
+    assert (report.feasible, report.cost, report.mapping, report.metrics) == (False, None, {}, {})
+    assert [violation.message for violation in report.violations] == ["too few"]
+
+
+def test_remarks_of_readers_are_warnings(path_problem):
+    """Tests those on tasks, then those on hardware."""
+    tasks, line = replace(path_problem.tasks, remarks=("t",)), replace(path_problem.topology, remarks=("h",))
+    problem = replace(path_problem, tasks=tasks, topology=line)
+    assert Report.of(problem, np.array([0, 1, 2]), Origin("peer", 7, 0.5)).warnings == ("t", "h")

@@ -20,6 +20,7 @@ from tiger.relaxation import ascended, assignment, projected, seated, seats, sha
 
 DENSE_CELLS = 1 << 20
 SLOT_CELLS = 1 << 20
+ROWS, PORTION = 256, 1 << 16
 # From 200 rows on, OpenBLAS runs eigenvalue routines on several threads, which crawl when the cores are shared.
 SPECTRAL_SEATS = 192
 PAIR_CELLS = 1 << 22
@@ -188,11 +189,10 @@ def _nearest(problem: Problem, count: int) -> FloatArray:
 
     O(m^2) on a dense metric. On a torus or tree one node stands for all, on a grid a node of the torus of its shape.
     """
-    seat, away = 1 if problem.groups else min(_most_seats(problem), count + 1), _profile(problem)
-    spare = not problem.groups and bool((away[:, 0] > away.min(axis=1)).any())
-    own = np.repeat(away[:, :1], seat - (problem.rule != "levels" and not spare), axis=1)
-    others = min(count // seat + 1, away.shape[1] - 1)
-    close = np.sort(np.partition(away[:, 1:], others - 1, axis=1)[:, :others], axis=1) if others else away[:, :0]
+    seat = 1 if problem.groups else min(_most_seats(problem), count + 1)
+    alone, close = _profile(problem, count // seat + 1)
+    spare = not problem.groups and bool((alone > close.min(axis=1, initial=np.inf)).any())
+    own = np.repeat(alone[:, None], seat - (problem.rule != "levels" and not spare), axis=1)
     ranked = np.sort(np.hstack([own, np.repeat(close, seat, axis=1)]), axis=1).min(axis=0)[:count]
     return np.pad(ranked, (0, count - len(ranked)))
 
@@ -205,30 +205,48 @@ def _most_seats(problem: Problem) -> int:
     return int(np.minimum(slots, np.searchsorted(np.cumsum(np.sort(memory)), room, side="right")).max())
 
 
-def _profile(problem: Problem) -> FloatArray:
-    """Return the distances from nodes to all hosts, the smaller of both directions, each node itself first."""
+def _profile(problem: Problem, most: int) -> tuple[FloatArray, FloatArray]:
+    """Return the distance from nodes to themselves, and to the `most` closest other hosts, the smaller both ways."""
     metric, hosts = problem.metric, problem.topology.hosts
-    if not isinstance(metric, DenseMetric):
-        if isinstance(metric, GridMetric):
-            metric = replace(metric, wrap=(True,) * len(metric.dims))
-        return metric.between(np.zeros(1, np.int64)[:, None], np.arange(metric.size)[None, :])
-    table = metric.table[np.ix_(hosts, hosts)]
-    table = np.minimum(table, table.T)
-    return np.hstack([table.diagonal()[:, None], _others(table)])
+    if isinstance(metric, DenseMetric):
+        cuts = np.array_split(hosts, -(-len(hosts) // ROWS))
+        parts = [_closest(metric, rows, hosts, min(most, len(hosts) - 1)) for rows in cuts]
+        return metric.table[hosts, hosts], np.concatenate(parts)
+    if isinstance(metric, GridMetric):
+        metric = replace(metric, wrap=(True,) * len(metric.dims))
+    away = metric.between(np.zeros(1, np.int64), np.arange(metric.size))
+    return away[:1], np.sort(away[1:])[None, :most]
+
+
+def _closest(metric: DenseMetric, rows: IntArray, hosts: IntArray, most: int) -> FloatArray:
+    """Return close[rows, most], the smallest distances to other hosts in rising order."""
+    away = metric.table[np.ix_(rows, hosts)]
+    if not metric.symmetric:
+        away = np.minimum(away, metric.table[np.ix_(hosts, rows)].T)
+    away[rows[:, None] == hosts[None, :]] = np.inf
+    return np.sort(np.partition(away, max(most - 1, 0), axis=1)[:, :most], axis=1)
 
 
 def _grain(problem: Problem) -> int:
     """Return a whole number that divides every possible cost, 0 where costs need not be whole."""
     tasks, topology, arrays = problem.tasks, problem.topology, problem.topology.metric.arrays()
     away = {DENSE: arrays.table.ravel(), GRID: arrays.steps[-1:]}.get(arrays.kind, arrays.steps)
-    parts = (tasks.traffic.data, away[np.isfinite(away)], tasks.work, topology.cost)
-    if not all(bool((part == np.floor(part)).all()) for part in parts):
+    if not all(map(_whole, (tasks.traffic.data, away, tasks.work, topology.cost))):
         return 0
-    if max(part.max(initial=0) for part in parts) >= EXACT or len(away) > DENSE_CELLS:
+    if len(away) > DENSE_CELLS:
+        return 1
+    parts = (tasks.traffic.data, away[np.isfinite(away)], tasks.work, topology.cost)
+    if max(part.max(initial=0) for part in parts) >= EXACT:
         return 1
     volume, hop, work, cost = (int(np.gcd.reduce(part.astype(np.int64))) for part in parts)
     both = topology.metric.symmetric and not tasks.traffic.diagonal().any() and _mirrored(problem)
     return math.gcd(volume * hop * (2 if both else 1), work * cost) or 1
+
+
+def _whole(values: FloatArray) -> bool:
+    """Tell whether all values are whole or infinite, looking at a portion at a time."""
+    portions = (values[begin : begin + PORTION] for begin in range(0, len(values), PORTION))
+    return all(bool((portion == np.floor(portion)).all()) for portion in portions)
 
 
 def _mirrored(problem: Problem) -> bool:

@@ -6,8 +6,11 @@ What a command needs is imported inside it, so that help and bad options answer 
 import json
 import os
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from tiger.report import Report
 
 OK, INFEASIBLE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+THREADS = "tiger-assign"
 
 app = typer.Typer(
     add_completion=False,
@@ -31,7 +35,11 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line on the arguments of the process and exit with its status."""
     console.open_streams()
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    if status == INTERRUPTED and any(thread.name.startswith(THREADS) for thread in threading.enumerate()):
+        # The interpreter would wait for threads that still search.
+        os._exit(status)
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -74,6 +82,7 @@ def assign(
     rule: options.Rule = None,
     slots: options.Slots = None,
     imbalance: options.Imbalance = 0.0,
+    allocation: options.Allocation = None,
     pin: options.Pin = None,
     forbid: options.Forbid = None,
     solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`.")] = "auto",
@@ -85,6 +94,7 @@ def assign(
         int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")
     ] = None,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
+    threads: options.Threads = 1,
     penalty_scale: options.PenaltyScale = None,
     beta_range: Annotated[
         str | None, typer.Option(metavar="HOT,COLD", help="Inverse temperatures of annealing, in 1 / cost.")
@@ -102,13 +112,14 @@ def assign(
     from tiger.door import assign as assign_tasks
     from tiger.ising import IsingParams
 
-    with console.progress() as show:
+    with console.progress() as show, _pool(threads) as executor:
         report = assign_tasks(
             tasks,
             topology,
             rule=rule,
             slots=slots,
             imbalance=imbalance,
+            allocation=allocation,
             pinned=pins,
             forbidden=pairs,
             solver=solver,
@@ -116,6 +127,7 @@ def assign(
             seed=seed,
             effort=effort,
             time_limit_s=time_limit,
+            executor=executor,
             ising=IsingParams(penalty_scale=penalty_scale, beta_range=betas, capacity=capacity_encoding),
             progress=show,
         )
@@ -133,6 +145,7 @@ def encode(
     rule: options.Rule = None,
     slots: options.Slots = None,
     imbalance: options.Imbalance = 0.0,
+    allocation: options.Allocation = None,
     pin: options.Pin = None,
     forbid: options.Forbid = None,
     penalty_scale: options.PenaltyScale = None,
@@ -157,7 +170,16 @@ def encode(
     from tiger.summary import model_summary, unmet
 
     ising = IsingParams(penalty_scale=penalty_scale, capacity=capacity_encoding)
-    problem = problem_of(tasks, topology, rule=rule, slots=slots, imbalance=imbalance, pinned=pins, forbidden=pairs)
+    problem = problem_of(
+        tasks,
+        topology,
+        rule=rule,
+        slots=slots,
+        imbalance=imbalance,
+        allocation=allocation,
+        pinned=pins,
+        forbidden=pairs,
+    )
     written = write_model(problem, output, ising)
     if not isinstance(written, Model):
         console.emit(unmet(written))
@@ -179,6 +201,7 @@ def decode(
     rule: options.Rule = None,
     slots: options.Slots = None,
     imbalance: options.Imbalance = 0.0,
+    allocation: options.Allocation = None,
     pin: options.Pin = None,
     forbid: options.Forbid = None,
     json_file: options.Json = None,
@@ -194,7 +217,16 @@ def decode(
     from tiger.recorded import decoded
     from tiger.samplefile import read_samples
 
-    problem = problem_of(tasks, topology, rule=rule, slots=slots, imbalance=imbalance, pinned=pins, forbidden=pairs)
+    problem = problem_of(
+        tasks,
+        topology,
+        rule=rule,
+        slots=slots,
+        imbalance=imbalance,
+        allocation=allocation,
+        pinned=pins,
+        forbidden=pairs,
+    )
     rows = read_samples(samples)
     with console.progress() as show:
         report = decoded(problem, rows, show)
@@ -244,6 +276,19 @@ def warm() -> None:
     start = time.perf_counter()
     compile_kernels(console.note)
     console.emit(f"every kernel is compiled, {time.perf_counter() - start:.1f} s\n")
+
+
+@contextmanager
+def _pool(threads: int) -> Iterator[Executor | None]:
+    """Lend what runs independent parts of the work, nothing for one thread; at the end nobody waits for the rest."""
+    if threads == 1:
+        yield None
+        return
+    pool = ThreadPoolExecutor(threads, thread_name_prefix=THREADS)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _pins(texts: Sequence[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from tiger.errors import InputError
 from tiger.formats.files import TaskFile, read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of, topology_of
+from tiger.formats.hostlist import listed
 from tiger.formats.values import node_name
 from tiger.ising import IsingParams
 from tiger.mapper import solve
@@ -39,6 +40,7 @@ def assign(
     rule: Rule | None = None,
     slots: int | None = None,
     imbalance: float = 0.0,
+    allocation: Iterable[object] | Path | str | None = None,
     pinned: Pins | None = None,
     forbidden: Iterable[tuple[object, object]] = (),
     solver: "str | Sampler" = "auto",
@@ -55,13 +57,25 @@ def assign(
     Graphs come from networkx, from files (a string is a path, for the topology also a specification like `torus:4x4`)
     or as value types; a `.dat` file brings its own distances. Without a rule it is `levels` for a `.ram` file,
     `capacity` where `slots` or `imbalance` is given, else one-to-one where the nodes suffice, else capacity with
-    ceil(n / m) slots on each of m nodes that have one slot. Ids in `pinned` {task: node} and `forbidden` [(task, node),
-    ..] are anything that names a node of a graph: (1, 2) is `1,2`. The remaining arguments are those of `tiger.solve`.
+    ceil(n / m) slots on each of m nodes that have one slot; `imbalance` X scales slots by 1 + X, rounded down.
+    `allocation` says which nodes may hold tasks, by their ids, as text with their names, or as a file of those
+    (`tiger.formats.hostlist`); the others only forward traffic, and no default counts them. Ids in it, in `pinned`
+    {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`. The
+    remaining arguments are those of `tiger.solve`.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """
     return solve(
-        problem_of(tasks, topology, rule=rule, slots=slots, imbalance=imbalance, pinned=pinned, forbidden=forbidden),
+        problem_of(
+            tasks,
+            topology,
+            rule=rule,
+            slots=slots,
+            imbalance=imbalance,
+            allocation=allocation,
+            pinned=pinned,
+            forbidden=forbidden,
+        ),
         solver=solver,
         objective=objective,
         seed=seed,
@@ -80,12 +94,13 @@ def problem_of(
     rule: Rule | None = None,
     slots: int | None = None,
     imbalance: float = 0.0,
+    allocation: Iterable[object] | Path | str | None = None,
     pinned: Pins | None = None,
     forbidden: Iterable[tuple[object, object]] = (),
 ) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
     source = _tasks(tasks)
-    hardware = _topology(source, topology)
+    hardware = _allocated(_topology(source, topology), allocation)
     sharing = slots is not None or imbalance != 0
     terms = Terms(
         rule=source.rule if rule is None and not sharing else rule,
@@ -131,6 +146,17 @@ def _check_graph(what: str, source: object) -> None:
         raise TypeError(f"expected {what} as a networkx graph, a path or a value type, got {type(source).__name__}")
 
 
+def _allocated(topology: Topology, allocation: Iterable[object] | Path | str | None) -> Topology:
+    """Return the hardware with slots on the allocated nodes alone."""
+    if allocation is None:
+        return topology
+    if isinstance(allocation, str | Path):
+        return topology.allocated(listed(allocation, topology))
+    if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
+        raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
+    return topology.allocated(node_name(f"allocation/{k}", node) for k, node in enumerate(allocation))
+
+
 def _pins(pinned: Pins | None) -> dict[str, str]:
     """Return the pins by name."""
     if pinned is None:
@@ -146,11 +172,11 @@ def _pins(pinned: Pins | None) -> dict[str, str]:
     return named
 
 
-def _pairs(forbidden: Iterable[tuple[object, object]]) -> frozenset[tuple[str, str]]:
+def _pairs(forbidden: Iterable[tuple[object, object]]) -> list[tuple[str, str]]:
     """Return the forbidden pairs by name."""
     if isinstance(forbidden, str | Mapping) or not isinstance(forbidden, Iterable):
         raise TypeError(f"expected forbidden as pairs (task, node), got {type(forbidden).__name__}")
-    return frozenset(_pair(number, pair) for number, pair in enumerate(forbidden))
+    return [_pair(number, pair) for number, pair in enumerate(forbidden)]
 
 
 def _pair(number: int, pair: tuple[object, object]) -> tuple[str, str]:

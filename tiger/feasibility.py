@@ -42,7 +42,7 @@ def launch_order(problem: Problem, limit_s: float | None = None) -> IntArray | t
     """
     seconds = MILP_LIMIT_S if limit_s is None else max(min(MILP_LIMIT_S, limit_s), 0.0)
     until_s = time.monotonic() + seconds
-    blocked = violations(problem, problem.pins) or reasons.shortages(problem)
+    blocked = reasons.evicted(problem) or violations(problem, problem.pins) or reasons.shortages(problem)
     if blocked:
         return blocked
     hosts = problem.topology.hosts
@@ -114,7 +114,8 @@ def _settled(
     dealt = np.empty(len(bins), np.int64)
     dealt[split.order] = bins
     part, parts = dealt[split.component], int(split.part.max()) + 1
-    places, failed = first_fit(problem, part, split.part)
+    # On hardware of one part, first fit has been tried and has led nowhere.
+    places, failed = first_fit(problem, part, split.part) if parts > 1 else (problem.pins.copy(), {0})
     cuts, lost = [], False
     for label in sorted(failed):
         tasks, hosts = np.flatnonzero(part == label), np.flatnonzero(split.part == label)

@@ -1,6 +1,6 @@
 """First fit: every task on the first host that is open to it, in input order, as a launcher does it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 
 WIDTH = 64
+NOWHERE: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,17 @@ class _Hosts:
             start, width = start + width, 2 * width
         return None
 
-    def take(self, need: list[int], held: list[int], banned: list[IntArray]) -> list[int]:
+    def take(self, need: list[int], held: list[int], banned: Sequence[Collection[int]]) -> list[int]:
         """Return the hosts of tasks in order, of which one then holds `held` bytes, up to the first that finds none."""
         taken: list[int] = []
-        start = 0
+        start, size, least = 0, len(self.nodes), min(need)
         for wanted, kept, no in zip(need, held, banned, strict=True):
-            while start < len(self.left) and self.left[start] <= 0:
+            while start < size and (self.left[start] <= 0 or self.room[start] < least):
                 start += 1
-            host = self.first(start, wanted, set(no.tolist()))
+            host: int | None = start
+            # Most often the first host that has anything left will do, and a search is not worth its time.
+            if start == size or self.room[start] < wanted or self.nodes[start] in no:
+                host = self.first(start, wanted, no)
             if host is None:
                 break
             self.left[host] -= 1
@@ -62,7 +66,7 @@ def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArr
     at = np.full(problem.topology.size, -1)
     at[hosts.nodes] = np.arange(len(hosts.nodes))
     closed = _held(problem, at)
-    start = np.searchsorted(problem.banned[:, 0], np.arange(problem.tasks.size + 1)).tolist()
+    barred = _barred(problem)
     order = np.lexsort((groups[free], part))
     runs = np.flatnonzero(np.diff(groups[free[order]]) | np.diff(part[order])) + 1
     for run in np.split(order, runs) if free.size else ():
@@ -73,7 +77,7 @@ def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArr
         hosts.left[taken] = 0
         here, wanted = hosts.part(bounds[label], bounds[label + 1]), need[tasks].tolist()
         held = [0] * len(wanted) if problem.groups else wanted
-        banned = [problem.banned[start[task] : start[task + 1], 1] for task in tasks.tolist()]
+        banned = [barred.get(task, NOWHERE) for task in tasks.tolist()]
         found = here.take(wanted, held, banned)
         if problem.groups:
             hosts.left[taken] = here.left[found] = 1
@@ -89,6 +93,14 @@ def _needs(problem: Problem) -> IntArray:
     memory = problem.tasks.memory
     limited = memory is not None and problem.topology.memory is not None
     return memory if memory is not None and limited else np.zeros(problem.tasks.size, np.int64)
+
+
+def _barred(problem: Problem) -> dict[int, set[int]]:
+    """Return the nodes where each task with forbidden pairs may not go."""
+    barred: dict[int, set[int]] = {}
+    for task, node in problem.banned.tolist():
+        barred.setdefault(task, set()).add(node)
+    return barred
 
 
 def _hosts(problem: Problem, where: IntArray) -> _Hosts:

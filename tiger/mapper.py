@@ -17,11 +17,11 @@ from tiger.feasibility import launch_order
 from tiger.ising import IsingParams
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.objective import Violation, cost_of, metrics
+from tiger.objective import cost_of
 from tiger.objectives import Aim, ObjectiveName, aim_of, anneal, outcome, pursuit, reweigh
 from tiger.portfolio import Step, budgets, plan
-from tiger.progress import Progress
-from tiger.report import Report
+from tiger.progress import ignored
+from tiger.report import Origin, Report
 from tiger.request import Request
 from tiger.run import Deadline, Run, Watch
 from tiger.solvers import registry
@@ -64,7 +64,7 @@ def solve(
             executor=lent,
             ising=IsingParams() if ising is None else ising,
         )
-        return _solved(problem, request, progress or _ignore)
+        return _solved(problem, request, progress or ignored)
 
 
 def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
@@ -73,7 +73,7 @@ def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     left_s = None if request.deadline_s is None else request.deadline_s - time.monotonic()
     start = launch_order(problem, left_s)
     if isinstance(start, tuple):
-        return _infeasible(problem, request, start, time.perf_counter() - begun)
+        return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))
     run = Run(problem=problem, places=start, deadline=Deadline(request.cost_deadline_s), watch=watch)
     run.record("baseline", time.perf_counter() - begun, {})
     with run.stage("bound") as detail:
@@ -123,7 +123,7 @@ def _towards(request: Request, aim: Aim) -> tuple[Step, ...]:
 def _resolved(request: Request, problem: Problem, start: IntArray, effort: int, seed: int) -> IntArray:
     """Return the cheapest mapping that a round of the solver finds for a problem in a quarter of the time left."""
     end_s = None if request.deadline_s is None else (3 * time.monotonic() + request.deadline_s) / 4
-    run = Run(problem=problem, places=start, deadline=Deadline(end_s), watch=_ignore)
+    run = Run(problem=problem, places=start, deadline=Deadline(end_s), watch=ignored)
     for step in plan(request, problem):
         if not run.ended:
             step(run, effort, seed)
@@ -132,24 +132,14 @@ def _resolved(request: Request, problem: Problem, start: IntArray, effort: int, 
 
 def _report(run: Run, goal: Run, request: Request, start: IntArray, seconds: float) -> Report:
     """Report the incumbent of the goal, its cost and value recomputed from the mapping."""
-    problem, cost, baseline = run.problem, cost_of(run.problem, goal.places), cost_of(run.problem, start).total
-    return Report(
-        mapping=problem.mapping(goal.places),
-        cost=cost.total,
-        compute_cost=cost.compute,
-        communication_cost=cost.communication,
-        baseline_cost=baseline,
+    report = Report.of(run.problem, goal.places, Origin(request.name, request.seed, seconds))
+    return replace(
+        report,
+        baseline_cost=cost_of(run.problem, start).total,
         lower_bound=run.cost if run.optimal else run.bound,
         optimal=goal.optimal,
-        feasible=True,
-        violations=(),
-        solver=request.name,
-        rule=problem.rule,
-        seed=request.seed,
         stages=tuple(run.stages),
-        seconds=seconds,
-        metrics=metrics(problem, goal.places),
-        warnings=(*run.warnings, *_remarks(goal, request, start)),
+        warnings=(*report.warnings, *run.warnings, *_remarks(goal, request, start)),
     )
 
 
@@ -162,28 +152,3 @@ def _remarks(run: Run, request: Request, start: IntArray) -> list[str]:
     if request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in run.stages):
         remarks.append("no QUBO was sampled, so that penalties, temperatures and encoding were of no consequence")
     return remarks
-
-
-def _infeasible(problem: Problem, request: Request, reasons: tuple[Violation, ...], seconds: float) -> Report:
-    """Report what cannot be met."""
-    return Report(
-        mapping={},
-        cost=None,
-        compute_cost=None,
-        communication_cost=None,
-        baseline_cost=None,
-        lower_bound=None,
-        optimal=False,
-        feasible=False,
-        violations=reasons,
-        solver=request.name,
-        rule=problem.rule,
-        seed=request.seed,
-        stages=(),
-        seconds=seconds,
-        metrics={},
-    )
-
-
-def _ignore(progress: Progress) -> None:
-    """Drop a progress message."""

@@ -20,11 +20,22 @@ Slots = Annotated[int | None, typer.Option(metavar="N", help="Tasks per node; im
 Imbalance = Annotated[
     float, typer.Option(metavar="X", help="Scale slots by 1 + X, rounded down; implies --rule capacity.")
 ]
+Allocation = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|NAMES",
+        help="The nodes that may hold tasks, in a file or separated by blanks or ';', also as n[0-3,7].",
+    ),
+]
 Pin = Annotated[
     list[str] | None, typer.Option(metavar="TASK=NODE", help="Fix a task to a node; split at the last '='.")
 ]
 Forbid = Annotated[
     list[str] | None, typer.Option(metavar="TASK=NODE", help="Keep a task off a node; split at the last '='.")
+]
+Threads = Annotated[
+    int,
+    typer.Option(metavar="N", min=1, max=1024, help="Threads for independent parts; the mapping does not depend on N."),
 ]
 PenaltyScale = Annotated[
     float | None, typer.Option(metavar="X", help="Penalties of the QUBO as a multiple of their safe bound.")

@@ -1,5 +1,7 @@
 """Packing: things of several sizes into bins, decided by greedy rules, by filling bin after bin, or by a programme."""
 
+import heapq
+import operator
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -99,11 +101,9 @@ def _orders(ask: Packing) -> Iterator[tuple[IntArray, Rule]]:
 
 
 def _greedy(ask: Packing, order: IntArray, rule: Rule) -> IntArray | None:
-    """Put class after class where it is open, as many as fit into one bin before the next; None at a dead end.
-
-    Things that go to the emptiest bin, the one with the most room for each of the things it can still take, go one by
-    one.
-    """
+    """Put class after class where it is open, as many as fit into one bin before the next; None at a dead end."""
+    if rule == "emptiest":
+        return _levelled(ask, order)
     left, starts = ask.room.copy(), np.cumsum(ask.count) - ask.count
     bins = np.empty(int(ask.count.sum()), np.int64)
     for k in order.tolist():
@@ -126,14 +126,34 @@ def _portion(ask: Packing, k: int, left: IntArray, rule: Rule) -> tuple[IntArray
     for d in np.flatnonzero(ask.load[k]):
         np.minimum(fits, left[:, d] // ask.load[k, d], out=fits)
     taken = np.flatnonzero(fits)
-    if rule == "first" or not left.shape[1]:
-        return taken, fits[taken]
-    if rule == "fullest":
+    if rule == "fullest" and left.shape[1]:
         taken = taken[np.argsort(left[taken, 0], kind="stable")]
-        return taken, fits[taken]
-    share = left[taken] / np.maximum(left[taken, -1:], 1)
-    best = taken[np.argsort(-share[:, 0], kind="stable")[:1]]
-    return best, np.ones(len(best), np.int64)
+    return taken, fits[taken]
+
+
+def _levelled(ask: Packing, order: IntArray) -> IntArray | None:
+    """Put things one by one into the bin with the most room for each that it can still take; None at a dead end.
+
+    O(log b) for each thing that the emptiest bin can take.
+    """
+    left, starts = ask.room.tolist(), (np.cumsum(ask.count) - ask.count).tolist()
+    bins = np.empty(int(ask.count.sum()), np.int64)
+    heap = [(-room[0] / max(room[-1], 1), b) for b, room in enumerate(left)]
+    heapq.heapify(heap)
+    for k in order.tolist():
+        load, may, aside = ask.load[k].tolist(), ask.open[ask.kind[k]].tolist(), []
+        for thing in range(starts[k], starts[k] + int(ask.count[k])):
+            while heap and not (may[heap[0][1]] and all(map(operator.le, load, left[heap[0][1]]))):
+                aside.append(heapq.heappop(heap))
+            if not heap:
+                return None
+            b = heap[0][1]
+            room = left[b] = list(map(operator.sub, left[b], load))
+            heapq.heapreplace(heap, (-room[0] / max(room[-1], 1), b))
+            bins[thing] = b
+        for item in aside:
+            heapq.heappush(heap, item)
+    return bins
 
 
 def _spread(amount: IntArray) -> IntArray:

@@ -15,3 +15,7 @@ class Progress:
     fraction: float | None
     cost: float | None
     message: str = ""
+
+
+def ignored(progress: Progress) -> None:
+    """Drop a message."""

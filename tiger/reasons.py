@@ -22,6 +22,17 @@ MEANING = {
 }
 
 
+def evicted(problem: Problem) -> tuple[Violation, ...]:
+    """Return tasks that are pinned to nodes which can hold none."""
+    tasks, nodes = problem.tasks.names, problem.topology.names
+    lost = np.flatnonzero((problem.pins >= 0) & (problem.topology.slots[problem.pins] == 0)).tolist()
+    why = "which has 0 slots: it is a switch, or outside the allocation"
+    return tuple(
+        Violation(kind="slots", message=f"task {tasks[t]!r} is pinned to node {nodes[problem.pins[t]]!r}, {why}")
+        for t in lost
+    )
+
+
 def shortages(problem: Problem) -> tuple[Violation, ...]:
     """Return what counts alone show: too few nodes, slots or bytes, or a task that fits nowhere."""
     tasks, topology = problem.tasks, problem.topology

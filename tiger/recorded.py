@@ -1,6 +1,7 @@
 """Samples that were drawn elsewhere from a problem's model, and what they amount to."""
 
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,9 @@ from tiger.feasibility import launch_order
 from tiger.model.arrays import BitArray, FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Window
-from tiger.objective import Violation, cost_of, metrics
-from tiger.progress import Progress
-from tiger.report import Detail, Report
+from tiger.objective import cost_of
+from tiger.progress import ignored
+from tiger.report import Detail, Origin, Report
 from tiger.run import Deadline, Run, Watch
 from tiger.solvers import registry
 from tiger.solvers.cqm import BIAS_LIMIT, variables
@@ -40,10 +41,10 @@ def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
     begun = time.perf_counter()
     start = launch_order(problem)
     if isinstance(start, tuple):
-        return _unmet(problem, start, time.perf_counter() - begun)
+        return Report.unmet(problem, start, Origin(NAME, 0, time.perf_counter() - begun))
     window = window_of(problem, BIAS_LIMIT, "biases")
     qubo = _columns(window, rows.bits.shape[1])
-    run = Run(problem=problem, places=start, deadline=Deadline(None), watch=watch or _ignore)
+    run = Run(problem=problem, places=start, deadline=Deadline(None), watch=watch or ignored)
     run.record("baseline", time.perf_counter() - begun, {})
     baseline = run.cost
     with run.stage("bound") as detail:
@@ -51,7 +52,17 @@ def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
         detail["lower_bound"] = run.bound
     with run.stage("samples") as detail:
         detail |= _judged(run, qubo, decode(qubo, rows.bits), rows.counts)
-    return _report(run, baseline, time.perf_counter() - begun)
+    if run.cost >= baseline and not run.optimal:
+        run.warnings["no read beat the launch order, which is the mapping that is reported"] = None
+    report = Report.of(problem, run.places, Origin(NAME, 0, time.perf_counter() - begun))
+    return replace(
+        report,
+        baseline_cost=baseline,
+        lower_bound=run.cost if run.optimal else run.bound,
+        optimal=run.optimal,
+        stages=tuple(run.stages),
+        warnings=(*report.warnings, *run.warnings),
+    )
 
 
 def _columns(window: Window, count: int) -> Qubo:
@@ -89,53 +100,3 @@ def _judged(run: Run, qubo: Qubo, reads: Reads, counts: IntArray) -> dict[str, D
 def _least(costs: FloatArray) -> float | None:
     """Return the smallest of some costs, None without any."""
     return float(costs.min()) if len(costs) else None
-
-
-def _report(run: Run, baseline: float, seconds: float) -> Report:
-    """Report the best mapping, its cost recomputed."""
-    cost = cost_of(run.problem, run.places)
-    if run.cost >= baseline and not run.optimal:
-        run.warnings["no read beat the launch order, which is the mapping that is reported"] = None
-    return Report(
-        mapping=run.problem.mapping(run.places),
-        cost=cost.total,
-        compute_cost=cost.compute,
-        communication_cost=cost.communication,
-        baseline_cost=baseline,
-        lower_bound=cost.total if run.optimal else run.bound,
-        optimal=run.optimal,
-        feasible=True,
-        violations=(),
-        solver=NAME,
-        rule=run.problem.rule,
-        seed=0,
-        stages=tuple(run.stages),
-        seconds=seconds,
-        metrics=metrics(run.problem, run.places),
-        warnings=tuple(run.warnings),
-    )
-
-
-def _unmet(problem: Problem, reasons: tuple[Violation, ...], seconds: float) -> Report:
-    """Report what cannot be met."""
-    return Report(
-        mapping={},
-        cost=None,
-        compute_cost=None,
-        communication_cost=None,
-        baseline_cost=None,
-        lower_bound=None,
-        optimal=False,
-        feasible=False,
-        violations=reasons,
-        solver=NAME,
-        rule=problem.rule,
-        seed=0,
-        stages=(),
-        seconds=seconds,
-        metrics={},
-    )
-
-
-def _ignore(progress: Progress) -> None:
-    """Drop a progress message."""

@@ -3,8 +3,11 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from tiger.objective import Violation
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.objective import Violation, cost_of, metrics
 
 SCHEMA = "tiger.report/1"
 ROUNDING = 4e-12
@@ -43,6 +46,14 @@ class Objective:
         return {"name": self.name, "value": self.value, "baseline": self.baseline, "bound": self.bound}
 
 
+class Origin(NamedTuple):
+    """Say where a report comes from: the solver's name, its seed, and the wall seconds of it all."""
+
+    solver: str
+    seed: int
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """Answer a problem.
@@ -54,23 +65,57 @@ class Report:
     of the cost. Costs are in the problem's own unit, `seconds` is wall time.
     """
 
-    mapping: Mapping[str, str]
-    cost: float | None
-    compute_cost: float | None
-    communication_cost: float | None
-    baseline_cost: float | None
-    lower_bound: float | None
-    optimal: bool
     feasible: bool
-    violations: tuple[Violation, ...]
     solver: str
     rule: str
     seed: int
-    stages: tuple[Stage, ...]
     seconds: float
-    metrics: Mapping[str, float]
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    cost: float | None = None
+    compute_cost: float | None = None
+    communication_cost: float | None = None
+    baseline_cost: float | None = None
+    lower_bound: float | None = None
+    optimal: bool = False
+    violations: tuple[Violation, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     objective: Objective | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, places: IntArray, origin: Origin) -> "Report":
+        """Report the feasible mapping `places[n]`, costed and measured anew; bound, baseline and stages are left open.
+
+        Warnings are the remarks of whoever read tasks and hardware. O(edges) and the routing.
+        """
+        cost = cost_of(problem, places)
+        return cls(
+            mapping=problem.mapping(places),
+            cost=cost.total,
+            compute_cost=cost.compute,
+            communication_cost=cost.communication,
+            feasible=True,
+            rule=problem.rule,
+            metrics=metrics(problem, places),
+            solver=origin.solver,
+            seed=origin.seed,
+            seconds=origin.seconds,
+            warnings=(*problem.tasks.remarks, *problem.topology.remarks),
+        )
+
+    @classmethod
+    def unmet(cls, problem: Problem, violations: tuple[Violation, ...], origin: Origin) -> "Report":
+        """Report what cannot be met."""
+        return cls(
+            feasible=False,
+            violations=violations,
+            rule=problem.rule,
+            solver=origin.solver,
+            seed=origin.seed,
+            seconds=origin.seconds,
+            warnings=(*problem.tasks.remarks, *problem.topology.remarks),
+        )
 
     @property
     def gap(self) -> float | None:

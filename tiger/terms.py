@@ -1,7 +1,7 @@
 """What is asked of a mapping beyond graph and hardware: rule, slots, pins and forbidden pairs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 
@@ -30,7 +30,7 @@ class Terms:
     slots: int | None = None
     imbalance: float = 0.0
     pinned: Mapping[str, str] = field(default_factory=dict)
-    forbidden: frozenset[tuple[str, str]] = frozenset()
+    forbidden: Collection[tuple[str, str]] = frozenset()
 
     def __post_init__(self) -> None:
         """Check the bounds of slots and imbalance."""

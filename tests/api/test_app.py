@@ -67,8 +67,8 @@ def test_what_cannot_be_met_is_an_answer(ask: Post, fields: dict[str, object]) -
     [
         ({"pinned": {"z": "0"}}, "#/pinned/z"),
         ({"pinned": {"a": "9"}}, "#/pinned/a"),
-        ({"forbidden": [["z", "0"]]}, "#/forbidden"),
-        ({"forbidden": [["a", "9"]]}, "#/forbidden"),
+        ({"forbidden": [["z", "0"]]}, "#/forbidden/0/0"),
+        ({"forbidden": [["a", "0"], ["a", "9"]]}, "#/forbidden/1/1"),
         ({"tasks": tasks(edge("a", "b", weight=-1))}, "#/tasks/edges/0/weight"),
         ({"tasks": tasks(edge("a", "b", weight=INF))}, "#/tasks/edges/0/weight"),
         ({"tasks": tasks(edge("a", "b", weight=NAN))}, "#/tasks/edges/0/weight"),
@@ -109,6 +109,7 @@ def test_what_cannot_be_met_is_an_answer(ask: Post, fields: dict[str, object]) -
         ({"slots": 10**30}, "#/slots"),
         ({"slots": 2, "rule": "levels"}, "#/slots"),
         ({"imbalance": 1e308}, "#/imbalance"),
+        ({"allocation": ["0", "9"]}, "#/allocation/1"),
         ({"effort": 10**30}, "#/effort"),
         ({"ising": {"penalty_scale": 0}}, "#/ising/penalty_scale"),
         ({"ising": {"penalty_scale": 1e10}}, "#/ising/penalty_scale"),

@@ -91,6 +91,23 @@ def test_the_terms_of_a_request_reach_the_problem(line: dict[str, Any], asked: d
     assert (asked["seed"], asked["solver"]) == (4, "greedy")
 
 
+def test_an_allocation_reaches_the_problem(line: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Other nodes have no slots, and the default rule does not count them."""
+    with pytest.raises(InputError, match="stop"):
+        answer(ask(line, allocation=["2", "0"]), LIMITS)
+    assert (asked["problem"].rule, asked["problem"].topology.slots.tolist()) == ("capacity", [2, 0, 2])
+
+
+@pytest.mark.parametrize(
+    ("names", "field"), [([], "allocation"), (["0", "0"], "allocation/1"), (["9"], "allocation/0")]
+)
+def test_allocations_are_checked(line: dict[str, Any], names: list[str], field: str) -> None:
+    """The pointer leads to the name at fault."""
+    with pytest.raises(InputError) as caught:
+        answer(ask(line, allocation=names), LIMITS)
+    assert caught.value.field == field
+
+
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [

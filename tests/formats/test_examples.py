@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tiger.formats.files import read_tasks, read_topology
+from tiger.formats.hostlist import listed
 from tiger.model.problem import Problem
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
@@ -21,7 +22,9 @@ def test_every_format_has_an_example():
 def test_every_file_is_described():
     """The list names each file."""
     text = (FOLDER / "README.md").read_text()
-    assert [path.name for path in TASKS + TOPOLOGIES if f"`{path.name}`" not in text] == []
+    assert [
+        path.name for path in [*TASKS, *TOPOLOGIES, FOLDER / "allocation.txt"] if f"`{path.name}`" not in text
+    ] == []
 
 
 @pytest.mark.parametrize("path", TASKS, ids=lambda path: path.name)
@@ -34,6 +37,13 @@ def test_task_examples_are_read(path):
 def test_topology_examples_are_read(path):
     """None is malformed."""
     assert read_topology(str(path)).hosts.size >= 4
+
+
+def test_the_allocation_is_four_rows_of_the_torus():
+    """Sixteen nodes in two pieces."""
+    hardware = read_topology("torus:4x4x4")
+    part = hardware.allocated(listed(FOLDER / "allocation.txt", hardware))
+    assert (part.hosts.size, part.names[part.hosts[-1]]) == (16, "2,3,3")
 
 
 def test_the_example_of_the_original_tool():

@@ -89,6 +89,6 @@ def test_numbers_round_trip(values):
 
 def test_lines_are_read_into_one_array():
     """The numbers of all lines follow each other; an error names its line."""
-    assert np.array_equal(amounts_of_lines("tasks", [(4, ["1", "2"]), (5, []), (7, ["3"])]), [1, 2, 3])
+    assert np.array_equal(amounts_of_lines("tasks", [(4, "1 2"), (5, ""), (7, " 3")]), [1, 2, 3])
     with pytest.raises(InputError, match=r"^tasks: line 7: expected numbers, got 'x'"):
-        amounts_of_lines("tasks", [(4, ["1", "2"]), (7, ["x"])])
+        amounts_of_lines("tasks", [(4, "1 2"), (7, "x")])

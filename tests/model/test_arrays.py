@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.model.arrays import amounts, frozen, unique_names, whole
+from tiger.model.arrays import amounts, frozen, locked, unique_names, whole
 
 
 def test_frozen_is_a_read_only_copy():
@@ -15,6 +15,15 @@ def test_frozen_is_a_read_only_copy():
     assert copy.tolist() == [1.0, 2.0]
     with pytest.raises(ValueError, match="read-only"):
         copy[0] = 3.0
+
+
+def test_frozen_spares_the_copy_of_what_nobody_writes_to():
+    """A locked array stays itself; a read-only view of another does not, since that may change."""
+    original = np.array([1.0, 2.0])
+    view = original.view()
+    view.flags.writeable = False
+    assert frozen(view) is not view
+    assert frozen(locked(original)) is original
 
 
 @pytest.mark.parametrize("values", [[1.0], [[1.0, 2.0]], [1.0, np.nan], [1.0, np.inf], [1.0, -1e-300]])

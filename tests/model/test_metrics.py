@@ -45,6 +45,15 @@ def test_grid_of_twos_is_a_hypercube(order):
         assert (table(GridMetric((2,) * order, (around,) * order)) == expected).all()
 
 
+@pytest.mark.parametrize(("cell", "symmetric"), [((700, 3), False), ((3, 3), True)])
+def test_large_tables_are_compared_block_by_block(cell, symmetric):
+    """One cell off the diagonal decides, wherever it is; infinity is as far as nothing."""
+    table = np.ones((701, 701))
+    table[cell] = np.inf
+    metric = DenseMetric(table)
+    assert (metric.symmetric, metric.connected, metric.farthest) == (symmetric, False, 1.0)
+
+
 def test_grid_literals():
     """On a 2 x 4 torus of 10 a hop, node 0 is 10 from node 3 and 30 from node 6."""
     metric = GridMetric((2, 4), (True, True), hop=10.0)

@@ -93,6 +93,8 @@ def test_default_rule_is_one_to_one_where_it_fits():
         ({"pinned": {"a": "w"}}, "pinned/a"),
         ({"forbidden": frozenset({("c", "x")})}, "forbidden"),
         ({"forbidden": frozenset({("a", "w")})}, "forbidden"),
+        ({"forbidden": [("a", "x"), ("c", "x")]}, "forbidden/1/0"),
+        ({"forbidden": [("a", "w")]}, "forbidden/0/1"),
     ],
 )
 def test_refuses_unknown_names(fields, field):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import dijkstra
 
 from tiger.errors import InputError
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric
@@ -167,3 +168,44 @@ def test_links_refuse_vectors_of_different_length():
     """Every link has two ends."""
     with pytest.raises(InputError, match="expected 2 numbers"):
         Links(u=[0, 1], v=[1], weight=[1.0, 1.0], bandwidth=[1.0, 1.0])
+
+
+def test_allocated_nodes_keep_their_slots_and_the_others_lose_theirs():
+    """Names, distances and links stay, and the order of the names plays no part."""
+    hardware = Topology(names=NAMES, metric=LINE, slots=np.array([2, 3, 4]), slots_stated=True)
+    part = hardware.allocated([NAMES[2], NAMES[0]])
+    assert (part.slots.tolist(), part.hosts.tolist(), part.slots_stated) == ([2, 0, 4], [0, 2], True)
+    assert (part.names, part.metric) == (NAMES, LINE)
+
+
+@pytest.mark.parametrize(
+    ("names", "field", "reason"),
+    [
+        ([], "allocation", "expected at least one node, got none"),
+        (["x", "q"], "allocation/1", "expected a node of the topology, got 'q'"),
+        (["x", "y", "x"], "allocation/2", "expected different nodes, got 'x' twice"),
+        (["z"], "allocation/0", "expected a node that can hold tasks, got 'z'"),
+    ],
+)
+def test_allocations_refuse(names, field, reason):
+    """The position says which name is at fault."""
+    hardware = Topology(names=("x", "y", "z"), metric=LINE, slots=np.array([1, 1, 0]))
+    with pytest.raises(InputError, match=reason) as caught:
+        hardware.allocated(names)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nodes_with_one_link_are_as_far_apart_as_a_search_says(seed):
+    """Trees, pairs, lone nodes and rings with hosts: distances are those of a search from every node."""
+    rng = np.random.default_rng(seed)
+    size = 14
+    pairs = {(int(k), int(rng.integers(k))) for k in range(1, size) if rng.random() < 0.8}
+    pairs |= {(5, 2), (7, 5), (7, 2)} if seed % 2 else {(k, k % 4) for k in range(4, size)}
+    ends = np.array(sorted(pairs))
+    links = Links(u=ends[:, 0], v=ends[:, 1], weight=rng.random(len(ends)) + 0.1, bandwidth=np.ones(len(ends)))
+    table = Topology.from_links(tuple(map(str, range(size))), links).metric.table
+    expected = dijkstra(link_matrix(links, size), directed=False)
+    assert np.allclose(table, expected, rtol=1e-12)
+    assert (table == table.T).all()
+    assert (table.diagonal() == 0).all()

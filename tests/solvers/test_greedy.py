@@ -11,7 +11,7 @@ from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.objective import cost_of, violations
 from tiger.run import Deadline
-from tiger.solvers import greedy
+from tiger.solvers import greedy, instance
 from tiger.solvers.greedy import Greedy
 from tiger.topologies.spec import build
 
@@ -34,6 +34,54 @@ def test_plain_and_compiled_construction_agree(rule, random_problem, request):
         assert (search(problem, start) == places).all()
         assert not violations(problem, places)
         assert cost_of(problem, places).total <= cost_of(problem, start).total
+
+
+def by_hand(problem, start):
+    """Return the greedy places read off their definition: most pull, then most weight, then the cheapest open node."""
+    both = (problem.tasks.traffic + problem.inflow).toarray()
+    np.fill_diagonal(both, 0)
+    places, waiting = problem.pins.copy(), set(problem.free.tolist())
+    pull, weight = np.zeros(len(places)), both[:, problem.free].sum(axis=1)
+    while waiting:
+        task = max(waiting, key=lambda t: (pull[t], weight[t], -t))
+        costs = {}
+        for node in problem.topology.hosts.tolist():
+            places[task] = node
+            if not violations(problem, places):
+                placed = np.flatnonzero(places >= 0)
+                away = problem.metric.between(node, places[placed]), problem.metric.between(places[placed], node)
+                sent, got = problem.tasks.traffic[[task]].toarray()[0], problem.inflow[[task]].toarray()[0]
+                others = placed != task
+                costs[node] = problem.tasks.work[task] * problem.topology.cost[node] + sent[task] * away[0][~others][0]
+                costs[node] += (sent[placed] * away[0] + got[placed] * away[1])[others].sum()
+        if not costs:
+            return start
+        places[task] = min(costs, key=costs.get)
+        waiting.remove(task)
+        pull += both[task]
+    return places if cost_of(problem, places).total < cost_of(problem, start).total else start
+
+
+@pytest.mark.parametrize("hardware", ["dense", "links", "grid", "torus", "tree"])
+@pytest.mark.parametrize("nodes", [0, 1024])
+def test_every_turn_is_the_best_one(hardware, nodes, random_problem, monkeypatch):
+    """Tests tables and formulas of distances against the definition, in whole numbers so that ties are ties."""
+    monkeypatch.setattr(instance, "DENSE_NODES", nodes)
+    for seed, rule in enumerate(RULES * 3):
+        options = {"pins": seed % 2 == 0, "forbidden": seed % 3 == 0, "memory": seed > 4}
+        problem = random_problem(rule, seed, hardware=hardware, whole=True, **options)
+        start = launch_order(problem)
+        assert search(problem, start).tolist() == by_hand(problem, start).tolist()
+
+
+def test_plain_and_compiled_formulas_of_grids_agree(random_problem, monkeypatch, request):
+    """Tests sums along axes, the same in Python and compiled."""
+    monkeypatch.setattr(instance, "DENSE_NODES", 0)
+    problems = [random_problem("capacity", seed, hardware="torus", pins=True) for seed in range(4)]
+    starts = [launch_order(problem) for problem in problems]
+    compiled = [search(*pair) for pair in zip(problems, starts, strict=True)]
+    request.getfixturevalue("plain")
+    assert all((search(p, s) == c).all() for p, s, c in zip(problems, starts, compiled, strict=True))
 
 
 def test_the_heaviest_tasks_meet_first():

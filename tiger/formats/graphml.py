@@ -2,10 +2,12 @@
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from tiger.errors import InputError
 from tiger.formats import nodelink
+from tiger.formats.attributes import TASK, TRAFFIC, misspelt
 from tiger.formats.text import is_number
 from tiger.formats.values import shown
 from tiger.model.tasks import TaskGraph
@@ -13,7 +15,7 @@ from tiger.model.tasks import TaskGraph
 DIRECTIONS = {"directed": True, "undirected": False}
 NUMBERS = ("int", "long", "float", "double")
 ENDS = {"node": ("id",), "edge": ("source", "target")}
-ATTRIBUTES = {"node": ("work", "memory"), "edge": ("weight",)}
+ATTRIBUTES = {"node": TASK, "edge": TRAFFIC}
 
 
 class Key(NamedTuple):
@@ -42,7 +44,7 @@ def task_graph(text: str) -> TaskGraph:
     if _tag(root) != "graphml" or len(graphs) != 1:
         raise InputError("tasks", f"expected a graphml element with one graph, got {_tag(root)} with {len(graphs)}")
     keys = {key.get("id", ""): _key(key) for key in _children(root, "key")}
-    return nodelink.task_graph(_node_link(graphs[0], keys))
+    return replace(nodelink.task_graph(_node_link(graphs[0], keys)), remarks=_remarks(keys))
 
 
 def _children(element: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
@@ -64,6 +66,15 @@ def _key(element: ElementTree.Element) -> Key:
         kind=element.get("attr.type", "string"),
         default=defaults[0] if defaults else None,
     )
+
+
+def _remarks(keys: Mapping[str, Key]) -> tuple[str, ...]:
+    """Return what looks misspelt among the declared attributes."""
+    remarks: tuple[str, ...] = ()
+    for owner, known in ATTRIBUTES.items():
+        names = {key.name: key.kind for key in keys.values() if key.owner in (owner, "all")}
+        remarks += misspelt(f"tasks/{owner}s", [names], known)
+    return remarks
 
 
 def _node_link(graph: ElementTree.Element, keys: Mapping[str, Key]) -> dict[str, object]:

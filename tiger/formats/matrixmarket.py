@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.text import Line, amounts_of_lines, wholes_of
+from tiger.formats.text import RawLine, amounts_of_lines, wholes_of
 from tiger.formats.values import shown
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
@@ -38,8 +38,7 @@ def task_graph(text: str) -> TaskGraph:
     """
     first, *rest = text.split("\n")
     banner = _banner(first)
-    lines = [(k, line.split()) for k, line in enumerate(rest, 2) if not line.startswith("%")]
-    lines = [line for line in lines if line[1]]
+    lines = [(k, line) for k, line in enumerate(rest, 2) if line.strip() and not line.startswith("%")]
     size, entries = _size(banner, lines)
     read = _coordinates if banner.layout == "coordinate" else _array
     volumes, (rows, columns) = read(banner, size, entries, lines[1:])
@@ -71,11 +70,11 @@ def _banner(line: str) -> Banner:
     return banner
 
 
-def _size(banner: Banner, lines: list[Line]) -> tuple[int, int]:
+def _size(banner: Banner, lines: list[RawLine]) -> tuple[int, int]:
     """Return rows and entries as the size line states them."""
     if not lines:
         raise InputError("tasks", "expected a size line after the comments, got none")
-    number, words = lines[0]
+    number, words = lines[0][0], lines[0][1].split()
     width = 3 if banner.layout == "coordinate" else 2
     if len(words) != width:
         raise InputError("tasks", f"line {number}: expected {width} numbers as the size, got {len(words)} words")
@@ -88,7 +87,7 @@ def _size(banner: Banner, lines: list[Line]) -> tuple[int, int]:
     return rows, rows * rows if banner.symmetry == "general" else rows * (rows + 1) // 2
 
 
-def _coordinates(banner: Banner, size: int, entries: int, lines: list[Line]) -> Triplets:
+def _coordinates(banner: Banner, size: int, entries: int, lines: list[RawLine]) -> Triplets:
     """Return volumes, rows and columns of lines `row column [volume]`."""
     if len(lines) != entries:
         raise InputError("tasks", f"expected {entries} entries, got {len(lines)} lines")
@@ -102,7 +101,7 @@ def _coordinates(banner: Banner, size: int, entries: int, lines: list[Line]) -> 
     return values[:, 2] if width == 3 else np.ones(entries), (rows, columns)
 
 
-def _array(banner: Banner, size: int, entries: int, lines: list[Line]) -> Triplets:
+def _array(banner: Banner, size: int, entries: int, lines: list[RawLine]) -> Triplets:
     """Return volumes, rows and columns of a dense matrix, column by column, of a symmetric one the lower triangle."""
     if len(lines) != entries:
         raise InputError("tasks", f"expected {entries} lines of one number, got {len(lines)}")
@@ -111,9 +110,10 @@ def _array(banner: Banner, size: int, entries: int, lines: list[Line]) -> Triple
     return _numbers(lines, 1), (np.asarray(rows, np.int64), np.asarray(columns, np.int64))
 
 
-def _numbers(lines: list[Line], width: int) -> FloatArray:
+def _numbers(lines: list[RawLine], width: int) -> FloatArray:
     """Return the numbers of lines that must have `width` each."""
-    for number, words in lines:
-        if len(words) != width:
-            raise InputError("tasks", f"line {number}: expected {width} numbers, got {len(words)} words")
+    for number, line in lines:
+        count = len(line.split())
+        if count != width:
+            raise InputError("tasks", f"line {number}: expected {width} numbers, got {count} words")
     return amounts_of_lines("tasks", lines)

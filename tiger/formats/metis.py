@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.text import Line, amounts_of_lines, wholes_of
+from tiger.formats.text import RawLine, amounts_of_lines, wholes_of
 from tiger.formats.values import shown
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
@@ -52,14 +52,12 @@ def task_graph(text: str) -> TaskGraph:
     of `tasks` with the line at fault. Source: METIS 5.1.0 manual, section 4.1.1.
     """
     lines = [
-        (k, line.split())
-        for k, line in enumerate(text.removesuffix("\n").split("\n"), 1)
-        if not line.lstrip().startswith("%")
+        (k, line) for k, line in enumerate(text.removesuffix("\n").split("\n"), 1) if not line.lstrip().startswith("%")
     ]
-    start = next((k for k, (_, words) in enumerate(lines) if words), len(lines))
+    start = next((k for k, (_, line) in enumerate(lines) if line.strip()), len(lines))
     header = _header(lines[start : start + 1])
     rows = lines[start + 1 :]
-    while len(rows) > header.vertices and not rows[-1][1]:
+    while len(rows) > header.vertices and not rows[-1][1].strip():
         rows.pop()
     if len(rows) != header.vertices:
         raise InputError("tasks", f"expected {header.vertices} vertex lines after the header, got {len(rows)}")
@@ -72,11 +70,11 @@ def task_graph(text: str) -> TaskGraph:
     )
 
 
-def _header(lines: list[Line]) -> Header:
+def _header(lines: list[RawLine]) -> Header:
     """Read the line `n m [fmt [ncon]]`."""
     if not lines:
         raise InputError("tasks", "expected a header line 'n m [fmt [ncon]]', got none")
-    number, words = lines[0]
+    number, words = lines[0][0], lines[0][1].split()
     where = f"line {number}"
     if not 2 <= len(words) <= 4:
         raise InputError("tasks", f"{where}: expected a header 'n m [fmt [ncon]]', got {len(words)} words")
@@ -93,11 +91,12 @@ def _header(lines: list[Line]) -> Header:
     return Header(vertices=vertices, edges=edges, sizes=int(size), weights=constraints, weighted=edge)
 
 
-def _body(header: Header, rows: list[Line]) -> Body:
+def _body(header: Header, rows: list[RawLine]) -> Body:
     """Return the numbers of all vertex lines, each with the numbers that its line must start with."""
-    values = amounts_of_lines("tasks", rows)
     body = Body(
-        values=values, lengths=np.array([len(words) for _, words in rows]), lines=[number for number, _ in rows]
+        values=amounts_of_lines("tasks", rows),
+        lengths=np.array([len(line.split()) for _, line in rows]),
+        lines=[number for number, _ in rows],
     )
     lead = header.sizes + header.weights
     short = np.flatnonzero(body.lengths < lead)

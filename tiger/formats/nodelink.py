@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
+from tiger.formats.attributes import LINK, NODE, TASK, TRAFFIC, misspelt
 from tiger.formats.values import amount, flag, node_name, positive, shown, whole
 from tiger.model.arrays import IntArray
 from tiger.model.tasks import TaskGraph
@@ -32,7 +33,8 @@ def task_graph(data: object, field: str = "tasks") -> TaskGraph:
 
     Node attributes `work` (default 1) and `memory` (bytes; 0 where only other tasks have it); edge attribute `weight`
     (the traffic, default 1). Parallel edges add up and self-loops stay; an undirected edge is one entry, from the node
-    listed first. Other attributes are ignored. Raises InputError with a pointer below `field`.
+    listed first. Other attributes are ignored, with a remark on those that look misspelt. Raises InputError with a
+    pointer below `field`.
     """
     graph = read_graph(data, field)
     places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
@@ -49,6 +51,7 @@ def task_graph(data: object, field: str = "tasks") -> TaskGraph:
         work=np.array(work),
         memory=np.array(memory) if any("memory" in node for node in graph.nodes) else None,
         directed=graph.directed,
+        remarks=_remarks(graph, TASK, TRAFFIC),
     )
 
 
@@ -57,7 +60,7 @@ def topology(data: object, field: str = "topology") -> Topology:
 
     Node attributes `slots` (default 1), `cost` (per unit of work, default 0) and `memory` (bytes; on every node or on
     none); edge attributes `weight` (length > 0, default 1) and `bandwidth` (> 0, default 1). Other attributes are
-    ignored. Raises InputError with a pointer below `field`.
+    ignored, with a remark on those that look misspelt. Raises InputError with a pointer below `field`.
     """
     graph = read_graph(data, field)
     if graph.directed:
@@ -72,7 +75,8 @@ def topology(data: object, field: str = "topology") -> Topology:
     cost = [amount(f"{at}/cost", node.get("cost", 0)) for at, node in zip(places, graph.nodes, strict=True)]
     bare = Topology.from_links(graph.names, _links(graph), np.array(slots))
     stated = any("slots" in node and count > 0 for node, count in zip(graph.nodes, slots, strict=True))
-    return replace(bare, cost=np.array(cost), memory=_room(graph, places), slots_stated=stated)
+    remarks = _remarks(graph, NODE, LINK)
+    return replace(bare, cost=np.array(cost), memory=_room(graph, places), slots_stated=stated, remarks=remarks)
 
 
 def read_graph(data: object, field: str) -> Graph:
@@ -151,6 +155,11 @@ def _check_simple(field: str, pairs: list[tuple[int, int]]) -> None:
         if pair in seen:
             raise InputError(f"{field}/{k}", "expected one edge between two nodes as multigraph is false, got a second")
         seen.add(pair)
+
+
+def _remarks(graph: Graph, node: tuple[str, ...], edge: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what looks misspelt."""
+    return misspelt(graph.nodes_at, graph.nodes, node) + misspelt(graph.edges_at, graph.edges, edge)
 
 
 def _links(graph: Graph) -> Links:

@@ -12,6 +12,7 @@ from tiger.formats.values import shown
 from tiger.model.arrays import FloatArray, IntArray
 
 Line = tuple[int, list[str]]
+RawLine = tuple[int, str]
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _CHARACTERS = re.compile(r"[0-9+\-.eE]*")
 
@@ -52,11 +53,11 @@ def amounts_of(field: str, where: str, words: Sequence[str]) -> FloatArray:
     return values
 
 
-def amounts_of_lines(field: str, lines: Sequence[Line]) -> FloatArray:
+def amounts_of_lines(field: str, lines: Sequence[RawLine]) -> FloatArray:
     """Return the words of all lines in one array of finite numbers >= 0, or raise InputError that names the line."""
     with suppress(InputError):
-        return amounts_of(field, "lines", [word for _, words in lines for word in words])
-    return np.concatenate([amounts_of(field, f"line {number}", words) for number, words in lines])
+        return amounts_of(field, "lines", " ".join(text for _, text in lines).split())
+    return np.concatenate([amounts_of(field, f"line {number}", text.split()) for number, text in lines])
 
 
 def wholes_of(field: str, where: str, words: Sequence[str]) -> IntArray:

@@ -21,10 +21,18 @@ def unstated() -> NDArray[Any]:
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return a read-only copy."""
+    """Return a read-only copy, or the array itself where it is one that shares its memory with no other."""
+    if array.base is None and not array.flags.writeable:
+        return array
     copy = array.copy()
     copy.flags.writeable = False
     return copy
+
+
+def locked(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Make an array that nobody else writes to read-only, which spares `frozen` the copy."""
+    array.flags.writeable = False
+    return array
 
 
 def amounts(field: str, values: ArrayLike, size: int) -> FloatArray:

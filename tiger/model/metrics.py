@@ -1,7 +1,7 @@
 """Distances between nodes: a dense matrix, a grid or torus, a tree of fan-outs."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -10,6 +10,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, frozen
 
 DENSE_LIMIT = 8192
+BLOCK = 256
 DENSE, GRID, TREE = 0, 1, 2
 
 
@@ -55,12 +56,19 @@ class Metric(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseMetric:
-    """Read distances from a matrix `table[m, m]` of numbers >= 0; infinity: there is no way between two nodes."""
+    """Read distances from a matrix `table[m, m]` of numbers >= 0; infinity: there is no way between two nodes.
+
+    The remaining fields are derived: whether distances are the same both ways, whether all are finite, and the largest
+    finite one.
+    """
 
     table: FloatArray
+    symmetric: bool = field(init=False)
+    connected: bool = field(init=False)
+    farthest: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check shape, size and bounds."""
+        """Check shape, size and bounds; O(m^2) with little memory beside the matrix."""
         table = np.asarray(self.table, dtype=np.float64)
         if table.ndim != 2 or table.shape[0] != table.shape[1] or not len(table):
             raise InputError("topology/distances", f"expected a square matrix, got shape {table.shape}")
@@ -68,24 +76,20 @@ class DenseMetric:
             raise InputError(
                 "topology", f"expected at most {DENSE_LIMIT} nodes without grid or tree structure, got {len(table)}"
             )
-        if not (table >= 0).all():
+        if not table.min() >= 0:
             raise InputError("topology/distances", "expected distances >= 0, got a negative one or NaN")
-        object.__setattr__(self, "table", frozen(np.ascontiguousarray(table)))
+        table = frozen(np.ascontiguousarray(table))
+        most = float(table.max())
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "symmetric", _mirrored(table))
+        object.__setattr__(self, "connected", math.isfinite(most))
+        finite = most if math.isfinite(most) else float(table.max(initial=0.0, where=np.isfinite(table)))
+        object.__setattr__(self, "farthest", finite)
 
     @property
     def size(self) -> int:
         """Return m, the number of nodes."""
         return len(self.table)
-
-    @property
-    def symmetric(self) -> bool:
-        """Tell whether distances are the same both ways."""
-        return bool((self.table == self.table.T).all())
-
-    @property
-    def farthest(self) -> float:
-        """Return the largest finite distance."""
-        return float(self.table.max(initial=0.0, where=np.isfinite(self.table)))
 
     def between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the distances from nodes `a` to nodes `b`, broadcast against each other."""
@@ -201,3 +205,9 @@ class TreeMetric:
     def arrays(self) -> DistanceArrays:
         """Return the metric for compiled code."""
         return DistanceArrays(TREE, np.zeros((1, 1)), self.leaves, np.array(self.distances, np.float64))
+
+
+def _mirrored(table: FloatArray) -> bool:
+    """Tell whether a matrix is symmetric; block by block, as the transpose of a large one is slow to read."""
+    cuts = [slice(begin, begin + BLOCK) for begin in range(0, len(table), BLOCK)]
+    return all(np.array_equal(table[a, b], table[b, a].T) for k, a in enumerate(cuts) for b in cuts[k:])

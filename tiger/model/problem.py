@@ -1,7 +1,7 @@
 """A mapping problem: tasks, hardware, the rule of sharing, pins and forbidden pairs."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.model.arrays import IntArray, frozen
+from tiger.model.arrays import IntArray, frozen, locked
 from tiger.model.levels import levels
 from tiger.model.metrics import DenseMetric, Metric
 from tiger.model.tasks import TaskGraph, sealed
@@ -27,7 +27,8 @@ class Problem:
     is one-to-one, one per level is levels, none is capacity. A node with 0 slots holds nothing under any rule; memory
     is what is needed at once, so outside capacity it is held against one task at a time.
 
-    `pinned` {task: node} and `forbidden` {(task, node)} are by name. The remaining fields are derived: `pins[n]` the
+    `pinned` {task: node} and `forbidden` {(task, node)} are by name, kept as a dict and a frozenset; in a list of pairs
+    errors tell the position. The remaining fields are derived: `pins[n]` the
     node of a pinned task or -1; `banned[k, 2]` forbidden pairs by index, sorted; `groups` arrays of task indices;
     `group_of[n]` or -1; `inflow` the transposed traffic; `metric` the topology's, with unreachable pairs set so far
     apart that no other saving pays for one. Raises InputError for a name, rule or graph that does not fit, and for
@@ -38,7 +39,7 @@ class Problem:
     topology: Topology
     rule: Rule
     pinned: Mapping[str, str] = field(default_factory=dict)
-    forbidden: frozenset[tuple[str, str]] = frozenset()
+    forbidden: Collection[tuple[str, str]] = frozenset()
     pins: IntArray = field(init=False)
     banned: IntArray = field(init=False)
     groups: tuple[IntArray, ...] = field(init=False)
@@ -57,9 +58,9 @@ class Problem:
         for k, group in enumerate(groups):
             group_of[group] = k
         object.__setattr__(self, "pinned", dict(self.pinned))
-        object.__setattr__(self, "forbidden", frozenset(self.forbidden))
         object.__setattr__(self, "pins", _pins(self.pinned, task_index, node_index))
         object.__setattr__(self, "banned", _banned(self.forbidden, task_index, node_index))
+        object.__setattr__(self, "forbidden", frozenset(self.forbidden))
         object.__setattr__(self, "groups", groups)
         object.__setattr__(self, "group_of", frozen(group_of))
         object.__setattr__(self, "inflow", sealed(sp.csr_array(self.tasks.traffic.T)))
@@ -105,15 +106,16 @@ def _pointer(task: str) -> str:
     return f"pinned/{task.replace('~', '~0').replace('/', '~1')}"
 
 
-def _banned(forbidden: Iterable[tuple[str, str]], tasks: dict[str, int], nodes: dict[str, int]) -> IntArray:
-    """Return the forbidden (task, node) pairs as sorted index pairs."""
-    pairs = []
-    for task, node in sorted(forbidden):
+def _banned(forbidden: Collection[tuple[str, str]], tasks: dict[str, int], nodes: dict[str, int]) -> IntArray:
+    """Return the forbidden (task, node) pairs as sorted index pairs without repeats."""
+    pairs = set()
+    for position, (task, node) in enumerate(forbidden):
+        at = f"/{position}" if isinstance(forbidden, Sequence) else ""
         if task not in tasks:
-            raise InputError("forbidden", f"expected a task of the graph, got {task!r}")
+            raise InputError(f"forbidden{at and at + '/0'}", f"expected a task of the graph, got {task!r}")
         if node not in nodes:
-            raise InputError("forbidden", f"expected a node of the topology, got {node!r}")
-        pairs.append((tasks[task], nodes[node]))
+            raise InputError(f"forbidden{at and at + '/1'}", f"expected a node of the topology, got {node!r}")
+        pairs.add((tasks[task], nodes[node]))
     return frozen(np.array(sorted(pairs), np.int64).reshape(-1, 2))
 
 
@@ -126,11 +128,11 @@ def _connected(tasks: TaskGraph, topology: Topology) -> Metric:
     worst = metric.farthest * total + work * float(topology.cost.max())
     if not math.isfinite(worst):
         raise InputError("tasks", f"expected costs within the range of float64, got up to {worst:g}")
-    if not isinstance(metric, DenseMetric) or np.isfinite(metric.table).all():
+    if not isinstance(metric, DenseMetric) or metric.connected:
         return metric
     far = (1.0 + 2.0 * worst) / least
     if not math.isfinite(far * total):
         raise InputError(
             "tasks/traffic", f"expected volumes closer to each other on split hardware, got {least:g} among them"
         )
-    return DenseMetric(np.where(np.isfinite(metric.table), metric.table, far))
+    return DenseMetric(locked(np.where(np.isfinite(metric.table), metric.table, far)))

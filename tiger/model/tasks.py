@@ -18,6 +18,7 @@ class TaskGraph:
     self-loop) costs traffic times the distance of a node to itself, which is 0 on every metric but a dense matrix that
     says otherwise. `work[n]` is compute in any unit (default 1 each), `memory[n]` whole bytes or None where memory
     plays no part. `directed` says whether the edges have a meaning as precedence, which the levels rule needs.
+    `remarks` are what a reader found odd, for the warnings of reports.
     """
 
     names: tuple[str, ...]
@@ -25,6 +26,7 @@ class TaskGraph:
     work: FloatArray = field(default_factory=unstated)
     memory: IntArray | None = None
     directed: bool = True
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""

@@ -1,5 +1,6 @@
 """The hardware: nodes, what each can hold, the links between them, and how far apart they are."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -8,8 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, amounts, frozen, unique_names, unstated, whole
+from tiger.model.arrays import FloatArray, IntArray, amounts, frozen, locked, unique_names, unstated, whole
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, Metric
+
+ROWS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,6 +49,7 @@ class Topology:
     `slots[m]` is how many tasks fit at once (default 1; 0 for a switch), `cost[m]` the price of a unit of work (default
     0), `memory[m]` whole bytes or None for no limit. `links` may be None where only distances are known.
     `slots_stated` says that slots of 1 are meant as such, where otherwise a caller may spread more tasks evenly.
+    `remarks` are what a reader found odd, for the warnings of reports.
     """
 
     names: tuple[str, ...]
@@ -55,6 +59,7 @@ class Topology:
     cost: FloatArray = field(default_factory=unstated)
     memory: IntArray | None = None
     slots_stated: bool = False
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
@@ -76,7 +81,8 @@ class Topology:
     def from_links(cls, names: tuple[str, ...], links: Links, slots: ArrayLike = ()) -> "Topology":
         """Build a topology whose distances are shortest paths over the links.
 
-        O(m (l + m log m)); raises InputError above 8,192 nodes and for a link to a node that is not there.
+        O(c (l + c log c) + m^2), where c nodes have more than one link; raises InputError above 8,192 nodes and for a
+        link to a node that is not there.
         """
         size = len(unique_names("topology", names))
         if size > DENSE_LIMIT:
@@ -84,9 +90,7 @@ class Topology:
                 "topology", f"expected at most {DENSE_LIMIT} nodes without grid or tree structure, got {size}"
             )
         _check_ends(links, size)
-        paths = dijkstra(link_matrix(links, size), directed=False)
-        # The two directions add the same lengths up in opposite order, and so may differ in the last digit.
-        metric = DenseMetric(np.minimum(paths, paths.T))
+        metric = DenseMetric(locked(_shortest(link_matrix(links, size))))
         return cls(names=names, metric=metric, links=links, slots=np.asarray(slots))
 
     @property
@@ -102,10 +106,30 @@ class Topology:
     @property
     def parts(self) -> IntArray:
         """Return the label of the connected part that each node lies in; O(m^2) on a dense metric."""
-        if not isinstance(self.metric, DenseMetric) or np.isfinite(self.metric.table).all():
+        if not isinstance(self.metric, DenseMetric) or self.metric.connected:
             return frozen(np.zeros(self.size, np.int64))
         reach = sp.csr_array(np.isfinite(self.metric.table))
         return frozen(connected_components(reach, connection="strong")[1].astype(np.int64))
+
+    def allocated(self, names: Iterable[str]) -> "Topology":
+        """Return the hardware of which only the nodes named hold tasks, as in an allocation of a batch system.
+
+        The others get 0 slots, still forward traffic, and keep their distances. The order of the names plays no part:
+        launchers sort the nodes of an allocation, and so the launch order is that of the topology. Raises InputError of
+        `allocation`, with the position, for a name that is unknown, that comes twice or whose node has no slot.
+        """
+        index, chosen = {name: k for k, name in enumerate(self.names)}, np.zeros(self.size, bool)
+        for position, name in enumerate(names):
+            if name not in index:
+                raise InputError(f"allocation/{position}", f"expected a node of the topology, got {name!r}")
+            if chosen[index[name]]:
+                raise InputError(f"allocation/{position}", f"expected different nodes, got {name!r} twice")
+            if not self.slots[index[name]]:
+                raise InputError(f"allocation/{position}", f"expected a node that can hold tasks, got {name!r}")
+            chosen[index[name]] = True
+        if not chosen.any():
+            raise InputError("allocation", "expected at least one node, got none")
+        return replace(self, slots=np.where(chosen, self.slots, 0))
 
     def with_slots(self, slots: ArrayLike) -> "Topology":
         """Return the same hardware with other slots."""
@@ -117,6 +141,43 @@ def _check_ends(links: Links, size: int) -> None:
     last = max(links.u.max(initial=-1), links.v.max(initial=-1))
     if last >= size:
         raise InputError("topology/links", f"expected node indices below {size}, got {last}")
+
+
+def _shortest(links: sp.csr_array) -> FloatArray:
+    """Return the lengths of shortest paths; a node with one link, such as a host at its switch, costs no search."""
+    size, ends = links.shape[0], links.tocoo()
+    degree = np.bincount(np.concatenate([ends.row, ends.col]), minlength=size)
+    anchor, stub = np.arange(size), np.zeros(size)
+    # Of two nodes that have nothing but the link between them, the second hangs on the first.
+    for leaf, other in ((ends.col, ends.row), (ends.row, ends.col)):
+        hangs = (degree[leaf] == 1) & ((degree[other] > 1) | (leaf > other)) & (leaf != other)
+        anchor[leaf[hangs]], stub[leaf[hangs]] = other[hangs], ends.data[hangs]
+    core, at = np.unique(anchor, return_inverse=True)
+    if 2 * len(core) > size:
+        return _searched(links)
+    paths = _searched(links[core][:, core])
+    table = np.empty((size, size))
+    for begin in range(0, size, ROWS):
+        rows = slice(begin, begin + ROWS)
+        np.take(paths[at[rows]], at, axis=1, out=table[rows])
+        table[rows] += stub[rows, None] + stub[None, :]
+    np.fill_diagonal(table, 0.0)
+    return table
+
+
+def _searched(links: sp.csr_array) -> FloatArray:
+    """Return the lengths of shortest paths by a search from every node, in one matrix and little beside."""
+    paths = np.empty(links.shape)
+    cuts = [slice(begin, begin + ROWS) for begin in range(0, len(paths), ROWS)]
+    nodes = np.arange(len(paths))
+    for some in cuts:
+        paths[some] = dijkstra(links, directed=False, indices=nodes[some])
+    # The two directions add the same lengths up in opposite order, and so may differ in the last digit.
+    for k, a in enumerate(cuts):
+        for b in cuts[k:]:
+            paths[a, b] = np.minimum(paths[a, b], paths[b, a].T)
+            paths[b, a] = paths[a, b].T
+    return paths
 
 
 def link_matrix(links: Links, size: int) -> sp.csr_array:
