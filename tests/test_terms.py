@@ -39,6 +39,12 @@ def test_slots_and_imbalance_ask_for_capacity(terms: Terms) -> None:
     assert build_problem(chain(2), line(1, 1), terms).rule == "capacity"
 
 
+@pytest.mark.parametrize("rule", [None, "one-to-one"])
+def test_a_slot_a_node_is_one_to_one(rule: str | None) -> None:
+    """Saying so by slots, or by both, is the same."""
+    assert build_problem(chain(2), line(1, 1), Terms(rule=rule, slots=1)).rule == "one-to-one"
+
+
 @pytest.mark.parametrize("rule", ["one-to-one", "levels"])
 @pytest.mark.parametrize("field", ["slots", "imbalance"])
 def test_slots_and_imbalance_need_capacity(rule: str, field: str) -> None:

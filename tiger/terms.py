@@ -46,7 +46,7 @@ class Terms:
 def build_problem(tasks: TaskGraph, topology: Topology, terms: Terms) -> Problem:
     """Choose the rule and the slots that the terms leave open, and state the problem.
 
-    Raises InputError for slots or imbalance under a rule that is not capacity, and where `Problem` does.
+    Raises InputError for more than a slot, or imbalance, under a rule that is not capacity, and where `Problem` does.
     """
     rule = _rule(tasks, topology, terms)
     if rule == "capacity":
@@ -55,8 +55,11 @@ def build_problem(tasks: TaskGraph, topology: Topology, terms: Terms) -> Problem
 
 
 def _rule(tasks: TaskGraph, topology: Topology, terms: Terms) -> Rule:
-    """Return the rule asked for, or the one that follows from the rest."""
+    """Return the rule asked for, or the one that follows from the rest; a slot for each node is one-to-one."""
+    alone = terms.slots == 1 and not terms.imbalance
     sharing = "slots" if terms.slots is not None else "imbalance" if terms.imbalance else None
+    if alone and terms.rule in (None, "one-to-one"):
+        return "one-to-one"
     if terms.rule is None:
         return "capacity" if sharing else default_rule(tasks, topology)
     if sharing and terms.rule != "capacity":
