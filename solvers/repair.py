@@ -1,0 +1,90 @@
+"""Mend a mapping that gives nodes more than their memory or uses forbidden pairs, at little cost."""
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.model.seams import Stop
+from tiger.solvers import moves
+from tiger.solvers.instance import Instance, State, fixed_of, state_of
+from tiger.solvers.kernel import kernel
+from tiger.solvers.moves import can_move, exchange, open_to, shift
+
+SCANS = 1 << 26
+
+
+def mended(problem: Problem, inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
+    """Return a feasible mapping near `places[n]`, which keeps pins and slots, or None where none is found so.
+
+    Tasks that are where they may not be make the cheapest move that helps, one after another. O(n degree) a task.
+    """
+    if problem.tasks.memory is None and not len(problem.banned):
+        return places
+    state, fixed = state_of(problem, places), fixed_of(inst)
+    amiss = _amiss(problem, inst, state)
+    while len(amiss):
+        if len(amiss) * len(places) > SCANS:
+            return None
+        for t in amiss[np.argsort(-inst.memory[amiss], kind="stable")]:
+            if stop():
+                return None
+            if misplaced(inst, state, int(t)):
+                _move(inst, state, *cheapest(inst, state, fixed, int(t)))
+        before, amiss = len(amiss), _amiss(problem, inst, state)
+        if len(amiss) >= before:
+            return None
+    return state.place
+
+
+def _amiss(problem: Problem, inst: Instance, state: State) -> IntArray:
+    """Return the tasks without a pin that are where they may not be."""
+    return np.array([t for t in problem.free if misplaced(inst, state, int(t))], np.int64)
+
+
+def _move(inst: Instance, state: State, t: int, q: int, u: int) -> None:
+    """Swap task t with u, or relocate it to q where u is -1; do nothing where q is -1 too."""
+    if u >= 0:
+        moves.swap(inst, state, t, u)
+    elif q >= 0:
+        moves.relocate(inst, state, t, q)
+
+
+@kernel
+def misplaced(inst: Instance, state: State, t: int) -> bool:
+    """Tell whether a task is on a node forbidden for it or, by its own memory or that of all there, too full."""
+    p = state.place[t]
+    return not open_to(inst, t, p) or (inst.group_of[t] < 0 and state.used[p] > inst.room[p])
+
+
+@kernel
+def cheapest(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[int, int, int]:
+    """Return task t, and the node or the node and partner of its cheapest move that helps, -1 for none."""
+    best, node, partner = np.inf, -1, -1
+    for q in inst.hosts:
+        if q == state.place[t] or not open_to(inst, t, q):
+            continue
+        if can_move(inst, state, t, q):
+            change = shift(inst, state.place, t, q, -1)
+            if change < best:
+                best, node, partner = change, q, -1
+        grouped = inst.group_of[t] >= 0
+        for seat in range(1 if grouped else state.held[q]):
+            u = state.occupant[inst.group_of[t], q] if grouped else state.seats[state.seat_start[q] + seat]
+            if u >= 0 and fixed[u] == 0 and helps(inst, state, t, u):
+                change = exchange(inst, state.place, t, u)
+                if change < best:
+                    best, node, partner = change, q, u
+    return t, node, partner
+
+
+@kernel
+def helps(inst: Instance, state: State, t: int, u: int) -> bool:
+    """Tell whether a swap puts tasks t and u where they may be, or t's node closer to what it holds."""
+    p, q = state.place[t], state.place[u]
+    if not open_to(inst, u, p):
+        return False
+    more = inst.memory[t] - inst.memory[u]
+    if inst.group_of[t] >= 0:
+        return True
+    fits = state.used[p] - more <= inst.room[p] or (more > 0 and open_to(inst, t, p))
+    return bool(fits and state.used[q] + more <= inst.room[q])

@@ -1,0 +1,59 @@
+"""Tests of mending what breaks memory or forbidden pairs."""
+
+import numpy as np
+import pytest
+
+from tiger.objective import violations
+from tiger.solvers import repair
+from tiger.solvers.instance import instance_of
+from tiger.solvers.repair import mended
+
+
+@pytest.fixture(params=[True, False], ids=["compiled", "plain"])
+def _either(request, monkeypatch, plain):
+    """Run the kernels as plain Python, or as they are."""
+    for name, kernel in vars(repair).copy().items() if not request.param else ():
+        if hasattr(kernel, "py_func"):
+            monkeypatch.setattr(repair, name, kernel.py_func)
+
+
+def mend(problem, places, stop=bool):
+    """Return what becomes of a mapping."""
+    return mended(problem, instance_of(problem), places, stop)
+
+
+@pytest.mark.usefixtures("_either")
+@pytest.mark.parametrize("rule", ["one-to-one", "capacity"])
+def test_what_is_mended_is_feasible(rule, random_problem, random_feasible):
+    """Tests feasible mappings whose tasks have been shuffled among the nodes in use, pins aside."""
+    found = 0
+    for seed in range(30):
+        problem = random_problem(rule, seed, pins=seed % 2 == 0, forbidden=True, memory=seed % 3 > 0)
+        rng = np.random.default_rng(seed)
+        places = random_feasible(problem, rng)
+        places[problem.free] = rng.permutation(places[problem.free])
+        better = mend(problem, places)
+        if better is not None:
+            found += 1
+            assert not violations(problem, better)
+    assert found >= 15
+
+
+def test_nothing_amiss_is_left_as_it_is(random_problem, random_feasible):
+    """Tests a feasible mapping with limits, and any without."""
+    for limits in ({"forbidden": True, "memory": True}, {}):
+        problem = random_problem("capacity", 5, **limits)
+        places = random_feasible(problem, np.random.default_rng(0))
+        assert (mend(problem, places) == places).all()
+
+
+def test_no_time_no_mending(random_problem, random_feasible, monkeypatch):
+    """Tests a stop, and a scan that is too long, where forbidden pairs are used."""
+    problem = random_problem("one-to-one", 7, forbidden=True)
+    places = random_feasible(problem, np.random.default_rng(0))
+    task, node = problem.banned[0]
+    places[places == node] = places[task]
+    places[task] = node
+    assert mend(problem, places, stop=lambda: True) is None
+    monkeypatch.setattr(repair, "SCANS", 0)
+    assert mend(problem, places) is None
