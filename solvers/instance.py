@@ -1,5 +1,7 @@
 """A problem as plain arrays, the form in which compiled searches read it, and the state they change."""
 
+import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ from tiger.model.problem import Problem
 NEAREST = 8
 DENSE_NODES = 1024
 SEATS = 1 << 24
+DIFFERENCES = 1 << 23
 
 
 class Instance(NamedTuple):
@@ -20,10 +23,11 @@ class Instance(NamedTuple):
 
     Row t of `indptr[n + 1]`, `indices[e]` lists the neighbours u of task t, with traffic `out[e]` from t to u and
     `back[e]` from u to t; on a symmetric metric `out` is the sum and `back` 0. `loop[n]` is the traffic of a task with
-    itself. `kind`, `table`, `shape`, `steps` are the metric's DistanceArrays. `group_of[n]` is -1 where nodes are
-    shared. Row t of `ban_start[n + 1]`, `ban_node` lists forbidden nodes, sorted. `near[m, c]` are hosts close to a
-    node, -1 where there are fewer. `movable` are the tasks a search may move, `hosts` the nodes it may use; `tolerance`
-    is the smallest gain that counts. All arrays are read-only.
+    itself. `kind`, `table`, `shape`, `steps` are the metric's DistanceArrays; node p is `away[row[p] + col[q]]` from
+    node q, unless these are empty; `plain` is 1 if they are not and `back` is 0. `group_of[n]` is -1 where nodes
+    are shared. Row t of `ban_start[n + 1]`, `ban_node` lists forbidden nodes, sorted. `near[m, c]` are hosts close
+    to a node, -1 where there are fewer. `movable` are the tasks a search may move, `hosts` the nodes it may use;
+    `tolerance` is the smallest gain that counts. All arrays are read-only.
     """
 
     indptr: IntArray
@@ -37,6 +41,10 @@ class Instance(NamedTuple):
     table: FloatArray
     shape: IntArray
     steps: FloatArray
+    away: FloatArray
+    row: IntArray
+    col: IntArray
+    plain: int
     group_of: IntArray
     slots: IntArray
     memory: IntArray
@@ -72,6 +80,7 @@ def instance_of(problem: Problem) -> Instance:
     if not metric.table.size > 1 and problem.topology.size <= DENSE_NODES:
         nodes = np.arange(problem.topology.size)
         metric = metric._replace(kind=0, table=problem.metric.between(nodes[:, None], nodes[None, :]))
+    away, row, col = differences(problem.metric)
     indptr, indices, out, back = directed(problem)
     if problem.metric.symmetric:
         out, back = out + back, np.zeros_like(back)
@@ -88,6 +97,10 @@ def instance_of(problem: Problem) -> Instance:
         table=uniform(metric.table),
         shape=uniform(metric.shape),
         steps=uniform(metric.steps),
+        away=uniform(away),
+        row=uniform(row),
+        col=uniform(col),
+        plain=int(len(row) > 0 and problem.metric.symmetric),
         group_of=uniform(problem.group_of),
         slots=uniform(_seats(problem)),
         memory=uniform(_or(tasks.memory, tasks.size, 0)),
@@ -99,6 +112,36 @@ def instance_of(problem: Problem) -> Instance:
         hosts=uniform(topology.hosts),
         tolerance=1e-10 * max(_largest(problem), 1e-300),
     )
+
+
+def differences(metric: Metric) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return `away`, `row[m]`, `col[m]` such that node p is away[row[p] + col[q]] from node q.
+
+    On a grid or in a tree a distance depends on the difference of the coordinates alone, of which there are fewer than
+    pairs of nodes. All three are empty where there are more than 2**23.
+    """
+    if isinstance(metric, GridMetric):
+        return _differences(metric, metric.dims)
+    if isinstance(metric, TreeMetric):
+        return _differences(metric, metric.fanouts)
+    nodes = np.arange(metric.size)
+    return metric.arrays().table.ravel(), nodes * metric.size, nodes
+
+
+@lru_cache(maxsize=4)
+def _differences(metric: Metric, extents: tuple[int, ...]) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return the distances by difference of coordinates, read off two nodes that differ so."""
+    spans = [2 * extent - 1 for extent in extents]
+    nodes = np.arange(metric.size)
+    if math.prod(spans) > DIFFERENCES:
+        return np.empty(0), nodes[:0], nodes[:0]
+    ahead = behind = np.zeros(1, np.int64)
+    for extent in extents:
+        step = np.arange(1 - extent, extent)
+        ahead = np.add.outer(ahead * extent, np.maximum(step, 0)).ravel()
+        behind = np.add.outer(behind * extent, np.maximum(-step, 0)).ravel()
+    code = np.ravel_multi_index(np.unravel_index(nodes, extents), spans)
+    return metric.between(ahead, behind), code + code[-1], -code
 
 
 def directed(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:

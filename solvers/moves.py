@@ -15,24 +15,27 @@ KICK_SWEEPS = 1000
 
 @kernel
 def distance(inst: Instance, p: int, q: int) -> float:
-    """Return the distance from node p to node q; O(1) dense, O(axes) or O(levels) otherwise."""
-    if inst.kind == 0:
-        return float(inst.table[p, q])
-    if inst.kind == 1:
-        hops = 0.0
-        for axis in range(len(inst.shape) - 1, -1, -1):
-            extent = inst.shape[axis]
-            away = abs(p % extent - q % extent)
-            if inst.steps[axis] != 0.0 and extent - away < away:
-                away = extent - away
-            hops += away
-            p //= extent
-            q //= extent
-        return float(hops * inst.steps[-1])
-    for level in range(len(inst.shape) - 1, -1, -1):
-        if p // inst.shape[level] != q // inst.shape[level]:
-            return float(inst.steps[level])
-    return 0.0
+    """Return the distance from node p to node q; O(1), or O(axes) or O(levels) where there is no table."""
+    if len(inst.row) > 0:
+        return float(inst.away[inst.row[p] + inst.col[q]])
+    return float(walked(inst.kind, inst.shape, inst.steps, len(inst.shape) - 1, p, q))
+
+
+@kernel
+def walked(kind: int, shape: IntArray, steps: FloatArray, axis: int, p: int, q: int) -> float:
+    """Return the distance along the axes of a grid up to `axis`, or below that level of a tree.
+
+    A loop would be copied into every caller and take long to compile; what calls itself is not.
+    """
+    if axis < 0:
+        return 0.0
+    extent = shape[axis]
+    if kind == 2:
+        return float(steps[axis]) if p // extent != q // extent else walked(kind, shape, steps, axis - 1, p, q)
+    away = abs(p % extent - q % extent)
+    if steps[axis] != 0.0 and extent - away < away:
+        away = extent - away
+    return float(away * steps[-1] + walked(kind, shape, steps, axis - 1, p // extent, q // extent))
 
 
 @kernel
@@ -55,14 +58,27 @@ def shift(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
     change = inst.work[t] * (inst.price[q] - inst.price[p])
     if inst.loop[t] != 0.0:
         change += inst.loop[t] * (distance(inst, q, q) - distance(inst, p, p))
+    if inst.plain == 0:
+        return float(change + skewed(inst, place, t, q, skip))
+    there, here = inst.row[q], inst.row[p]
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
         u = inst.indices[e]
-        if u == skip:
-            continue
-        r = place[u]
-        change += inst.out[e] * (distance(inst, q, r) - distance(inst, p, r))
-        if inst.back[e] != 0.0:
-            change += inst.back[e] * (distance(inst, r, q) - distance(inst, r, p))
+        if u != skip:
+            other = inst.col[place[u]]
+            change += inst.out[e] * (inst.away[there + other] - inst.away[here + other])
+    return float(change)
+
+
+@kernel
+def skewed(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
+    """Return the part of `shift` that is traffic, whatever the metric."""
+    p, change = place[t], 0.0
+    for e in range(inst.indptr[t], inst.indptr[t + 1]):
+        if inst.indices[e] != skip:
+            r = place[inst.indices[e]]
+            change += inst.out[e] * (distance(inst, q, r) - distance(inst, p, r))
+            if inst.back[e] != 0.0:
+                change += inst.back[e] * (distance(inst, r, q) - distance(inst, r, p))
     return float(change)
 
 
@@ -71,9 +87,11 @@ def exchange(inst: Instance, place: IntArray, t: int, u: int) -> float:
     """Return the cost change of swapping tasks t and u; O(degree)."""
     p, q = place[t], place[u]
     change = shift(inst, place, t, q, u) + shift(inst, place, u, p, t)
-    for e in range(inst.indptr[t], inst.indptr[t + 1]):
-        if inst.indices[e] == u:
-            change += (inst.out[e] - inst.back[e]) * (distance(inst, q, p) - distance(inst, p, q))
+    skew = distance(inst, q, p) - distance(inst, p, q)
+    if skew != 0.0:
+        for e in range(inst.indptr[t], inst.indptr[t + 1]):
+            if inst.indices[e] == u:
+                change += (inst.out[e] - inst.back[e]) * skew
     return change
 
 
@@ -236,19 +254,17 @@ def try_move(inst: Instance, state: State, fixed: IntArray, t: int, heat: float)
     if q == state.place[t]:
         return 0.0
     u = partner_at(inst, state, t, q)
+    change = exchange(inst, state.place, t, u) if u >= 0 else shift(inst, state.place, t, q, -1)
+    if change > 0.0 and (heat <= 0.0 or np.random.random() >= np.exp(-change / heat)):
+        return 0.0
+    # Most moves cost too much, so whether one is legal is looked at last.
     if u >= 0:
         if not can_swap(inst, state, fixed, t, u):
             return 0.0
-        change = exchange(inst, state.place, t, u)
+        swap(inst, state, t, u)
     else:
         if not can_move(inst, state, t, q):
             return 0.0
-        change = shift(inst, state.place, t, q, -1)
-    if change > 0.0 and (heat <= 0.0 or np.random.random() >= np.exp(-change / heat)):
-        return 0.0
-    if u >= 0:
-        swap(inst, state, t, u)
-    else:
         relocate(inst, state, t, q)
     return change
 

@@ -2,8 +2,36 @@
 
 import pytest
 
-from tiger.solvers import branching, construction, judging, moves
+from tiger.solvers import (
+    bisecting,
+    boundary,
+    branching,
+    chains,
+    coarsening,
+    construction,
+    judging,
+    moves,
+    outlines,
+    quotient,
+    repair,
+    trading,
+)
 from tiger.solvers.warm import warm
+
+KERNELS = (
+    bisecting,
+    boundary,
+    branching,
+    chains,
+    coarsening,
+    construction,
+    judging,
+    moves,
+    outlines,
+    quotient,
+    repair,
+    trading,
+)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -15,7 +43,7 @@ def _warm():
 @pytest.fixture
 def plain(monkeypatch):
     """Replace every kernel by its plain Python function, so that they call each other uncompiled too."""
-    for module in (branching, construction, judging, moves):
+    for module in KERNELS:
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tiger.formats.graphs import task_graph_of
-from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
+from tiger.model.metrics import DENSE, DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.window import whole
 from tiger.objective import cost_of, violations
 from tiger.solvers import moves
-from tiger.solvers.instance import fixed_of, instance_of, limited, state_of
+from tiger.solvers.instance import differences, fixed_of, instance_of, limited, state_of
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -46,9 +46,13 @@ def drawn(random_problem, random_feasible):
 def test_distances_are_those_of_the_metric(metric, drawn):
     """Tests every pair of nodes of every kind of metric."""
     arrays, (_, inst, _) = metric.arrays(), drawn("one-to-one", 1)
-    inst = inst._replace(kind=arrays.kind, table=arrays.table, shape=arrays.shape, steps=arrays.steps)
+    away, row, col = differences(metric)
+    tabled = inst._replace(away=away, row=row, col=col)
+    walked = inst._replace(row=row[:0], kind=arrays.kind, shape=arrays.shape, steps=arrays.steps)
     for p, q in itertools.product(range(metric.size), repeat=2):
-        assert moves.distance(inst, p, q) == metric.between(np.int64(p), np.int64(q))
+        away = metric.between(np.int64(p), np.int64(q))
+        assert moves.distance(tabled, p, q) == away
+        assert arrays.kind == DENSE or moves.distance(walked, p, q) == pytest.approx(away)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -1,0 +1,41 @@
+"""Tiers of a machine: nodes that are closer to each other than to others, in domains within domains."""
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from tiger.model.arrays import IntArray
+from tiger.model.metrics import GridMetric
+from tiger.model.problem import Problem
+
+LIMIT = 1024
+JUMP = 2.0
+
+
+def tiers_of(problem: Problem) -> IntArray:
+    """Return `label[k, m]`, the domain of every node in k tiers: the nodes themselves first, then wider domains.
+
+    A domain holds the hosts that steps of a limited distance connect; one tier follows another where that distance has
+    to grow at least twofold. O(m^2) time; machines with more than 1,024 hosts have one tier, and so has a grid.
+    """
+    hosts, size = problem.topology.hosts, problem.topology.size
+    own = np.arange(size)
+    if isinstance(problem.metric, GridMetric) or not 2 < len(hosts) <= LIMIT:
+        return own[None]
+    away = problem.metric.between(hosts[:, None], hosts[None, :])
+    tree = linkage(squareform(np.maximum(away, away.T), checks=False), "single")
+    tiers, last = [own], tree[0, 2]
+    for height in np.unique(tree[:, 2]):
+        if height >= JUMP * last and height > 0:
+            label = own.copy()
+            label[hosts] = hosts[first_of(fcluster(tree, (last + height) / 2, "distance"))]
+            tiers.append(label)
+            last = height
+        last = max(last, 0.0)
+    return np.stack(tiers)
+
+
+def first_of(cluster: IntArray) -> IntArray:
+    """Return the position of the first member of each one's cluster."""
+    _, first, inverse = np.unique(cluster, return_index=True, return_inverse=True)
+    return first[inverse]
