@@ -16,6 +16,7 @@ from tiger.model.seams import Search, Stop
 from tiger.model.window import Block
 
 GROUP = "tiger.samplers"
+MULTILEVEL_FROM, ANNEALED_UP_TO = 48, 200
 DWAVE = ("dwave", "leap-bqm", "leap-cqm", "leap-nl")
 
 
@@ -30,7 +31,7 @@ class SolverInfo:
 
 BUILT_IN = (
     SolverInfo("auto", "portfolio", "exact when tiny, else native search joined by tuned QUBO windows"),
-    SolverInfo("search", "search", "annealing on the problem itself, ending in descent"),
+    SolverInfo("search", "portfolio", "native search: memetic where dense, multilevel where large and sparse"),
     SolverInfo("exact", "search", "branch and bound with proof, for about a dozen tasks"),
     SolverInfo("greedy", "search", "most traffic first, cheapest node first"),
     SolverInfo("random", "search", "random feasible mappings"),
@@ -71,10 +72,8 @@ def search(name: str) -> Search:
     from tiger.solvers.exact import Exact
     from tiger.solvers.greedy import Greedy
     from tiger.solvers.leap import CqmSearch, NlSearch
-    from tiger.solvers.local import Annealing
 
     made: dict[str, Callable[[], Search]] = {
-        "search": Annealing,
         "exact": Exact,
         "greedy": Greedy,
         "random": Random,
@@ -83,6 +82,32 @@ def search(name: str) -> Search:
         "leap-nl": NlSearch,
     }
     return made[name]()
+
+
+def natives(problem: Problem) -> tuple[tuple[str, Search], ...]:
+    """Return the searches on a problem itself that suit it, by the names of their stages, in the order of a round."""
+    from tiger.solvers import dense, geometry, multilevel
+    from tiger.solvers.local import Annealing
+    from tiger.solvers.refinement import Refinement
+
+    searches: list[tuple[str, Search]] = []
+    if geometry.applies(problem):
+        searches.append(("geometry", geometry.Geometry()))
+    if dense.applies(problem):
+        return (*searches, ("dense", dense.Dense()))
+    large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
+    if large:
+        searches += [("refinement", Refinement()), ("multilevel", multilevel.Multilevel(finish=Refinement()))]
+    if not large or problem.free.size <= ANNEALED_UP_TO:
+        searches.append(("annealing", Annealing()))
+    return tuple(searches)
+
+
+def resumed(search: Search, elites: IntArray | None) -> Search:
+    """Return a search that goes on from `elites[k, n]`, where it is of a kind that can."""
+    from tiger.solvers.dense import Dense
+
+    return replace(search, elites=elites) if isinstance(search, Dense) else search
 
 
 def exact(visits: int) -> Search:

@@ -178,7 +178,7 @@ def test_stages_follow_those_of_the_cost():
     """Each says value and cost; the value never rises."""
     report = solve(layered(), solver="search", objective="makespan", effort=2)
     names = [stage.name for stage in report.stages]
-    assert names == ["baseline", "bound", "search", "search", "objective", *["reweight", "anneal"] * 2]
+    assert names == ["baseline", "bound", "annealing", "annealing", "objective", *["reweight", "anneal"] * 2]
     values = [stage.detail["value"] for stage in report.stages[4:]]
     assert all(a >= b for a, b in itertools.pairwise(values))
     assert values[-1] == report.objective.value

@@ -40,7 +40,7 @@ def test_rounds_have_seeds_of_their_own():
 
 
 STAGES = {
-    "search": ["search"],
+    "search": ["dense"],
     "greedy": ["greedy"],
     "random": ["random"],
     "identity": ["identity"],
@@ -70,7 +70,7 @@ def test_greedy_runs_once_however_much_effort(random_problem):
     problem = random_problem("one-to-one", 3, tasks=30, nodes=32)
     names = [stage.name for stage in solve(problem, effort=4).stages]
     assert names.count("greedy") == 1
-    assert names.count("search") == 3
+    assert names.count("dense") == 3
 
 
 def test_efforts_of_any_size_are_dealt_out_without_memory():

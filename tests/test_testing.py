@@ -13,16 +13,21 @@ from tiger.model.window import Block
 from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
 from tiger.solvers import registry
-from tiger.solvers.local import Descent
+from tiger.solvers.dense import Dense
+from tiger.solvers.geometry import Geometry
+from tiger.solvers.local import Annealing, Descent
+from tiger.solvers.multilevel import Multilevel
+from tiger.solvers.refinement import Refinement
 from tiger.testing import check_partitioner, check_sampler, check_search, check_tuner
 from tiger.tune import Bisection, Fixed
 
 RULES = ("one-to-one", "levels", "capacity")
-SEARCHES = {name: registry.search(name) for name in ("search", "exact", "greedy", "random", "identity")}
+NATIVE = (Annealing(), Dense(), Descent(), Geometry(), Multilevel(), Refinement())
+SEARCHES = [*map(registry.search, ("exact", "greedy", "random", "identity")), *NATIVE]
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("search", [*SEARCHES.values(), Descent()], ids=lambda search: type(search).__name__)
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
 def test_every_search_conforms(search, rule, random_problem, random_feasible):
     """Tests all searches on each rule, with pins, forbidden pairs and memory."""
     for seed in range(12):

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
 
+import numpy as np
+
 from tiger.ising import IsingParams, Sampling
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
@@ -13,12 +15,15 @@ from tiger.request import EFFORT_LIMIT, Request
 from tiger.run import Deadline, Run
 from tiger.sampling import ising_of
 from tiger.solvers import registry
+from tiger.solvers.warm import load
 
 Step = Callable[[Run, int, int], None]
 EXACT_TASKS = 24
 EXACT_CELLS = 2_000_000
-SPLIT = ("search", "random")
-SETTLED = ("identity", "greedy")
+WINDOWED = 1 << 16
+SPLIT = ("dense", "annealing", "multilevel", "random")
+LATER, FRESH = ("refinement",), ("multilevel",)
+SETTLED = ("identity", "greedy", "geometry")
 
 
 def budgets(request: Request) -> Iterator[tuple[int, int]]:
@@ -34,13 +39,15 @@ def budgets(request: Request) -> Iterator[tuple[int, int]]:
 
 
 def plan(request: Request, problem: Problem) -> tuple[Step, ...]:
-    """Return the stages of a request's solver in the order in which a round runs them."""
+    """Return the stages of a request's solver in the order in which a round runs them, their kernels loaded."""
     if request.solver == "auto":
         return _auto(request, problem)
+    if request.solver == "search":
+        return _native(request, problem)
     if isinstance(request.solver, str) and registry.kind_of(request.solver) == "search":
-        step = partial(_searched, request, request.solver, registry.search(request.solver))
-        return (partial(_first, step) if request.solver in SETTLED else step,)
+        return (_step(request, request.solver, registry.search(request.solver)),)
     sampler = registry.sampler(request.solver) if isinstance(request.solver, str) else request.solver
+    load("annealing")
     ising = ising_of(sampler, problem, request.ising, request.executor)
     return ising.solve_whole, ising.solve_windows
 
@@ -57,32 +64,67 @@ def _auto(request: Request, problem: Problem) -> tuple[Step, ...]:
         beta_range=request.ising.beta_range,
         capacity=request.ising.capacity,
     )
-    steps: list[Step] = [partial(_first, partial(_searched, request, "greedy", registry.search("greedy")))]
+    steps = [_step(request, "greedy", registry.search("greedy"))]
     if 0 < tasks <= EXACT_TASKS:
         exact = registry.exact(visits=max(EXACT_CELLS // (tasks * nodes), 1))
-        steps.append(partial(_searched, request, "exact", exact))
-    steps.append(partial(_searched, request, "search", registry.search("search")))
-    steps.append(ising_of(registry.sampler("neal"), problem, few, request.executor).solve_windows)
+        steps.append(_step(request, "exact", exact))
+    steps += _native(request, problem)
+    if tasks * nodes <= WINDOWED:
+        load("annealing")
+        ising = ising_of(registry.sampler("neal"), problem, few, request.executor)
+        steps.append(partial(_while_it_gains, "windows", ising.solve_windows))
     return tuple(steps)
 
 
-def _first(step: Step, run: Run, effort: int, seed: int) -> None:
-    """Run a step in the first round only, as more effort does not change it."""
-    if len(run.stages) <= 2:
+def _native(request: Request, problem: Problem) -> tuple[Step, ...]:
+    """Return the searches on the problem itself that suit it."""
+    return tuple(_step(request, name, search) for name, search in registry.natives(problem))
+
+
+def _step(request: Request, name: str, search: Search) -> Step:
+    """Return the step that runs a search, once where more effort does not change it."""
+    load(name)
+    step = partial(_searched, request, name, search)
+    if name in LATER:
+        return partial(_later, step)
+    return partial(_once, name, step) if name in SETTLED else step
+
+
+def _once(name: str, step: Step, run: Run, effort: int, seed: int) -> None:
+    """Run a step that has not been run."""
+    if all(stage.name != name for stage in run.stages):
+        step(run, effort, seed)
+
+
+def _later(step: Step, run: Run, effort: int, seed: int) -> None:
+    """Run a step from the second round on, when there is a good mapping to go on from."""
+    if any(stage.name in FRESH for stage in run.stages):
+        step(run, effort, seed)
+
+
+def _while_it_gains(name: str, step: Step, run: Run, effort: int, seed: int) -> None:
+    """Run a step in the first round, and again as long as it lowers the cost."""
+    if not run.fruitless(name):
         step(run, effort, seed)
 
 
 def _searched(request: Request, name: str, search: Search, run: Run, effort: int, seed: int) -> None:
-    """Run a search as a stage; one that starts anew is split in two, so that two threads can share the work."""
+    """Run a search as a stage; one that starts anew is split in two, so that two threads can share the work.
+
+    What it leaves for its next round is handed to it then.
+    """
     with run.stage(name) as detail:
         detail["effort"] = effort
+        search = registry.resumed(search, run.elites.get(name))
         efforts = [effort - effort // 2, effort // 2] if name in SPLIT and effort > 1 else [effort]
         seeds = [derived(seed, part) for part in range(len(efforts))]
         task = partial(_search_once, search, run.problem, run.places, run.deadline)
-        answers = (request.executor.map if request.executor else map)(task, efforts, seeds)
+        answers = list((request.executor.map if request.executor else map)(task, efforts, seeds))
         for answer in answers:
             run.offer(answer.places)
             run.proved |= answer.proved
+        if kept := [answer.elites for answer in answers if answer.elites is not None]:
+            run.elites[name] = np.concatenate(kept)
 
 
 def _search_once(

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 from dimod.core.sampler import Sampler
@@ -59,6 +59,13 @@ class Request:
         if not isinstance(self.ising, IsingParams):
             raise TypeError(f"ising: expected IsingParams, got {type(self.ising).__name__}")
         object.__setattr__(self, "deadline_s", None if limit is None else time.monotonic() + limit)
+
+    def later(self, seconds: float) -> "Request":
+        """Return the request with its end put off."""
+        other = replace(self)
+        if self.deadline_s is not None:
+            object.__setattr__(other, "deadline_s", self.deadline_s + seconds)
+        return other
 
     @property
     def cost_deadline_s(self) -> float | None:

@@ -43,6 +43,7 @@ class Run:
     """Hold what a solve knows: the incumbent `places[n]` and its cost, the bound, proof, warnings and stages.
 
     `value` is what is made small, the `measure` of the incumbent or, without one, its cost; `bound` bounds it.
+    `elites[k, n]` are good mappings that a stage, by its name, left for its next round.
     """
 
     problem: Problem
@@ -55,6 +56,7 @@ class Run:
     bound: float | None = None
     proved: bool = False
     stages: list[Stage] = field(default_factory=list)
+    elites: dict[str, IntArray] = field(default_factory=dict)
     warnings: dict[str, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -75,6 +77,12 @@ class Run:
     def optimal(self) -> bool:
         """Tell whether the incumbent is proved optimal, by search or by the bound."""
         return self.proved or (self.bound is not None and meets(self.value, self.bound))
+
+    def fruitless(self, name: str) -> bool:
+        """Tell whether a stage of that name has run and gained nothing the last time."""
+        costs = [stage.cost for stage in self.stages]
+        last = max((k for k, stage in enumerate(self.stages) if stage.name == name), default=0)
+        return last > 0 and costs[last] >= costs[last - 1]
 
     def offer(self, places: IntArray) -> bool:
         """Take a mapping as incumbent if it violates nothing and its recomputed value, then cost, is lower."""

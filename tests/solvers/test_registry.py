@@ -41,10 +41,9 @@ def entries(monkeypatch):
 def test_the_solvers_of_the_package_are_listed():
     """Tests the names and kinds."""
     kinds = {info.name: info.kind for info in registry.BUILT_IN}
-    assert kinds["auto"] == "portfolio"
+    assert kinds["auto"] == kinds["search"] == "portfolio"
     assert kinds["neal"] == kinds["tabu"] == "sampler"
     assert {name for name, kind in kinds.items() if kind == "search"} == {
-        "search",
         "exact",
         "greedy",
         "random",

@@ -1,10 +1,34 @@
 """Tests of loading the kernels."""
 
-from tiger.solvers import warm
+import pytest
+from numba.core import event
+
+from tiger.feasibility import launch_order
+from tiger.solvers import registry, warm
+
+NAMES = ["greedy", "exact", "dense", "annealing", "multilevel", "refinement", "objective"]
 
 
 def test_warming_says_what_comes_next():
     """Tests the progress of `tiger warm`."""
     said = []
     warm.warm(said.append)
-    assert said == ["greedy construction", "local search", "branch and bound", "other objectives"]
+    assert said == NAMES
+
+
+@pytest.mark.parametrize("rule", ["one-to-one", "levels", "capacity"])
+def test_warming_leaves_no_kernel_out(rule, random_problem):
+    """Tests that nothing is compiled afterwards, by listening to numba."""
+    warm.warm(lambda _: None)
+    problem = random_problem(rule, 1, tasks=12, nodes=12)
+    with event.install_recorder("numba:compile") as recorder:
+        for name in ("greedy", "exact", "random"):
+            registry.search(name).search(problem, launch_order(problem), effort=1, seed=0, stop=bool)
+        for _, search in registry.natives(problem):
+            search.search(problem, launch_order(problem), effort=1, seed=0, stop=bool)
+    assert recorder.buffer == []
+
+
+def test_a_search_without_kernels_needs_none():
+    """Tests a name that is not in the list."""
+    warm.load("geometry")
