@@ -1,9 +1,10 @@
 """Take the measurements again and put the tables into the README.
 
-    python -m benchmarks [original] [tuning] [layers] [samplers] [--data FOLDER] [--print]
+    python -m benchmarks [original] [tuning] [layers] [samplers] [qap] [sparse] [--data FOLDER] [--print]
 
 Without names all tables are measured. `--data` (or TIGER_QAPLIB) names a folder of QAPLIB `.dat` files; without it the
-QAPLIB rows are left out, and that table is printed but not put into the README.
+rows of QAPLIB are left out, and tables that have them are printed but not put into the README. `sparse` compares with
+Scotch where `scotch_gmap` is installed.
 """
 
 import argparse
@@ -14,28 +15,29 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import layers, original, samplers, tuning
+from benchmarks import layers, original, qap, samplers, sparse, tuning
 
+TABLES = {module.__name__.rpartition(".")[2]: module for module in (original, tuning, layers, samplers, qap, sparse)}
+FROM_DATA = ("tuning", "qap")
 README = Path(__file__).parent.parent / "README.md"
 
 
 def main() -> int:
     """Measure and print the tables that were asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help="original, tuning, layers, samplers (default: all)")
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all)")
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB"), help="folder of QAPLIB files")
     parser.add_argument("--print", action="store_true", help="leave the README as it is")
     args = parser.parse_args()
     data = Path(args.data) if args.data else None
-    tables = (original, tuning, layers, samplers)
-    makers = {module.__name__.rpartition(".")[2]: partial(module.table, say, data) for module in tables}
+    makers = {name: partial(module.table, say, data) for name, module in TABLES.items()}
     unknown = [name for name in args.tables if name not in makers]
     if unknown:
         parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")
     for name in args.tables or makers:
         text = markdown(makers[name]())
         print(f"\n{text}\n", flush=True)
-        if not args.print and (data or name != "tuning"):
+        if not args.print and (data or name not in FROM_DATA):
             replace(name, text)
     return 0
 

@@ -1,6 +1,6 @@
 """Mapping problems to measure on: generated ones, the same from the same seed, and QAPLIB files where they are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,45 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
 from tiger.topologies.spec import build
 
-QAPLIB = {"nug12": 578, "nug20": 2570, "had20": 6922, "tai20a": 703482}
+# Best known values, proven optima for most instances of up to 30 tasks.
+QAPLIB = {
+    "bur26a": 5426670,
+    "chr20a": 2192,
+    "chr25a": 3796,
+    "esc32a": 130,
+    "had20": 6922,
+    "kra32": 88700,
+    "kra30a": 88900,
+    "lipa40a": 31538,
+    "nug12": 578,
+    "nug20": 2570,
+    "nug30": 6124,
+    "sko42": 15812,
+    "sko56": 34458,
+    "sko64": 48498,
+    "sko72": 66256,
+    "sko81": 90998,
+    "sko100a": 152002,
+    "ste36a": 9526,
+    "tai20a": 703482,
+    "tai30a": 1818146,
+    "tai40a": 3139370,
+    "tai60a": 7205962,
+    "tai80a": 13499184,
+    "tai100a": 21044752,
+    "tai20b": 122455319,
+    "tai30b": 637117113,
+    "tai40b": 637250948,
+    "tai60b": 608215054,
+    "tai80b": 818415043,
+    "tai100b": 1185996137,
+    "tai150b": 498896643,
+    "tho30": 149936,
+    "tho40": 240516,
+    "tho150": 8133398,
+    "wil50": 48816,
+    "wil100": 273038,
+}
 
 
 def generated() -> Iterator[tuple[str, Problem]]:
@@ -34,13 +72,13 @@ def generated() -> Iterator[tuple[str, Problem]]:
         yield f"{kind} {tasks} on {hardware}", Problem(tasks=graph, topology=topology, rule="one-to-one")
 
 
-def qaplib(folder: Path) -> Iterator[tuple[str, Problem, float]]:
-    """Yield the QAPLIB instances found in a folder with their best known values."""
-    for name, best in QAPLIB.items():
+def qaplib(folder: Path, names: Iterable[str] = tuple(QAPLIB)) -> Iterator[tuple[str, Problem, float]]:
+    """Yield those of the named QAPLIB instances that are found in a folder, with their best known values."""
+    for name in names:
         if (folder / f"{name}.dat").exists():
             found = read_tasks(folder / f"{name}.dat")
             assert found.topology is not None
-            yield name, Problem(tasks=found.tasks, topology=found.topology, rule="one-to-one"), best
+            yield name, Problem(tasks=found.tasks, topology=found.topology, rule="one-to-one"), QAPLIB[name]
 
 
 def layered() -> Iterator[tuple[str, Problem]]:

@@ -1,0 +1,76 @@
+"""Large sparse mapping problems: stencils, random geometric graphs and triangulations on tori and trees."""
+
+from collections.abc import Iterator
+from math import ceil, pi, prod, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial import Delaunay, cKDTree
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem, default_rule
+from tiger.model.tasks import TaskGraph
+from tiger.topologies.spec import build
+
+
+class Case(NamedTuple):
+    """Name a problem and, where one is known, the cost of a construction for it."""
+
+    name: str
+    problem: Problem
+    known: int | None
+
+
+def cases(seed: int) -> Iterator[Case]:
+    """Yield seven problems of 512 to 65,536 tasks, numbered at random, that fill their nodes."""
+    for name, traffic, hardware, known in (
+        ("8 x 8 x 8 stencil", stencil(seed, 8, 8, 8), "torus:8x8x8", 1344),
+        ("16 x 16 x 16 stencil", stencil(seed, 16, 16, 16), "torus:8x8x8", 5376),
+        ("12 x 20 x 30 stencil", stencil(seed, 12, 20, 30), "tree:8x6x5@1,10,100", None),
+        ("4,096 points near each other", geometric(seed, 4096), "torus:16x16x16", None),
+        ("4,096 points near each other", geometric(seed, 4096), "tree:8x8x4@1,10,100", None),
+        ("32 x 32 x 32 stencil", stencil(seed, 32, 32, 32), "tree:8x8x4@1,10,100", 376832),
+        ("65,536 points triangulated", triangulated(seed, 65536), "tree:8x8x4@1,10,100", None),
+    ):
+        yield Case(f"{name} on {hardware.partition('@')[0]}", filling(traffic, hardware), known)
+
+
+def filling(traffic: sp.csr_array, hardware: str) -> Problem:
+    """Return the problem of placing tasks on hardware with just the slots a node that they need."""
+    size = traffic.shape[0]
+    tasks = TaskGraph(names=tuple(map(str, range(size))), traffic=traffic, directed=False)
+    topology = build(hardware)
+    topology = topology.with_slots(np.full(topology.size, ceil(size / topology.size)))
+    return Problem(tasks=tasks, topology=topology, rule=default_rule(tasks, topology))
+
+
+def stencil(seed: int, *shape: int) -> sp.csr_array:
+    """Return the traffic of a box whose cells talk to their neighbours across the faces, numbered at random."""
+    number = np.random.default_rng(seed).permutation(prod(shape)).reshape(shape)
+    pairs = [
+        np.stack([np.delete(number, -1, axis).ravel(), np.delete(number, 0, axis).ravel()])
+        for axis in range(len(shape))
+    ]
+    ends = np.concatenate(pairs, axis=1)
+    return volumes(ends, np.ones(ends.shape[1]), number.size)
+
+
+def geometric(seed: int, points: int) -> sp.csr_array:
+    """Return traffic of 1 to 9 between points of the unit square that are close, about twelve neighbours each."""
+    rng = np.random.default_rng(seed)
+    near = cKDTree(rng.random((points, 2))).query_pairs(sqrt(12 / (pi * points)), output_type="ndarray")
+    return volumes(near.T, rng.integers(1, 10, len(near)), points)
+
+
+def triangulated(seed: int, points: int) -> sp.csr_array:
+    """Return unit traffic along the edges of the Delaunay triangulation of random points."""
+    corners = Delaunay(np.random.default_rng(seed).random((points, 2))).simplices
+    sides = np.sort(np.concatenate([corners[:, :2], corners[:, 1:], corners[:, ::2]]), axis=1)
+    ends = np.unique(sides, axis=0).T
+    return volumes(ends, np.ones(ends.shape[1]), points)
+
+
+def volumes(ends: IntArray, traffic: np.ndarray, size: int) -> sp.csr_array:
+    """Return traffic[e] between ends[2, e] as an upper triangular matrix."""
+    return sp.csr_array((traffic.astype(float), (ends.min(axis=0), ends.max(axis=0))), shape=(size, size))

@@ -1,0 +1,53 @@
+"""Scotch's static mapping, called the way its users do: `scotch_gmap -cq` on files."""
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.metrics import GridMetric, TreeMetric
+from tiger.model.problem import Problem
+
+THREADS = "1"
+
+
+def mapped(problem: Problem, folder: Path) -> tuple[IntArray, float] | None:
+    """Return places[n] and wall seconds, or None where Scotch is not installed; loads may exceed the slots."""
+    program = shutil.which("scotch_gmap") or shutil.which("gmap")
+    if program is None:
+        return None
+    source, target, out = folder / "tasks.grf", folder / "nodes.tgt", folder / "places.map"
+    source.write_text(_graph(problem), encoding="ascii")
+    target.write_text(_target(problem), encoding="ascii")
+    begun = time.perf_counter()
+    command = [program, "-cq", "-b0.01", str(source), str(target), str(out)]
+    subprocess.run(command, check=True, capture_output=True, env=os.environ | {"SCOTCH_PTHREAD_NUMBER": THREADS})
+    seconds = time.perf_counter() - begun
+    pairs = np.array(out.read_text(encoding="ascii").split()[1:], dtype=np.int64).reshape(-1, 2)
+    places = np.empty(len(pairs), np.int64)
+    places[pairs[:, 0]] = pairs[:, 1]
+    return places, seconds
+
+
+def _graph(problem: Problem) -> str:
+    """Return the tasks in Scotch's graph format with edge loads, every edge listed at both ends."""
+    both = (problem.tasks.traffic + problem.inflow).tocsr()
+    lines = ["0", f"{both.shape[0]} {both.nnz}", "0 010"]
+    for start, end in zip(both.indptr[:-1].tolist(), both.indptr[1:].tolist(), strict=True):
+        pairs = zip(both.data[start:end].astype(int).tolist(), both.indices[start:end].tolist(), strict=True)
+        lines.append(" ".join([str(end - start), *(f"{load} {end}" for load, end in pairs)]))
+    return "\n".join(lines) + "\n"
+
+
+def _target(problem: Problem) -> str:
+    """Return a torus or a tree in Scotch's format."""
+    metric = problem.metric
+    if isinstance(metric, GridMetric):
+        return f"torus{len(metric.dims)}D\n{' '.join(map(str, metric.dims))}\n"
+    assert isinstance(metric, TreeMetric)
+    levels = zip(metric.fanouts, metric.distances[::-1], strict=True)
+    return f"tleaf\n{len(metric.fanouts)} {' '.join(f'{fan} {distance:g}' for fan, distance in levels)}\n"

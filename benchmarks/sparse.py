@@ -1,0 +1,52 @@
+"""Large sparse task graphs against Scotch."""
+
+from collections.abc import Callable, Iterator
+from math import exp, log
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmarks import scotch
+from benchmarks.graphs import Case, cases
+from tiger.mapper import solve
+from tiger.objective import cost_of
+
+SEED = 0
+PATIENCE = 5.0
+HEAD = ("problem", "known construction", "Scotch `-cq`", "largest load", "`auto`, effort 1", "`auto`, 5 x Scotch")
+
+
+def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
+    """Yield costs and seconds; TIGER never exceeds the slots, Scotch may."""
+    yield HEAD
+    ratios = []
+    for case in cases(SEED):
+        say(case.name)
+        cells, ratio = _measured(case)
+        ratios.append(ratio)
+        yield case.name, "" if case.known is None else f"{case.known:,}", *cells
+    found = [[ratio[k] for ratio in ratios if ratio] for k in range(2)]
+    means = [f"{exp(sum(map(log, column)) / len(column)):.3f}" if column else "" for column in found]
+    yield "**geometric mean of cost over Scotch's**", "", "1", "", *means
+
+
+def _measured(case: Case) -> tuple[list[str], tuple[float, float] | None]:
+    """Return the cells of a case, and our costs over Scotch's where that is installed."""
+    problem, slots = case.problem, int(case.problem.topology.slots.max())
+    with TemporaryDirectory() as folder:
+        peer = scotch.mapped(problem, Path(folder))
+    once = solve(problem, seed=SEED)
+    cells = ["not installed", ""]
+    if peer is None:
+        return [*cells, _cell(once.cost, once.seconds), ""], None
+    cost = cost_of(problem, peer[0]).total
+    cells = [_cell(cost, peer[1]), f"{np.bincount(peer[0]).max()} of {slots}"]
+    more = solve(problem, seed=SEED, time_limit_s=PATIENCE * peer[1])
+    found = [_cell(once.cost, once.seconds), _cell(more.cost, more.seconds)]
+    return [*cells, *found], ((once.cost or np.inf) / cost, (more.cost or np.inf) / cost)
+
+
+def _cell(cost: float | None, seconds: float) -> str:
+    """Return a cell of cost and seconds."""
+    return f"{cost:,.0f} ({seconds:.2f} s)"
