@@ -87,6 +87,13 @@ def test_the_dual_ascent_gives_up_on_a_floor_out_of_reach(square, monkeypatch):
     assert len(calls) < 200
 
 
+def test_ascents_end_when_they_are_told_to(square):
+    """Tests that nothing is claimed that was not computed."""
+    window, cost = square
+    assert sharpened(window, cost, 16, stop=lambda: True) == -np.inf
+    assert ascended(window, 0.0, cost, 16, stop=lambda: True) <= window.constant
+
+
 @pytest.mark.parametrize("shape", [(40, 1, 4), (40, 3, 3), (40, 3, 5)])
 def test_duals_are_optimal(shape):
     """Tests their sign, that they fit under the costs, and their sum against the assignment."""

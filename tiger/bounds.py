@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DENSE, GRID, DenseMetric, GridMetric
 from tiger.model.problem import Problem
+from tiger.model.seams import Stop
 from tiger.model.window import Block, Window, fold, whole
 from tiger.relaxation import ascended, assignment, projected, seated, seats, sharpened
 
@@ -45,12 +46,12 @@ def lower_bound(problem: Problem, places: IntArray) -> float:
     return _rounded(problem, _sparse_bound(problem) if large else _dense_bound(_window(problem, places)))
 
 
-def strong_bound(problem: Problem, places: IntArray, *, iterations: int) -> float:
+def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: Stop = bool) -> float:
     """Return a bound no lower than `lower_bound`, after iterations of two ascents that take far longer.
 
     On up to 192 seats the diagonals of the projected bound ascend, up to 4 million pairs of placements their duals.
     `places[n]` is a feasible mapping: the ascents head for its cost. Most is gained in the first 16 iterations, which
-    take about 0.2 s for 20 tasks on 20 nodes and 1 s for 30 on 30.
+    take about 0.2 s for 20 tasks on 20 nodes and 1 s for 30 on 30; `stop` ends them early.
     """
     bound, window = lower_bound(problem, places), _window(problem, places)
     if not window.shape[0]:
@@ -58,9 +59,9 @@ def strong_bound(problem: Problem, places: IntArray, *, iterations: int) -> floa
     origin = fold(problem, whole(problem), places)
     ceiling = origin.cost(origin.local(places))
     if _projects(window):
-        bound = max(bound, _rounded(problem, sharpened(seated(window), ceiling, iterations)))
+        bound = max(bound, _rounded(problem, sharpened(seated(window), ceiling, iterations, stop)))
     if bound < ceiling and (window.shape[0] * _seat_count(window)) ** 2 <= PAIR_CELLS:
-        bound = max(bound, _rounded(problem, ascended(seated(window), bound, ceiling, iterations)))
+        bound = max(bound, _rounded(problem, ascended(seated(window), bound, ceiling, iterations, stop)))
     return bound
 
 

@@ -29,7 +29,8 @@ from tiger.solvers.warm import load
 
 SAMPLED = ("qubo", "windows")
 
-SHARPEN_AT, SHARPEN_CELLS, SHARPEN_ITERATIONS = 4, 1024, 16
+# Up to so many task-node pairs the bound is sharpened, in the round of so much effort.
+SHARPEN, SHARPEN_ITERATIONS = {4: (0, 256), 64: (256, 1024)}, 16
 
 
 def solve(
@@ -103,8 +104,8 @@ def _improve(run: Run, request: Request, steps: tuple[Step, ...]) -> None:
     """Run the steps, round by round, until the effort is spent or the time, or nothing better exists."""
     for amount, round_seed in budgets(request):
         known = len(run.stages)
-        if amount == SHARPEN_AT and not run.ended:
-            _sharpen(run)
+        if amount in SHARPEN and not run.ended:
+            _sharpen(run, *SHARPEN[amount])
         for step in steps:
             if not run.ended:
                 step(run, amount, round_seed)
@@ -114,12 +115,13 @@ def _improve(run: Run, request: Request, steps: tuple[Step, ...]) -> None:
         run.warnings[f"ended by the time limit of {request.time_limit_s:g} s: the same seed may end elsewhere"] = None
 
 
-def _sharpen(run: Run) -> None:
+def _sharpen(run: Run, over: int, most: int) -> None:
     """Raise the lower bound on the cost by the ascents that are worth their time once effort is being spent."""
-    if run.measure is not None or len(run.problem.free) * run.problem.topology.size > SHARPEN_CELLS:
+    if run.measure is not None or not over < len(run.problem.free) * run.problem.topology.size <= most:
         return
     with run.stage("bound") as detail:
-        run.bound = min(strong_bound(run.problem, run.places, iterations=SHARPEN_ITERATIONS), run.cost)
+        bound = strong_bound(run.problem, run.places, iterations=SHARPEN_ITERATIONS, stop=run.deadline)
+        run.bound = min(bound, run.cost)
         detail["lower_bound"] = run.bound
 
 

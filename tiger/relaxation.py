@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.seams import Stop
 from tiger.model.window import Block, Window
 
 DIAGONALS = np.array([0.15, 0.4, 0.75])
@@ -96,7 +97,7 @@ def projected(window: Window) -> float:
     return max(frame.bound(*pair)[0] for pair in zip(near, shifts, strict=True))
 
 
-def sharpened(window: Window, ceiling: float, iterations: int) -> float:
+def sharpened(window: Window, ceiling: float, iterations: int, stop: Stop = bool) -> float:
     """Return the projected bound after ascent over all diagonals, in which it is concave, to a mapping's cost at most.
 
     Polyak steps along supergradients, halved after each that fails; O(q^3) a step.
@@ -104,6 +105,8 @@ def sharpened(window: Window, ceiling: float, iterations: int) -> float:
     frame = projection(window)
     shift, step, best = DIAGONALS[1] * frame.sums, 1.0, -np.inf
     for _ in range(iterations):
+        if stop():
+            break
         near, vectors = np.linalg.eigh(_centred(frame.traffic - np.diag(shift)))
         value, columns = frame.bound(near[:-1], shift)
         if value > best:
@@ -127,7 +130,7 @@ def _centred(matrices: FloatArray) -> FloatArray:
     return np.asarray(centred + top[..., None, None])
 
 
-def ascended(window: Window, floor: float, ceiling: float, iterations: int) -> float:
+def ascended(window: Window, floor: float, ceiling: float, iterations: int, stop: Stop = bool) -> float:
     r"""Return a bound by dual ascent on pairs of placements in a window with groups, at most the cost of a mapping.
 
     Where task t lies at node p, the others cost at least what a linear assignment per group of
@@ -144,6 +147,8 @@ def ascended(window: Window, floor: float, ceiling: float, iterations: int) -> f
     step = RELAXED if max(map(len, window.groups)) == nodes else 1.0
     base = best = 0.0
     for left in reversed(range(iterations)):
+        if stop():
+            break
         costs = (costs + costs.transpose(2, 3, 0, 1)) / 2
         least = np.zeros((tasks, nodes))
         for group in window.groups:
