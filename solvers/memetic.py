@@ -41,7 +41,7 @@ class MemeticParams:
     hot: float = 0.04
     warm: float = 0.1
     cold: float = 0.08
-    reheat: float = 0.8
+    reheat: float = 0.6
 
     def lanes_at(self, effort: int, nodes: int) -> tuple[int, int]:
         """Return the work of a lane, at most 2**60, and how many there are; effort 1 is at most 16 of them."""
