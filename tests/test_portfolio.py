@@ -1,6 +1,6 @@
 """Tests of how effort is dealt out and which stages a solver has."""
 
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
 
@@ -71,6 +71,38 @@ def test_greedy_runs_once_however_much_effort(random_problem):
     names = [stage.name for stage in solve(problem, effort=4).stages]
     assert names.count("greedy") == 1
     assert names.count("dense") == 3
+
+
+def test_large_problems_are_mapped_anew_and_then_refined():
+    """Tests the stages of three rounds under capacity, and that a lattice is constructed first."""
+    graph, hardware = nx.random_geometric_graph(300, 0.1, seed=1), build("torus:4x4").with_slots([20] * 16)
+    problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity")
+    names = [stage.name for stage in solve(problem, solver="search", effort=3).stages]
+    assert names[2:] == ["multilevel", "refinement", "multilevel", "refinement", "multilevel"]
+    lattice = Problem(tasks=task_graph_of(nx.grid_2d_graph(8, 8)), topology=build("torus:4x4x4"), rule="one-to-one")
+    report = solve(lattice, solver="search")
+    assert [stage.name for stage in report.stages][2:] == ["geometry"]
+    assert report.optimal
+
+
+def test_windows_join_while_they_gain(random_problem):
+    """Tests that after a round without gain there is no other."""
+    problem = random_problem("one-to-one", 3, tasks=30, nodes=32)
+    stages = solve(problem, effort=16).stages
+    ran = [k for k, stage in enumerate(stages) if stage.name == "windows"]
+    assert ran
+    assert all(stages[k].cost < stages[k - 1].cost for k in ran[:-1])
+    assert stages[ran[-1]].cost == stages[ran[-1] - 1].cost or len(ran) == 5
+
+
+@pytest.mark.parametrize("rule", ["one-to-one", "capacity"])
+def test_threads_do_not_change_the_mapping(rule):
+    """Tests one and two threads on a problem for the dense and one for the multilevel search."""
+    graph, slots = nx.random_geometric_graph(64, 0.25, seed=1), 1 if rule == "one-to-one" else 4
+    hardware = build("torus:8x8" if rule == "one-to-one" else "torus:4x4")
+    problem = Problem(tasks=task_graph_of(graph), topology=hardware.with_slots([slots] * hardware.size), rule=rule)
+    with ThreadPoolExecutor(2) as pool:
+        assert settled(solve(problem, effort=6, executor=pool)) == settled(solve(problem, effort=6))
 
 
 def test_efforts_of_any_size_are_dealt_out_without_memory():

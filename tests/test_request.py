@@ -57,6 +57,13 @@ def test_huge_whole_numbers_are_named_without_their_digits():
     assert len(str(error.value)) < 120
 
 
+def test_an_end_can_be_put_off():
+    """Tests a request with a time limit and one without."""
+    request = Request(time_limit_s=5)
+    assert request.later(60).deadline_s == request.deadline_s + 60
+    assert Request().later(60).deadline_s is None
+
+
 def test_a_time_limit_sets_the_deadline():
     """Tests that the clock runs from construction."""
     before = time.monotonic()

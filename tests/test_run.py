@@ -57,6 +57,18 @@ def test_a_stage_is_announced_timed_and_recorded(path_problem):
     assert 0 <= stage.seconds < 1
 
 
+def test_a_stage_is_fruitless_if_it_gained_nothing_last_time(path_problem):
+    """Tests a stage that has not run, gained, and then did not."""
+    run, _ = run_of(path_problem, [0, 2, 1])
+    run.record("baseline", 0.0, {})
+    told = [run.fruitless("windows")]
+    for places in ([0, 1, 2], [0, 2, 1]):
+        with run.stage("windows"):
+            run.offer(np.array(places))
+        told.append(run.fruitless("windows"))
+    assert told == [False, False, True]
+
+
 def test_a_stage_that_fails_is_not_recorded(path_problem):
     """Tests that an exception goes through."""
     run, _ = run_of(path_problem, [0, 2, 1])
