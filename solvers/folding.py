@@ -5,7 +5,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from tiger.solvers.lattices import Lattice
@@ -163,7 +163,7 @@ def _jags(lattice: Lattice) -> list[float]:
     return [min(found, default=0.0) for found in others]
 
 
-@cache
+@lru_cache(maxsize=256)
 def orderings(extent: int, axes: int, strided: bool) -> tuple[Digits, ...]:  # noqa: FBT001
     """Return the ways to write an extent as a product of numbers > 1, at most one an axis, as (axis, number) pairs.
 
@@ -176,7 +176,7 @@ def orderings(extent: int, axes: int, strided: bool) -> tuple[Digits, ...]:  # n
     return tuple(found)
 
 
-@cache
+@lru_cache(maxsize=256)
 def factorisations(extent: int, count: int) -> tuple[tuple[int, ...], ...]:
     """Return all tuples of `count` numbers >= 1 whose product is the extent."""
     if count == 1:

@@ -99,6 +99,8 @@ def _dissected(problem: Problem, inst: Instance, params: MultilevelParams, seed:
     """Cut until every region with tasks is one node; None once told to stop."""
     parts, least = None, np.inf
     for head in range(params.heads_at(inst.indices.size)):
+        if stop():
+            return None
         begun = Dissection(problem, inst, derived(seed, head))
         while len(begun.nodes) < params.few and len(begun.open) and not stop():
             _halved(begun, params, stop)

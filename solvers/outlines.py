@@ -12,6 +12,7 @@ from tiger.solvers.moves import distance
 
 PROBES = 16
 FINE = 1024
+LONGEST = 512
 
 
 class Outlines(Protocol):
@@ -90,8 +91,10 @@ class Probes:
 
 
 def outlines_of(metric: Metric, inst: Instance) -> Outlines:
-    """Return what outlines the regions of a metric."""
-    return Marginals(metric) if isinstance(metric, GridMetric) else Probes(inst)
+    """Return what outlines the regions of a metric: marginals on grids whose extents add up to 512 at most."""
+    if isinstance(metric, GridMetric) and sum(metric.dims) <= LONGEST:
+        return Marginals(metric)
+    return Probes(inst)
 
 
 @kernel

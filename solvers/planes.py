@@ -1,6 +1,6 @@
 """Planes: reorder the planes of a grid of nodes along each of its axes, whoever lies on them."""
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def _moved(flow: FloatArray, away: FloatArray, position: IntArray) -> IntArray:
     return np.asarray(moves[int(prices.argmin())])
 
 
-@cache
+@lru_cache(maxsize=256)
 def runs(extent: int) -> IntArray:
     """Return new[k, extent], where each position goes if a run of them is reversed, or shifted by one either way."""
     found = []

@@ -112,10 +112,12 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
 def _scaled(flow: FloatArray, away: FloatArray, bias: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the matrices divided by powers of two, which is exact, so that no single cost exceeds 1."""
     far = math.frexp(float(away.max()))[1]
-    most = math.frexp(float(flow.max()))[1] + far
     spread = bias - np.min(bias, axis=1, keepdims=True)
     widest = float(spread.max(initial=0.0, where=np.isfinite(spread)))
-    unit = max(most, math.frexp(widest)[1]) if widest > 0.0 else most
+    largest = [math.frexp(widest)[1]] if widest > 0.0 else []
+    if flow.any() and away.any():
+        largest.append(math.frexp(float(flow.max()))[1] + far)
+    unit = max(largest, default=0)
     return np.ldexp(flow, far - unit), np.ldexp(away, -far), np.ldexp(spread, -unit)
 
 

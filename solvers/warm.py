@@ -1,19 +1,34 @@
 """Compile the kernels of searches into numba's cache, or load them from there."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import scipy.sparse as sp
 
 from tiger.model.aims import Order
+from tiger.model.arrays import IntArray
 from tiger.model.metrics import TreeMetric
-from tiger.model.problem import Problem
-from tiger.model.seams import Search
+from tiger.model.problem import Problem, Rule
+from tiger.model.seams import Assignment, Search, Stop
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 
 TASKS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """Repair a mapping, which the multilevel search does where memory or forbidden pairs ask for it."""
+
+    def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
+        """Return a repaired `start[n]`, here one that breaks a rule, or the same."""
+        from tiger.solvers.instance import instance_of
+        from tiger.solvers.repair import mended
+
+        found = mended(problem, instance_of(problem), start, stop)
+        return Assignment(places=start if found is None else found)
 
 
 def warm(progress: Callable[[str], None]) -> None:
@@ -28,18 +43,18 @@ def warm(progress: Callable[[str], None]) -> None:
 
 @cache
 def load(name: str) -> None:
-    """Run a search by the name of its stage once in a process, on a ring of 16 tasks; nothing for one without kernels.
+    """Run a search by the name of its stage once in a process, on 16 tasks; nothing for one without kernels.
 
     All problems use the same compiled code, whatever their rule or metric.
     """
     make = _searches().get(name)
-    if make is not None:
-        search, problem = make()
+    for search, problem in () if make is None else make():
         search.search(problem, np.arange(TASKS) // (TASKS // problem.topology.size), effort=1, seed=0, stop=bool)
 
 
-def _searches() -> dict[str, Callable[[], tuple[Search, Problem]]]:
-    """Return what makes a search that has kernels, and a problem for it."""
+def _searches() -> dict[str, Callable[[], tuple[tuple[Search, Problem], ...]]]:
+    """Return what makes the searches of a name that have kernels, and problems for them."""
+    from tiger.solvers.baselines import Random
     from tiger.solvers.dense import Dense
     from tiger.solvers.exact import Exact
     from tiger.solvers.greedy import Greedy
@@ -49,17 +64,18 @@ def _searches() -> dict[str, Callable[[], tuple[Search, Problem]]]:
     from tiger.solvers.refinement import Refinement, RefineParams
 
     return {
-        "greedy": lambda: (Greedy(), _ring(1)),
-        "exact": lambda: (Exact(visits=1), _ring(1)),
-        "dense": lambda: (Dense(), _ring(1)),
-        "annealing": lambda: (Annealing(), _ring(1)),
-        "multilevel": lambda: (Multilevel(), _ring(4)),
-        "refinement": lambda: (Refinement(RefineParams(crowded=1)), _ring(4)),
-        "objective": lambda: (Judged(Order(np.arange(TASKS))), _ring(1)),
+        "greedy": lambda: ((Greedy(), _ring(1)),),
+        "exact": lambda: ((Exact(visits=1), _ring(1)),),
+        "random": lambda: ((Random(), _ring(1)),),
+        "dense": lambda: ((Dense(), _ring(1)),),
+        "annealing": lambda: ((Annealing(), _ring(1)),),
+        "multilevel": lambda: ((Multilevel(), _ring(1)), (Mending(), _ring(4, ("0", "0")))),
+        "refinement": lambda: ((Refinement(RefineParams(crowded=1)), _ring(4)),),
+        "objective": lambda: ((Judged(Order(np.arange(TASKS))), _ring(1)),),
     }
 
 
-def _ring(slots: int) -> Problem:
+def _ring(slots: int, *forbidden: tuple[str, str]) -> Problem:
     """Return a ring of tasks that fills a tree of nodes with so many slots."""
     turn = np.arange(TASKS)
     traffic = sp.csr_array((np.ones(TASKS), (turn, np.roll(turn, 1))), shape=(TASKS, TASKS))
@@ -67,4 +83,5 @@ def _ring(slots: int) -> Problem:
     tree = TreeMetric((nodes // 4, 4), (1.0, 2.0))
     topology = Topology(names=tuple(map(str, range(nodes))), metric=tree, slots=np.full(nodes, slots))
     tasks = TaskGraph(names=tuple(map(str, range(TASKS))), traffic=traffic)
-    return Problem(tasks=tasks, topology=topology, rule="one-to-one" if slots == 1 else "capacity")
+    rule: Rule = "one-to-one" if slots == 1 else "capacity"
+    return Problem(tasks=tasks, topology=topology, rule=rule, forbidden=forbidden)

@@ -297,3 +297,12 @@ def test_effort_sharpens_the_bound():
     bounds = [stage.detail["lower_bound"] for stage in report.stages if stage.name == "bound"]
     assert len(bounds) == 2
     assert bounds[0] < bounds[1] == report.lower_bound <= report.cost
+
+
+def test_bug_the_bound_is_sharpened_once():
+    """Tests an effort whose last two rounds are of the same size."""
+    problem = Problem(
+        tasks=task_graph_of(nx.gnm_random_graph(12, 34, seed=5)), topology=build("grid:3x4"), rule="one-to-one"
+    )
+    stages = [stage.name for stage in solve(problem, solver="random", effort=12).stages]
+    assert stages.count("bound") == 2

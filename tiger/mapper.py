@@ -81,7 +81,7 @@ def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     with run.stage("bound") as detail:
         run.bound = min(lower_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
-    steps, loading_s = ((), 0.0) if run.ended else _planned(request, problem)
+    steps, loading_s = ((), 0.0) if run.ended and aim is None else _planned(request, problem)
     # Loading kernels, or compiling them once, is the start of the program and no part of a solve.
     begun, request = begun + loading_s, request.later(loading_s)
     run.deadline = Deadline(request.cost_deadline_s)
@@ -97,6 +97,8 @@ def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
 def _planned(request: Request, problem: Problem) -> tuple[tuple[Step, ...], float]:
     """Return the steps of a solver and the seconds that loading them took."""
     begun = time.perf_counter()
+    if request.objective != "cost":
+        load("objective")
     return plan(request, problem), time.perf_counter() - begun
 
 
@@ -117,11 +119,12 @@ def _improve(run: Run, request: Request, steps: tuple[Step, ...]) -> None:
 
 def _sharpen(run: Run, over: int, most: int) -> None:
     """Raise the lower bound on the cost by the ascents that are worth their time once effort is being spent."""
-    if run.measure is not None or not over < len(run.problem.free) * run.problem.topology.size <= most:
+    known = sum(stage.name == "bound" for stage in run.stages)
+    if run.measure is not None or known > 1 or not over < len(run.problem.free) * run.problem.topology.size <= most:
         return
     with run.stage("bound") as detail:
         bound = strong_bound(run.problem, run.places, iterations=SHARPEN_ITERATIONS, stop=run.deadline)
-        run.bound = min(bound, run.cost)
+        run.bound = max(run.bound or 0.0, min(bound, run.cost))
         detail["lower_bound"] = run.bound
 
 
@@ -129,7 +132,6 @@ def _towards(request: Request, aim: Aim) -> tuple[Step, ...]:
     """Return the stages that lead to an objective: reweighted costs for the request's solver, then annealing."""
     if request.solver == "identity":
         return ()
-    load("objective")
     reweighted, ways = partial(reweigh, aim, partial(_resolved, request)), aim.ways()
     return (reweighted,) if ways is None else (reweighted, partial(anneal, registry.judged(ways)))
 

@@ -16,7 +16,7 @@ Topology = Annotated[
     typer.Option(metavar="SPEC", help="Like torus:4x4, see `tiger topologies`; or a .json or .arc file."),
 ]
 Rule = Annotated[Literal["one-to-one", "levels", "capacity"] | None, typer.Option(help="Which tasks may share a node.")]
-Slots = Annotated[int | None, typer.Option(metavar="N", help="Tasks per node; implies --rule capacity.")]
+Slots = Annotated[int | None, typer.Option(metavar="N", help="Tasks per node; more than 1 implies --rule capacity.")]
 Imbalance = Annotated[
     float, typer.Option(metavar="X", help="Scale slots by 1 + X, rounded down; implies --rule capacity.")
 ]

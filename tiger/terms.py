@@ -22,7 +22,8 @@ class Terms:
     """Hold what is asked, tasks and nodes by name.
 
     `slots` >= 1 replaces the slots of every node that has any; `imbalance` X >= 0 then scales them by 1 + X, rounded
-    down. Both belong to the capacity rule, which is the default once one of them is given. Raises InputError for a
+    down. Both belong to the capacity rule, which is the default once one of them is given, but for slots of 1, which
+    may also be said under one-to-one and alone stand for it. Raises InputError for a
     value out of bounds and TypeError for one of another type.
     """
 

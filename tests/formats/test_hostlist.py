@@ -87,3 +87,11 @@ def test_several_words_are_never_a_file():
     """The message speaks of the first unknown one alone."""
     with pytest.raises(InputError, match=r"got 'm1'$"):
         listed("m1 m2", CLUSTER)
+
+
+def test_bug_wrong_names_in_a_file_are_told_as_such(tmp_path):
+    """Tests that a file given as text is not said to be missing."""
+    (tmp_path / "nodes.txt").write_text("0,0,1 zz1\n")
+    with pytest.raises(InputError, match="zz1") as caught:
+        listed(str(tmp_path / "nodes.txt"), build("torus:2x2x2"))
+    assert (caught.value.field, "no file" in caught.value.reason) == ("allocation/1", False)

@@ -147,3 +147,14 @@ def test_one_unit_of_effort_suffices_for_a_score_of_tasks():
     problem = Problem(tasks=task_graph_of(graph), topology=build("torus:4x5"), rule="one-to-one")
     costs = [cost_of(problem, search(problem, Dense(), seed=seed).places).total for seed in range(5)]
     assert min(costs) == 20
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-12])
+def test_bug_prices_decide_where_there_is_no_traffic(scale):
+    """Tests small prices against the rearrangement of works and prices."""
+    work, price = np.random.default_rng(1).random((2, 30))
+    hardware = replace(build("grid:6x5"), cost=scale * price)
+    tasks = TaskGraph(names=tuple(map(str, range(30))), traffic=np.zeros((30, 30)), work=work)
+    problem = Problem(tasks=tasks, topology=hardware, rule="one-to-one")
+    least = scale * np.sort(work) @ np.sort(price)[::-1]
+    assert cost_of(problem, search(problem, Dense()).places).total == pytest.approx(least, rel=1e-4)

@@ -1,14 +1,17 @@
 """Tests of mean distances between regions."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
+from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.solvers import outlines
 from tiger.solvers.instance import instance_of
 from tiger.solvers.outlines import outlines_of
+from tiger.topologies.spec import build
 
 METRICS = (
     GridMetric((4, 5), (True, False), 2.0),
@@ -52,3 +55,9 @@ def test_nodes_count_by_their_seats(metric, drawn):
     nodes = np.array([3, 3, 3, 9])
     expected = (metric.between(nodes, one) + metric.between(one, nodes)).mean() / 2
     assert made.apart(pair[None, :], row)[0] == pytest.approx(expected)
+
+
+def test_bug_long_axes_need_no_matrix():
+    """Tests that a ring of 65,536 nodes, whose marginals would fill 32 GiB, is outlined by probes."""
+    problem = Problem(tasks=task_graph_of(nx.path_graph(2)), topology=build("ring:65536"), rule="one-to-one")
+    assert outlines_of(problem.metric, instance_of(problem)).width == outlines.PROBES

@@ -30,12 +30,18 @@ def listed(source: str | Path, topology: Topology) -> list[str]:
     try:
         return _names(source, topology)
     except InputError as error:
-        with suppress(OSError, ValueError):
-            if Path(source).is_file():
-                return listed(Path(source), topology)
+        if _is_file(source):
+            return listed(Path(source), topology)
         if len(source.split()) == 1:
             raise InputError(error.field, f"{error.reason}; there is no file of that name either") from None
         raise
+
+
+def _is_file(text: str) -> bool:
+    """Tell whether there is a file of a name, which may be no name that the system takes."""
+    with suppress(OSError, ValueError):
+        return Path(text).is_file()
+    return False
 
 
 def _names(text: str, topology: Topology) -> list[str]:
