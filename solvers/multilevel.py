@@ -57,6 +57,9 @@ class MultilevelParams:
         return min(max(self.entries // max(entries, 1), 2), self.heads)
 
 
+QUICK = MultilevelParams(cuts=1, tries=2, cycles=0, heads=1, rounds=0)
+
+
 def applies(problem: Problem) -> bool:
     """Tell whether a problem is one for multilevel mapping: by capacity or one to one, not small, and sparse."""
     size = problem.free.size

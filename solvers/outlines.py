@@ -79,7 +79,7 @@ class Probes:
 
     def apart(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances, by fewer probes where regions are many, and so small; O(r)."""
-        step = PROBES // min(max(MANY // len(outlines), 2), PROBES)
+        step = PROBES // min(max(MANY // max(len(outlines), 1), 2), PROBES)
         return self._mean(outlines[:, ::step].copy(), outline[::step].copy())
 
     def table(self, outlines: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from tiger.model.seams import Search, Stop
 from tiger.model.window import Block
 
 GROUP = "tiger.samplers"
-MULTILEVEL_FROM, ANNEALED_UP_TO = 48, 200
+MULTILEVEL_FROM, QUICK_FROM, ANNEALED_UP_TO = 48, 1024, 200
 DWAVE = ("dwave", "leap-bqm", "leap-cqm", "leap-nl")
 
 
@@ -96,6 +96,8 @@ def natives(problem: Problem) -> tuple[tuple[str, Search], ...]:
     if dense.applies(problem):
         return (*searches, ("dense", dense.Dense()))
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
+    if large and problem.free.size >= QUICK_FROM:
+        searches.append(("bisection", multilevel.Multilevel(multilevel.QUICK)))
     if large:
         searches += [("refinement", Refinement()), ("multilevel", multilevel.Multilevel(finish=Refinement()))]
     if not large or problem.free.size <= ANNEALED_UP_TO:

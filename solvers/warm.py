@@ -69,6 +69,7 @@ def _searches() -> dict[str, Callable[[], tuple[tuple[Search, Problem], ...]]]:
         "random": lambda: ((Random(), _ring(1)),),
         "dense": lambda: ((Dense(), _ring(1)),),
         "annealing": lambda: ((Annealing(), _ring(1)),),
+        "bisection": lambda: ((Multilevel(), _ring(1)),),
         "multilevel": lambda: ((Multilevel(), _ring(1)), (Mending(), _ring(4, ("0", "0")))),
         "refinement": lambda: ((Refinement(RefineParams(crowded=1)), _ring(4)),),
         "objective": lambda: ((Judged(Order(np.arange(TASKS))), _ring(1)),),

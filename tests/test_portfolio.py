@@ -156,3 +156,12 @@ def test_options_of_the_ising_path_are_used(random_problem, monkeypatch):
     assert seen[0] == asked
     assert (seen[1].penalty_scale, seen[1].beta_range, seen[1].capacity) == (0.4, (0.1, 2.0), "slack-free")
     assert (seen[1].passes, seen[1].starts) == (1, 0)
+
+
+def test_a_large_problem_has_a_good_mapping_soon():
+    """Tests that the first cut of everything comes once, before the thorough ones."""
+    graph, hardware = nx.random_geometric_graph(1024, 0.05, seed=1), build("tree:4x8@1,10").with_slots([32] * 32)
+    problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity")
+    stages = solve(problem, solver="search", effort=2).stages
+    assert [stage.name for stage in stages][2:] == ["bisection", "multilevel", "refinement", "multilevel"]
+    assert stages[2].cost < 0.5 * stages[0].cost

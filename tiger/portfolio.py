@@ -23,7 +23,7 @@ EXACT_CELLS = 2_000_000
 WINDOWED = 1 << 16
 SPLIT = ("dense", "annealing", "multilevel", "random")
 LATER, FRESH = ("refinement",), ("multilevel",)
-SETTLED = ("identity", "greedy", "geometry")
+SETTLED = ("identity", "greedy", "geometry", "bisection")
 
 
 def budgets(request: Request) -> Iterator[tuple[int, int]]:
