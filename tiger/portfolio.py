@@ -20,7 +20,7 @@ from tiger.solvers.warm import load
 Step = Callable[[Run, int, int], None]
 EXACT_TASKS = 24
 EXACT_CELLS = 2_000_000
-WINDOWED = 1 << 16
+WINDOWED = 1 << 12
 SPLIT = ("dense", "annealing", "multilevel", "random")
 LATER, FRESH = ("refinement",), ("multilevel",)
 SETTLED = ("identity", "greedy", "geometry", "bisection")
