@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import Literal
@@ -45,6 +46,16 @@ BUILT_IN = (
 )
 
 
+SEARCHES = {
+    "exact": ("exact", "Exact"),
+    "greedy": ("greedy", "Greedy"),
+    "random": ("baselines", "Random"),
+    "identity": ("baselines", "Identity"),
+    "leap-cqm": ("leap", "CqmSearch"),
+    "leap-nl": ("leap", "NlSearch"),
+}
+
+
 def available() -> tuple[SolverInfo, ...]:
     """Return every solver that `solver=` accepts by name, those of the entry-point group `tiger.samplers` last.
 
@@ -68,33 +79,24 @@ def kind_of(name: str) -> Literal["portfolio", "search", "sampler"]:
 
 def search(name: str) -> Search:
     """Return a search by name; its kernels are imported here and no earlier."""
-    from tiger.solvers.baselines import Identity, Random
-    from tiger.solvers.exact import Exact
-    from tiger.solvers.greedy import Greedy
-    from tiger.solvers.leap import CqmSearch, NlSearch
-
-    made: dict[str, Callable[[], Search]] = {
-        "exact": Exact,
-        "greedy": Greedy,
-        "random": Random,
-        "identity": Identity,
-        "leap-cqm": CqmSearch,
-        "leap-nl": NlSearch,
-    }
-    return made[name]()
+    module, kind = SEARCHES[name]
+    made: Callable[[], Search] = getattr(import_module(f"tiger.solvers.{module}"), kind)
+    return made()
 
 
 def natives(problem: Problem) -> tuple[tuple[str, Search], ...]:
     """Return the searches on a problem itself that suit it, by the names of their stages, in the order of a round."""
-    from tiger.solvers import dense, geometry, multilevel
-    from tiger.solvers.local import Annealing
-    from tiger.solvers.refinement import Refinement
+    from tiger.solvers import dense, geometry
 
     searches: list[tuple[str, Search]] = []
     if geometry.applies(problem):
         searches.append(("geometry", geometry.Geometry()))
     if dense.applies(problem):
         return (*searches, ("dense", dense.Dense()))
+    from tiger.solvers import multilevel
+    from tiger.solvers.local import Annealing
+    from tiger.solvers.refinement import Refinement
+
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
     if large and problem.free.size >= QUICK_FROM:
         searches.append(("bisection", multilevel.Multilevel(multilevel.QUICK)))

@@ -14,8 +14,11 @@ from tiger.model.problem import Problem, Rule
 from tiger.model.seams import Assignment, Search, Stop
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+from tiger.solvers.registry import exact
+from tiger.solvers.registry import search as registry_search
 
 TASKS = 16
+KERNELS = ("greedy", "exact", "random", "dense", "annealing", "bisection", "multilevel", "refinement", "objective")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ def warm(progress: Callable[[str], None]) -> None:
 
     Takes about 40 s of compilation the first time after installation, and about a second from the cache.
     """
-    for name in _searches():
+    for name in KERNELS:
         progress(name)
         load(name)
 
@@ -47,33 +50,35 @@ def load(name: str) -> None:
 
     All problems use the same compiled code, whatever their rule or metric.
     """
-    make = _searches().get(name)
-    for search, problem in () if make is None else make():
+    for search, problem in _exercises(name):
         search.search(problem, np.arange(TASKS) // (TASKS // problem.topology.size), effort=1, seed=0, stop=bool)
 
 
-def _searches() -> dict[str, Callable[[], tuple[tuple[Search, Problem], ...]]]:
-    """Return what makes the searches of a name that have kernels, and problems for them."""
-    from tiger.solvers.baselines import Random
-    from tiger.solvers.dense import Dense
-    from tiger.solvers.exact import Exact
-    from tiger.solvers.greedy import Greedy
-    from tiger.solvers.judged import Judged
-    from tiger.solvers.local import Annealing
-    from tiger.solvers.multilevel import Multilevel
-    from tiger.solvers.refinement import Refinement, RefineParams
+def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
+    """Return searches that call all kernels of a stage, with problems for them."""
+    if name not in KERNELS:
+        return ()
+    if name == "objective":
+        from tiger.solvers.judged import Judged
 
-    return {
-        "greedy": lambda: ((Greedy(), _ring(1)),),
-        "exact": lambda: ((Exact(visits=1), _ring(1)),),
-        "random": lambda: ((Random(), _ring(1)),),
-        "dense": lambda: ((Dense(), _ring(1)),),
-        "annealing": lambda: ((Annealing(), _ring(1)),),
-        "bisection": lambda: ((Multilevel(), _ring(1)),),
-        "multilevel": lambda: ((Multilevel(), _ring(1)), (Mending(), _ring(4, ("0", "0")))),
-        "refinement": lambda: ((Refinement(RefineParams(crowded=1)), _ring(4)),),
-        "objective": lambda: ((Judged(Order(np.arange(TASKS))), _ring(1)),),
-    }
+        return ((Judged(Order(np.arange(TASKS))), _ring(1)),)
+    if name in ("bisection", "multilevel"):
+        from tiger.solvers.multilevel import Multilevel
+
+        return (Multilevel(), _ring(1)), (Mending(), _ring(4, ("0", "0")))
+    if name == "refinement":
+        from tiger.solvers.refinement import Refinement, RefineParams
+
+        return ((Refinement(RefineParams(crowded=1)), _ring(4)),)
+    if name == "dense":
+        from tiger.solvers.dense import Dense
+
+        return ((Dense(), _ring(1)),)
+    if name == "annealing":
+        from tiger.solvers.local import Annealing
+
+        return ((Annealing(), _ring(1)),)
+    return ((exact(1) if name == "exact" else registry_search(name), _ring(1)),)
 
 
 def _ring(slots: int, *forbidden: tuple[str, str]) -> Problem:
