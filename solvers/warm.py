@@ -18,7 +18,18 @@ from tiger.solvers.registry import exact
 from tiger.solvers.registry import search as registry_search
 
 TASKS = 16
-KERNELS = ("greedy", "exact", "random", "dense", "annealing", "bisection", "multilevel", "refinement", "objective")
+KERNELS = (
+    "greedy",
+    "exact",
+    "random",
+    "dense",
+    "annealing",
+    "bisection",
+    "multilevel",
+    "repair",
+    "refinement",
+    "objective",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,9 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     if name in ("bisection", "multilevel"):
         from tiger.solvers.multilevel import Multilevel
 
-        return (Multilevel(), _ring(1)), (Mending(), _ring(4, ("0", "0")))
+        return ((Multilevel(), _ring(1)),)
+    if name == "repair":
+        return ((Mending(), _ring(4, ("0", "0"))),)
     if name == "refinement":
         from tiger.solvers.refinement import Refinement, RefineParams
 

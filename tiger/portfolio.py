@@ -78,6 +78,8 @@ def _auto(request: Request, problem: Problem) -> tuple[Step, ...]:
 
 def _native(request: Request, problem: Problem) -> tuple[Step, ...]:
     """Return the searches on the problem itself that suit it."""
+    if problem.tasks.memory is not None or len(problem.banned):
+        load("repair")
     return tuple(_step(request, name, search) for name, search in registry.natives(problem))
 
 

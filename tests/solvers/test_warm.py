@@ -6,7 +6,18 @@ from numba.core import event
 from tiger.feasibility import launch_order
 from tiger.solvers import registry, warm
 
-NAMES = ["greedy", "exact", "random", "dense", "annealing", "bisection", "multilevel", "refinement", "objective"]
+NAMES = [
+    "greedy",
+    "exact",
+    "random",
+    "dense",
+    "annealing",
+    "bisection",
+    "multilevel",
+    "repair",
+    "refinement",
+    "objective",
+]
 
 
 def test_warming_says_what_comes_next():
