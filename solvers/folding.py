@@ -164,7 +164,7 @@ def _jags(lattice: Lattice) -> list[float]:
 
 
 @lru_cache(maxsize=256)
-def orderings(extent: int, axes: int, strided: bool) -> tuple[Digits, ...]:  # noqa: FBT001
+def orderings(extent: int, axes: int, strided: bool) -> tuple[Digits, ...]:  # noqa: FBT001 (a property, not a mode)
     """Return the ways to write an extent as a product of numbers > 1, at most one an axis, as (axis, number) pairs.
 
     Where they are strided, each in every order, outermost first.
