@@ -42,9 +42,13 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "executors": (VALUES, {"dask"}),
     "mapper": (VALUES | {"core", "executors", "solvers", "partition"}, ARRAYS | {"dimod"}),
     "door": (VALUES | {"core", "formats", "topologies", "mapper"}, GRAPHS | {"dimod"}),
+    "circuits": (
+        VALUES | {"core", "topologies", "formats", "solvers", "partition", "mapper", "door"},
+        GRAPHS | {"dimod", "numba", "qiskit", "rustworkx"},
+    ),
     "plot": (VALUES | {"core"}, GRAPHS | {"matplotlib"}),
-    "api": (VALUES | {"core", "formats", "topologies", "solvers", "mapper", "door", "package"}, SERVICE),
-    "cli": (VALUES | {"core", "topologies", "solvers", "mapper", "door", "api", "package"}, {"typer", "rich"}),
+    "api": (VALUES | {"core", "formats", "topologies", "solvers", "mapper", "door", "circuits", "package"}, SERVICE),
+    "cli": (VALUES | {"core", "topologies", "solvers", "mapper", "door", "circuits", "api", "package"}, {"typer", "rich"}),
     "package": (set(), set()),
 }
 # Modules of one file that belong to a room of another name; every other one is core.

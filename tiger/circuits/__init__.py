@@ -1,0 +1,1 @@
+"""Quantum circuits on coupling maps: layout and routing."""

@@ -1,0 +1,28 @@
+"""The dumb sibling of the router: every gate walks one of its qubits along a shortest path."""
+
+import numpy as np
+
+from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.skeleton import Skeleton
+
+
+def shortest_paths(skeleton: Skeleton, coupling: Coupling, start: IndexArray) -> Route:
+    """Route the nodes in circuit order from `start[N]`, with distance - 1 SWAPs for every gate; O(g D)."""
+    place, holds = start.copy(), np.argsort(start).astype(np.int32)
+    steps: list[tuple[int, int]] = []
+    for node, (a, b) in enumerate(skeleton.pairs.tolist()):
+        while a >= 0 and coupling.hops[place[a], place[b]] > 1:
+            here = int(place[a])
+            there = _nearer(coupling, here, int(place[b]))
+            steps.append((-1 - here, there))
+            holds[[here, there]] = holds[[there, here]]
+            place[holds[[here, there]]] = here, there
+        steps.append((node, PLAIN))
+    return Route(start=start.copy(), steps=np.array(steps, np.int32).reshape(-1, 2))
+
+
+def _nearer(coupling: Coupling, here: int, goal: int) -> int:
+    """Return the first neighbour that is nearer to the goal."""
+    around = coupling.neighbours[here]
+    return int(next(q for q in around.tolist() if q >= 0 and coupling.hops[q, goal] < coupling.hops[here, goal]))
