@@ -1,0 +1,79 @@
+"""When the two-qubit gates of a circuit can run, and which of its qubits they bring together how much."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from tiger.circuits.coupling import IndexArray
+from tiger.circuits.skeleton import Skeleton
+from tiger.model.arrays import FloatArray, locked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Timeline:
+    """Hold the k two-qubit gates of a circuit in the order of their levels.
+
+    `node[k]` is a gate's node, `pairs[k, 2]` its qubits, `level[k]` ascending. No level has a qubit twice.
+    """
+
+    node: IndexArray
+    pairs: IndexArray
+    level: IndexArray
+
+    @property
+    def depth(self) -> int:
+        """Return the number of levels."""
+        return int(self.level[-1]) + 1 if len(self.level) else 0
+
+
+def timeline(skeleton: Skeleton) -> Timeline:
+    """Return the gates at their earliest levels, those that commute one after another in circuit order; O(g depth)."""
+    level = levels(skeleton)
+    gates = np.flatnonzero(skeleton.pairs[:, 0] >= 0)
+    order = gates[np.argsort(level[gates], kind="stable")].astype(np.int32)
+    return Timeline(node=locked(order), pairs=locked(skeleton.pairs[order]), level=locked(level[order]))
+
+
+def levels(skeleton: Skeleton) -> IndexArray:
+    """Return level[g]: the first after all that a node waits for at which its qubits are free.
+
+    A node without qubits of its own takes no level, but for a block of control flow with gates inside, which takes one.
+    """
+    ready, level = [0] * len(skeleton.pairs), np.zeros(len(skeleton.pairs), np.int32)
+    busy: list[set[int]] = [set() for _ in range(skeleton.qubits)]
+    blocks = set(skeleton.inner[:, 0].tolist())
+    bounds, after = skeleton.first.tolist(), skeleton.after.tolist()
+    for node, (a, b) in enumerate(skeleton.pairs.tolist()):
+        at = ready[node]
+        if a >= 0:
+            while at in busy[a] or at in busy[b]:
+                at += 1
+            busy[a].add(at)
+            busy[b].add(at)
+        level[node] = at
+        done = at + (a >= 0 or node in blocks)
+        for later in after[bounds[node] : bounds[node + 1]]:
+            ready[later] = max(ready[later], done)
+    return level
+
+
+def interaction(skeleton: Skeleton, half: float | None = None, around: int = 0) -> sp.csr_array:
+    """Return weight[n, n] above the diagonal: the gates of two qubits, fading with their levels from `around`.
+
+    A gate on level L counts 0.5 ** (abs(L - around) / half), or 1 where `half`, in levels, is None. Gates inside blocks
+    of control flow count on the level of the block. O(g depth).
+    """
+    level = levels(skeleton)
+    gates = np.flatnonzero(skeleton.pairs[:, 0] >= 0)
+    ends = np.concatenate([skeleton.pairs[gates], skeleton.inner[:, 1:]])
+    weight = faded(np.concatenate([level[gates], level[skeleton.inner[:, 0]]]) - around, half)
+    ends = np.sort(ends, axis=1)
+    return sp.coo_array((weight, (ends[:, 0], ends[:, 1])), shape=(skeleton.qubits, skeleton.qubits)).tocsr()
+
+
+def faded(levels_away: IndexArray, half: float | None) -> FloatArray:
+    """Return the weight of gates so many levels away, which halves every `half` levels, to a millionth at least."""
+    if half is None:
+        return np.ones(len(levels_away))
+    return np.asarray(np.maximum(0.5 ** (np.abs(levels_away) / half), 1e-6))

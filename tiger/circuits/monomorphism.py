@@ -1,0 +1,317 @@
+"""Compiled subgraph monomorphism: put a graph onto a device so that every edge of it lies on an edge.
+
+Constraint search with a domain per vertex, as the solvers of C. McCreesh, P. Prosser, J. Trimble
+(doi:10.1007/978-3-030-51372-6_19) have it: smallest weighted domain first, restarts, degrees of neighbours compared.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.solvers.kernel import kernel
+
+WIDE = 4
+RESTART = 200
+MIX = 3
+TRAIL, QUEUE, STAMP, DICE, RUN, PATIENCE, LEFT, COUNTS = range(8)
+DICE_FACTOR, DICE_SIZE = 48_271, 2_147_483_647
+
+
+class Device(NamedTuple):
+    """Hold what the search reads of a device: `near[N, d]` and `hops[N, N]` of the coupling map, writable copies."""
+
+    near: IndexArray
+    hops: IndexArray
+
+    @classmethod
+    def of(cls, coupling: Coupling) -> "Device":
+        """Return the arrays of a coupling map."""
+        return cls(coupling.neighbours.copy(), coupling.hops.astype(np.int32))
+
+
+class Matcher(NamedTuple):
+    """Hold a search for places of n vertices on N device qubits.
+
+    `domain[n, N]` lists the qubits of a vertex, the first `size[n]` of them still open, and `slot[n, N]` is its
+    inverse, so that undoing removals only means to restore a size (`trail[k, 2]`: vertex, size before). `partner[n, d]`
+    are the neighbours of a vertex, padded by -1; `wish[n]` is a qubit it is put near, or -1. `stack[n + 1, 3]`: vertex,
+    qubit and trail length of every decision. `queue[n]` and `queued[n]`: vertices whose domain has shrunk. `mark[N]`:
+    stamps. `user[N]`: the vertex last put there. `weight[n]`: degree and failures. `counts`: lengths of trail and
+    queue, last stamp, state of the dice; number of the run, its calls until it gives up, and all that are left.
+    """
+
+    near: IndexArray
+    hops: IndexArray
+    partner: IndexArray
+    wish: IndexArray
+    domain: IndexArray
+    slot: IndexArray
+    size: IndexArray
+    trail: IndexArray
+    stack: IndexArray
+    queue: IndexArray
+    queued: BoolArray
+    mark: IndexArray
+    user: IndexArray
+    weight: FloatArray
+    counts: IntArray
+
+
+def matcher_of(partner: IndexArray, device: Device, allowed: BoolArray, wish: IndexArray) -> Matcher:
+    """Return a search over the domains `allowed[n, N]`; O(n N) time and memory."""
+    n, size = allowed.shape
+    domain, slot, open_qubits = np.empty((n, size), np.int32), np.empty((n, size), np.int32), np.empty(n, np.int32)
+    split(allowed, domain, slot, open_qubits)
+    return Matcher(
+        near=device.near,
+        hops=device.hops,
+        partner=partner,
+        wish=wish,
+        domain=domain,
+        slot=slot,
+        size=open_qubits,
+        trail=np.empty((n * size + 1, 2), np.int32),
+        stack=np.empty((n + 1, 3), np.int32),
+        queue=np.zeros(n, np.int32),
+        queued=np.zeros(n, np.bool_),
+        mark=np.zeros(size, np.int32),
+        user=np.zeros(size, np.int32),
+        weight=(partner >= 0).sum(axis=1).astype(np.float64),
+        counts=np.zeros(COUNTS, np.int64),
+    )
+
+
+@kernel
+def split(allowed: BoolArray, domain: IndexArray, slot: IndexArray, size: IndexArray) -> None:
+    """List the qubits of every vertex, those it may go to first, both in ascending order."""
+    for v in range(len(allowed)):
+        size[v] = 0
+        for q in range(allowed.shape[1]):
+            size[v] += allowed[v, q]
+        low, high = 0, size[v]
+        for q in range(allowed.shape[1]):
+            index = low if allowed[v, q] else high
+            domain[v, index], slot[v, q] = q, index
+            low += allowed[v, q]
+            high += not allowed[v, q]
+
+
+@kernel
+def search(m: Matcher, places: IndexArray, quota: int, calls: int, seed: int) -> tuple[int, bool, int]:
+    """Look for k embeddings within so many calls (decisions tried); return (how many, whether that is all, calls made).
+
+    Fill `places[k, n]`, at most `quota` from each run; runs may repeat one. The search starts anew with other qubits
+    first when a run takes long (M. Luby, A. Sinclair, D. Zuckerman, doi:10.1016/0020-0190(93)90029-9). About
+    O(n + d^2) a call.
+    """
+    undo(m, 0)
+    m.counts[DICE] = 1 + seed % (DICE_SIZE - 1)
+    m.counts[RUN], m.counts[LEFT] = 0, calls
+    hopeless = False
+    for v in range(len(m.size)):
+        touch(m, v)
+        hopeless = hopeless or m.size[v] == 0
+    found, complete, root = 0, not propagate(m) or hopeless, m.counts[TRAIL]
+    while not complete and m.counts[LEFT] > 0 and found < len(places):
+        undo(m, root)
+        m.counts[RUN] += 1
+        m.counts[PATIENCE] = RESTART * luby(m.counts[RUN])
+        found, complete = descend(m, places, found, min(found + quota, len(places)))
+    return found, complete, calls - m.counts[LEFT]
+
+
+@kernel
+def luby(run: int) -> int:
+    """Return the length of a run in the sequence 1, 1, 2, 1, 1, 2, 4, 1, .. ."""
+    size = 1
+    while size < run + 1:
+        size *= 2
+    while size - 1 != run:
+        run -= size // 2 - 1
+        size = 1
+        while size < run + 1:
+            size *= 2
+    return size // 2
+
+
+@kernel
+def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int, bool]:
+    """Search depth first until `places` holds `stop` embeddings; return (how many, whether all were seen).
+
+    A run that has found one goes on after its calls are used up.
+    """
+    depth, begin, sound = 0, found, True
+    while True:
+        v = narrowest(m) if sound else -1
+        if sound and v < 0:
+            for u in range(len(m.size)):
+                places[found, u] = m.domain[u, 0]
+            found += 1
+            if found == stop:
+                return found, False
+        if v < 0:
+            if depth == 0:
+                return found, True
+            # What a failed decision removes stays removed until the decision before it is taken back.
+            depth -= 1
+            undo(m, m.stack[depth, 2])
+            sound = without(m, m.stack[depth, 0], m.stack[depth, 1]) and propagate(m)
+            continue
+        if m.counts[LEFT] == 0 or (m.counts[PATIENCE] <= 0 and found == begin):
+            return found, False
+        m.counts[LEFT] -= 1
+        m.counts[PATIENCE] -= 1
+        q = chosen(m, v)
+        m.stack[depth, 0], m.stack[depth, 1], m.stack[depth, 2] = v, q, m.counts[TRAIL]
+        depth += 1
+        swap_in(m, v, q, 0)
+        shrink(m, v, 1)
+        sound = propagate(m)
+
+
+@kernel
+def chosen(m: Matcher, v: int) -> int:
+    """Return the qubit to try for a vertex: near its wish at first, then where it is tight, every third run by lot."""
+    if m.counts[RUN] == 1 and m.wish[v] >= 0:
+        return nearest(m, v)
+    return tightest(m, v) if m.counts[RUN] % MIX else m.domain[v, roll(m, m.size[v])]
+
+
+@kernel
+def narrowest(m: Matcher) -> int:
+    """Return the open vertex of the smallest domain for its weight, -1 when all have a place."""
+    best, least = -1, np.inf
+    for v in range(len(m.size)):
+        if m.size[v] > 1 and m.size[v] / m.weight[v] < least:
+            best, least = v, m.size[v] / m.weight[v]
+    return best
+
+
+@kernel
+def nearest(m: Matcher, v: int) -> int:
+    """Return the open qubit of a vertex nearest to its wish; the lowest of several."""
+    best, least = -1, 1 << 30
+    for i in range(m.size[v]):
+        q = m.domain[v, i]
+        key = (m.hops[q, m.wish[v]] << 15) + q
+        if key < least:
+            best, least = q, key
+    return best
+
+
+@kernel
+def tightest(m: Matcher, v: int) -> int:
+    """Return the open qubit of a vertex with the fewest free neighbours, which packs components; ties by lot."""
+    best, least, ties = -1, 1 << 30, 0
+    for i in range(m.size[v]):
+        q, space = m.domain[v, i], 0
+        for k in range(m.near.shape[1]):
+            r = m.near[q, k]
+            space += r >= 0 and not (m.size[m.user[r]] == 1 and m.domain[m.user[r], 0] == r)
+        if space < least:
+            ties, least = 0, space
+        if space == least:
+            ties += 1
+            if roll(m, ties) == 0:
+                best = q
+    return best
+
+
+@kernel
+def roll(m: Matcher, sides: int) -> int:
+    """Return a number from 0 to sides - 1 by lot (minimal standard generator, doi:10.1145/63039.63042)."""
+    m.counts[DICE] = m.counts[DICE] * DICE_FACTOR % DICE_SIZE
+    return int(m.counts[DICE] % sides)
+
+
+@kernel
+def propagate(m: Matcher) -> bool:
+    """Remove what no longer fits until nothing changes; say whether every domain has a qubit left."""
+    sound = True
+    while m.counts[QUEUE] > 0:
+        m.counts[QUEUE] -= 1
+        v = m.queue[m.counts[QUEUE]]
+        m.queued[v] = False
+        if sound and m.size[v] == 1:
+            q = m.domain[v, 0]
+            m.user[q] = v
+            for u in range(len(m.size)):
+                if u != v and sound:
+                    sound = without(m, u, q)
+        # The neighbours of many qubits are nearly all qubits, and not worth the time.
+        if sound and m.size[v] <= WIDE:
+            sound = around(m, v)
+    return sound
+
+
+@kernel
+def around(m: Matcher, v: int) -> bool:
+    """Keep of the neighbours' domains what is beside an open qubit of v; say whether each has one left."""
+    width = m.near.shape[1]
+    for k in range(m.partner.shape[1]):
+        u = m.partner[v, k]
+        if u < 0:
+            break
+        m.counts[STAMP] += 1
+        kept = 0
+        for i in range(m.size[v] * width):
+            q = m.near[m.domain[v, i // width], i % width]
+            if q >= 0 and m.mark[q] != m.counts[STAMP]:
+                m.mark[q] = m.counts[STAMP]
+                if m.slot[u, q] < m.size[u]:
+                    swap_in(m, u, q, kept)
+                    kept += 1
+        if kept < m.size[u]:
+            shrink(m, u, kept)
+            if kept == 0:
+                m.weight[u] += 1.0
+                return False
+    return True
+
+
+@kernel
+def without(m: Matcher, v: int, q: int) -> bool:
+    """Remove a qubit from a domain; say whether another is left."""
+    if m.slot[v, q] < m.size[v]:
+        swap_in(m, v, q, m.size[v] - 1)
+        shrink(m, v, m.size[v] - 1)
+        if m.size[v] == 0:
+            m.weight[v] += 1.0
+            return False
+    return True
+
+
+@kernel
+def swap_in(m: Matcher, v: int, q: int, index: int) -> None:
+    """Exchange a qubit with the one at an index of a domain."""
+    here, other = m.slot[v, q], m.domain[v, index]
+    m.domain[v, index], m.domain[v, here] = q, other
+    m.slot[v, q], m.slot[v, other] = index, here
+
+
+@kernel
+def shrink(m: Matcher, v: int, size: int) -> None:
+    """Cut a domain to its first entries, and remember it."""
+    m.trail[m.counts[TRAIL], 0], m.trail[m.counts[TRAIL], 1] = v, m.size[v]
+    m.counts[TRAIL] += 1
+    m.size[v] = size
+    touch(m, v)
+
+
+@kernel
+def touch(m: Matcher, v: int) -> None:
+    """Put a vertex into the queue, once."""
+    if not m.queued[v]:
+        m.queued[v] = True
+        m.queue[m.counts[QUEUE]] = v
+        m.counts[QUEUE] += 1
+
+
+@kernel
+def undo(m: Matcher, length: int) -> None:
+    """Restore the domains as they were when the trail had that length."""
+    while m.counts[TRAIL] > length:
+        m.counts[TRAIL] -= 1
+        m.size[m.trail[m.counts[TRAIL], 0]] = m.trail[m.counts[TRAIL], 1]
