@@ -12,13 +12,15 @@ from starlette.requests import ClientDisconnect
 
 from tiger import __version__
 from tiger.api import body, problems
-from tiger.api.assignment import Limits, answer, check
+from tiger.api.assignment import answer, check
 from tiger.api.examples import EXAMPLES
+from tiger.api.limits import Limits
 from tiger.api.log import RequestLog
 from tiger.api.schemas import (
+    Answer,
     AssignRequest,
+    CircuitRequest,
     HealthBody,
-    ReportBody,
     SolverBody,
     SolversBody,
     TopologiesBody,
@@ -29,7 +31,8 @@ from tiger.api.workers import SolverLostError, Workers
 from tiger.errors import InputError
 
 GRACE_S = 10.0
-REQUEST = {"schema": AssignRequest.model_json_schema(), "examples": EXAMPLES}
+REQUESTS = [request.model_json_schema() for request in (AssignRequest, CircuitRequest)]
+REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
 REFUSALS = problems.documented(
     {
         400: "The body is not strict JSON in UTF-8.",
@@ -49,7 +52,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPIOffline(
         title="TIGER",
         version=__version__,
-        description="Topology-aware assignment of tasks to hardware, by Ising models and native search.",
+        description="Topology-aware assignment of tasks and circuits to hardware, by Ising models and native search.",
         lifespan=service.lifespan,
         redoc_url=None,
         redirect_slashes=False,
@@ -61,8 +64,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         "/assign",
         service.assign,
         methods=["POST"],
-        summary="Map tasks onto a topology",
-        response_model=ReportBody,
+        summary="Map tasks onto a topology, or a circuit onto a device",
+        response_model=Answer,
         response_description="The report; where nothing feasible exists, `feasible` is false and `violations` say why.",
         responses=REFUSALS,
         openapi_extra={"requestBody": {"required": True, "content": {"application/json": REQUEST}}},
@@ -78,7 +81,12 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.max_body_bytes = settings.max_body_bytes
-        self.limits = Limits(max_tasks=settings.max_tasks, max_time_s=settings.max_time_s, dwave=settings.enable_dwave)
+        self.limits = Limits(
+            max_tasks=settings.max_tasks,
+            max_time_s=settings.max_time_s,
+            max_qubits=settings.max_qubits,
+            dwave=settings.enable_dwave,
+        )
         self.workers = Workers(settings.workers)
 
     @asynccontextmanager
@@ -91,7 +99,7 @@ class Service:
             await self.workers.stop()
 
     async def assign(self, request: Request) -> Response:
-        """Solve a mapping problem and answer with its report, whether it is feasible or not."""
+        """Solve a mapping problem or route a circuit, and answer with the report, whether it is feasible or not."""
         asked = await body.read(request, self.max_body_bytes)
         try:
             await asyncio.to_thread(check, asked, self.limits)

@@ -1,14 +1,16 @@
 """The work behind `POST /assign`: from the bytes of a request to the bytes of its answer."""
 
 import json
-from dataclasses import dataclass
 
+from tiger.api.circuits import laid_out
 from tiger.api.document import parse
-from tiger.api.schemas import AssignRequest, IsingBody
+from tiger.api.limits import Limits
+from tiger.api.schemas import AssignRequest, CircuitRequest, IsingBody
 from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.ising import IsingParams
 from tiger.mapper import solve
+from tiger.report import Report
 from tiger.solvers import registry
 from tiger.terms import Terms, build_problem
 from tiger.topologies import spec
@@ -16,24 +18,16 @@ from tiger.topologies import spec
 DWAVE_OFF = "D-Wave solvers are off at this service; its operator can turn them on with TIGER_ENABLE_DWAVE"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bound a request to `max_tasks` tasks and `max_time_s` seconds of solving; D-Wave's solvers need `dwave`."""
-
-    max_tasks: int
-    max_time_s: float
-    dwave: bool = False
-
-
-def check(body: bytes, limits: Limits) -> AssignRequest:
+def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
     """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type or a bound.
 
-    Of the graphs inside it, nothing but the number of tasks is looked at.
+    Of the graphs inside it, nothing but the number of tasks is looked at, and of a circuit nothing.
     """
-    request = AssignRequest.model_validate(parse(body))
-    nodes = request.tasks.get("nodes")
-    if isinstance(nodes, list) and len(nodes) > limits.max_tasks:
-        raise InputError("tasks", f"expected at most {limits.max_tasks} tasks, got {len(nodes)}")
+    request = _stated(parse(body))
+    if isinstance(request, AssignRequest):
+        nodes = request.tasks.get("nodes")
+        if isinstance(nodes, list) and len(nodes) > limits.max_tasks:
+            raise InputError("tasks", f"expected at most {limits.max_tasks} tasks, got {len(nodes)}")
     if request.time_limit_s is not None and request.time_limit_s > limits.max_time_s:
         raise InputError("time_limit_s", f"expected at most {limits.max_time_s:g}, got {request.time_limit_s:g}")
     if request.solver in registry.DWAVE and not limits.dwave:
@@ -45,6 +39,23 @@ def answer(body: bytes, limits: Limits) -> bytes:
     """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field."""
     # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
     request = check(body, limits)
+    report = _assigned(request, limits) if isinstance(request, AssignRequest) else laid_out(request, limits)
+    return json.dumps(report.to_dict(), allow_nan=False).encode()
+
+
+def _stated(data: object) -> AssignRequest | CircuitRequest:
+    """Return the request for tasks or for a circuit that parsed JSON states; it is for exactly one of them."""
+    if isinstance(data, dict) and "circuit" in data:
+        if "tasks" in data:
+            raise InputError("circuit", "expected tasks or a circuit, got both")
+        return CircuitRequest.model_validate(data)
+    if isinstance(data, dict) and "tasks" not in data:
+        raise InputError("tasks", "expected tasks or a circuit, found neither")
+    return AssignRequest.model_validate(data)
+
+
+def _assigned(request: AssignRequest, limits: Limits) -> Report:
+    """Solve a mapping problem."""
     tasks = nodelink.task_graph(request.tasks)
     hardware = request.topology
     topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)
@@ -58,7 +69,7 @@ def answer(body: bytes, limits: Limits) -> bytes:
         forbidden=[(task, node) for task, node in request.forbidden],
     )
     bounded = request.time_limit_s is not None
-    report = solve(
+    return solve(
         build_problem(tasks, topology, terms),
         solver=request.solver,
         objective=request.objective,
@@ -67,7 +78,6 @@ def answer(body: bytes, limits: Limits) -> bytes:
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
         ising=_ising(request.ising),
     )
-    return json.dumps(report.to_dict(), allow_nan=False).encode()
 
 
 def _ising(body: IsingBody) -> IsingParams:

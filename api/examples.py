@@ -37,6 +37,34 @@ STENCIL_ON_TORUS = {
     "seed": 1,
 }
 
+# The quantum Fourier transform of four qubits.
+FOURIER = """OPENQASM 2.0;
+include "qelib1.inc";
+qreg q[4];
+h q[0]; cp(pi/2) q[1],q[0]; cp(pi/4) q[2],q[0]; cp(pi/8) q[3],q[0];
+h q[1]; cp(pi/2) q[2],q[1]; cp(pi/4) q[3],q[1];
+h q[2]; cp(pi/2) q[3],q[2];
+h q[3];
+"""
+
+FOURIER_ON_RING = {"circuit": FOURIER, "topology": "ring:6", "level": 1, "seed": 1}
+
+ENTANGLED_ON_TARGET = {
+    "circuit": 'OPENQASM 2.0; include "qelib1.inc"; qreg q[3]; h q[0]; cx q[0],q[1]; cx q[1],q[2];',
+    "topology": {
+        "num_qubits": 5,
+        "gates": [
+            {"name": "cx", "qubits": [0, 1], "error": 0.04, "duration": 3e-7},
+            {"name": "cx", "qubits": [1, 2], "error": 0.01, "duration": 3e-7},
+            {"name": "cx", "qubits": [2, 3], "error": 0.01, "duration": 3e-7},
+            {"name": "cx", "qubits": [3, 4], "error": 1},
+        ],
+        "measure": [{"qubit": qubit, "error": 0.02} for qubit in range(5)],
+    },
+    "objective": "success",
+    "level": 1,
+}
+
 EXAMPLES = {
     "eleven-tasks": {
         "summary": "Eleven tasks in levels on a 2x2 mesh of four speeds",
@@ -47,5 +75,15 @@ EXAMPLES = {
         "summary": "A 4x4 stencil on a 4x4 torus, one corner pinned",
         "description": "Every one of the 24 edges fits on a link, so that the optimum is 24.",
         "value": STENCIL_ON_TORUS,
+    },
+    "fourier": {
+        "summary": "A quantum Fourier transform on a ring of six qubits",
+        "description": "Its gates commute in part, and six pairs of qubits meet where a path of four has three.",
+        "value": FOURIER_ON_RING,
+    },
+    "entangled": {
+        "summary": "Three entangled qubits where the errors are small",
+        "description": "The edge of error 1 is faulty, and the best three qubits are 1, 2 and 3.",
+        "value": ENTANGLED_ON_TARGET,
     },
 }

@@ -1,4 +1,4 @@
-"""The request and the answer of `POST /assign`."""
+"""The requests and the answers of `POST /assign`."""
 
 from typing import Annotated, Literal
 
@@ -6,6 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, Wi
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
+from tiger.circuits.params import CircuitObjective
 from tiger.encode import CapacityEncoding
 from tiger.model.problem import Rule
 from tiger.objectives import ObjectiveName
@@ -22,6 +23,22 @@ def _hardware(value: object) -> object:
     """Refuse what is neither a specification nor a graph."""
     if not isinstance(value, str | dict):
         raise PydanticCustomError("hardware", "expected a specification such as 'torus:4x4' or a node-link graph")
+    return value
+
+
+def _text(value: object) -> object:
+    """Refuse what is not the text of a circuit, and say what is wanted."""
+    if not isinstance(value, str):
+        raise PydanticCustomError("circuit", "expected the text of a circuit in OpenQASM 2 or 3")
+    return value
+
+
+def _device(value: object) -> object:
+    """Refuse what is neither a specification nor a document."""
+    if not isinstance(value, str | list | dict):
+        raise PydanticCustomError(
+            "device", "expected a specification such as 'heavy-hex:7', pairs of qubits or an object"
+        )
     return value
 
 
@@ -50,6 +67,21 @@ def _records(ids: tuple[str, ...], numbers: dict[str, str]) -> JsonDict:
     }
 
 
+def _measured(names: JsonDict, *numbers: str) -> JsonDict:
+    """Document a list of objects with fields, which they must have, and numbers, which they may have."""
+    amounts: JsonDict = {name: {"type": "number", "minimum": 0} for name in numbers}
+    return {
+        "type": "array",
+        "items": {"type": "object", "required": list(names), "properties": {**names, **amounts}},
+    }
+
+
+def _node_graph() -> JsonDict:
+    """Document a node-link graph by the ids of its nodes and edges alone."""
+    lists: JsonDict = {"nodes": _records(("id",), {}), "edges": _records(("source", "target"), {})}
+    return {"type": "object", "required": list(lists), "properties": lists}
+
+
 Tasks = Annotated[
     dict[str, object],
     _node_link({"work": "number", "memory": "integer"}, {"weight": "number"}),
@@ -58,6 +90,28 @@ Hardware = Annotated[
     dict[str, object],
     _node_link(
         {"slots": "integer", "cost": "number", "memory": "integer"}, {"weight": "number", "bandwidth": "number"}
+    ),
+]
+QUBITS: JsonDict = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
+TARGET: JsonDict = {
+    "type": "object",
+    "required": ["num_qubits", "gates"],
+    "properties": {
+        "num_qubits": {"type": "integer", "minimum": 1},
+        "gates": _measured({"name": {"type": "string"}, "qubits": QUBITS | {"minItems": 1}}, "error", "duration"),
+        "measure": _measured({"qubit": {"type": "integer"}}, "error", "duration"),
+        "qubits": _measured({"qubit": {"type": "integer"}}, "t1", "t2"),
+    },
+}
+COUPLING: JsonDict = {
+    "type": "object",
+    "required": ["coupling_map"],
+    "properties": {"coupling_map": {"type": "array", "items": QUBITS}, "num_qubits": {"type": "integer"}},
+}
+Device = Annotated[
+    str | list[object] | dict[str, object],
+    WithJsonSchema(
+        {"oneOf": [{"type": "string"}, {"type": "array", "items": QUBITS}, COUPLING, _node_graph(), TARGET]}
     ),
 ]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
@@ -135,6 +189,35 @@ class AssignRequest(Closed):
     )
 
 
+class CircuitRequest(Closed):
+    """Ask where the qubits of a circuit go on a device, and for the routed circuit."""
+
+    circuit: Annotated[str, BeforeValidator(_text)] = Field(
+        description="OpenQASM 2 or 3, which may include nothing but its standard library. Gates that the text defines "
+        "on more than two qubits are written out; others on three qubits or more are refused."
+    )
+    topology: Annotated[Device, BeforeValidator(_device)] = Field(
+        description="Specification such as `heavy-hex:7` (see `GET /topologies`), pairs of qubits, an object with a "
+        "`coupling_map` of pairs and optionally `num_qubits`, a node-link graph, or a Target: `num_qubits`, `gates` "
+        "with `name`, `qubits`, `error` and `duration`, `measure` with `qubit`, `error` and `duration`, and `qubits` "
+        "with `qubit`, `t1` and `t2`; errors from 0 to 1 (faulty), times in seconds. No string is opened as a file."
+    )
+    level: int = Field(default=3, ge=0, le=3, description="How hard to search, as Qiskit's optimization levels.")
+    effort: int = Field(default=1, ge=1, description="Multiplies the iterations of the level.")
+    objective: CircuitObjective = Field(
+        default="cx", description="What to make good: extra CX gates, depth, or the probability of success."
+    )
+    solver: str = Field(default="auto", description="Samples the Ising proposals, see `GET /solvers`.")
+    seed: int = Field(default=0, ge=0, lt=2**63, description="The same request with the same seed has the same answer.")
+    initial_layout: Annotated[list[int], Field(fail_fast=True)] | None = Field(
+        default=None, description="Device qubit of every circuit qubit, in order; chosen without it."
+    )
+    time_limit_s: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="Seconds after which the search ends early."
+    )
+    commute: bool = Field(default=True, description="Whether gates may change places where that is the same circuit.")
+
+
 class Violation(BaseModel):
     """Name a constraint that cannot be met."""
 
@@ -185,6 +268,55 @@ class ReportBody(BaseModel):
     stages: list[Stage]
     warnings: list[str]
     seconds: float
+
+
+class Movement(BaseModel):
+    """Compare how far data travels under four placements of the gates, in hops."""
+
+    trivial: int | None
+    static_qubo: int | None
+    levels: int | None
+    routed: int | None
+
+
+class RoutingStage(BaseModel):
+    """Record the fewest extra CX gates after a stage, null before any route is known; further figures depend on it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    cost: float | None
+    seconds: float
+
+
+class CircuitBody(BaseModel):
+    """Answer with the routed circuit and what routing added; most is null where the device cannot hold the circuit."""
+
+    model_config = ConfigDict(extra="forbid", title="CircuitReport")
+
+    schema_name: Literal["tiger.circuit/1"] = Field(alias="schema")
+    initial_layout: dict[str, int]
+    final_layout: dict[str, int]
+    qasm: str | None
+    swaps: int | None
+    bridges: int | None
+    extra_cx: int | None
+    depth: int | None
+    data_movement: Movement | None
+    baseline_extra_cx: int | None
+    success_probability: float | None
+    feasible: bool
+    violations: list[Violation]
+    solver: str
+    level: int
+    objective: str
+    seed: int
+    stages: list[RoutingStage]
+    warnings: list[str]
+    seconds: float
+
+
+Answer = Annotated[ReportBody | CircuitBody, Field(discriminator="schema_name")]
 
 
 class SolverBody(BaseModel):

@@ -74,9 +74,11 @@ def _warm_up(server: int) -> None:
     """Tie this process to the server, then load everything that a solve needs."""
     _tie(server)
     import tiger.api.assignment  # noqa: F401
+    from tiger.circuits.warm import warm as warm_circuits
     from tiger.solvers.warm import warm
 
-    warm(lambda _: None)
+    for load in (warm, warm_circuits):
+        load(lambda _: None)
 
 
 def _tie(server: int) -> None:

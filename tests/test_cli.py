@@ -478,8 +478,9 @@ def test_solvers_are_listed(cli: Run) -> None:
 def test_warm_says_what_it_compiles(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line for each kernel goes to standard error, and the end to standard output."""
     monkeypatch.setattr("tiger.solvers.warm.warm", lambda progress: progress("swaps"))
+    monkeypatch.setattr("tiger.circuits.warm.warm", lambda progress: progress("circuits"))
     status, out, err = cli("warm")
-    assert (status, err) == (0, "swaps\n")
+    assert (status, err) == (0, "swaps\ncircuits\n")
     assert out.startswith("every kernel is compiled")
 
 
@@ -505,7 +506,7 @@ def test_no_command_shows_the_help(cli: Run) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["assign"], ["encode"], ["decode"], ["topologies"], ["solvers"], ["serve"], ["warm"]],
+    [[], ["assign"], ["layout"], ["encode"], ["decode"], ["topologies"], ["solvers"], ["serve"], ["warm"]],
     ids=" ".join,
 )
 def test_help_of_every_command(cli: Run, command: list[str]) -> None:

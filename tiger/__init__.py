@@ -1,9 +1,11 @@
-"""TIGER maps work onto hardware: task graphs onto machines, as an Ising model or by native search."""
+"""TIGER maps work onto hardware: task graphs onto machines, circuits onto qubits, by Ising models and native search."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tiger.circuits.door import layout
+    from tiger.circuits.report import CircuitReport
     from tiger.door import assign
     from tiger.errors import InputError
     from tiger.ising import IsingParams
@@ -19,6 +21,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Assignment": "tiger.model.seams",
+    "CircuitReport": "tiger.circuits.report",
     "DenseMetric": "tiger.model.metrics",
     "GridMetric": "tiger.model.metrics",
     "InputError": "tiger.errors",
@@ -31,11 +34,13 @@ _HOMES = {
     "Topology": "tiger.model.topology",
     "TreeMetric": "tiger.model.metrics",
     "assign": "tiger.door",
+    "layout": "tiger.circuits.door",
     "solve": "tiger.mapper",
 }
 
 __all__ = [
     "Assignment",
+    "CircuitReport",
     "DenseMetric",
     "GridMetric",
     "InputError",
@@ -48,6 +53,7 @@ __all__ = [
     "Topology",
     "TreeMetric",
     "assign",
+    "layout",
     "solve",
 ]
 

@@ -1,4 +1,4 @@
-"""The command line: `tiger assign`, `encode`, `decode`, `topologies`, `solvers`, `serve` and `warm`.
+"""The command line: `tiger assign`, `layout`, `encode`, `decode`, `topologies`, `solvers`, `serve` and `warm`.
 
 What a command needs is imported inside it, so that help and bad options answer at once.
 """
@@ -8,10 +8,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
@@ -19,8 +19,10 @@ from tiger import __version__, console, options, outfile
 from tiger.errors import InputError
 
 if TYPE_CHECKING:
+    from tiger.circuits.report import CircuitReport
     from tiger.report import Report
 
+Answer = TypeVar("Answer", "Report", "CircuitReport")
 OK, INFEASIBLE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 THREADS = "tiger-assign"
 
@@ -107,10 +109,11 @@ def assign(
     Exits with 0 when solved, 1 when nothing feasible exists, 2 on bad input. The result goes to standard output,
     progress and complaints to standard error.
     """
-    pins, pairs, betas = _pins(pin or []), _pairs(forbid or []), _betas(beta_range)
+    pins, pairs, betas = options.pins(pin or []), options.pairs(forbid or []), options.betas(beta_range)
     _check_report(json_file)
     from tiger.door import assign as assign_tasks
     from tiger.ising import IsingParams
+    from tiger.summary import summary
 
     with console.progress() as show, _pool(threads) as executor:
         report = assign_tasks(
@@ -131,7 +134,62 @@ def assign(
             ising=IsingParams(penalty_scale=penalty_scale, beta_range=betas, capacity=capacity_encoding),
             progress=show,
         )
-    _deliver(report, json_file)
+    _deliver(report, json_file, summary)
+    return OK if report.feasible else INFEASIBLE
+
+
+@app.command()
+def layout(
+    circuit: options.Circuit,
+    coupling: options.Coupling,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the routed circuit as OpenQASM.")
+    ] = None,
+    level: Annotated[int, typer.Option(metavar="0..3", help="How hard, as Qiskit's optimization levels.")] = 3,
+    effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the level.")] = 1,
+    objective: Annotated[
+        Literal["cx", "depth", "success"], typer.Option(help="What to make good; success needs error rates.")
+    ] = "cx",
+    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`, for the proposals.")] = "auto",
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed, level and effort give the same circuit.")] = 0,
+    time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
+    threads: options.Threads = 1,
+    initial_layout: Annotated[
+        str | None, typer.Option(metavar="Q,Q,..", help="The device qubit of every circuit qubit, in order.")
+    ] = None,
+    json_file: options.Json = None,
+) -> int:
+    """Lay a quantum circuit out on a device and route it.
+
+    Exits with 0 when that is done, 1 when the device cannot hold the circuit, 2 on bad input. The summary goes to
+    standard output, progress and complaints to standard error.
+    """
+    start = options.qubits(initial_layout)
+    _check_report(json_file)
+    if output is not None:
+        outfile.check(output, "output")
+    from tiger.circuits.door import layout as lay_out
+    from tiger.summary import circuit_summary
+
+    with console.progress() as show:
+        report = lay_out(
+            circuit,
+            coupling,
+            level=level,
+            effort=effort,
+            objective=objective,
+            solver=solver,
+            seed=seed,
+            initial_layout=start,
+            time_limit_s=time_limit,
+            threads=threads,
+            progress=show,
+        )
+    if output is not None and report.feasible:
+        if report.qasm is None:
+            raise InputError("output", "expected a circuit that OpenQASM can say, got one that it cannot")
+        outfile.write(output, "output", report.qasm.rstrip("\n") + "\n")
+    _deliver(report, json_file, circuit_summary)
     return OK if report.feasible else INFEASIBLE
 
 
@@ -159,7 +217,7 @@ def encode(
     A .bqm file is the QUBO in dimod's format, .coo the same as text, .cqm a constrained model for hybrid solvers. Below
     a penalty scale of 1, the safe bound and the default, costs are centred. Exits as `tiger assign` does.
     """
-    pins, pairs = _pins(pin or []), _pairs(forbid or [])
+    pins, pairs = options.pins(pin or []), options.pairs(forbid or [])
     if variables is not None:
         outfile.check(variables, "variables")
         if os.path.realpath(variables) == os.path.realpath(output):
@@ -211,11 +269,12 @@ def decode(
     The problem is stated as it was for `tiger encode`. Every sample is repaired and polished, and the best one is
     reported as `tiger assign` does.
     """
-    pins, pairs = _pins(pin or []), _pairs(forbid or [])
+    pins, pairs = options.pins(pin or []), options.pairs(forbid or [])
     _check_report(json_file)
     from tiger.door import problem_of
     from tiger.recorded import decoded
     from tiger.samplefile import read_samples
+    from tiger.summary import summary
 
     problem = problem_of(
         tasks,
@@ -230,7 +289,7 @@ def decode(
     rows = read_samples(samples)
     with console.progress() as show:
         report = decoded(problem, rows, show)
-    _deliver(report, json_file)
+    _deliver(report, json_file, summary)
     return OK if report.feasible else INFEASIBLE
 
 
@@ -271,10 +330,12 @@ def warm() -> None:
 
     The first solve does not have to wait for them then.
     """
-    from tiger.solvers.warm import warm as compile_kernels
+    from tiger.circuits.warm import warm as compile_circuits
+    from tiger.solvers.warm import warm as compile_searches
 
     start = time.perf_counter()
-    compile_kernels(console.note)
+    for compile_kernels in (compile_searches, compile_circuits):
+        compile_kernels(console.note)
     console.emit(f"every kernel is compiled, {time.perf_counter() - start:.1f} s\n")
 
 
@@ -291,47 +352,13 @@ def _pool(threads: int) -> Iterator[Executor | None]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _pins(texts: Sequence[str]) -> dict[str, str]:
-    """Return {task: node} of `--pin` arguments."""
-    pins: dict[str, str] = {}
-    for text in texts:
-        task, node = _pair("pinned", text)
-        if pins.setdefault(task, node) != node:
-            raise InputError(f"pinned/{task}", f"expected one node, got {pins[task]!r} and {node!r}")
-    return pins
-
-
-def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of `--forbid` arguments."""
-    return [_pair("forbidden", text) for text in texts]
-
-
-def _pair(field: str, text: str) -> tuple[str, str]:
-    """Return task and node of TASK=NODE, split at the last sign: a task may hold any, the nodes of a SPEC hold none."""
-    task, sign, node = text.rpartition("=")
-    if not (task and sign and node):
-        raise InputError(field, f"expected TASK=NODE, got {text!r}")
-    return task, node
-
-
-def _betas(text: str | None) -> tuple[float, float] | None:
-    """Return the two numbers of `--beta-range`."""
-    if text is None:
-        return None
-    try:
-        hot, cold = map(float, text.split(","))
-    except ValueError:
-        raise InputError("ising/beta_range", f"expected HOT,COLD, two numbers, got {text!r}") from None
-    return hot, cold
-
-
 def _check_report(json_file: str | None) -> None:
     """Raise InputError unless the report can be written to where it is to go."""
     if json_file is not None and json_file != "-":
         outfile.check(json_file, "json")
 
 
-def _deliver(report: "Report", json_file: str | None) -> None:
+def _deliver(report: Answer, json_file: str | None, summary: Callable[[Answer], str]) -> None:
     """Print the report as strict JSON for `-`, else its summary, with the JSON in a file if one is named."""
     text = json.dumps(report.to_dict(), indent=1, allow_nan=False) + "\n"
     if json_file == "-":
@@ -339,8 +366,6 @@ def _deliver(report: "Report", json_file: str | None) -> None:
         return
     if json_file is not None:
         outfile.write(json_file, "json", text)
-    from tiger.summary import summary
-
     console.emit(summary(report))
 
 

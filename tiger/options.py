@@ -1,9 +1,12 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what the words of some of them say."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+from tiger.errors import InputError
 
 Tasks = Annotated[
     Path,
@@ -46,3 +49,59 @@ CapacityEncoding = Annotated[
 Json = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON; - prints that alone.")
 ]
+Circuit = Annotated[
+    Path,
+    typer.Argument(metavar="CIRCUIT", help="A file of OpenQASM 2, OpenQASM 3 or QPY.", show_default=False),
+]
+Coupling = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE|SPEC",
+        help="Like heavy-hex:7; or a file: lines of two qubits, or JSON of pairs, a graph or a Target.",
+        show_default=False,
+    ),
+]
+
+
+def pins(texts: Sequence[str]) -> dict[str, str]:
+    """Return {task: node} of `--pin` arguments."""
+    places: dict[str, str] = {}
+    for text in texts:
+        task, node = _pair("pinned", text)
+        if places.setdefault(task, node) != node:
+            raise InputError(f"pinned/{task}", f"expected one node, got {places[task]!r} and {node!r}")
+    return places
+
+
+def pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of `--forbid` arguments."""
+    return [_pair("forbidden", text) for text in texts]
+
+
+def _pair(field: str, text: str) -> tuple[str, str]:
+    """Return task and node of TASK=NODE, split at the last sign: a task may hold any, the nodes of a SPEC hold none."""
+    task, sign, node = text.rpartition("=")
+    if not (task and sign and node):
+        raise InputError(field, f"expected TASK=NODE, got {text!r}")
+    return task, node
+
+
+def betas(text: str | None) -> tuple[float, float] | None:
+    """Return the two numbers of `--beta-range`."""
+    if text is None:
+        return None
+    try:
+        hot, cold = map(float, text.split(","))
+    except ValueError:
+        raise InputError("ising/beta_range", f"expected HOT,COLD, two numbers, got {text!r}") from None
+    return hot, cold
+
+
+def qubits(text: str | None) -> list[int] | None:
+    """Return the device qubits of `--initial-layout`."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+        raise InputError("initial_layout", f"expected Q,Q,.., the numbers of device qubits, got {text!r}")
+    return [int(part) for part in parts]

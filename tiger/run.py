@@ -26,7 +26,12 @@ class Deadline:
 
     def __reduce__(self) -> tuple[Callable[[float | None], "Deadline"], tuple[float | None]]:
         """Return how to make it again on another clock."""
-        return _after, (None if self.at_s is None else self.at_s - time.monotonic(),)
+        return _after, (self.left_s,)
+
+    @property
+    def left_s(self) -> float | None:
+        """Return the seconds left, None where there is no end."""
+        return None if self.at_s is None else self.at_s - time.monotonic()
 
     def __call__(self) -> bool:
         """Tell whether time is up."""

@@ -1,8 +1,10 @@
-"""A report as a person reads it on a terminal."""
+"""Reports as a person reads them on a terminal."""
 
 import io
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -11,6 +13,9 @@ from tiger.console import printable
 from tiger.exchange import Model
 from tiger.objective import Violation
 from tiger.report import Detail, Objective, Report, Stage
+
+if TYPE_CHECKING:
+    from tiger.circuits.report import CircuitReport
 
 SHOWN = 40
 NARROWEST = 100
@@ -27,10 +32,23 @@ def summary(report: Report) -> str:
     return "".join(parts)
 
 
-def unmet(violations: Sequence[Violation]) -> str:
+def circuit_summary(report: "CircuitReport") -> str:
+    """Return what routing added, what each way to place gates comes to, stages, warnings and at most 40 qubits."""
+    if report.extra_cx is None or report.data_movement is None:
+        return unmet(report.violations, "layout")
+    rows = [(name.replace("_", " "), number(value)) for name, value in report.data_movement.to_dict().items()]
+    parts = [_routing_headline(report.extra_cx, report.baseline_extra_cx), _circuit_facts(report)]
+    parts += ["\n", table(("placement of the gates", "data movement"), rows), _stages(report.stages, "best extra CX")]
+    parts += [f"warning: {warning}\n" for warning in report.warnings]
+    places = [(str(q), str(p), str(report.final_layout[q])) for q, p in list(report.initial_layout.items())[:SHOWN]]
+    rest = _rest(len(report.initial_layout), "qubits")
+    return "".join([*parts, "\n", table(("qubit", "starts on", "ends on"), places), rest])
+
+
+def unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
     """Return one sentence on what has no solution, then what cannot be met."""
     lines = [f"  {violation.kind}: {violation.message}\n" for violation in violations]
-    return "".join(["infeasible: no mapping meets\n", *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
+    return "".join([f"infeasible: no {wanted} meets\n", *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
 
 
 def model_summary(model: Model, target: str) -> str:
@@ -103,17 +121,51 @@ def _facts(report: Report) -> str:
     return _listed(facts)
 
 
+def _routing_headline(added: int, baseline: int | None) -> str:
+    """Return one sentence on what routing added."""
+    if baseline is None:
+        return f"solved: {added} extra CX\n\n"
+    if added == baseline:
+        return f"solved: {added} extra CX, as with Qiskit's own layout and routing\n\n"
+    if not baseline:
+        return f"solved: {added} extra CX, where Qiskit's own layout and routing add none\n\n"
+    away = f"{abs(baseline - added) / baseline:.1%} {'below' if added < baseline else 'above'}"
+    return f"solved: {added} extra CX, {away} the {baseline} of Qiskit's own layout and routing\n\n"
+
+
+def _circuit_facts(report: "CircuitReport") -> str:
+    """Return the figures of a routed circuit, one a line."""
+    facts = {
+        "extra CX": number(report.extra_cx),
+        "  SWAPs": number(report.swaps),
+        "  BRIDGEs": number(report.bridges),
+        "Qiskit's extra CX": number(report.baseline_extra_cx),
+        "depth": number(report.depth),
+        "success": number(report.success_probability),
+        "objective": report.objective,
+        "level": str(report.level),
+        "solver": f"{report.solver}, seed {report.seed}",
+        "seconds": f"{report.seconds:.3f}",
+    }
+    return _listed({name: fact for name, fact in facts.items() if fact != "-"})
+
+
 def _listed(facts: Mapping[str, str]) -> str:
     """Return facts, one a line."""
     return "".join(f"{name:<20} {fact}\n" for name, fact in facts.items())
 
 
-def _stages(stages: Sequence[Stage]) -> str:
+def _stages(stages: Sequence[Stage], cost: str = "best cost") -> str:
     """Return what each stage reached and took."""
     if not stages:
         return ""
-    rows = [(s.name, number(s.cost), f"{s.seconds:.3f}", _details(s.detail)) for s in stages]
-    return "\n" + table(("stage", "best cost", "seconds", "details"), rows)
+    rows = [(s.name, _reached(s.cost), f"{s.seconds:.3f}", _details(s.detail)) for s in stages]
+    return "\n" + table(("stage", cost, "seconds", "details"), rows)
+
+
+def _reached(cost: float) -> str:
+    """Return the best cost at the end of a stage, a dash where nothing is known yet."""
+    return number(cost if math.isfinite(cost) else None)
 
 
 def _details(detail: Mapping[str, Detail]) -> str:

@@ -219,11 +219,11 @@ def test_the_page_of_the_documentation_needs_no_network(refusing: TestClient) ->
 
 
 def test_the_document_shows_requests_and_refusals(refusing: TestClient) -> None:
-    """The request's schema, two worked examples and every refusal are in the OpenAPI document."""
+    """The schemas of requests, worked examples and every refusal are in the OpenAPI document."""
     post = refusing.get("/openapi.json").json()["paths"]["/assign"]["post"]
     content = post["requestBody"]["content"]["application/json"]
-    assert set(content["examples"]) == {"eleven-tasks", "stencil"}
-    assert set(content["schema"]["required"]) == {"tasks", "topology"}
+    assert set(content["examples"]) == {"eleven-tasks", "stencil", "fourier", "entangled"}
+    assert len(content["schema"]["oneOf"]) == 2
     assert set(post["responses"]) == {"200", "400", "413", "415", "422", "500", "503"}
     assert all("application/problem+json" in post["responses"][s]["content"] for s in ("400", "413", "415", "422"))
 

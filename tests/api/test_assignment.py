@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tiger.api import assignment
-from tiger.api.assignment import Limits, answer, check
+from tiger.api.assignment import answer, check
+from tiger.api.limits import Limits
 from tiger.api.schemas import ReportBody
 from tiger.errors import InputError
 from tiger.ising import IsingParams

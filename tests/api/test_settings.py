@@ -14,7 +14,7 @@ def test_the_defaults_bound_bodies_tasks_and_seconds(monkeypatch: pytest.MonkeyP
         monkeypatch.delenv(f"TIGER_{name.upper()}", raising=False)
     settings = load()
     assert (settings.max_body_bytes, settings.max_tasks, settings.max_time_s) == (4_194_304, 4096, 60.0)
-    assert settings.workers == os.cpu_count()
+    assert (settings.workers, settings.max_qubits) == (os.cpu_count(), 1200)
     assert not settings.enable_dwave
 
 
@@ -31,6 +31,7 @@ def test_a_variable_replaces_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
         ("TIGER_WORKERS", "many"),
         ("TIGER_WORKERS", "0"),
         ("TIGER_MAX_TASKS", "-1"),
+        ("TIGER_MAX_QUBITS", "0"),
         ("TIGER_MAX_BODY_BYTES", "1.5"),
         ("TIGER_MAX_TIME_S", "inf"),
         ("TIGER_MAX_TIME_S", "0"),

@@ -1,18 +1,43 @@
-"""The mapping of a circuit: proposals, routing and search, in the order of a request."""
+"""The mapping of a circuit: layouts without SWAPs, proposals, segments and search, in the order of a request."""
 
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.embedding import EmbeddingParams, perfect_layouts
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.route import Route
-from tiger.circuits.shortest import shortest_paths
+from tiger.circuits.parts import allotted
+from tiger.circuits.placement import Judge, PlacementParams, Placer
+from tiger.circuits.proposals import ProposalParams, proposals
+from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.search import Origins, SearchParams, search
+from tiger.circuits.segments import Anchor, SegmentParams, anchors
 from tiger.circuits.skeleton import Skeleton
-from tiger.report import Stage
+from tiger.circuits.windows import WindowParams, polished
+from tiger.report import Detail, Stage
+from tiger.run import Deadline
+
+SEGMENTING, PROPOSING = 2, 2
+WIDE, FEW, ALL = 200, 4, 16
+CALLS = (2_000, 20_000, 200_000, 1_000_000)
+WORK = (200_000, 2_000_000, 60_000_000, 300_000_000)
+POLISH = (0, 0, 4_000_000, 20_000_000)
+TRIAL = 2_000_000
+SHORT_S = 1e-3
+PLACING = (
+    PlacementParams(lanes=0),
+    PlacementParams(lanes=2, scouts=50, finalists=1, trials=100),
+    PlacementParams(),
+    PlacementParams(),
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped:
     """Hold the best route, and what every stage reached: its cost is in extra CX gates."""
 
@@ -27,16 +52,144 @@ def mapped(
     *,
     fixed: IndexArray | None = None,
     known: tuple[Route, ...] = (),
+    judge: Judge | None = None,
 ) -> Mapped:
     """Map a circuit; `fixed[n]` is a layout it has to start from, `known` are routes that the result must not exceed.
 
-    Same arguments, same route, whatever the number of threads.
+    What counts is the extra CX gates, or what the judge says. Same arguments, same route, whatever the number of
+    threads. Raises InputError when parts of the circuit do not fit those of the device.
     """
-    start = np.arange(coupling.size, dtype=np.int32) if fixed is None else _completed(fixed, coupling.size)
-    return Mapped(route=min((shortest_paths(skeleton, coupling, start), *known), key=lambda route: route.extra_cx))
+    hunt = Hunt(skeleton, coupling, params, fixed, known)
+    hunt.embed()
+    if hunt.open:
+        hunt.propose()
+        hunt.cut()
+        hunt.search()
+        hunt.polish()
+    route = hunt.best if judge is None else hunt.placed(judge)
+    return Mapped(route=route, stages=tuple(hunt.stages))
 
 
-def _completed(fixed: IndexArray, size: int) -> IndexArray:
-    """Return a layout with the spare qubits on what it leaves free, in order."""
-    free = np.setdiff1d(np.arange(size, dtype=np.int32), fixed)
-    return np.concatenate([fixed.astype(np.int32), free])
+class Hunt:
+    """Hold what is known of a circuit's routes while stage after stage looks for better ones."""
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        coupling: Coupling,
+        params: LayoutParams,
+        fixed: IndexArray | None,
+        known: tuple[Route, ...],
+    ) -> None:
+        limit = params.time_limit_s
+        self.skeleton, self.coupling, self.params, self.fixed = skeleton, coupling, params, fixed
+        self.stop = Deadline(None if limit is None else time.monotonic() + limit)
+        self.start = allotted(skeleton, coupling, fixed).start
+        self.routes: list[Route] = list(known)
+        self.anchors: list[Anchor] = []
+        self.stages: list[Stage] = []
+
+    @property
+    def best(self) -> Route:
+        """Return the cheapest route known."""
+        return min(self.routes, key=lambda route: route.extra_cx)
+
+    @property
+    def open(self) -> bool:
+        """Tell whether a better route may exist."""
+        return not self.routes or self.best.extra_cx > 0
+
+    def embed(self) -> None:
+        """Look for a layout without SWAPs."""
+        params = EmbeddingParams(calls=CALLS[self.params.level], seed=self.params.seed)
+        nodes = np.arange(len(self.skeleton.pairs), dtype=np.int32)
+        with self.stage("embedding"):
+            for place in perfect_layouts(self.skeleton, self.coupling, params, self.fixed):
+                self.routes.append(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
+
+    def propose(self) -> None:
+        """Route from the layouts of both Ising formulations."""
+        if self.params.level < PROPOSING:
+            return
+        left_s = self.stop.left_s
+        params = ProposalParams(
+            solver=self.params.solver,
+            seed=self.params.seed,
+            effort=self.params.effort,
+            fixed=self.fixed,
+            time_limit_s=None if left_s is None else max(left_s, SHORT_S),
+        )
+        with self.stage("proposals") as detail:
+            many = ALL if self.coupling.size <= WIDE else FEW
+            made = list(islice(proposals(self.skeleton, self.coupling, params, self.stop), many))
+            for name in ("static", "levels"):
+                own = [p.anchor for p in made if p.name.startswith(name)]
+                if own:
+                    self.routes.append(self.searched(own, (), TRIAL))
+                    detail[f"{name}_extra_cx"] = self.routes[-1].extra_cx
+        self.anchors += [p.anchor for p in made]
+
+    def cut(self) -> None:
+        """Route from the layouts of segments that need no SWAP."""
+        if self.fixed is not None or self.params.level < SEGMENTING:
+            return
+        with self.stage("segments") as detail:
+            many = ALL if self.coupling.size <= WIDE else FEW
+            found = list(
+                islice(anchors(self.skeleton, self.coupling, SegmentParams(seed=self.params.seed), self.stop), many)
+            )
+            if found:
+                self.routes.append(self.searched(found, (), TRIAL))
+                detail["extra_cx"] = self.routes[-1].extra_cx
+        self.anchors += found
+
+    def search(self) -> None:
+        """Search on whole routes."""
+        with self.stage("search"):
+            work = WORK[self.params.level] * self.params.effort
+            self.routes.append(self.searched(self.anchors, self.routes, work))
+
+    def polish(self) -> None:
+        """Route windows of the best route again."""
+        work = POLISH[self.params.level] * self.params.effort
+        if not work or not self.open:
+            return
+        setting = WindowParams(
+            work=work,
+            seed=self.params.seed,
+            threads=self.params.threads,
+            fixed=None if self.fixed is None else self.start[: self.skeleton.qubits],
+        )
+        with self.stage("windows"):
+            self.routes.append(polished(self.skeleton, self.coupling, self.best, setting, self.stop))
+
+    def searched(self, starts: Iterable[Anchor], routes: Iterable[Route], work: int) -> Route:
+        """Return what a search finds from layouts for some time and from routes."""
+        origins = Origins(
+            layouts=(self.start,),
+            anchors=tuple(starts),
+            routes=tuple(routes),
+            fixed=None if self.fixed is None else self.start,
+        )
+        setting = SearchParams(work=work, seed=self.params.seed, threads=self.params.threads)
+        return search(self.skeleton, self.coupling, origins, setting, self.stop)
+
+    def placed(self, judge: Judge) -> Route:
+        """Return the best route by a judge, from those known on."""
+        level, effort = self.params.level, self.params.effort
+        with self.stage("placement") as detail:
+            params = replace(PLACING[level], trials=PLACING[level].trials * effort, pinned=self.fixed is not None)
+            placer = Placer(self.skeleton, self.coupling, judge, params)
+            found = placer.best(self.routes, self.params.seed, self.stop)
+            detail["loss"] = judge.loss(found)
+            self.routes = [found]
+        return found
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[dict[str, Detail]]:
+        """Time a stage and record what it reached."""
+        detail: dict[str, Detail] = {}
+        begun = time.perf_counter()
+        yield detail
+        cost = float(self.best.extra_cx) if self.routes else float("inf")
+        self.stages.append(Stage(name=name, cost=cost, seconds=time.perf_counter() - begun, detail=detail))

@@ -1,0 +1,126 @@
+"""Extra CX gates of layout and routing, side by side with Qiskit and tket."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from math import exp, log
+from pathlib import Path
+from typing import NamedTuple
+
+from qiskit import QuantumCircuit
+from qiskit.transpiler import CouplingMap, PassManager, Target, generate_preset_pass_manager
+from qiskit.transpiler.passes import CheckMap, SabreLayout
+
+from benchmarks.devices import Case, cases, stored
+from tiger.circuits.equivalence import difference
+
+SEEDS = (0, 1, 2)
+HEAD = ("circuits", "Qiskit O3", "SABRE, time of level 3", "tket", "tiger, level 1", "tiger, level 3")
+
+
+class Found(NamedTuple):
+    """Hold a routed circuit and the seconds it took."""
+
+    circuit: QuantumCircuit
+    seconds: float
+
+
+def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
+    """Yield geometric means of extra CX over those of Qiskit's level 3, and mean seconds, family by family."""
+    yield HEAD
+    families: dict[str, list[list[tuple[float, float] | None]]] = defaultdict(list)
+    for case in (*cases(SEEDS[0]), *(stored(data) if data else ())):
+        say(f"{case.name} on {case.coupling.size} qubits")
+        row = _measured(case)
+        families[case.family].append(row)
+        families["**all**"].append(row)
+    for family in sorted(families, key=lambda name: name == "**all**"):
+        rows = families[family]
+        yield f"{family} ({len(rows)})", *(_cell([row[k] for row in rows], [row[0] for row in rows]) for k in range(5))
+
+
+def _measured(case: Case) -> list[tuple[float, float] | None]:
+    """Return mean extra CX and seconds of every method, None for one that is not installed."""
+    ours = [[_preset(case, level, seed, "tiger") for seed in SEEDS] for level in (1, 3)]
+    limit = sum(found.seconds for found in ours[1]) / len(SEEDS)
+    peers = [[_preset(case, 3, seed, None) for seed in SEEDS], [_sabre(case, seed, limit) for seed in SEEDS]]
+    tket = None if find_spec("pytket.extensions") is None else [_tket(case)]
+    return [None if runs is None else _mean(case, runs) for runs in (*peers, tket, *ours)]
+
+
+def _mean(case: Case, runs: list[Found]) -> tuple[float, float]:
+    """Return the means over seeds."""
+    extra = [_cx(found.circuit) - _cx(case.circuit) for found in runs]
+    return sum(extra) / len(runs), sum(found.seconds for found in runs) / len(runs)
+
+
+def _cx(circuit: QuantumCircuit) -> int:
+    """Count CX gates, a SWAP being three."""
+    count = circuit.count_ops()
+    return int(count.get("cx", 0) + 3 * count.get("swap", 0))
+
+
+def _preset(case: Case, level: int, seed: int, method: str | None) -> Found:
+    """Run the layout and routing stages of a preset."""
+    target = Target.from_configuration(["u", "cx", "swap"], case.coupling.size, _device(case))
+    begun = time.perf_counter()
+    whole = generate_preset_pass_manager(
+        optimization_level=level, target=target, seed_transpiler=seed, layout_method=method, routing_method=method
+    )
+    stages = PassManager()
+    for stage in (whole.layout, whole.routing):
+        stages += stage
+    routed = stages.run(case.circuit)
+    found = Found(routed, time.perf_counter() - begun)
+    check = CheckMap(_device(case))
+    check(routed)
+    wrong = difference(case.circuit, routed) or ("" if check.property_set["is_swap_mapped"] else "a gate is on no edge")
+    if wrong:
+        raise RuntimeError(f"{case.name}: {wrong}")
+    return found
+
+
+def _sabre(case: Case, seed: int, limit: float) -> Found:
+    """Run SABRE with more and more trials for as long as the limit allows, and keep the fewest SWAPs."""
+    begun, trials, best, turn = time.perf_counter(), 20, case.circuit, 0
+    while True:
+        started = time.perf_counter()
+        sabre = SabreLayout(_device(case), seed=seed + turn, layout_trials=trials, swap_trials=20, max_iterations=4)
+        routed = PassManager([sabre]).run(case.circuit)
+        best = routed if best is case.circuit or _cx(routed) < _cx(best) else best
+        now = time.perf_counter()
+        left, turn = limit - (now - begun), turn + 1
+        trials = min(2 * trials, int(trials * left / (now - started)))
+        if trials < 1:
+            return Found(best, now - begun)
+
+
+def _tket(case: Case) -> Found:
+    """Run tket's default mapping; a BRIDGE becomes four CX."""
+    from pytket.architecture import Architecture
+    from pytket.extensions.qiskit import qiskit_to_tk, tk_to_qiskit
+    from pytket.passes import DefaultMappingPass
+
+    circuit, begun = qiskit_to_tk(case.circuit), time.perf_counter()
+    DefaultMappingPass(Architecture(case.coupling.edges.tolist()), False).apply(circuit)
+    seconds = time.perf_counter() - begun
+    routed = tk_to_qiskit(circuit, replace_implicit_swaps=True)
+    unknown = set(routed.count_ops()) - {"u", "u3", "cx", "swap"}
+    return Found(routed.decompose(list(unknown)) if unknown else routed, seconds)
+
+
+def _device(case: Case) -> CouplingMap:
+    """Return the coupling map in both directions."""
+    pairs = case.coupling.edges.tolist()
+    return CouplingMap([*pairs, *(pair[::-1] for pair in pairs)])
+
+
+def _cell(found: list[tuple[float, float] | None], base: list[tuple[float, float] | None]) -> str:
+    """Return the geometric mean of extra CX over the base's, and the mean seconds."""
+    both = [(mine, theirs) for mine, theirs in zip(found, base, strict=True) if mine and theirs and theirs[0]]
+    if not both:
+        return "" if any(found) else "not installed"
+    ratio = exp(sum(log(max(mine[0], 1) / theirs[0]) for mine, theirs in both) / len(both))
+    seconds = sum(mine[1] for mine, _ in both) / len(both)
+    return f"{ratio:.3f} ({seconds:.2f} s)"

@@ -1,0 +1,87 @@
+"""Movement of data: what both Ising formulations and the full search save against the trivial layout."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.devices import Case, cases, stored
+from tiger.circuits.coupling import IndexArray
+from tiger.circuits.model import model_of
+from tiger.circuits.movement import movement, resting, routed
+from tiger.circuits.params import LayoutParams
+from tiger.circuits.proposals import ProposalParams, gates_placed, layout_at, proposals
+from tiger.circuits.route import Route
+from tiger.circuits.search import Origins, SearchParams, search
+from tiger.circuits.skeleton import Skeleton
+from tiger.circuits.solve import mapped
+from tiger.model.arrays import FloatArray
+
+SEEDS = (0, 1, 2)
+WORK, LEVEL = 2_000_000, 3
+MAPS = "coupling_maps.json"
+HEAD = (
+    "circuits",
+    "movement: static QUBO",
+    "movement: levels",
+    "movement: full search",
+    "extra CX: static QUBO",
+    "extra CX: levels",
+    "extra CX: full search",
+)
+
+
+def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
+    """Yield mean reductions in per cent against the trivial layout, and mean seconds, family by family.
+
+    Movement is that of `tiger.circuits.movement`. Extra CX of the trivial layout and of both formulations are what the
+    same router finds, at the same small work, when the circuit starts from that layout. Circuits that the trivial
+    layout fits are left out. `data` is a folder of circuits with their coupling maps.
+    """
+    yield HEAD
+    families: dict[str, list[FloatArray]] = defaultdict(list)
+    stock = stored(data) if data and (data / MAPS).exists() else ()
+    for case in (*cases(SEEDS[0]), *stock):
+        say(f"{case.name} on {case.coupling.size} qubits")
+        rows = [found for seed in SEEDS if (found := saved(case, seed)) is not None]
+        if rows:
+            families[case.family].append(np.mean(rows, axis=0))
+            families["**all**"].append(families[case.family][-1])
+    for family in sorted(families, key=lambda name: name == "**all**"):
+        means = np.mean(families[family], axis=0)
+        seconds = [f" ({second:.2f} s)" for second in means[6:]] + [""] * 3
+        cells = (f"{share:.0f} %{note}" for share, note in zip(means[:6], seconds, strict=True))
+        yield f"{family} ({len(families[family])})", *cells
+
+
+def saved(case: Case, seed: int) -> FloatArray | None:
+    """Return six reductions in per cent and three times in seconds, None where there is nothing to save."""
+    skeleton, coupling = model_of(case.circuit).skeleton, case.coupling
+    trivial = np.arange(coupling.size, dtype=np.int32)
+    begun = time.perf_counter()
+    params = ProposalParams(seed=seed)
+    static = next(proposals(skeleton, coupling, params)).anchor.place
+    placed = time.perf_counter()
+    tasks, arc = gates_placed(skeleton, coupling, params, static)
+    first = layout_at(skeleton, coupling, tasks, arc, (0, params))
+    levelled = time.perf_counter()
+    full = mapped(skeleton, coupling, LayoutParams(level=LEVEL, seed=seed)).route
+    searched = time.perf_counter()
+    visits = [resting(skeleton, trivial), resting(skeleton, static), tasks.visits(arc), routed(skeleton, full)]
+    moved = [movement(visit, coupling) for visit in visits]
+    routes = [
+        from_start(case, skeleton, place, seed) for place in (trivial, static, static if first is None else first)
+    ]
+    added = [route.extra_cx for route in (*routes, full)]
+    if not moved[0] or not added[0]:
+        return None
+    shares = [100 * (1 - figures[k] / figures[0]) for figures in (moved, added) for k in (1, 2, 3)]
+    return np.array([*shares, placed - begun, levelled - placed, searched - levelled])
+
+
+def from_start(case: Case, skeleton: Skeleton, place: IndexArray, seed: int) -> Route:
+    """Return what little routing finds from a layout."""
+    setting = SearchParams(work=WORK, seed=seed)
+    return search(skeleton, case.coupling, Origins(layouts=(place,), fixed=place), setting)

@@ -1,0 +1,138 @@
+"""Tests of skeletons: which nodes a circuit has, and what waits for what."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiger.circuits.skeleton import Axis, Build, Skeleton, Step, skeleton_of
+
+
+def cx(control: int, target: int) -> Step:
+    """Return a CX."""
+    return Step((control, target), ("z", "x"), pair=True, bridge=True)
+
+
+def lone(wire: int, axis: Axis | None = None) -> Step:
+    """Return an operation on one wire."""
+    return Step((wire,), (axis,))
+
+
+def order(skeleton: Skeleton) -> set[tuple[int, int]]:
+    """Return which node waits for which."""
+    heads = np.repeat(np.arange(len(skeleton.pairs)), np.diff(skeleton.first)).tolist()
+    return set(zip(heads, skeleton.after.tolist(), strict=True))
+
+
+def build(*steps: Step) -> Build:
+    """Return the skeleton of operations on four qubits."""
+    return skeleton_of(4, steps)
+
+
+def test_gates_that_share_a_control_do_not_wait() -> None:
+    """CX with one control may change places."""
+    assert order(build(cx(0, 1), cx(0, 2)).skeleton) == set()
+
+
+def test_gates_that_share_a_target_do_not_wait() -> None:
+    """CX with one target may change places."""
+    assert order(build(cx(1, 0), cx(2, 0)).skeleton) == set()
+
+
+def test_a_control_waits_for_a_target() -> None:
+    """A CX whose control another has as its target keeps behind it."""
+    assert order(build(cx(0, 1), cx(1, 2)).skeleton) == {(0, 1)}
+
+
+def test_an_operation_on_one_wire_parts_gates() -> None:
+    """Gates on either side of an operation that commutes with neither keep their order, and it gets no node."""
+    built = build(cx(0, 1), lone(0), cx(0, 2))
+    assert built.node == [0, -1, 1]
+    assert order(built.skeleton) == {(0, 1)}
+
+
+def test_a_diagonal_operation_does_not_part_controls() -> None:
+    """A rotation about z leaves controls free."""
+    assert order(build(cx(0, 1), lone(0, "z"), cx(0, 2)).skeleton) == set()
+
+
+def test_several_gates_wait_for_a_run_through_one_node() -> None:
+    """Two gates after a run of two are joined by a node without qubits: four orders, not two times two of them more."""
+    skeleton = build(cx(0, 1), cx(0, 2), lone(0), cx(0, 3), cx(0, 1)).skeleton
+    assert skeleton.pairs.tolist()[2] == [-1, -1]
+    assert {(0, 2), (1, 2), (2, 3), (2, 4)} <= order(skeleton)
+    assert skeleton.gates == 4
+
+
+def test_wires_tell_runs_and_lone_operations() -> None:
+    """A wire lists the nodes of each run, and where its own operations come in."""
+    wire = build(lone(0), cx(0, 1), lone(0, "z"), lone(0)).wires[0]
+    assert (wire.nodes, wire.singles, wire.lone) == ([0, 1, 0], [0, 2, 3], [0, 1, 2])
+
+
+def test_due_counts_the_lone_operations_before_a_gate() -> None:
+    """A gate waits for the operations on its wires that are in earlier runs."""
+    assert build(lone(0), lone(0), cx(1, 0), lone(0, "x"), cx(2, 0)).due == [(), (), (0, 2), (), (0, 2)]
+
+
+def test_operations_without_wires_have_no_node() -> None:
+    """A global phase takes no part."""
+    assert build(Step((), ()), cx(0, 1)).node == [-1, 0]
+
+
+def test_inner_pairs_belong_to_their_node() -> None:
+    """Pairs inside control flow are listed with its node."""
+    flow = Step((0, 1, 2), (None, None, None), inner=((0, 2), (1, 2)))
+    assert build(cx(0, 1), flow).skeleton.inner.tolist() == [[1, 0, 2], [1, 1, 2]]
+
+
+def test_the_last_operations_make_no_join() -> None:
+    """A run that nothing waits for gets no node of its own."""
+    assert len(build(cx(0, 1), cx(0, 2), lone(0)).skeleton.pairs) == 2
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.permutations(range(4)).map(lambda wires: cx(*wires[:2])),
+        st.permutations(range(4)).map(lambda wires: Step(tuple(wires[:3]), (None,) * 3)),
+        st.tuples(st.integers(0, 3), st.sampled_from([None, "z", "x"])).map(lambda pair: lone(*pair)),
+    ),
+    max_size=20,
+)
+
+
+@given(steps=STEPS)
+def test_nodes_come_after_what_they_wait_for(steps: list[Step]) -> None:
+    """Node numbers respect the order, and every node knows how many it waits for."""
+    skeleton = skeleton_of(4, steps).skeleton
+    assert all(before < after for before, after in order(skeleton))
+    assert skeleton.waits.tolist() == np.bincount(skeleton.after, minlength=len(skeleton.pairs)).tolist()
+
+
+@given(steps=STEPS)
+def test_backwards_twice_is_the_skeleton(steps: list[Step]) -> None:
+    """Reversal turns every order round and is its own inverse."""
+    skeleton = skeleton_of(4, steps).skeleton
+    count, back = len(skeleton.pairs), skeleton.reversed()
+    assert order(back) == {(count - 1 - b, count - 1 - a) for a, b in order(skeleton)}
+    assert order(back.reversed()) == order(skeleton)
+    assert (back.reversed().pairs == skeleton.pairs).all()
+
+
+@given(steps=STEPS)
+def test_operations_that_do_not_commute_keep_their_order(steps: list[Step]) -> None:
+    """Two operations that share a wire without sharing its axis, one on several wires at least, wait for each other."""
+    built = skeleton_of(4, steps)
+    reach = np.eye(len(built.skeleton.pairs), dtype=bool)
+    for a, b in sorted(order(built.skeleton), reverse=True):
+        reach[a] |= reach[b]
+    for j, later in enumerate(steps):
+        for i, earlier in enumerate(steps[:j]):
+            nodes = built.node[i], built.node[j]
+            if min(nodes) >= 0 and _clash(earlier, later):
+                assert reach[nodes]
+
+
+def _clash(a: Step, b: Step) -> bool:
+    """Tell whether two operations must not change places."""
+    axes = dict(zip(a.wires, a.axes, strict=True))
+    return any(w in axes and (axis is None or axes[w] != axis) for w, axis in zip(b.wires, b.axes, strict=True))

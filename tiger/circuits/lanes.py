@@ -1,0 +1,26 @@
+"""Lanes of a search side by side in threads: how many threads there are never changes what they find."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+Everywhere = Callable[[Callable[[int], None]], None]
+
+
+@contextmanager
+def abreast(lanes: int, threads: int) -> Iterator[Everywhere]:
+    """Lend a function that calls another with the number of every lane and returns when all calls have.
+
+    Compiled code that holds no lock runs at once. What is called has to leave alone what other lanes use.
+    """
+    if threads < 2:
+        yield lambda work: _drained(map(work, range(lanes)))
+        return
+    with ThreadPoolExecutor(min(threads, lanes)) as pool:
+        yield lambda work: _drained(pool.map(work, range(lanes)))
+
+
+def _drained(calls: Iterator[None]) -> None:
+    """Wait for all calls, and raise what the first to fail raised."""
+    for _ in calls:
+        pass

@@ -1,0 +1,30 @@
+"""Selection of the smallest keys, compiled."""
+
+from tiger.circuits.coupling import IndexArray
+from tiger.model.arrays import FloatArray
+from tiger.solvers.kernel import kernel
+
+
+@kernel
+def select(keys: FloatArray, order: IndexArray, count: int, most: int) -> None:
+    """Bring the `most` smallest of `count` keys to the front, with what goes with them; O(count) on average."""
+    low, high = 0, count - 1
+    while low < high and most <= high:
+        pivot = keys[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if most <= j:
+            high = j
+        elif most >= i:
+            low = i
+        else:
+            return

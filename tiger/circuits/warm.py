@@ -1,0 +1,50 @@
+"""Compile the kernels of circuit mapping into numba's cache, or load them from there."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.depth import singles_of
+from tiger.circuits.noise import Errors, Gate
+from tiger.circuits.params import LayoutParams
+from tiger.circuits.placement import Layers, PlacementParams, Placer, Success
+from tiger.circuits.skeleton import Build, Step, skeleton_of
+from tiger.circuits.solve import TRIAL, Hunt
+
+QUBITS, GATES = 5, 12
+BRIEF = PlacementParams(lanes=2, scouts=2, finalists=1, trials=2)
+
+
+def warm(progress: Callable[[str], None]) -> None:
+    """Load what maps circuits; `progress` is told so.
+
+    Takes about half a minute of compilation the first time after installation, and less than a second from the cache.
+    """
+    progress("circuits")
+    load()
+
+
+@cache
+def load() -> None:
+    """Map a circuit of five qubits on a line of six once in a process; all circuits use the same compiled code."""
+    line = Coupling.of(QUBITS + 1, [(k, k + 1) for k in range(QUBITS)])
+    steps, build = _circuit()
+    hunt = Hunt(build.skeleton, line, LayoutParams(), None, ())
+    hunt.embed()
+    hunt.propose()
+    hunt.cut()
+    route = hunt.searched(hunt.anchors, hunt.routes, TRIAL)
+    errors = Errors.of([Gate(a, b, 0.01) for a, b in line.edges.tolist()], [0.001] * line.size, [0.01] * line.size)
+    singles = singles_of(QUBITS, steps, build, ["cx"] * len(steps))
+    for judge in (Layers(build.skeleton, singles, line), Success(build.skeleton, singles, line, errors)):
+        Placer(build.skeleton, line, judge, BRIEF).best([route], 0, bool)
+
+
+def _circuit() -> tuple[list[Step], Build]:
+    """Return CX gates between random qubits."""
+    rng = np.random.default_rng(0)
+    pairs = [rng.choice(QUBITS, 2, replace=False).tolist() for _ in range(GATES)]
+    steps = [Step((a, b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
+    return steps, skeleton_of(QUBITS, steps)
