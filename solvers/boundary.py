@@ -10,7 +10,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 from tiger.solvers.moves import open_to
 
 BESIDE = 0.25
@@ -84,7 +84,7 @@ def enlist(web: Web, crowd: Crowd) -> None:
         list_or_drop(crowd, t)
 
 
-@kernel
+@inner_kernel
 def list_or_drop(crowd: Crowd, t: int) -> None:
     """Keep task t among those at boundaries if it has a neighbour in another domain, and only then."""
     k = crowd.rank[t]
@@ -100,7 +100,7 @@ def list_or_drop(crowd: Crowd, t: int) -> None:
         crowd.rank[t] = -1
 
 
-@kernel
+@inner_kernel
 def depart(web: Web, crowd: Crowd, t: int, q: int) -> None:
     """Move task t to node q and keep count of boundaries; O(degree)."""
     p = crowd.place[t]

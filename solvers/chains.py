@@ -10,7 +10,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.boundary import Web, moved
 from tiger.solvers.instance import Instance
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 from tiger.solvers.moves import open_to
 
 
@@ -78,7 +78,7 @@ def reach(inst: Instance, web: Web, chains: Chains, start: int) -> int:
             t = chains.after[t]
 
 
-@kernel
+@inner_kernel
 def lengthen(inst: Instance, web: Web, chains: Chains, t: int, q: int) -> None:
     """Note the chain that ends with task t moving to node q, if it may and that is cheaper than what is known."""
     if open_to(inst, t, q) and chains.used[q] + inst.memory[t] <= inst.room[q]:
@@ -88,7 +88,7 @@ def lengthen(inst: Instance, web: Web, chains: Chains, t: int, q: int) -> None:
             chains.mover[q] = t
 
 
-@kernel
+@inner_kernel
 def jump(inst: Instance, web: Web, chains: Chains, start: int) -> int:
     """Find the cheapest move of one task from a node to any with room, and return that node, or -1."""
     chains.cost[:] = np.inf

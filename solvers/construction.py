@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance, State
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 from tiger.solvers.moves import can_move, distance
 
 
@@ -58,7 +58,7 @@ def settle(contest: Contest) -> None:
         contest.winner[k] = better(contest, contest.winner[2 * k], contest.winner[2 * k + 1])
 
 
-@kernel
+@inner_kernel
 def replay(contest: Contest, t: int) -> None:
     """Settle the matches on the way of task t again; O(log n)."""
     k = (len(contest.weight) + t) // 2
@@ -67,7 +67,7 @@ def replay(contest: Contest, t: int) -> None:
         k //= 2
 
 
-@kernel
+@inner_kernel
 def sum_grid(inst: Instance, state: State, field: Field, t: int) -> None:
     """Enter what the traffic of task t costs on every host of a grid, axis by axis; O(degree extents + m axes)."""
     field.ramp[:] = 0.0
@@ -89,7 +89,7 @@ def sum_grid(inst: Instance, state: State, field: Field, t: int) -> None:
         field.cost[q] = cost
 
 
-@kernel
+@inner_kernel
 def sum_rows(inst: Instance, state: State, field: Field, t: int) -> None:
     """Enter what the traffic of task t costs on every host, neighbour by neighbour; O(m degree)."""
     field.cost[:] = 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from tiger.model.aims import Ways
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance, State
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 from tiger.solvers.moves import can_move, can_swap, copy, distance, exchange, partner_at, propose, relocate, shift, swap
 
 DOUBLINGS = 4
@@ -64,7 +64,7 @@ def root(total: float) -> float:
     return load
 
 
-@kernel
+@inner_kernel
 def press(judge: Judge, books: Books, link: int, volume: float) -> float:
     """Add to the load of a link and return by how much that raises the sum of high powers."""
     before = books.load[link]
@@ -96,7 +96,7 @@ def send(judge: Judge, books: Books, s: int, t: int, volume: float) -> float:
     return rise
 
 
-@kernel
+@inner_kernel
 def go(judge: Judge, books: Books, axis: int, line: tuple[int, int, int, int], volume: float) -> float:
     """Add a transfer along one axis to the loads and return the rise of the sum.
 

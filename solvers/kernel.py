@@ -36,12 +36,21 @@ def kernel(function: Function) -> Function:
 
     Without numba's reference counts, which touch every array of an argument on every call, a call costs nothing.
     """
-    return _compiled(function, {"nogil": True, "error_model": "numpy", "_nrt": False})
+    return _compiled(function, {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True})
+
+
+def inner_kernel(function: Function) -> Function:
+    """Return a compiled function that creates no arrays and that compiled functions alone call.
+
+    It compiles in half the time, without the way in from Python.
+    """
+    options = {"nogil": True, "error_model": "numpy", "_nrt": False}
+    return _compiled(function, options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
 
 
 def allocating_kernel(function: Function) -> Function:
     """Return a compiled function that may create arrays."""
-    return _compiled(function, {"nogil": True, "error_model": "numpy"})
+    return _compiled(function, {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True})
 
 
 def _compiled(function: Function, options: dict[str, object]) -> Function:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance, State
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 KICK_SWEEPS = 1000
 
@@ -69,7 +69,7 @@ def shift(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
     return float(change)
 
 
-@kernel
+@inner_kernel
 def skewed(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
     """Return the part of `shift` that is traffic, whatever the metric."""
     p, change = place[t], 0.0
@@ -95,7 +95,7 @@ def exchange(inst: Instance, place: IntArray, t: int, u: int) -> float:
     return change
 
 
-@kernel
+@inner_kernel
 def open_to(inst: Instance, t: int, q: int) -> bool:
     """Tell whether task t may lie on node q as far as slots, its own memory and forbidden pairs go."""
     if inst.slots[q] == 0 or inst.memory[t] > inst.room[q]:
@@ -308,7 +308,7 @@ def copy(place: IntArray, to: IntArray) -> None:
         to[t] = place[t]
 
 
-@kernel
+@inner_kernel
 def copy_state(state: State, to: State) -> None:
     """Copy a state into another of the same problem."""
     copy(state.place, to.place)

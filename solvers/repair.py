@@ -7,7 +7,7 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Stop
 from tiger.solvers import moves
 from tiger.solvers.instance import Instance, State, fixed_of, state_of
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 from tiger.solvers.moves import can_move, exchange, open_to, shift
 
 SCANS = 1 << 26
@@ -77,7 +77,7 @@ def cheapest(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[int
     return t, node, partner
 
 
-@kernel
+@inner_kernel
 def helps(inst: Instance, state: State, t: int, u: int) -> bool:
     """Tell whether a swap puts tasks t and u where they may be, or t's node closer to what it holds."""
     p, q = state.place[t], state.place[u]

@@ -48,7 +48,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "plot": (VALUES | {"core"}, GRAPHS | {"matplotlib"}),
     "api": (VALUES | {"core", "formats", "topologies", "solvers", "mapper", "door", "circuits", "package"}, SERVICE),
-    "cli": (VALUES | {"core", "topologies", "solvers", "mapper", "door", "circuits", "api", "package"}, {"typer", "rich"}),
+    "cli": (
+        VALUES | {"core", "topologies", "solvers", "mapper", "door", "circuits", "api", "package"},
+        {"typer", "rich"},
+    ),
     "package": (set(), set()),
 }
 # Modules of one file that belong to a room of another name; every other one is core.

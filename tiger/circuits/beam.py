@@ -34,7 +34,7 @@ from tiger.circuits.lookahead import change, look
 from tiger.circuits.router import act, towards
 from tiger.circuits.selection import select
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 OPTIONS = 6
 F_ROW, L_ROW, LOW_ROW, HIGH_ROW, HASH_ROW, CARDS = range(6)
@@ -129,7 +129,7 @@ def sweep(kit: Kit, state: State, beam: Beam, knobs: FloatArray, limit: int) -> 
     return int(tally[COST])
 
 
-@kernel
+@inner_kernel
 def leader(beam: Beam, count: int) -> int:
     """Return the first of the states that go on with the fewest gates left."""
     best = 0
@@ -158,7 +158,7 @@ def opened(kit: Kit, state: State, beam: Beam, knobs: FloatArray) -> None:
     stored(kit, state, beam, knobs, 0)
 
 
-@kernel
+@inner_kernel
 def shortlisted(beam: Beam, count: int, most: int) -> int:
     """Order the most promising options of all states that go on, up to `most`; return how many."""
     found = 0
@@ -231,7 +231,7 @@ def moved(kit: Kit, state: State, here: int, there: int) -> int:
     return mark
 
 
-@kernel
+@inner_kernel
 def hashed(a: int, p: int) -> int:
     """Return a number for circuit qubit a on device qubit p, or for node p when a is -1."""
     mixed = (int(a) + 2) * PRIMES[0] % DICE_SIZE + (int(p) + 1) * PRIMES[1]
@@ -274,7 +274,7 @@ def stored(kit: Kit, state: State, beam: Beam, knobs: FloatArray, r: int) -> Non
     weigh(kit, state, beam, r)
 
 
-@kernel
+@inner_kernel
 def guess(kit: Kit, state: State, knobs: FloatArray) -> float:
     """Return the guess of what is still to pay."""
     price = knobs[PRICE]
@@ -364,7 +364,7 @@ def released(beam: Beam, count: int) -> None:
             high -= 1
 
 
-@kernel
+@inner_kernel
 def retraced(kit: Kit, state: State, beam: Beam, level: int, best: int) -> None:
     """Carry out the steps that led to a state, from the beginning."""
     for k in range(level - 1, -1, -1):
@@ -376,7 +376,7 @@ def retraced(kit: Kit, state: State, beam: Beam, level: int, best: int) -> None:
         settle(kit, state)
 
 
-@kernel
+@inner_kernel
 def restarted(kit: Kit, state: State, beam: Beam) -> None:
     """Return to the beginning."""
     for v in range(len(beam.fresh)):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.tokens import NOWHERE, Device, Tokens, chance, drift, enlist, exchange, homeward
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 DEPTH = 12
 GOALS, CHANCE, BRIDGES = DEPTH, DEPTH + 1, DEPTH + 2
@@ -147,7 +147,7 @@ def carry_out(scene: Scene, k: int, middle: int) -> None:
             behead(window, trial, qubit)
 
 
-@kernel
+@inner_kernel
 def behead(window: Window, trial: Trial, qubit: int) -> None:
     """Let the line of a qubit begin at the first gate that is not done."""
     head = trial.head[qubit]
@@ -185,7 +185,7 @@ def nearest(scene: Scene, limit: int) -> bool:
     return best < WORST
 
 
-@kernel
+@inner_kernel
 def best_swap(scene: Scene, p: int, slack: int, best: float) -> float:
     """Choose a SWAP with device qubit p where one scores below the best so far; return the best score."""
     device, trial = scene.device, scene.trial
@@ -204,7 +204,7 @@ def best_swap(scene: Scene, p: int, slack: int, best: float) -> float:
     return best
 
 
-@kernel
+@inner_kernel
 def pulled(scene: Scene, p: int, q: int) -> float:
     """Return how much farther the qubit on p would be from its partners on q, whoever is there left out; O(DEPTH)."""
     pairs, window, trial, place = scene.circuit.pairs, scene.window, scene.trial, scene.tokens.place

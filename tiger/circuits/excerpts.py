@@ -9,7 +9,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.route import Route
 from tiger.circuits.skeleton import Skeleton
 from tiger.circuits.tokens import Device, Tokens, enlist, exchange, tokens_of, unlisted
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 NODES, STEPS, OPS = 400, 1_200, 100
 # What is added to 32-bit numbers so that all returns of a compiled function have one type.
@@ -200,7 +200,7 @@ def begin(scene: Scene, lane: Lane) -> None:
     lane.span[STAMP] += 1
 
 
-@kernel
+@inner_kernel
 def step_at(scene: Scene, lane: Lane, k: int) -> Step:
     """Return a step, given where the steps before it brought the qubits."""
     what, where = lane.steps[k, 0] + WIDE, lane.steps[k, 1] + WIDE
@@ -244,7 +244,7 @@ def take(scene: Scene, lane: Lane, step: Step) -> None:
             window.close[qubit] += 1
 
 
-@kernel
+@inner_kernel
 def put_off(scene: Scene, lane: Lane, step: Step) -> None:
     """Leave a step for later, and with it all that waits for it."""
     span, circuit = lane.span, scene.circuit
@@ -260,7 +260,7 @@ def put_off(scene: Scene, lane: Lane, step: Step) -> None:
         lane.late[circuit.after[e]] = span[STAMP]
 
 
-@kernel
+@inner_kernel
 def line_up(scene: Scene) -> None:
     """Count what the nodes of the window wait for, and line up the gates of every qubit; O(nodes and their edges)."""
     circuit, window, offset = scene.circuit, scene.window, 0
@@ -284,7 +284,7 @@ def line_up(scene: Scene) -> None:
             window.close[qubit] += 1
 
 
-@kernel
+@inner_kernel
 def set_goals(tokens: Tokens, lane: Lane) -> None:
     """Let qubits that have gates behind the excerpt end where the steps taken bring them, others anywhere."""
     unlisted(tokens)

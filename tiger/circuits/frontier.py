@@ -7,7 +7,7 @@ import numpy as np
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
 from tiger.circuits.skeleton import Skeleton
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 FRONT, STACK, STEPS, COST, LINKS, ACTIVE, WORK, DICE, HERE, THERE, HEAT, QUIET, LOW, HIGH, LEFT, TALLIES = range(16)
 SIZE, WEIGHT, FADE, TIRE, SHORT, NEAR, SECOND, KNOBS = range(8)
@@ -172,7 +172,7 @@ def exchange(state: State, p: int, q: int) -> None:
     state.place[a], state.place[b] = q, p
 
 
-@kernel
+@inner_kernel
 def gather(kit: Kit, state: State) -> None:
     """Move the gates of the front whose qubits are adjacent to the stack."""
     tally, kept = state.tally, 0

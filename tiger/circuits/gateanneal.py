@@ -9,7 +9,7 @@ from tiger.circuits.coupling import FAR, IndexArray
 from tiger.circuits.gatetasks import Arcs, Flow, GateTasks
 from tiger.model.seams import Stop
 from tiger.model.seeds import derived
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 HOT, COLD, COLDEST = 0.7, 0.1, 0.01
 BURST, SELDOM = 200_000, 16
@@ -105,7 +105,7 @@ def drawn(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
     return int(to)
 
 
-@kernel
+@inner_kernel
 def rival(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
     """Return the one gate that has to make way and can take the other's arc, -1 for none, -2 where it is not so."""
     a, b = arcs.ends[to, 0], arcs.ends[to, 1]

@@ -8,10 +8,10 @@ import math
 
 from tiger.circuits.frontier import ACTIVE, FADE, FAINT, FRONT, LINKS, NEAR, SECOND, SIZE, WEIGHT, WORK, Kit, State
 from tiger.model.arrays import FloatArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def look(kit: Kit, state: State, knobs: FloatArray) -> None:
     """Hang the front and the gates that come soon after it on their qubits, with their weights."""
     tally = state.tally
@@ -38,7 +38,7 @@ def look(kit: Kit, state: State, knobs: FloatArray) -> None:
     coming(kit, state, knobs, tally[ACTIVE] / 2)
 
 
-@kernel
+@inner_kernel
 def urgency(kit: Kit, state: State, knobs: FloatArray, v: int) -> float:
     """Return the weight of a gate of the front: less if it is far, or not the first in circuit order on its qubits."""
     a, b = kit.pairs[v, 0], kit.pairs[v, 1]
@@ -48,7 +48,7 @@ def urgency(kit: Kit, state: State, knobs: FloatArray, v: int) -> float:
     return weight
 
 
-@kernel
+@inner_kernel
 def coming(kit: Kit, state: State, knobs: FloatArray, wide: float) -> None:
     """Hang the gates that come soon, breadth first; what they wait for is counted down and then restored."""
     tally, touched, found, i = state.tally, 0, 0, 0
@@ -74,7 +74,7 @@ def coming(kit: Kit, state: State, knobs: FloatArray, wide: float) -> None:
     tally[WORK] += touched + tally[FRONT]
 
 
-@kernel
+@inner_kernel
 def hang(kit: Kit, state: State, v: int, weight: float) -> None:
     """Hang a gate on its two qubits."""
     i = state.tally[LINKS]

@@ -10,7 +10,7 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 WIDE = 4
 RESTART = 200
@@ -179,7 +179,7 @@ def chosen(m: Matcher, v: int) -> int:
     return tightest(m, v) if m.counts[RUN] % MIX else m.domain[v, roll(m, m.size[v])]
 
 
-@kernel
+@inner_kernel
 def narrowest(m: Matcher) -> int:
     """Return the open vertex of the smallest domain for its weight, -1 when all have a place."""
     best, least = -1, np.inf
@@ -201,7 +201,7 @@ def nearest(m: Matcher, v: int) -> int:
     return best
 
 
-@kernel
+@inner_kernel
 def tightest(m: Matcher, v: int) -> int:
     """Return the open qubit of a vertex with the fewest free neighbours, which packs components; ties by lot."""
     best, least, ties = -1, 1 << 30, 0
@@ -226,7 +226,7 @@ def roll(m: Matcher, sides: int) -> int:
     return int(m.counts[DICE] % sides)
 
 
-@kernel
+@inner_kernel
 def propagate(m: Matcher) -> bool:
     """Remove what no longer fits until nothing changes; say whether every domain has a qubit left."""
     sound = True
@@ -283,7 +283,7 @@ def without(m: Matcher, v: int, q: int) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def swap_in(m: Matcher, v: int, q: int, index: int) -> None:
     """Exchange a qubit with the one at an index of a domain."""
     here, other = m.slot[v, q], m.domain[v, index]
@@ -291,7 +291,7 @@ def swap_in(m: Matcher, v: int, q: int, index: int) -> None:
     m.slot[v, q], m.slot[v, other] = index, here
 
 
-@kernel
+@inner_kernel
 def shrink(m: Matcher, v: int, size: int) -> None:
     """Cut a domain to its first entries, and remember it."""
     m.trail[m.counts[TRAIL], 0], m.trail[m.counts[TRAIL], 1] = v, m.size[v]

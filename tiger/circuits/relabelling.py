@@ -16,7 +16,7 @@ from tiger.circuits.depth import ONE, PAIR, READ, SWAP, Clock, Costs, Watch, run
 from tiger.circuits.route import Route
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.model.seams import Stop
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 SLICE = 100_000
 GAIN, WORST = 1e-12, 1e9
@@ -322,7 +322,7 @@ def branch(walk: Walk, pattern: Pattern, ground: Ground, bound: float, limit: in
     return bound, visits, depth < 0
 
 
-@kernel
+@inner_kernel
 def hopeful(walk: Walk, depth: int, turn: int, bound: float) -> bool:
     """Tell whether a candidate may still lead below the bound."""
     least = walk.spent[depth] + walk.price[depth, turn] + walk.rest[depth + 1]
@@ -349,7 +349,7 @@ def rank(walk: Walk, pattern: Pattern, ground: Ground, depth: int, bound: float)
     return int(many)
 
 
-@kernel
+@inner_kernel
 def enter(walk: Walk, depth: int, q: int, cost: float, bound: float) -> None:
     """Insert a candidate behind those that cost no more, unless it cannot lead below the bound."""
     if not walk.spent[depth] + cost + walk.rest[depth + 1] < bound - GAIN:
@@ -364,7 +364,7 @@ def enter(walk: Walk, depth: int, q: int, cost: float, bound: float) -> None:
     walk.width[depth] += 1
 
 
-@kernel
+@inner_kernel
 def cost_at(walk: Walk, pattern: Pattern, ground: Ground, v: int, q: int) -> float:
     """Return what qubit v costs at device qubit q, with its gates to qubits that are placed."""
     costs = ground.costs

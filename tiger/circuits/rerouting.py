@@ -33,7 +33,7 @@ from tiger.circuits.frontier import (
 from tiger.circuits.router import route
 from tiger.circuits.skeleton import Skeleton
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 LOOKED, NO_LIMIT, NEVER_COST = 40, 900_000_000, 2_000_000_000
 BOTH, AFTER, BEFORE = range(3)
@@ -155,7 +155,7 @@ def cheapest(pool: Pool) -> int:
     return best
 
 
-@kernel
+@inner_kernel
 def vary(knobs: FloatArray, tally: IntArray) -> None:
     """Draw the settings of an attempt."""
     knobs[SIZE] = LOOKED
@@ -193,7 +193,7 @@ def propose(lane: Lane, plan: IntArray) -> None:
         turn[KIND] = AFTER
 
 
-@kernel
+@inner_kernel
 def pick(pool: Pool, e: int, cut: int, kind: int) -> None:
     """Set what to attempt, and the mapping at the cut."""
     place = pool.place
@@ -210,7 +210,7 @@ def pick(pool: Pool, e: int, cut: int, kind: int) -> None:
         place[pool.ahead[p]] = p
 
 
-@kernel
+@inner_kernel
 def freshen(lane: Lane, last: int, fixed: int) -> None:
     """Begin a route at the next seed, the only one if the start is fixed, or at a mapping by lot."""
     pool, turn = lane.pool, lane.pool.turn
@@ -230,7 +230,7 @@ def freshen(lane: Lane, last: int, fixed: int) -> None:
     pick(pool, last, pool.done[seed] if known else 0, BOTH)
 
 
-@kernel
+@inner_kernel
 def scatter(kits: Kits, pool: Pool, state: State) -> None:
     """Set the mapping at the cut by lot: partners in the circuit near each other, from a gate and a device qubit on."""
     tally, place, holds = state.tally, pool.place, state.holds
@@ -270,14 +270,14 @@ def put(hops: HopArray, pool: Pool, state: State, v: int, near: int) -> None:
     pool.place[v] = best
 
 
-@kernel
+@inner_kernel
 def copied(source: IndexArray, target: IndexArray) -> None:
     """Copy a mapping."""
     for v in range(len(source)):
         target[v] = source[v]
 
 
-@kernel
+@inner_kernel
 def recut(lane: Lane, e: int, fixed: int) -> None:
     """Cut a route somewhere, and perturb the mapping there by lot."""
     tally, pool = lane.state.tally, lane.pool
@@ -294,7 +294,7 @@ def recut(lane: Lane, e: int, fixed: int) -> None:
         kick(lane.kits.hops, pool.place, tally)
 
 
-@kernel
+@inner_kernel
 def kick(hops: HopArray, place: IndexArray, tally: IntArray) -> None:
     """Swap what is on a device qubit by lot with what is next to it, or on any of the same part."""
     a, b = roll(tally, len(place)), roll(tally, len(place))
@@ -307,7 +307,7 @@ def kick(hops: HopArray, place: IndexArray, tally: IntArray) -> None:
         place[a], place[b] = place[b], place[a]
 
 
-@kernel
+@inner_kernel
 def facing(kits: Kits, way: int) -> Kit:
     """Return the circuit one way: sides 0 backwards and 1 forwards, 2 more for strict order."""
     k = way ^ 1
@@ -328,7 +328,7 @@ def aim(kit: Kit, state: State, pool: Pool, side: int) -> None:
     ready(state)
 
 
-@kernel
+@inner_kernel
 def collect(pool: Pool, state: State, side: int) -> None:
     """Append the steps of a new side to the route in the making; those before the cut come backwards."""
     made, turn = state.tally[STEPS], pool.turn
@@ -341,7 +341,7 @@ def collect(pool: Pool, state: State, side: int) -> None:
     turn[MADE] += made
 
 
-@kernel
+@inner_kernel
 def taken_over(pool: Pool, side: int) -> int:
     """Append the steps of a side that stays to the route in the making; return their cost."""
     turn, cost, e = pool.turn, 0, pool.turn[SLOT]
@@ -357,7 +357,7 @@ def taken_over(pool: Pool, side: int) -> int:
     return cost
 
 
-@kernel
+@inner_kernel
 def conclude(pool: Pool, cost: int) -> None:
     """Keep the new route if it is as good; at the end of a chain, keep it in place of the worst of the pool."""
     turn, e, last = pool.turn, pool.turn[SLOT], len(pool.cost) - 1

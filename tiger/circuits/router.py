@@ -44,7 +44,7 @@ from tiger.circuits.frontier import (
 )
 from tiger.circuits.lookahead import change, look
 from tiger.model.arrays import FloatArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 __all__ = [
     "COST",
@@ -98,7 +98,7 @@ def route(kit: Kit, state: State, knobs: FloatArray, seed: int, limit: int) -> i
     return int(tally[COST])
 
 
-@kernel
+@inner_kernel
 def choose(kit: Kit, state: State, knobs: FloatArray) -> None:
     """Set HERE and THERE to the best SWAP next to the front, (-1 - p, q), or BRIDGE, (node, middle); ties by lot."""
     tally, best, ties = state.tally, NEVER, 0
@@ -124,7 +124,7 @@ def choose(kit: Kit, state: State, knobs: FloatArray) -> None:
         bridged(kit, state)
 
 
-@kernel
+@inner_kernel
 def bridged(kit: Kit, state: State) -> None:
     """Set HERE and THERE to the first gate of the front that a BRIDGE can carry out, if there is one."""
     for i in range(state.tally[FRONT]):
@@ -136,7 +136,7 @@ def bridged(kit: Kit, state: State) -> None:
             return
 
 
-@kernel
+@inner_kernel
 def towards(kit: Kit, p: int, q: int) -> int:
     """Return the first neighbour of p that is nearer to q."""
     k = 0
@@ -145,7 +145,7 @@ def towards(kit: Kit, p: int, q: int) -> int:
     return int(kit.neighbours[p, k])
 
 
-@kernel
+@inner_kernel
 def act(kit: Kit, state: State, here: int, there: int) -> None:
     """Carry out a SWAP (-1 - p, q) or a BRIDGE (node, middle), and put the gates it makes adjacent on the stack."""
     tally = state.tally
@@ -167,7 +167,7 @@ def act(kit: Kit, state: State, here: int, there: int) -> None:
     gather(kit, state)
 
 
-@kernel
+@inner_kernel
 def force(kit: Kit, state: State) -> None:
     """Bring the two qubits of the closest gate of the front together along a shortest path, so that routing ends."""
     best = state.front[0]

@@ -2,10 +2,10 @@
 
 from tiger.circuits.coupling import IndexArray
 from tiger.model.arrays import FloatArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel
 
 
-@kernel
+@inner_kernel
 def select(keys: FloatArray, order: IndexArray, count: int, most: int) -> None:
     """Bring the `most` smallest of `count` keys to the front, with what goes with them; O(count) on average."""
     low, high = 0, count - 1

@@ -50,7 +50,7 @@ from tiger.circuits.route import Route
 from tiger.circuits.skeleton import Skeleton
 from tiger.circuits.tokens import PRIME, chance, device_of, displacement
 from tiger.model.arrays import IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 LANES, PIECE = 4, 64
 ROUNDS, LEAST, MOST = 30, 10_000, 200_000
@@ -206,7 +206,7 @@ def visit(scene: Scene, lane: Lane, plan: Plan, heat: float) -> None:
     clear(scene)
 
 
-@kernel
+@inner_kernel
 def attempt(scene: Scene, lane: Lane, heat: float) -> None:
     """Re-route the window a few times, each time accepting what the temperature allows, as in Metropolis' rule."""
     trial, span = scene.trial, lane.span
