@@ -7,7 +7,7 @@ from tiger.api.schemas import CircuitRequest
 from tiger.circuits.params import LayoutParams
 
 if TYPE_CHECKING:
-    from tiger.circuits.report import CircuitReport
+    from tiger.circuits.doors.report import CircuitReport
 
 MAX_GATES, MAX_BYTES_3 = 250_000, 1_048_576
 
@@ -17,11 +17,11 @@ def laid_out(request: CircuitRequest, limits: Limits) -> "CircuitReport":
 
     Neither circuit nor device is ever opened as a file.
     """
-    from tiger.circuits.door import Asked, answered
-    from tiger.circuits.hardware import device_of_document, device_of_spec
-    from tiger.circuits.reading import qasm_circuit
-    from tiger.circuits.request import checked
-    from tiger.circuits.scan import CircuitLimits
+    from tiger.circuits.doors.door import Asked, answered
+    from tiger.circuits.doors.hardware import device_of_document, device_of_spec
+    from tiger.circuits.doors.reading import qasm_circuit
+    from tiger.circuits.doors.request import checked
+    from tiger.circuits.doors.scan import CircuitLimits
 
     params = checked(
         LayoutParams(

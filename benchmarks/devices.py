@@ -11,8 +11,8 @@ from qiskit import QuantumCircuit, qasm2, transpile
 from qiskit.circuit.library import CDKMRippleCarryAdder, PhaseEstimation, QFTGate, quantum_volume
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.hardware import read_device
-from tiger.circuits.target import coupling_of
+from tiger.circuits.doors.hardware import read_device
+from tiger.circuits.transpiler.target import coupling_of
 
 FOLDERS = ("revlib", "qasmbench")
 DENSE_MAPS = ("tokyo20",)

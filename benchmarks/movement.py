@@ -9,14 +9,14 @@ import numpy as np
 
 from benchmarks.devices import Case, cases, stored
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.model import model_of
-from tiger.circuits.movement import movement, resting, routed
+from tiger.circuits.ising.movement import movement, resting, routed
+from tiger.circuits.ising.proposals import ProposalParams, gates_placed, layout_at, proposals
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.proposals import ProposalParams, gates_placed, layout_at, proposals
 from tiger.circuits.route import Route
-from tiger.circuits.search import Origins, SearchParams, search
+from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.skeleton import Skeleton
 from tiger.circuits.solve import mapped
+from tiger.circuits.transpiler.model import model_of
 from tiger.model.arrays import FloatArray
 
 SEEDS = (0, 1, 2)
@@ -36,9 +36,9 @@ HEAD = (
 def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
     """Yield mean reductions in per cent against the trivial layout, and mean seconds, family by family.
 
-    Movement is that of `tiger.circuits.movement`. Extra CX of the trivial layout and of both formulations are what the
-    same router finds, at the same small work, when the circuit starts from that layout. Circuits that the trivial
-    layout fits are left out. `data` is a folder of circuits with their coupling maps.
+    Movement is that of `tiger.circuits.ising.movement`. Extra CX of the trivial layout and of both formulations are
+    what the same router finds, at the same small work, when the circuit starts from that layout. Circuits that the
+    trivial layout fits are left out. `data` is a folder of circuits with their coupling maps.
     """
     yield HEAD
     families: dict[str, list[FloatArray]] = defaultdict(list)

@@ -28,13 +28,13 @@ from qiskit.transpiler import (
     generate_preset_pass_manager,
 )
 
-from tiger.circuits.depth import operations_of_gates, singles_of
-from tiger.circuits.emission import Emission, emitted
-from tiger.circuits.model import CircuitModel, model_of
-from tiger.circuits.noise import Errors, errors_of_target, log_success_of
-from tiger.circuits.placement import PlacementParams, Placer, Success
+from tiger.circuits.noise.depth import operations_of_gates, singles_of
+from tiger.circuits.noise.noise import Errors, errors_of_target, log_success_of
+from tiger.circuits.noise.placement import PlacementParams, Placer, Success
 from tiger.circuits.route import Route
-from tiger.circuits.sabre import route_of
+from tiger.circuits.transpiler.emission import Emission, emitted
+from tiger.circuits.transpiler.model import CircuitModel, model_of
+from tiger.circuits.transpiler.sabre import route_of
 
 FALCON = (
     *((0, 1), (1, 2), (1, 4), (2, 3), (3, 5), (4, 7), (5, 8), (6, 7), (7, 10), (8, 9), (8, 11), (10, 12), (11, 14)),

@@ -5,8 +5,8 @@ from math import inf
 
 import pytest
 
-from tiger.circuits.movement import DataMovement
-from tiger.circuits.report import CircuitReport
+from tiger.circuits.doors.report import CircuitReport
+from tiger.circuits.ising.movement import DataMovement
 from tiger.objective import Violation
 from tiger.report import Stage
 from tiger.summary import circuit_summary

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from qiskit import QuantumCircuit, qpy
 
-from tiger.circuits.reading import read_circuit
+from tiger.circuits.doors.reading import read_circuit
 from tiger.cli import run
 
 Run = Callable[..., tuple[int, str, str]]

@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tiger.circuits.door import layout
-    from tiger.circuits.report import CircuitReport
+    from tiger.circuits.doors.door import layout
+    from tiger.circuits.doors.report import CircuitReport
     from tiger.door import assign
     from tiger.errors import InputError
     from tiger.ising import IsingParams
@@ -21,7 +21,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Assignment": "tiger.model.seams",
-    "CircuitReport": "tiger.circuits.report",
+    "CircuitReport": "tiger.circuits.doors.report",
     "DenseMetric": "tiger.model.metrics",
     "GridMetric": "tiger.model.metrics",
     "InputError": "tiger.errors",
@@ -34,7 +34,7 @@ _HOMES = {
     "Topology": "tiger.model.topology",
     "TreeMetric": "tiger.model.metrics",
     "assign": "tiger.door",
-    "layout": "tiger.circuits.door",
+    "layout": "tiger.circuits.doors.door",
     "solve": "tiger.mapper",
 }
 

@@ -19,7 +19,7 @@ from tiger import __version__, console, options, outfile
 from tiger.errors import InputError
 
 if TYPE_CHECKING:
-    from tiger.circuits.report import CircuitReport
+    from tiger.circuits.doors.report import CircuitReport
     from tiger.report import Report
 
 Answer = TypeVar("Answer", "Report", "CircuitReport")
@@ -168,7 +168,7 @@ def layout(
     _check_report(json_file)
     if output is not None:
         outfile.check(output, "output")
-    from tiger.circuits.door import layout as lay_out
+    from tiger.circuits.doors.door import layout as lay_out
     from tiger.summary import circuit_summary
 
     with console.progress() as show:

@@ -15,7 +15,7 @@ from tiger.objective import Violation
 from tiger.report import Detail, Objective, Report, Stage
 
 if TYPE_CHECKING:
-    from tiger.circuits.report import CircuitReport
+    from tiger.circuits.doors.report import CircuitReport
 
 SHOWN = 40
 NARROWEST = 100

@@ -9,11 +9,11 @@ from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
 from qiskit.transpiler import CouplingMap
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.noise.placement import Judge
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.parts import allotted
-from tiger.circuits.placement import Judge
 from tiger.circuits.route import Route
-from tiger.circuits.shortest import shortest_paths
+from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.skeleton import Skeleton
 from tiger.circuits.solve import Mapped
 
@@ -134,6 +134,6 @@ def quick(
 def quick_search() -> Iterator[None]:
     """Put `quick` in the place of the search for a while, and try few layouts for SABRE."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tiger.circuits.mapping.mapped", quick)
-        patch.setattr("tiger.circuits.judging.GATES", (0, 0, 60, 120))
+        patch.setattr("tiger.circuits.transpiler.mapping.mapped", quick)
+        patch.setattr("tiger.circuits.transpiler.judging.GATES", (0, 0, 60, 120))
         yield

@@ -9,16 +9,16 @@ from itertools import islice
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding import EmbeddingParams, perfect_layouts
+from tiger.circuits.embedding.embedding import EmbeddingParams, perfect_layouts
+from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
+from tiger.circuits.ising.proposals import ProposalParams, proposals
+from tiger.circuits.noise.placement import Judge, PlacementParams, Placer
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.parts import allotted
-from tiger.circuits.placement import Judge, PlacementParams, Placer
-from tiger.circuits.proposals import ProposalParams, proposals
 from tiger.circuits.route import PLAIN, Route
-from tiger.circuits.search import Origins, SearchParams, search
-from tiger.circuits.segments import Anchor, SegmentParams, anchors
+from tiger.circuits.routing.search import Origins, SearchParams, search
+from tiger.circuits.routing.windows import WindowParams, polished
 from tiger.circuits.skeleton import Skeleton
-from tiger.circuits.windows import WindowParams, polished
 from tiger.report import Detail, Stage
 from tiger.run import Deadline
 

@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.depth import singles_of
-from tiger.circuits.noise import Errors, Gate
+from tiger.circuits.noise.depth import singles_of
+from tiger.circuits.noise.noise import Errors, Gate
+from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.placement import Layers, PlacementParams, Placer, Success
 from tiger.circuits.skeleton import Build, Step, skeleton_of
 from tiger.circuits.solve import TRIAL, Hunt
 

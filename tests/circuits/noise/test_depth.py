@@ -1,0 +1,147 @@
+"""Tests of depth and duration."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.noise import depth as depths
+from tiger.circuits.noise.depth import (
+    ONE,
+    PAIR,
+    READ,
+    SWAP,
+    depth,
+    operations_of,
+    operations_of_gates,
+    seconds,
+    singles_of,
+)
+from tiger.circuits.noise.noise import Errors, Gate
+from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.skeleton import Step, skeleton_of
+from tiger.errors import InputError
+
+LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
+CX, U, RZ = ("z", "x"), (None,), ("z",)
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """Replace every kernel by its plain Python function."""
+    for name, kernel in vars(depths).copy().items():
+        if hasattr(kernel, "py_func"):
+            monkeypatch.setattr(depths, name, kernel.py_func)
+
+
+def cx(a, b):
+    """Return a CX."""
+    return Step((a, b), CX, pair=True, bridge=True), "cx"
+
+
+def u(a, axis=U):
+    """Return a one-qubit gate."""
+    return Step((a,), axis), "u"
+
+
+def built(qubits, *operations):
+    """Return a skeleton and what its qubits do on their own."""
+    steps, names = [step for step, _ in operations], [name for _, name in operations]
+    build = skeleton_of(qubits, steps)
+    return build.skeleton, singles_of(qubits, steps, build, names)
+
+
+def route_of(start, *steps):
+    """Return a route."""
+    return Route(start=np.array(start, np.int32), steps=np.array(steps, np.int32).reshape(-1, 2))
+
+
+def longest_chain(gates):
+    """Return the depth by its definition, from (weight, qubits)."""
+    level = {}
+    for weight, qubits in gates:
+        top = max(level.get(q, 0) for q in qubits) + weight
+        level.update(dict.fromkeys(qubits, top))
+    return max(level.values(), default=0)
+
+
+def test_a_swap_counts_as_three_layers():
+    """Gates on other qubits run beside it."""
+    operations = operations_of_gates([("u", (0,)), ("swap", (0, 1)), ("cx", (2, 3)), ("cx", (1, 2))])
+    assert depth(operations) == 5
+
+
+def test_an_empty_circuit_has_no_depth():
+    """Nothing runs."""
+    assert depth(operations_of_gates([])) == 0
+
+
+def test_barriers_and_measurements_take_no_layer():
+    """Only gates count."""
+    operations = operations_of_gates([("u", (1,)), ("barrier", (0, 1, 2)), ("measure", (1,))])
+    assert operations.tolist() == [[ONE, 1, 1], [READ, 1, 1]]
+    assert depth(operations) == 1
+
+
+def test_gates_on_three_qubits_are_bad_input():
+    """The gate is named."""
+    with pytest.raises(InputError, match="ccx on 3"):
+        operations_of_gates([("ccx", (0, 1, 2))])
+
+
+def test_a_route_is_unrolled_in_order(plain):
+    """Gates of a qubit alone come as soon as what they do not commute with is done."""
+    skeleton, singles = built(3, u(0), cx(0, 1), u(1), u(1), cx(1, 2), u(2))
+    found = operations_of(route_of([1, 0, 2, 3], (0, PLAIN), (-1, 1), (1, PLAIN)), skeleton, singles)
+    assert found.tolist() == [
+        [ONE, 1, 1],
+        [PAIR, 1, 0],
+        [ONE, 0, 1],
+        [ONE, 0, 1],
+        [SWAP, 0, 1],
+        [PAIR, 1, 2],
+        [ONE, 2, 1],
+    ]
+
+
+def test_a_bridge_is_four_gates_in_a_row(plain):
+    """Control to middle and middle to target, twice."""
+    skeleton, singles = built(2, cx(0, 1))
+    found = operations_of(route_of([0, 2, 1, 3], (0, 1)), skeleton, singles)
+    assert found.tolist() == [[PAIR, 0, 1], [PAIR, 1, 2]] * 2
+    assert depth(found) == 4
+
+
+def test_gates_that_commute_share_a_run(plain):
+    """A diagonal gate between two controls does not wait for the first of them."""
+    skeleton, singles = built(3, cx(0, 1), u(0, RZ), cx(0, 2))
+    found = operations_of(route_of([1, 0, 2, 3], (1, PLAIN), (0, PLAIN)), skeleton, singles)
+    assert found.tolist() == [[ONE, 1, 1], [PAIR, 1, 2], [PAIR, 1, 0]]
+
+
+def test_a_measurement_happens_where_the_qubit_is_then(plain):
+    """Tests measurements with and without a node of their own, and nodes that are no gates."""
+    barrier = Step((0, 1), (None, None)), "barrier"
+    shared = Step((1, 5), (None, None)), "measure"
+    skeleton, singles = built(2, cx(0, 1), barrier, (Step((0,), U), "measure"), shared)
+    found = operations_of(route_of([0, 1, 2, 3], (0, PLAIN), (1, PLAIN), (-3, 1), (2, PLAIN)), skeleton, singles)
+    assert found.tolist() == [[PAIR, 0, 1], [READ, 0, 0], [SWAP, 2, 1], [READ, 2, 2]]
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_depth_is_the_longest_chain_of_the_gates_in_order(seed):
+    """Tests random routes against the definition."""
+    rng = np.random.default_rng(seed)
+    pairs = [rng.choice(4, 2, replace=False).tolist() for _ in range(6)]
+    skeleton, singles = built(4, *[step for a, b in pairs for step in (u(a), cx(a, b))])
+    operations = operations_of(shortest_paths(skeleton, LINE, rng.permutation(4).astype(np.int32)), skeleton, singles)
+    gates = [(q, [p]) if kind == ONE else (1 + 2 * (kind == SWAP), [p, q]) for kind, p, q in operations.tolist()]
+    assert depth(operations) == longest_chain(gates)
+
+
+def test_seconds_add_up_along_the_longest_chain():
+    """A SWAP takes its better direction twice, one-qubit gates take theirs."""
+    errors = Errors.of([Gate(0, 1, 0.1, 2.0), Gate(1, 0, 0.2, 3.0)], [0, 0], [0, 0], single_s=[1.0, 0.5])
+    assert seconds(operations_of_gates([("u", (0,)), ("cx", (0, 1)), ("swap", (0, 1)), ("u", (1,))]), errors) == 10.5

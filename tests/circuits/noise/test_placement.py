@@ -1,0 +1,154 @@
+"""Tests of the choice among routes and of the search for better ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.circuits.noise.test_depth import built, cx, u
+
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.noise import placement
+from tiger.circuits.noise.depth import depth, operations_of
+from tiger.circuits.noise.noise import Errors, Gate, log_success
+from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success, best_placed, walked
+from tiger.circuits.noise.relabelling import RelabelParams
+from tiger.circuits.route import Route
+from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.shortest import shortest_paths
+
+RING = [(k, (k + 1) % 6) for k in range(6)]
+LIGHT = RelabelParams(visits=500, rounds=3)
+PARAMS = PlacementParams(lanes=4, scouts=15, trials=20, patience=10, relabel=LIGHT, touch=LIGHT)
+
+
+def device(seed, pairs=RING, size=6):
+    """Return a device with random errors and durations."""
+    rng = np.random.default_rng(seed)
+    gates = [Gate(a, b, rng.random() / 9, 1.0) for a, b in pairs]
+    return Errors.of(gates, np.full(size, 1e-3), rng.random(size) / 9, np.full(size, 0.1), rng.random(size) / 99)
+
+
+def circuit(seed, qubits=4):
+    """Return a random circuit."""
+    rng = np.random.default_rng(seed)
+    pairs = [rng.choice(qubits, 2, replace=False).tolist() for _ in range(8)]
+    return built(qubits, *[step for a, b in pairs for step in (u(a), cx(a, b))])
+
+
+def routes_of(skeleton, coupling):
+    """Return two simple routes."""
+    return [shortest_paths(skeleton, coupling, np.roll(np.arange(6, dtype=np.int32), k)) for k in range(2)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_result_is_a_route_no_worse_than_any_known(seed):
+    """Its loss is that of the formula, and the independent check finds nothing wrong."""
+    errors, (skeleton, singles) = device(seed), circuit(seed)
+    coupling = errors.coupling()
+    known, judge = routes_of(skeleton, coupling), Success(skeleton, singles, coupling, errors)
+    found = Placer(skeleton, coupling, judge, PARAMS).best(known, seed, bool)
+    assert flaw(skeleton, coupling, found) == ""
+    assert judge.loss(found) <= min(map(judge.loss, known))
+    assert judge.loss(found) == pytest.approx(-log_success(found, skeleton, singles, errors))
+
+
+def test_errors_above_the_bound_count_a_hundredfold():
+    """The formula holds below it."""
+    errors, (skeleton, singles) = device(0), circuit(0)
+    route = routes_of(skeleton, errors.coupling())[0]
+    total = -log_success(route, skeleton, singles, errors)
+    still = -log_success(route, skeleton, singles, errors.without_decay())
+    for bound, more in ((still + 1, 0), (still - 1, 99)):
+        judge = Success(skeleton, singles, errors.coupling(), errors, bound)
+        assert judge.loss(route) == pytest.approx(total + more)
+
+
+def test_the_depth_falls_too():
+    """Layers count before CX gates."""
+    (skeleton, singles), coupling = circuit(1), device(1).coupling()
+    known, judge = routes_of(skeleton, coupling), Layers(skeleton, singles, coupling)
+    found = Placer(skeleton, coupling, judge, PARAMS).best(known, 0, bool)
+    before, after = (depth(operations_of(route, skeleton, singles)) for route in (known[0], found))
+    assert after < before
+    assert judge.loss(found) == pytest.approx(after + 1e-6 * found.extra_cx)
+
+
+def test_a_layout_that_is_given_stays():
+    """The route improves from there on."""
+    errors, (skeleton, singles) = device(5), circuit(5)
+    coupling = errors.coupling()
+    known, judge = routes_of(skeleton, coupling)[:1], Success(skeleton, singles, coupling, errors)
+    found = Placer(skeleton, coupling, judge, replace(PARAMS, pinned=True)).best(known, 0, bool)
+    assert found.start[:4].tolist() == known[0].start[:4].tolist()
+    assert flaw(skeleton, coupling, found) == ""
+    assert judge.loss(found) < judge.loss(known[0])
+
+
+def test_the_best_route_comes_first():
+    """Relabelled routes are among those returned, and so is the best as it was."""
+    errors, (skeleton, singles) = device(2), circuit(2)
+    judge = Success(skeleton, singles, errors.coupling(), errors)
+    ranked = best_placed(routes_of(skeleton, errors.coupling()), judge, PARAMS, 0, bool)
+    losses = list(map(judge.loss, ranked))
+    assert len(ranked) == 3
+    assert losses == sorted(losses)
+
+
+def test_the_same_seed_gives_the_same_route():
+    """Nothing else is random."""
+    errors, (skeleton, singles) = device(3), circuit(3)
+    coupling = errors.coupling()
+    placer = Placer(skeleton, coupling, Success(skeleton, singles, coupling, errors), PARAMS)
+    first, second = (placer.best(routes_of(skeleton, coupling), 5, bool) for _ in range(2))
+    assert first.start.tolist() == second.start.tolist()
+    assert first.steps.tolist() == second.steps.tolist()
+
+
+def test_stop_ends_with_what_is_known():
+    """At once, with the best route as it was."""
+    errors, (skeleton, singles) = device(4), circuit(4)
+    coupling = errors.coupling()
+    known, judge = routes_of(skeleton, coupling), Success(skeleton, singles, coupling, errors)
+    found = Placer(skeleton, coupling, judge, PARAMS).best(known, 0, lambda: True)
+    assert judge.loss(found) == min(map(judge.loss, known))
+
+
+def test_qubits_stay_in_their_part_of_the_device():
+    """Two qubits have gates in either part of a device of two."""
+    pairs = [(0, 1), (1, 2), (3, 4), (4, 5)]
+    errors = device(5, pairs)
+    coupling, (skeleton, singles) = errors.coupling(), built(4, cx(0, 1), cx(2, 3), cx(1, 0))
+    known = shortest_paths(skeleton, coupling, np.array([0, 2, 3, 5, 1, 4], np.int32))
+    found = Placer(skeleton, coupling, Success(skeleton, singles, coupling, errors), PARAMS).best([known], 0, bool)
+    assert flaw(skeleton, coupling, found) == ""
+    assert found.swaps == 0
+
+
+def test_a_perfect_device_has_edges_of_no_cost():
+    """Lengths are 0 there, and the search still ends."""
+    (skeleton, singles), errors = circuit(6), Errors.of([Gate(a, b, 0.0) for a, b in RING], [0.0] * 6, [0.0] * 6)
+    coupling = errors.coupling()
+    judge = Success(skeleton, singles, coupling, errors)
+    assert set(judge.lengths()[coupling.hops == 1]) == {0.0}
+    found = Placer(skeleton, coupling, judge, PARAMS).best(routes_of(skeleton, coupling), 0, bool)
+    assert judge.loss(found) == 0.0
+
+
+def test_swaps_are_followed():
+    """Compiled and plain code give the end of a route."""
+    route = Route(start=np.array([2, 0, 1], np.int32), steps=np.array([[-1, 1], [0, -1], [-3, 1]], np.int32))
+    for follow in (walked, walked.py_func):
+        place = route.start.copy()
+        follow(route.steps, place)
+        assert place.tolist() == route.end().tolist()
+
+
+def test_distances_grow_with_what_edges_cost():
+    """Neighbours stay at 1, and the router finds a nearer neighbour everywhere."""
+    coupling = Coupling.of(6, RING)
+    lengths = np.random.default_rng(0).random((6, 6)) * 9
+    hops = placement._scaled_hops(coupling, lengths)
+    for p in range(6):
+        for q in range(6):
+            assert (hops[p, q] == 1) == (coupling.hops[p, q] == 1)
+            assert coupling.hops[p, q] < 2 or hops[coupling.neighbours[p], q].min() < hops[p, q]

@@ -1,0 +1,82 @@
+"""Tests of the beam search, as plain Python and compiled."""
+
+import numpy as np
+import pytest
+
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.route import Route
+from tiger.circuits.routing import beam, frontier, lookahead, router, selection
+from tiger.circuits.routing.replay import flaw
+from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
+
+LADDER = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])
+LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])
+
+
+def unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace every kernel by its plain Python function."""
+    for module in (beam, frontier, lookahead, router, selection):
+        for name, kernel in vars(module).copy().items():
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, kernel.py_func)
+
+
+def drawn(seed: int, gates: int = 30) -> Skeleton:
+    """Draw a circuit of CX and rotations on five qubits."""
+    rng = np.random.default_rng(seed)
+    steps = []
+    for _ in range(gates):
+        a, b = rng.permutation(5)[:2].tolist()
+        steps.append(Step((a, b), ("z", "x"), pair=True, bridge=True))
+        steps.append(Step((a,), (None,)))
+    return skeleton_of(5, steps).skeleton
+
+
+def swept(skeleton: Skeleton, coupling: Coupling, width: int, limit: int = 10**6) -> tuple[int, Route]:
+    """Route from the identity by a beam."""
+    kit = router.kits_of(skeleton, coupling)[0]
+    state, start = router.state_of(kit, 500), np.arange(coupling.size, dtype=np.int32)
+    knobs = np.array([20, 0.7, 1.0, 0.001, 0.0, 0.0, 1.0, 2.0, 0.0, width])
+    router.begin(kit, state, start)
+    cost = beam.sweep(kit, state, beam.beam_of(kit, width, 200), knobs, limit)
+    return cost, Route(start=start, steps=state.steps[: state.tally[router.STEPS]].copy())
+
+
+@pytest.mark.parametrize("coupling", [LINE, LADDER], ids=["line", "ladder"])
+@pytest.mark.parametrize("seed", range(3))
+def test_beams_find_routes(coupling: Coupling, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cost is that of the steps; compiled code finds the same."""
+    skeleton = drawn(seed)
+    compiled = swept(skeleton, coupling, 3)
+    unpacked(monkeypatch)
+    cost, route = swept(skeleton, coupling, 3)
+    assert flaw(skeleton, coupling, route) == ""
+    assert route.extra_cx == 3 * cost
+    assert compiled[1].steps.tolist() == route.steps.tolist()
+
+
+def test_wide_beams_are_better() -> None:
+    """On twenty random circuits, 32 states save at least a tenth of what 1 state pays."""
+    cost = [sum(swept(drawn(seed), LINE, width)[0] for seed in range(20)) for width in (1, 32)]
+    assert cost[1] < 0.9 * cost[0]
+
+
+def test_a_wide_beam_finds_an_optimum() -> None:
+    """Three gates in a ring of three qubits need one SWAP or BRIDGE on a line, and no more."""
+    ring = [Step(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (0, 2), (0, 1), (1, 2))]
+    assert swept(skeleton_of(5, ring).skeleton, LINE, 16)[0] == 2
+
+
+def test_what_costs_nothing_needs_no_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line on a line."""
+    unpacked(monkeypatch)
+    chain = skeleton_of(5, [Step((k, k + 1), (None, None), pair=True) for k in range(4)]).skeleton
+    assert swept(chain, LINE, 2)[0] == 0
+
+
+def test_a_beam_gives_up_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gate over four hops needs three SWAPs."""
+    unpacked(monkeypatch)
+    far = skeleton_of(5, [Step((0, 4), (None, None), pair=True)]).skeleton
+    assert swept(far, LINE, 2, limit=2)[0] == router.TOO_MUCH
+    assert swept(far, LINE, 2, limit=3)[0] == 3

@@ -1,0 +1,37 @@
+"""Tests of nodes in order of levels."""
+
+import numpy as np
+
+from tiger.circuits.routing.renumbering import by_level, renumbered
+from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
+
+
+def cx(*pairs: tuple[int, int]) -> Skeleton:
+    """Return the skeleton of CX gates on four qubits."""
+    return skeleton_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
+
+
+def test_gates_of_a_qubit_stay_in_order() -> None:
+    """Gate 3 is on its own and comes at once; gates 0 and 1 commute, but share a qubit."""
+    assert by_level(cx((0, 1), (0, 2), (2, 1), (3, 2))).tolist()[:1] == [0]
+    assert by_level(cx((0, 1), (0, 1), (0, 1), (2, 3))).tolist() == [0, 3, 1, 2]
+
+
+def test_dependencies_keep_their_gates() -> None:
+    """Every edge joins the same two gates under their new numbers."""
+    skeleton = cx((0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 3))
+    order = by_level(skeleton)
+    after = renumbered(skeleton, order)
+    edges = [(int(order[v]), int(order[w])) for v in range(6) for w in after.after[after.first[v] : after.first[v + 1]]]
+    before = [(v, int(w)) for v in range(6) for w in skeleton.after[skeleton.first[v] : skeleton.first[v + 1]]]
+    assert sorted(edges) == sorted(before)
+    assert after.waits.tolist() == skeleton.waits[order].tolist()
+
+
+def test_later_nodes_have_higher_numbers() -> None:
+    """The new order is one the circuit can be carried out in."""
+    rng = np.random.default_rng(1)
+    skeleton = cx(*(tuple(rng.permutation(4)[:2].tolist()) for _ in range(40)))
+    after = renumbered(skeleton, by_level(skeleton))
+    heads = np.repeat(np.arange(len(after.pairs)), np.diff(after.first))
+    assert (heads < after.after).all()

@@ -1,0 +1,118 @@
+"""Tests of the router, as plain Python and compiled."""
+
+import numpy as np
+import pytest
+
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.route import Route
+from tiger.circuits.routing import frontier, lookahead, router
+from tiger.circuits.routing.replay import flaw
+from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
+
+KNOBS = np.array([20, 0.7, 1.0, 0.001, -0.9, 0.0, 1.0])
+LINE = Coupling.of(5, [(k, k + 1) for k in range(4)])
+RING = Coupling.of(6, [(k, (k + 1) % 6) for k in range(6)])
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace every kernel by its plain Python function."""
+    unpacked(monkeypatch)
+
+
+def unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace every kernel by its plain Python function."""
+    for module in (frontier, lookahead, router):
+        for name, kernel in vars(module).copy().items():
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, kernel.py_func)
+
+
+def drawn(seed: int, qubits: int = 5, gates: int = 30) -> Skeleton:
+    """Draw a circuit of CX, rotations and barriers."""
+    rng = np.random.default_rng(seed)
+    steps = []
+    for _ in range(gates):
+        a, b, c = rng.permutation(qubits)[:3].tolist()
+        kind = int(rng.integers(8))
+        steps.append(Step((a, b), ("z", "x"), pair=True, bridge=True) if kind < 6 else Step((a,), (None,)))
+        if kind == 7:
+            steps.append(Step((a, b, c), (None, None, None)))
+    return skeleton_of(qubits, steps).skeleton
+
+
+def routed(skeleton: Skeleton, coupling: Coupling, seed: int, limit: int = 10**6) -> tuple[int, Route, Route]:
+    """Route forwards from the identity and backwards from where that ends."""
+    forward, backward = router.kits_of(skeleton, coupling)
+    state, found = router.state_of(forward, 500), []
+    place = np.arange(coupling.size, dtype=np.int32)
+    for kit, turn in ((forward, 1), (backward, -1)):
+        router.begin(kit, state, place)
+        cost = router.route(kit, state, KNOBS, seed, limit)
+        start = place if turn == 1 else state.place.copy()
+        found.append(Route(start=start, steps=state.steps[: state.tally[router.STEPS]][::turn].copy()))
+        place = state.place.copy()
+    return cost, found[0], found[1]
+
+
+@pytest.mark.parametrize("coupling", [LINE, RING], ids=["line", "ring"])
+@pytest.mark.parametrize("seed", range(5))
+def test_routes_forwards_and_backwards_are_routes(coupling: Coupling, seed: int, plain: None) -> None:
+    """The backward steps, turned around, are a route from where they end."""
+    skeleton = drawn(seed)
+    cost, there, back = routed(skeleton, coupling, seed)
+    assert flaw(skeleton, coupling, there) == flaw(skeleton, coupling, back) == ""
+    assert back.extra_cx == 3 * cost
+    assert there.end().tolist() == back.end().tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_compiled_and_plain_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both draw the same lots."""
+    skeleton = drawn(seed, gates=60)
+    compiled = routed(skeleton, LINE, seed)
+    unpacked(monkeypatch)
+    assert routed(skeleton, LINE, seed)[1].steps.tolist() == compiled[1].steps.tolist()
+
+
+def test_one_gate_two_hops_apart_becomes_a_bridge(plain: None) -> None:
+    """No SWAP is better where nothing else comes, and the mapping stays."""
+    apart = Step((0, 2), ("z", "x"), pair=True, bridge=True)
+    near = [Step(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (2, 3))]
+    skeleton = skeleton_of(5, [apart, *near]).skeleton
+    assert routed(skeleton, LINE, 1)[1].steps.tolist() == [[0, 1], [1, -1], [2, -1], [3, -1]]
+
+
+def test_a_route_above_the_limit_is_given_up(plain: None) -> None:
+    """Two gates at the ends of a line need more than one SWAP."""
+    far = skeleton_of(5, [Step((0, 4), (None, None), pair=True)]).skeleton
+    assert routed(far, LINE, 1, limit=1)[0] == router.TOO_MUCH
+    assert routed(far, LINE, 1, limit=3)[1].extra_cx == 9
+
+
+def test_a_known_part_can_be_skipped(plain: None) -> None:
+    """What is left is routed from the mapping the known steps lead to, free of charge."""
+    skeleton = drawn(3)
+    whole = routed(skeleton, RING, 3)[1]
+    kit, cut = router.kits_of(skeleton, RING)[0], len(whole.steps) // 2
+    state = router.state_of(kit, 500)
+    router.begin(kit, state, whole.start)
+    router.skip(kit, state, whole.steps, cut)
+    router.route(kit, state, KNOBS, 4, 10**6)
+    steps = np.concatenate([whole.steps[:cut], state.steps[: state.tally[router.STEPS]]])
+    assert flaw(skeleton, RING, Route(start=whole.start, steps=steps)) == ""
+
+
+def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Choices that lead nowhere are overruled after a while: the closest gate is brought together."""
+    unpacked(monkeypatch)
+
+    def astray(kit: router.Kit, state: router.State, knobs: np.ndarray) -> None:
+        """Swap the same two qubits again and again."""
+        state.tally[frontier.HERE], state.tally[frontier.THERE] = -1, 1
+
+    monkeypatch.setattr(router, "choose", astray)
+    far = skeleton_of(5, [Step((2, 4), (None, None), pair=True), Step((1, 4), (None, None), pair=True)]).skeleton
+    route = routed(far, LINE, 1)[1]
+    assert flaw(far, LINE, route) == ""
+    assert 30 < route.extra_cx < 100

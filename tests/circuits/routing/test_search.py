@@ -1,0 +1,129 @@
+"""Tests of the search on whole routes, compiled and as plain Python."""
+
+import numpy as np
+import pytest
+
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.embedding.segments import Anchor
+from tiger.circuits.routing import beam, frontier, lookahead, rerouting, router, selection
+from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.search import Origins, SearchParams, search
+from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
+
+GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 < 2] + [(k, k + 3) for k in range(6)])
+PARTS = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
+SMALL = SearchParams(work=200_000)
+
+
+def drawn(seed: int, qubits: int = 7, gates: int = 40) -> Skeleton:
+    """Draw a circuit of CX and rotations."""
+    rng = np.random.default_rng(seed)
+    steps = []
+    for _ in range(gates):
+        a, b = rng.permutation(qubits)[:2].tolist()
+        steps += [Step((a, b), ("z", "x"), pair=True, bridge=True), Step((b,), (None,))]
+    return skeleton_of(qubits, steps).skeleton
+
+
+def identity(size: int) -> np.ndarray:
+    """Return the layout that puts every qubit on its namesake."""
+    return np.arange(size, dtype=np.int32)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_search_beats_shortest_paths(seed: int) -> None:
+    """What it finds is a route, and costs less than half."""
+    skeleton = drawn(seed)
+    found = search(skeleton, GRID, Origins(), SMALL)
+    assert flaw(skeleton, GRID, found) == ""
+    assert 2 * found.extra_cx < shortest_paths(skeleton, GRID, identity(9)).extra_cx
+
+
+def test_a_known_route_is_never_exceeded() -> None:
+    """Even where there is no work to be done."""
+    skeleton = drawn(5)
+    known = search(skeleton, GRID, Origins(), SearchParams(work=2_000_000))
+    assert search(skeleton, GRID, Origins(routes=(known,)), SearchParams(work=0)) is known
+    assert search(skeleton, GRID, Origins(routes=(known,)), SearchParams(work=1000)).extra_cx <= known.extra_cx
+
+
+def test_threads_do_not_change_the_result() -> None:
+    """One thread or three find the same route."""
+    one, three = (search(drawn(2), GRID, Origins(), SearchParams(work=10**6, threads=t)) for t in (1, 3))
+    assert one.steps.tolist() == three.steps.tolist()
+    assert one.start.tolist() == three.start.tolist()
+
+
+def test_another_seed_searches_elsewhere() -> None:
+    """Two short searches find two routes."""
+    one, other = (search(drawn(2), GRID, Origins(), SearchParams(work=20_000, seed=seed)) for seed in (0, 1))
+    assert one.steps.tolist() != other.steps.tolist()
+
+
+def test_a_fixed_start_stays() -> None:
+    """Only what follows the start is searched."""
+    skeleton = drawn(4)
+    found = search(skeleton, GRID, Origins(fixed=identity(9)), SMALL)
+    assert found.start.tolist() == list(range(9))
+    assert flaw(skeleton, GRID, found) == ""
+    assert 2 * found.extra_cx < shortest_paths(skeleton, GRID, identity(9)).extra_cx
+
+
+def test_an_anchor_is_a_mapping_at_its_time() -> None:
+    """The second half of a circuit fits as it is, and so does the first after it is turned around."""
+    first, second = [(k, k + 1) for k in range(6)], [(0, 3), (3, 6), (6, 1), (1, 4), (4, 2), (2, 5)]
+    pairs = [pair for pair in first for _ in range(3)] + [pair for pair in second for _ in range(3)]
+    skeleton = skeleton_of(7, [Step(pair, (None, None), pair=True) for pair in pairs]).skeleton
+    line = Coupling.of(7, [(k, k + 1) for k in range(6)])
+    place = np.argsort(np.array([0, 3, 6, 1, 4, 2, 5])).astype(np.int32)
+    found = search(skeleton, line, Origins(anchors=(Anchor(place=place, done=np.arange(36) < 18),)), SMALL)
+    assert flaw(skeleton, line, found) == ""
+    assert found.extra_cx > 0
+
+
+def test_qubits_stay_in_their_part() -> None:
+    """A device of two parts is searched from a layout, and refused without one."""
+    skeleton = skeleton_of(5, [Step(p, (None, None), pair=True) for p in ((0, 1), (0, 2), (1, 2), (3, 4))]).skeleton
+    found = search(skeleton, PARTS, Origins(layouts=(np.array([3, 5, 6, 0, 2, 1, 4], np.int32),)), SMALL)
+    assert flaw(skeleton, PARTS, found) == ""
+    assert found.extra_cx == 3
+    for origins in (Origins(), Origins(layouts=(np.array([3, 2, 6, 0, 5, 1, 4], np.int32),))):
+        with pytest.raises(ValueError, match=r"expected (a )?layout"):
+            search(skeleton, PARTS, origins, SMALL)
+
+
+def test_the_search_can_be_stopped() -> None:
+    """The best known route is returned at once."""
+    skeleton = drawn(1)
+    known = search(skeleton, GRID, Origins(), SMALL)
+    stopped = search(skeleton, GRID, Origins(routes=(known,)), SearchParams(), stop=lambda: True)
+    assert stopped.extra_cx == known.extra_cx
+
+
+def test_circuits_without_gates_cost_nothing() -> None:
+    """There is nothing to search."""
+    assert search(skeleton_of(3, []).skeleton, GRID, Origins()).extra_cx == 0
+
+
+@pytest.mark.parametrize("fixed", [None, identity(9)], ids=["free", "fixed"])
+def test_compiled_and_plain_agree(fixed: np.ndarray | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both draw the same lots; this runs every kernel as plain Python."""
+    skeleton, params = drawn(3, gates=15), SearchParams(work=12_000)
+    origins = Origins(fixed=fixed, layouts=(identity(9),))
+    compiled = search(skeleton, GRID, origins, params)
+    for module in (frontier, lookahead, router, beam, rerouting, selection):
+        for name, kernel in vars(module).copy().items():
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, kernel.py_func)
+    for name in ("advance", "begin", "route"):
+        owner = rerouting if name == "advance" else router
+        monkeypatch.setattr(f"tiger.circuits.routing.search.{name}", getattr(owner, name))
+    assert search(skeleton, GRID, origins, params).steps.tolist() == compiled.steps.tolist()
+
+
+def test_bug_a_stage_that_ends_before_its_first_route() -> None:
+    """So little work leaves a route in the making, whose cost is not known."""
+    skeleton = drawn(6, gates=200)
+    found = search(skeleton, GRID, Origins(), SearchParams(work=9_000))
+    assert flaw(skeleton, GRID, found) == ""

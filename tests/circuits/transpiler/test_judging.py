@@ -1,0 +1,55 @@
+"""Tests of layouts for SABRE's routing."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from qiskit import QuantumCircuit
+from qiskit.converters import circuit_to_dag, dag_to_circuit
+from qiskit.transpiler import CouplingMap
+
+from tests.circuits.strategies import devices, flow_circuits, quick_search
+from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.equivalence import replayed
+from tiger.circuits.transpiler.flow import weight
+from tiger.circuits.transpiler.judging import mapping_for_sabre
+from tiger.circuits.transpiler.sabre import sabre_mapping
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick() -> Iterator[None]:
+    with quick_search():
+        yield
+
+
+@settings(max_examples=15)
+@given(data=st.data(), level=st.sampled_from([0, 1, 2, 3]), seed=st.integers(0, 99))
+def test_circuits_are_the_original_and_no_worse_than_qiskits(data: st.DataObject, level: int, seed: int) -> None:
+    """Laid out and routed circuits do the same, from level 2 on with no more CX gates than SABRE's."""
+    circuit = data.draw(flow_circuits(depth=1))
+    dag, device = circuit_to_dag(circuit), data.draw(devices(circuit.num_qubits))
+    found = mapping_for_sabre(dag, device, LayoutParams(level=level, seed=seed))
+    count = circuit.num_qubits
+    assert replayed(circuit, dag_to_circuit(found.dag), found.start[:count], found.end[:count]) == ""
+    assert level < 2 or weight(found.dag) <= weight(sabre_mapping(dag, device, level, seed).dag)
+
+
+def test_a_layout_without_swaps_is_enough() -> None:
+    """A path on a line is done at once."""
+    circuit = QuantumCircuit(3)
+    circuit.cx(0, 2)
+    circuit.cx(2, 1)
+    assert weight(mapping_for_sabre(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams()).dag) == 2
+
+
+def test_more_effort_is_never_worse() -> None:
+    """A longer climb begins like a shorter one."""
+    circuit = QuantumCircuit(6)
+    for a in range(6):
+        for b in range(a):
+            circuit.cx(a, b)
+            circuit.h(b)
+    dag, device = circuit_to_dag(circuit), CouplingMap.from_line(8)
+    costs = [weight(mapping_for_sabre(dag, device, LayoutParams(effort=effort)).dag) for effort in (1, 4, 8)]
+    assert costs == sorted(costs, reverse=True)

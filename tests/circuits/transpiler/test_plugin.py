@@ -1,0 +1,307 @@
+"""Tests of the transpiler plugins through Qiskit's own front door."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from qiskit import QuantumCircuit, transpile
+from qiskit.circuit import Measure
+from qiskit.circuit.library import CXGate, RZGate, SXGate
+from qiskit.providers.fake_provider import GenericBackendV2
+from qiskit.quantum_info import Operator
+from qiskit.transpiler import CouplingMap, InstructionProperties, PassManager, Target, TranspilerError
+from qiskit.transpiler import generate_preset_pass_manager as preset
+from qiskit.transpiler.passes import CheckMap, VF2PostLayout
+from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
+
+from tests.circuits.strategies import quick_search
+from tiger.circuits.solve import mapped
+from tiger.circuits.transpiler.equivalence import difference, unitary_difference
+
+LINE = CouplingMap.from_line(7)
+BASIS = ["cx", "u"]
+LEVELS = (0, 1, 2, 3)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick() -> Iterator[None]:
+    with quick_search():
+        yield
+
+
+def mixed(width: int = 5) -> QuantumCircuit:
+    """Return a circuit in which all qubits meet, with rotations between."""
+    circuit = QuantumCircuit(width)
+    for a in range(width):
+        for b in range(a):
+            circuit.cx(a, b)
+            circuit.rz(0.1 * (a + b), b)
+            circuit.h(a)
+    return circuit
+
+
+def same(original: QuantumCircuit, compiled: QuantumCircuit) -> bool:
+    """Compare unitaries up to the layout."""
+    wide = QuantumCircuit(compiled.num_qubits).compose(original, range(original.num_qubits))
+    return bool(Operator.from_circuit(compiled).equiv(Operator(wide)))
+
+
+def stages(manager: PassManager) -> PassManager:
+    """Return the layout and routing stages alone."""
+    return manager.layout + manager.routing
+
+
+def test_the_plugins_are_registered() -> None:
+    """Qiskit finds both by name."""
+    assert "tiger" in list_stage_plugins("layout")
+    assert "tiger" in list_stage_plugins("routing")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    ("layout", "routing"), [("tiger", "tiger"), ("tiger", "sabre"), ("sabre", "tiger"), (None, "tiger")]
+)
+def test_the_stages_work_alone_and_together(level: int, layout: str | None, routing: str) -> None:
+    """Every level compiles to the same unitary, on the edges of the map."""
+    out = transpile(mixed(), coupling_map=LINE, basis_gates=BASIS, optimization_level=level, seed_transpiler=5,
+                    layout_method=layout, routing_method=routing)  # fmt: skip
+    assert same(mixed(), out)
+    check = CheckMap(LINE)
+    PassManager([check]).run(out)
+    assert check.property_set["is_swap_mapped"]
+
+
+@pytest.mark.parametrize("level", [2, 3])
+@pytest.mark.parametrize("routing", ["tiger", "sabre"])
+def test_never_more_cx_than_the_presets(level: int, routing: str) -> None:
+    """With the same level and seed the stages add no more SWAPs than Qiskit's."""
+    target = Target.from_configuration(["cx", "h", "rz", "swap"], coupling_map=LINE)
+    for seed in range(3):
+        theirs = stages(preset(level, target=target, seed_transpiler=seed)).run(mixed())
+        ours = stages(preset(level, target=target, seed_transpiler=seed, layout_method="tiger", routing_method=routing))
+        assert _cx(ours.run(mixed())) <= _cx(theirs)
+
+
+def _cx(circuit: QuantumCircuit) -> int:
+    """Return CX gates, three for a SWAP."""
+    return circuit.count_ops().get("cx", 0) + 3 * circuit.count_ops().get("swap", 0)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_initial_layout_wins(level: int) -> None:
+    """Qubits start where the user puts them."""
+    out = transpile(mixed(), coupling_map=LINE, basis_gates=BASIS, optimization_level=level, seed_transpiler=5,
+                    layout_method="tiger", routing_method="tiger", initial_layout=[6, 5, 4, 3, 0])  # fmt: skip
+    assert out.layout.initial_index_layout(filter_ancillas=True) == [6, 5, 4, 3, 0]
+    assert same(mixed(), out)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_missing_basis_gates_do_not_matter(level: int) -> None:
+    """A path is laid out without SWAPs on a bare coupling map from level 1 on."""
+    path = QuantumCircuit(5)
+    for a, b in ((4, 0), (0, 3), (3, 1), (1, 2)):
+        path.cx(a, b)
+    out = stages(
+        preset(level, coupling_map=LINE, seed_transpiler=1, layout_method="tiger", routing_method="tiger")
+    ).run(path)
+    assert difference(path, out) == ""
+    assert level == 0 or out.count_ops() == {"cx": 4}
+
+
+def test_directed_edges_are_kept() -> None:
+    """A device with CX one way only gets CX that way only."""
+    ways = [(1, 0), (1, 2), (3, 2), (3, 4), (5, 4)]
+    backend = GenericBackendV2(6, coupling_map=CouplingMap(ways), basis_gates=["cx", "rz", "sx", "x"], seed=3)
+    for level in LEVELS:
+        out = transpile(mixed(4), backend, optimization_level=level, seed_transpiler=1, layout_method="tiger",
+                        routing_method="tiger")  # fmt: skip
+        pairs = {tuple(out.find_bit(q).index for q in gate.qubits) for gate in out.data if len(gate.qubits) == 2}
+        assert pairs <= set(ways)
+        assert same(mixed(4), out)
+
+
+def test_control_flow_is_routed() -> None:
+    """A conditional block and a loop compile for a backend with control flow."""
+    circuit = QuantumCircuit(4, 1)
+    circuit.h(0)
+    circuit.measure(0, 0)
+    with circuit.if_test((circuit.clbits[0], 1)):
+        circuit.cx(1, 3)
+        circuit.cx(0, 2)
+    with circuit.for_loop(range(2)):
+        circuit.cx(0, 3)
+    backend = GenericBackendV2(6, coupling_map=CouplingMap.from_line(6), control_flow=True, seed=3)
+    for level in LEVELS:
+        out = transpile(circuit, backend, optimization_level=level, seed_transpiler=1, layout_method="tiger",
+                        routing_method="tiger")  # fmt: skip
+        assert {"if_else", "for_loop"} <= set(out.count_ops())
+
+
+def faulty() -> Target:
+    """Return a ring of six with one faulty edge and one faulty qubit."""
+    ring = [(k, (k + 1) % 6) for k in range(6)]
+    good, bad = InstructionProperties(error=0.01), InstructionProperties(error=1.0)
+    target = Target(num_qubits=6)
+    target.add_instruction(CXGate(), {pair: bad if pair == (0, 1) else good for pair in ring})
+    target.add_instruction(SXGate(), {(k,): bad if k == 4 else good for k in range(6)})
+    target.add_instruction(RZGate(0.1), {(k,): InstructionProperties(error=0.0) for k in range(6)})
+    target.add_instruction(Measure(), {(k,): good for k in range(6)})
+    return target
+
+
+def test_faulty_qubits_and_edges_are_avoided() -> None:
+    """Of a ring with one faulty edge and one faulty qubit, a path of three and an edge are left."""
+    for level in LEVELS:
+        manager = preset(level, target=faulty(), seed_transpiler=1, layout_method="tiger", routing_method="tiger")
+        out = stages(manager).run(mixed(3))
+        used = {frozenset(out.find_bit(q).index for q in gate.qubits) for gate in out.data if len(gate.qubits) == 2}
+        assert used <= {frozenset(pair) for pair in ((1, 2), (2, 3), (5, 0))}
+
+
+def test_disjoint_maps_are_used_in_parts() -> None:
+    """Two circuits that do not meet go to two parts."""
+    device = CouplingMap([[0, 1], [1, 2], [3, 4], [4, 5], [5, 6]])
+    circuit = QuantumCircuit(6)
+    for a, b in ((0, 1), (1, 2), (2, 3), (0, 3), (4, 5)):
+        circuit.cx(a, b)
+    for level in LEVELS:
+        manager = preset(level, coupling_map=device, seed_transpiler=1, layout_method="tiger", routing_method="tiger")
+        assert difference(circuit, stages(manager).run(circuit)) == ""
+
+
+def test_circuits_that_fit_no_part_are_refused() -> None:
+    """Five qubits that all meet do not fit on parts of three and four."""
+    device = CouplingMap([[0, 1], [1, 2], [3, 4], [4, 5], [5, 6]])
+    for level in LEVELS:
+        manager = preset(level, coupling_map=device, seed_transpiler=1, layout_method="tiger", routing_method="tiger")
+        with pytest.raises(TranspilerError):
+            stages(manager).run(mixed(5))
+
+
+def test_too_wide_circuits_are_refused() -> None:
+    """Eight qubits do not fit on seven, also in stages that run by themselves."""
+    manager = preset(1, coupling_map=LINE, layout_method="tiger", routing_method="tiger")
+    with pytest.raises(TranspilerError, match="at least 8 qubits"):
+        manager.layout.run(mixed(8))
+
+
+def test_without_a_coupling_map_nothing_is_routed() -> None:
+    """Qubits stay as they are, or where the user puts them."""
+    for layout in (None, [2, 1, 0]):
+        out = transpile(
+            mixed(3), basis_gates=BASIS, layout_method="tiger", routing_method="tiger", initial_layout=layout
+        )
+        assert out.num_qubits == 3
+        assert layout is None or out.layout.initial_index_layout() == layout
+
+
+def test_a_target_without_pairs_couples_all_qubits() -> None:
+    """Nothing is routed on a device where every pair may meet, and an initial layout is kept."""
+    target = Target(num_qubits=6)
+    for gate in (CXGate(), SXGate(), RZGate(0.1)):
+        target.add_instruction(gate, None if gate.num_qubits == 2 else {(k,): None for k in range(6)})
+    for layout in (None, [5, 0, 2, 3]):
+        out = transpile(
+            mixed(4),
+            target=target,
+            layout_method="tiger",
+            routing_method="tiger",
+            initial_layout=layout,
+            seed_transpiler=1,
+        )
+        assert same(mixed(4), out)
+        assert layout is None or out.layout.initial_index_layout(filter_ancillas=True) == layout
+
+
+def test_the_same_seed_gives_the_same_circuit() -> None:
+    """Twice in a row, and from stages built anew."""
+    for level in LEVELS:
+        runs = [transpile(mixed(), coupling_map=LINE, basis_gates=BASIS, optimization_level=level, seed_transpiler=9,
+                          layout_method="tiger", routing_method="tiger") for _ in range(2)]  # fmt: skip
+        assert runs[0] == runs[1]
+
+
+def test_without_a_seed_it_runs() -> None:
+    """A seed is drawn."""
+    assert same(mixed(), transpile(mixed(), coupling_map=LINE, basis_gates=BASIS, layout_method="tiger"))
+
+
+def test_levels_that_do_not_exist_are_refused() -> None:
+    """There are four."""
+    from qiskit.transpiler import PassManagerConfig
+
+    from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
+
+    for plugin in (TigerLayoutPlugin(), TigerRoutingPlugin()):
+        with pytest.raises(TranspilerError, match="expected one of"):
+            plugin.pass_manager(PassManagerConfig(coupling_map=LINE), 4)
+        assert plugin.pass_manager(PassManagerConfig(coupling_map=LINE)) is not None
+
+
+def test_the_environment_sets_effort_and_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The passes of the stage carry both, commuting gates from level 3 on."""
+    monkeypatch.setenv("TIGER_LAYOUT_EFFORT", "3")
+    monkeypatch.setenv("TIGER_LAYOUT_SOLVER", "neal")
+    for level, commute in ((2, False), (3, True)):
+        manager = preset(level, coupling_map=LINE, layout_method="tiger", routing_method="tiger", seed_transpiler=4)
+        params = next(task.params for task in _tasks(manager.layout) if hasattr(task, "params"))
+        assert (params.effort, params.solver, params.seed, params.commute) == (3, "neal", 4, commute)
+
+
+def _tasks(manager: PassManager) -> list[object]:
+    """List the passes of a stage."""
+    return [task for part in manager.to_flow_controller().tasks for task in getattr(part, "tasks", [part])]
+
+
+@pytest.mark.parametrize("effort", ["0", "-1", "much", "1.5"])
+def test_an_effort_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, effort: str) -> None:
+    """The message names the variable."""
+    monkeypatch.setenv("TIGER_LAYOUT_EFFORT", effort)
+    with pytest.raises(TranspilerError, match="TIGER_LAYOUT_EFFORT: expected a whole number from 1"):
+        preset(1, coupling_map=LINE, layout_method="tiger")
+
+
+def test_better_qubits_are_looked_for_after_routing() -> None:
+    """With error rates VF2PostLayout runs as in the presets; without, or with an initial layout, it does not."""
+    backend = GenericBackendV2(7, coupling_map=LINE, seed=3)
+    bare = Target.from_configuration(BASIS, coupling_map=LINE)
+    for target, given, runs in ((backend.target, None, True), (bare, None, False), (backend.target, [0, 1], False)):
+        manager = preset(3, target=target, initial_layout=given, layout_method="tiger", routing_method="tiger")
+        assert any(isinstance(task, VF2PostLayout) for task in _tasks(manager.routing)) == runs
+
+
+def test_better_qubits_are_taken() -> None:
+    """A single gate ends up on the edge with the least error, and the layout tells so."""
+    target = Target(num_qubits=4)
+    errors = {(0, 1): 0.3, (1, 2): 0.3, (2, 3): 0.001}
+    target.add_instruction(CXGate(), {pair: InstructionProperties(error=error) for pair, error in errors.items()})
+    target.add_instruction(SXGate(), {(k,): InstructionProperties(error=0.001) for k in range(4)})
+    circuit = QuantumCircuit(2)
+    circuit.cx(0, 1)
+    for level in (1, 2, 3):
+        manager = preset(level, target=target, seed_transpiler=1, layout_method="tiger", routing_method="tiger")
+        out = stages(manager).run(circuit)
+        assert set(out.layout.initial_index_layout(filter_ancillas=True)) == {2, 3}
+        assert difference(circuit, out) == ""
+
+
+def test_the_plugin_loads_no_kernel() -> None:
+    """Importing it costs no compiler."""
+    code = "import sys, tiger.circuits.transpiler.plugin; print('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.slow
+def test_the_search_itself_gives_the_same_circuit_and_fewer_cx() -> None:
+    """With the search in place level 1 needs fewer CX than Qiskit's on a line, twice the same, and is the original."""
+    target = Target.from_configuration(["cx", "h", "rz", "swap"], coupling_map=CouplingMap.from_line(8))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tiger.circuits.transpiler.mapping.mapped", mapped)
+        manager = preset(1, target=target, seed_transpiler=3, layout_method="tiger", routing_method="tiger")
+        runs = [stages(manager).run(mixed(7)) for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert difference(mixed(7), runs[0]) == ""
+    assert unitary_difference(mixed(7), runs[0]) == ""
+    assert _cx(runs[0]) < _cx(stages(preset(1, target=target, seed_transpiler=3)).run(mixed(7)))

@@ -1,0 +1,126 @@
+"""Tests of Qiskit's own answers and their reading as routes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from qiskit import QuantumCircuit
+from qiskit.converters import circuit_to_dag, dag_to_circuit
+from qiskit.transpiler import CouplingMap, Target, generate_preset_pass_manager
+
+from tests.circuits.strategies import gate_circuits
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.routing.replay import flaw
+from tiger.circuits.transpiler.emission import Emission, emitted
+from tiger.circuits.transpiler.equivalence import replayed
+from tiger.circuits.transpiler.flow import Blocks, weight
+from tiger.circuits.transpiler.model import model_of
+from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routing, vf2_layout
+from tiger.circuits.transpiler.target import coupling_of
+
+LINE = CouplingMap.from_line(6)
+RING = QuantumCircuit(5)
+for _k in range(5):
+    RING.cx(_k, (_k + 1) % 5)
+    RING.h(_k)
+    RING.cx(_k, (_k + 2) % 5)
+
+
+def target(size: int) -> Target:
+    """Return a line of CX gates."""
+    return Target.from_configuration(["cx", "u", "h", "swap"], coupling_map=CouplingMap.from_line(size))
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_sabre_mapping_is_that_of_the_presets(level: int) -> None:
+    """Layout and routing stages of Qiskit's optimisation level give the same circuit for the same seed."""
+    manager = generate_preset_pass_manager(level, target=target(6), seed_transpiler=7)
+    expected = manager.routing.run(manager.layout.run(RING))
+    assert weight(sabre_mapping(circuit_to_dag(RING), target(6), level, 7).dag) == weight(circuit_to_dag(expected))
+
+
+def test_sabre_reports_where_qubits_start_and_end() -> None:
+    """The places fit the circuit, whether laid out by SABRE or given."""
+    wide = QuantumCircuit(6)
+    wide.compose(RING, range(5), inplace=True)
+    for original, routed in (
+        (RING, sabre_mapping(circuit_to_dag(RING), LINE, 2, 1)),
+        (wide, sabre_routing(_physical(wide), LINE, 2, 1)),
+    ):
+        count = original.num_qubits
+        assert replayed(original, dag_to_circuit(routed.dag), routed.start[:count], routed.end[:count]) == ""
+
+
+def _physical(circuit: QuantumCircuit):
+    """Return a circuit on device qubits."""
+    dag = circuit_to_dag(circuit)
+    dag.make_physical(circuit.num_qubits)
+    return dag
+
+
+@settings(max_examples=25)
+@given(circuit=gate_circuits(), seed=st.integers(0, 99))
+def test_routes_of_sabre_are_valid_and_cost_the_same(circuit: QuantumCircuit, seed: int) -> None:
+    """A routed circuit becomes a route with its SWAPs, and written out again it is the original."""
+    commute = seed % 2 == 0
+    model = model_of(circuit, commute=commute)
+    known = sabre_mapping(model.dag, LINE, 1, seed)
+    route = route_of(model, coupling_of(LINE), known)
+    assert route is not None
+    assert flaw(model.skeleton, coupling_of(LINE), route) == ""
+    assert weight(model.dag) + route.extra_cx == weight(known.dag)
+    again = emitted(model, route, Blocks(coupling=coupling_of(LINE), commute=commute, router=_never))
+    count = circuit.num_qubits
+    assert replayed(circuit, dag_to_circuit(again.dag), again.start[:count], again.end[:count]) == ""
+
+
+def _never(*_: object):
+    """Stand in for a router that is not needed."""
+    raise AssertionError
+
+
+def test_a_route_over_missing_edges_is_none() -> None:
+    """A circuit routed for a better device cannot be used."""
+    model = model_of(RING)
+    known = sabre_mapping(model.dag, CouplingMap.from_ring(6), 1, 0)
+    assert route_of(model, Coupling.of(6, [(0, 1), (1, 2)]), known) is None
+
+
+def test_a_route_with_other_gates_is_none() -> None:
+    """A circuit that is not the original cannot be followed, nor one that stops early."""
+    circuit, other = QuantumCircuit(2), QuantumCircuit(2)
+    circuit.cx(0, 1)
+    other.cz(0, 1)
+    for wrong in (other, QuantumCircuit(2)):
+        known = Emission(circuit_to_dag(wrong), [0, 1], [0, 1])
+        assert route_of(model_of(circuit), Coupling.of(2, [(0, 1)]), known) is None
+
+
+def test_a_route_in_another_order_is_none() -> None:
+    """A gate that comes before the barrier it has to wait for cannot be followed."""
+    circuit, unordered = QuantumCircuit(4), QuantumCircuit(4)
+    circuit.cx(2, 3)
+    circuit.barrier()
+    circuit.cx(0, 1)
+    unordered.cx(0, 1)
+    unordered.cx(2, 3)
+    known = Emission(circuit_to_dag(unordered), [0, 1, 2, 3], [0, 1, 2, 3])
+    assert route_of(model_of(circuit), Coupling.of(4, [(0, 1), (1, 2), (2, 3)]), known) is None
+
+
+def test_perfect_layouts_are_found_whatever_the_gates_are_called() -> None:
+    """A path fits a line on a coupling map, on a Target, and where it is inside control flow."""
+    path = QuantumCircuit(4)
+    for a, b in ((3, 1), (1, 0), (0, 2)):
+        path.rxx(0.1, a, b)
+    for device in (LINE, target(6)):
+        layout = vf2_layout(model_of(path), device, 1)
+        assert layout is not None
+        assert np.abs(np.diff(layout[[3, 1, 0, 2]])).tolist() == [1, 1, 1]
+
+
+def test_no_perfect_layout_is_none() -> None:
+    """A ring does not fit a line; level 0 does not look, and without gates there is nothing to find."""
+    assert vf2_layout(model_of(RING), LINE, 3) is None
+    assert vf2_layout(model_of(RING), CouplingMap.from_full(5), 0) is None
+    assert vf2_layout(model_of(QuantumCircuit(2)), LINE, 3) is None

@@ -1,0 +1,85 @@
+"""Tests of devices as routing reads them."""
+
+from qiskit.circuit import Measure
+from qiskit.circuit.library import CXGate, CZGate, RZGate, SXGate
+from qiskit.transpiler import CouplingMap, InstructionProperties, Target
+
+from tiger.circuits.transpiler.target import coupling_of, has_errors
+
+
+def target(**errors: float) -> Target:
+    """Return a line of four qubits whose errors are 0.1, or as given by gate and qubits: `cx12`, `sx0`."""
+
+    def listed(name: str, *places: tuple[int, ...]) -> dict[tuple[int, ...], InstructionProperties]:
+        return {q: InstructionProperties(error=errors.get(name + "".join(map(str, q)), 0.1)) for q in places}
+
+    device = Target(num_qubits=4)
+    device.add_instruction(CXGate(), listed("cx", (0, 1), (1, 0), (2, 1), (2, 3)))
+    device.add_instruction(SXGate(), listed("sx", (0,), (1,), (2,), (3,)))
+    device.add_instruction(Measure(), listed("measure", (0,), (1,), (2,), (3,)))
+    return device
+
+
+def edges(device: Target | CouplingMap) -> list[list[int]]:
+    """Return the edges that routing may use."""
+    return coupling_of(device).edges.tolist()
+
+
+def test_edges_have_no_direction() -> None:
+    """A coupling map and a Target give each pair once."""
+    assert edges(CouplingMap([[1, 0], [1, 2], [2, 1]])) == [[0, 1], [1, 2]]
+    assert edges(target()) == [[0, 1], [1, 2], [2, 3]]
+
+
+def test_an_edge_is_faulty_when_all_its_gates_are() -> None:
+    """One working direction is enough."""
+    assert edges(target(cx01=1.0)) == [[0, 1], [1, 2], [2, 3]]
+    assert edges(target(cx01=1.0, cx10=1.0, cx23=1.0)) == [[1, 2]]
+
+
+def test_an_edge_works_with_one_of_two_gates() -> None:
+    """A second gate may replace a faulty one."""
+    device = target(cx23=1.0)
+    device.add_instruction(CZGate(), {(3, 2): InstructionProperties(error=0.2)})
+    assert edges(device) == [[0, 1], [1, 2], [2, 3]]
+
+
+def test_a_faulty_qubit_has_no_edges() -> None:
+    """A gate of error 1 excludes its qubit, a readout of error 1 does not."""
+    assert edges(target(sx1=1.0, measure3=1.0)) == [[2, 3]]
+
+
+def test_a_qubit_without_gates_has_no_edges() -> None:
+    """Where others have gates of their own, one without is not usable; one gate for all qubits counts for it."""
+    device = Target(num_qubits=3)
+    device.add_instruction(CXGate(), {(0, 1): None, (1, 2): None})
+    device.add_instruction(SXGate(), {(0,): None, (1,): None})
+    assert edges(device) == [[0, 1]]
+    device.add_instruction(RZGate(0.1), None)
+    assert edges(device) == [[0, 1], [1, 2]]
+
+
+def test_a_target_without_pairs_has_them_all() -> None:
+    """A CX that is listed without qubits works everywhere."""
+    device = Target(num_qubits=3)
+    device.add_instruction(CXGate(), None)
+    assert edges(device) == [[0, 1], [0, 2], [1, 2]]
+
+
+def test_a_target_without_a_size_has_no_qubits() -> None:
+    """Nothing fits on it."""
+    assert coupling_of(Target()).size == 0
+
+
+def test_qubits_without_edges_count() -> None:
+    """An isolated qubit of a coupling map is a device qubit."""
+    device = CouplingMap([[0, 1]])
+    device.add_physical_qubit(2)
+    assert coupling_of(device).size == 3
+
+
+def test_errors_are_noticed() -> None:
+    """Error rates are known if one is."""
+    assert has_errors(target())
+    assert not has_errors(Target.from_configuration(["cx", "u"], coupling_map=CouplingMap.from_line(3)))
+    assert not has_errors(CouplingMap.from_line(3))

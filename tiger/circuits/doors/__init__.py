@@ -1,0 +1,1 @@
+"""What callers hand over and get back."""

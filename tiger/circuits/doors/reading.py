@@ -1,0 +1,216 @@
+"""Circuits from OpenQASM 2 and 3, from QPY, and as Qiskit holds them, read without opening any other file."""
+
+import contextlib
+import io
+import re
+import struct
+from pathlib import Path
+
+from qiskit import qasm2, qasm3, qpy
+from qiskit.circuit import CircuitInstruction, ControlFlowOp, QuantumCircuit
+from qiskit.exceptions import MissingOptionalLibraryError
+from qiskit.qpy import formats
+
+from tiger.circuits.doors.scan import FIELD, CircuitLimits, scan
+from tiger.errors import InputError
+from tiger.formats.values import shown
+
+MAGIC = b"QISKIT"
+OLDEST_QPY, OFFSETS_QPY = 13, 16
+PANIC = "PanicException"
+ADVICE = "decompose it first, as Qiskit's transpile does with basis_gates=['u', 'cx']"
+_QASM2_PLACE = re.compile(r"<input>:(\d+),\d+: (.*)", re.DOTALL)
+_QASM3_PLACE = re.compile(r"(\d+),\d+: (.*)", re.DOTALL)
+
+
+def read_circuit(source: QuantumCircuit | Path | str | bytes, limits: CircuitLimits | None = None) -> QuantumCircuit:
+    """Return the circuit that a source holds, all of its operations on one or two qubits.
+
+    A string is OpenQASM text if it holds a semicolon, else a path, as a Path always is; bytes are QPY or text. Gates
+    that a text defines on more than two qubits are written out. A circuit without qubits or without operations, and one
+    that exceeds the limits, is bad input like anything malformed: InputError of `circuit`, which names line or gate.
+    TypeError for a source of another type.
+    """
+    bounds = limits or CircuitLimits()
+    if isinstance(source, QuantumCircuit):
+        return _checked(source)
+    if isinstance(source, Path) or (isinstance(source, str) and ";" not in source):
+        return _of_bytes(_content(Path(source), bounds), bounds)
+    if isinstance(source, str):
+        return qasm_circuit(source, bounds)
+    if isinstance(source, bytes):
+        return _of_bytes(source, bounds)
+    raise TypeError(
+        f"expected circuit as a QuantumCircuit, OpenQASM text, a path or bytes, got {type(source).__name__}"
+    )
+
+
+def qasm_circuit(text: str, limits: CircuitLimits) -> QuantumCircuit:
+    """Return the circuit of an OpenQASM 2 or 3 text; raise InputError of `circuit`."""
+    found = scan(text, limits)
+    circuit = _parsed2(text) if found.language == 2 else _parsed3(text)
+    return _checked(_written_out(circuit, found.gates))
+
+
+def _content(path: Path, limits: CircuitLimits) -> bytes:
+    """Return the bytes of a file that is not too large."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(limits.max_bytes + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(FIELD, f"cannot read {shown(str(path), 300)}: {reason}") from None
+    if len(content) > limits.max_bytes:
+        raise InputError(FIELD, f"expected at most {limits.max_bytes} bytes, got more in {shown(str(path), 300)}")
+    return content
+
+
+def _of_bytes(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
+    """Return the circuit of QPY or of OpenQASM text in UTF-8."""
+    if content.startswith(MAGIC):
+        return _checked(_unpacked(content, limits))
+    try:
+        return qasm_circuit(content.decode("utf-8-sig"), limits)
+    except UnicodeDecodeError as error:
+        reason = f"expected OpenQASM text in UTF-8 or QPY, got another byte at {error.start}"
+        raise InputError(FIELD, reason) from None
+
+
+def _parsed2(text: str) -> QuantumCircuit:
+    """Return the circuit of an OpenQASM 2 text, which may include no file."""
+    try:
+        return qasm2.loads(text, include_path=(), custom_instructions=qasm2.LEGACY_CUSTOM_INSTRUCTIONS)
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != PANIC:
+            raise
+        raise _misread("OpenQASM 2", _QASM2_PLACE, str(getattr(error, "message", error))) from None
+
+
+def _parsed3(text: str) -> QuantumCircuit:
+    """Return the circuit of an OpenQASM 3 text; its parser knows no include but the standard one."""
+    complaints = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaints):
+            return qasm3.loads(text)
+    except MissingOptionalLibraryError:
+        reason = "OpenQASM 3 needs a package that is not installed here: pip install qiskit-qasm3-import"
+        raise InputError(FIELD, reason) from None
+    except RecursionError:
+        raise InputError(FIELD, "expected OpenQASM 3, got expressions or blocks nested too deeply") from None
+    except Exception as error:  # noqa: BLE001 (whatever the parser stumbles over is the text's fault)
+        raise _misread("OpenQASM 3", _QASM3_PLACE, _complaint(error, complaints.getvalue())) from None
+
+
+def _complaint(error: Exception, printed: str) -> str:
+    """Return what the parser of OpenQASM 3 says, as LINE,COLUMN: REASON if it says where."""
+    said = re.search(r"line (\d+:\d+) (.*)", printed)
+    if said:
+        return f"{said[1].replace(':', ',')}: {said[2]}"
+    token = getattr(next(iter(getattr(error.__cause__, "args", ())), None), "offendingToken", None)
+    if token is not None:
+        return f"{token.line},{token.column}: unexpected {shown(token.text)}"
+    return str(getattr(error, "message", error))
+
+
+def _misread(language: str, place: re.Pattern[str], said: str) -> InputError:
+    """Return the error for a text that its parser refuses."""
+    found = place.fullmatch(said)
+    where, reason = (f"line {found[1]}: ", found[2]) if found else ("", said or "something else")
+    return InputError(FIELD, f"{where}expected {language}, got a fault: {reason.strip()[:200]}")
+
+
+def _unpacked(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
+    """Return the one circuit of a QPY payload.
+
+    Payloads older than version 13 are refused, since reading their expressions needs other packages, which evaluate
+    them. What the header states is checked before anything is built.
+    """
+    try:
+        _check_header(content, limits)
+        circuits = qpy.load(io.BytesIO(content))
+    except InputError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != PANIC:
+            raise
+        raise InputError(FIELD, "expected a circuit in QPY, got a payload that cannot be read") from None
+    return circuits[0]
+
+
+def _check_header(content: bytes, limits: CircuitLimits) -> None:
+    """Raise InputError unless a payload holds one circuit within the limits, in a version that is safe to read."""
+    stream = io.BytesIO(content)
+    file = formats.FILE_HEADER_V10._make(
+        struct.unpack(formats.FILE_HEADER_V10_PACK, stream.read(formats.FILE_HEADER_V10_SIZE))
+    )
+    if file.qpy_version < OLDEST_QPY:
+        wanted = f"expected QPY of version {OLDEST_QPY} or newer, which Qiskit writes since 1.3"
+        raise InputError(FIELD, f"{wanted}, got {file.qpy_version}")
+    if file.num_programs != 1:
+        raise InputError(FIELD, f"expected one circuit, got {file.num_programs}")
+    stream.read(1)
+    if file.qpy_version >= OFFSETS_QPY:
+        stream.seek(struct.unpack(formats.CIRCUIT_TABLE_ENTRY_PACK, stream.read(formats.CIRCUIT_TABLE_ENTRY_SIZE))[0])
+    circuit = formats.CIRCUIT_HEADER_V12._make(
+        struct.unpack(formats.CIRCUIT_HEADER_V12_PACK, stream.read(formats.CIRCUIT_HEADER_V12_SIZE))
+    )
+    for what, count, limit in (
+        ("qubits", circuit.num_qubits, limits.max_qubits),
+        ("classical bits", circuit.num_clbits, limits.max_gates),
+        ("operations", circuit.num_instructions, limits.max_gates),
+    ):
+        if count > limit:
+            raise InputError(FIELD, f"expected at most {limit} {what}, got {count}")
+
+
+def _checked(circuit: QuantumCircuit) -> QuantumCircuit:
+    """Return a circuit that has qubits and operations, none of them a gate on three."""
+    if not circuit.num_qubits:
+        raise InputError(FIELD, "expected a circuit with at least one qubit, got none")
+    if not circuit.data:
+        raise InputError(FIELD, "expected a circuit with at least one operation, got none")
+    _check_widths(circuit)
+    return circuit
+
+
+def _check_widths(circuit: QuantumCircuit) -> None:
+    """Raise InputError for a gate on three or more qubits, in blocks of control flow too."""
+    for instruction in circuit.data:
+        if instruction.is_control_flow():
+            for block in instruction.operation.blocks:
+                _check_widths(block)
+        elif len(instruction.qubits) > 2 and not instruction.is_directive():
+            found = f"{shown(instruction.name)} on {len(instruction.qubits)}"
+            raise InputError(FIELD, f"expected gates on one or two qubits, got {found}: {ADVICE}")
+
+
+def _written_out(circuit: QuantumCircuit, names: frozenset[str]) -> QuantumCircuit:
+    """Return a circuit in which gates of these names on more than two qubits are what they are defined as."""
+    if not names or not any(_opens(instruction, names) for instruction in circuit.data):
+        return circuit
+    plain = circuit.copy_empty_like()
+    for instruction in circuit.data:
+        _write(plain, instruction, names)
+    return plain
+
+
+def _opens(instruction: CircuitInstruction, names: frozenset[str]) -> bool:
+    """Tell whether an operation is a gate to be written out, or control flow, which may hold some."""
+    return instruction.is_control_flow() or (len(instruction.qubits) > 2 and instruction.name in names)
+
+
+def _write(plain: QuantumCircuit, instruction: CircuitInstruction, names: frozenset[str]) -> None:
+    """Append an operation, or what it is defined as."""
+    operation = instruction.operation
+    if isinstance(operation, ControlFlowOp):
+        blocks = [_written_out(block, names) for block in operation.blocks]
+        plain.append(operation.replace_blocks(blocks), instruction.qubits, instruction.clbits)
+        return
+    if not _opens(instruction, names) or operation.definition is None:
+        plain.append(instruction)
+        return
+    inside = operation.definition
+    plain.global_phase += inside.global_phase
+    places = dict(zip(inside.qubits, instruction.qubits, strict=True))
+    for part in inside.data:
+        _write(plain, part.replace(qubits=[places[qubit] for qubit in part.qubits]), names)

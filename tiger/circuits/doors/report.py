@@ -1,0 +1,75 @@
+"""The report of a circuit's mapping: where its qubits start and end, the routed circuit, and what routing added."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tiger.circuits.ising.movement import DataMovement
+from tiger.circuits.params import CircuitObjective
+from tiger.objective import Violation
+from tiger.report import Stage
+
+if TYPE_CHECKING:
+    from qiskit.circuit import QuantumCircuit
+
+SCHEMA = "tiger.circuit/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CircuitReport:
+    """Answer where a circuit of n qubits goes on a device.
+
+    The layouts say on which device qubit every circuit qubit, by its number in the circuit, starts and ends. `circuit`
+    is the routed circuit on all device qubits and `qasm` the same as OpenQASM 2, or 3 where it takes that (None where
+    neither can say it). `extra_cx` is 3 for every SWAP and BRIDGE, and `depth` counts a SWAP as 3; gates in blocks of
+    control flow count once. `baseline_extra_cx` is what Qiskit's own layout and routing add at the same level and seed.
+    `data_movement` compares four placements (`tiger.circuits.ising.movement`). `success_probability` needs error rates.
+    Where nothing feasible exists all of these are None or empty, and `violations` name what cannot be met. Stages have
+    their best extra CX as cost; `seconds` is wall time.
+    """
+
+    feasible: bool
+    solver: str
+    level: int
+    objective: CircuitObjective
+    seed: int
+    seconds: float
+    initial_layout: Mapping[int, int] = field(default_factory=dict)
+    final_layout: Mapping[int, int] = field(default_factory=dict)
+    circuit: "QuantumCircuit | None" = None
+    qasm: str | None = None
+    swaps: int | None = None
+    bridges: int | None = None
+    extra_cx: int | None = None
+    depth: int | None = None
+    data_movement: DataMovement | None = None
+    baseline_extra_cx: int | None = None
+    success_probability: float | None = None
+    violations: tuple[Violation, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the report, without the circuit object, as plain values for strict JSON (schema `tiger.circuit/1`)."""
+        return {
+            "schema": SCHEMA,
+            "initial_layout": {str(virtual): physical for virtual, physical in self.initial_layout.items()},
+            "final_layout": {str(virtual): physical for virtual, physical in self.final_layout.items()},
+            "qasm": self.qasm,
+            "swaps": self.swaps,
+            "bridges": self.bridges,
+            "extra_cx": self.extra_cx,
+            "depth": self.depth,
+            "data_movement": None if self.data_movement is None else self.data_movement.to_dict(),
+            "baseline_extra_cx": self.baseline_extra_cx,
+            "success_probability": self.success_probability,
+            "feasible": self.feasible,
+            "violations": [violation.to_dict() for violation in self.violations],
+            "solver": self.solver,
+            "level": self.level,
+            "objective": self.objective,
+            "seed": self.seed,
+            "stages": [stage.to_dict() for stage in self.stages],
+            "warnings": list(self.warnings),
+            "seconds": self.seconds,
+        }

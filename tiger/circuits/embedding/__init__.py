@@ -1,0 +1,1 @@
+"""Layouts without SWAPs, of a whole circuit or of its segments."""

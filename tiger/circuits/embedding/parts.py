@@ -1,0 +1,125 @@
+"""Devices in several parts: qubits that ever meet, even through others, have to be in one part from the start."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.embedding.embedding import interactions
+from tiger.circuits.embedding.nearness import near_partners
+from tiger.circuits.skeleton import Skeleton
+from tiger.errors import InputError
+from tiger.model.arrays import IntArray, locked
+
+ANYWHERE = -1
+TRIALS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Allotment:
+    """Hold the part of the device `part[n]` for every circuit qubit, ANYWHERE for those without a pair, and a layout.
+
+    `start[N]` has every qubit in its part, near those it has gates with.
+    """
+
+    part: IndexArray
+    start: IndexArray
+
+
+def allotted(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray | None = None) -> Allotment:
+    """Give every connected component of a circuit a part of the device that has room for it.
+
+    `fixed[n]` are device qubits that circuit qubits have to start from, -1 for the others. Components go, the largest
+    first, into the largest part that has room, and when that fails, a search over all ways follows; it is exact for
+    what fits into its 100,000 steps. Raises InputError, field `circuit`, when they do not fit, and field
+    `initial_layout` when fixed places tear a component apart.
+    """
+    held = np.full(skeleton.qubits, -1, np.int32) if fixed is None else fixed.astype(np.int32)
+    if skeleton.qubits > coupling.size:
+        raise InputError("circuit", f"expected at most {coupling.size} qubits, got {skeleton.qubits}")
+    pairs = interactions(skeleton)
+    component = _components(pairs, skeleton.qubits)
+    part = _packed(component, coupling, held)
+    pull = np.zeros((skeleton.qubits, skeleton.qubits))
+    np.add.at(pull, (pairs[:, 0], pairs[:, 1]), 1.0)
+    start = near_partners(held, pull + pull.T, coupling, part)
+    return Allotment(part=locked(part), start=locked(start))
+
+
+def _components(pairs: IndexArray, qubits: int) -> IndexArray:
+    """Return the connected component of every qubit, ANYWHERE for one without a pair."""
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(qubits, qubits))
+    component: IndexArray = connected_components(graph, directed=False)[1].astype(np.int32)
+    component[np.setdiff1d(np.arange(qubits), pairs)] = ANYWHERE
+    return component
+
+
+def _packed(component: IndexArray, coupling: Coupling, held: IndexArray) -> IndexArray:
+    """Return the part of every qubit: what fixed places say, and a packing of the other components."""
+    part, room = np.full(len(component), ANYWHERE, np.int32), np.bincount(coupling.part).tolist()
+    members = [np.flatnonzero(component == c) for c in np.unique(component[component >= 0])]
+    for place in held[held >= 0]:
+        room[coupling.part[place]] -= 1
+    for qubits in members:
+        part[qubits] = _fixed_part(qubits, coupling, held)
+        room[part[qubits[0]]] -= int((held[qubits] < 0).sum()) * int(part[qubits[0]] >= 0)
+    loose = sorted((qubits for qubits in members if part[qubits[0]] < 0), key=len, reverse=True)
+    widest = sorted(range(len(room)), key=lambda p: -room[p])
+    packing = packed([len(qubits) for qubits in loose], [room[p] for p in widest])
+    if packing is None or min(room, default=0) < 0:
+        sizes, parts = (
+            sorted(map(len, members), reverse=True),
+            sorted(np.bincount(coupling.part).tolist(), reverse=True),
+        )
+        found = f"connected parts of {_listed(sizes)} qubits for parts of {_listed(parts)} on the device"
+        raise InputError(
+            "circuit", f"expected connected parts of the circuit that fit those of the device, got {found}"
+        )
+    for qubits, choice in zip(loose, packing, strict=True):
+        part[qubits] = widest[choice]
+    return part
+
+
+def _fixed_part(qubits: IntArray, coupling: Coupling, held: IndexArray) -> int:
+    """Return the part that the fixed qubits of a component are in, ANYWHERE if none is fixed."""
+    parts = np.unique(coupling.part[held[qubits[held[qubits] >= 0]]])
+    if len(parts) > 1:
+        apart = [
+            int(qubits[held[qubits] >= 0][coupling.part[held[qubits[held[qubits] >= 0]]] == p][0]) for p in parts[:2]
+        ]
+        reason = f"expected qubits {apart[0]} and {apart[1]}, which have to meet, in one connected part of the device"
+        raise InputError("initial_layout", reason)
+    return int(parts[0]) if len(parts) else ANYWHERE
+
+
+def packed(sizes: list[int], room: list[int]) -> list[int] | None:
+    """Return a bin for every item so that none is overfull, None when there is no way or it takes too long to find.
+
+    Depth first, bins in order, equal ones once; with the items largest first the first descent is first-fit decreasing.
+    """
+    choice, left, k = [-1] * len(sizes), list(room), 0
+    dead = set[tuple[int, ...]]()
+    for _ in range(TRIALS):
+        if k == len(sizes):
+            return choice
+        if choice[k] >= 0:
+            left[choice[k]] += sizes[k]
+        fits = (p for p in range(choice[k] + 1, len(left)) if left[p] >= sizes[k] and left[p] not in left[:p])
+        choice[k] = next(fits, -1)
+        if choice[k] < 0:
+            # The same room for the same items left is as hopeless in any other order.
+            dead.add((k, *sorted(left)))
+            k -= 1
+        else:
+            left[choice[k]] -= sizes[k]
+            k += (k + 1, *sorted(left)) not in dead
+        if k < 0:
+            return None
+    return None
+
+
+def _listed(sizes: list[int]) -> str:
+    """Return the first numbers as text."""
+    return ", ".join(map(str, sizes[:5])) + (", .." if len(sizes) > 5 else "")

@@ -1,0 +1,242 @@
+"""Cut a circuit into segments that run on the device without a SWAP, and anchor a route in each of them.
+
+A segment is a set of nodes, closed under what they wait for, whose pairs all fit the device in one layout. That layout,
+held at the time of the segment, is where a router starts: forwards with the rest of the circuit, and backwards with
+what comes before. On circuits that need few SWAPs for their length, like those of arXiv:2502.08839, this finds the
+layouts they were made for.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from heapq import heapify, heappop, heappush
+from itertools import pairwise, zip_longest
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.embedding.embedding import Embedder, EmbeddingParams, Wanted
+from tiger.circuits.embedding.nearness import near_partners
+from tiger.circuits.embedding.obstacles import Obstacles
+from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.ising.interaction import levels
+from tiger.circuits.skeleton import Skeleton
+from tiger.model.arrays import BoolArray, FloatArray
+
+Pair = tuple[int, int]
+Source = Callable[[Obstacles, set[Pair]], "Run"]
+HALF_LIFE = 8.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentParams:
+    """Set how segments are found.
+
+    `calls`: places tried for a qubit in one search of an embedding; `refusals`: how often pairs that no embedding is
+    found for are left out before a segment ends, and `outlook` before its layout is left as it is, which also looks at
+    the gates around; `segments`: the most in each direction; `seed`: of the searches.
+    """
+
+    calls: int = 600
+    refusals: int = 6
+    outlook: int = 2
+    segments: int = 64
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Anchor:
+    """Hold a layout `place[N]` in which a segment runs, and the nodes `done[g]` that come before that time.
+
+    With every node, `done` has all that it waits for.
+    """
+
+    done: BoolArray
+    place: IndexArray
+
+
+def anchors(
+    skeleton: Skeleton, coupling: Coupling, params: SegmentParams, stop: Callable[[], bool] = lambda: False
+) -> Iterator[Anchor]:
+    """Yield anchors of segments in turn from the start and from the end of the circuit.
+
+    Deterministic but for `stop`, which is asked before each segment and ends the search.
+    """
+    embedder = Embedder(coupling)
+    part = allotted(skeleton, coupling).part
+    ahead = _segments(Progress(skeleton), embedder, params, part)
+    back = _segments(Progress(skeleton.reversed()), embedder, params, part)
+    for segment, reverse in zip_longest(_until(stop, ahead), _until(stop, back)):
+        if segment is not None:
+            yield segment
+        if reverse is not None:
+            yield Anchor(done=~reverse.done[::-1], place=reverse.place)
+
+
+def _until(stop: Callable[[], bool], segments: Iterator[Anchor]) -> Iterator[Anchor]:
+    """Yield segments until it is time to stop."""
+    while not stop():
+        segment = next(segments, None)
+        if segment is None:
+            return
+        yield segment
+
+
+def _segments(progress: "Progress", embedder: Embedder, params: SegmentParams, part: IndexArray) -> Iterator[Anchor]:
+    """Yield the segments of a circuit one after another, each as long as it can be made."""
+    wanted = Wanted.free(progress.qubits)._replace(part=part)
+    search = EmbeddingParams(calls=params.calls, seed=params.seed)
+    for _ in range(params.segments):
+        if progress.finished():
+            return
+        growth = Growth(embedder, search, wanted)
+        run = growth.grow(progress.run, params.refusals)
+        around = progress.around(run.nodes)
+        # Gates around the segment tell where qubits should be that it leaves free, and which of its layouts is good.
+        growth.grow(partial(_greedy, [*run.pairs, *around.pairs]), params.outlook)
+        whole = near_partners(growth.place, around.pull, embedder.coupling, part)
+        yield Anchor(done=progress.done.copy(), place=whole)
+        progress.carry_out(run.nodes)
+        wanted = wanted._replace(near=whole[: progress.qubits])
+
+
+class Growth:
+    """Hold the embedding `place[n]` of a list of pairs that is made as long as it can be."""
+
+    def __init__(self, embedder: Embedder, params: EmbeddingParams, wanted: Wanted) -> None:
+        self.place = np.full(len(wanted.part), -1, np.int32)
+        self._embedder, self._params, self._wanted = embedder, params, wanted
+        self._size = 0
+
+    def grow(self, source: Source, refusals: int) -> "Run":
+        """Return the longest start of a source without banned pairs that embeds.
+
+        The pairs are taken all at once; when they do not embed, the longest start that does is found by halving, and
+        the pair after it is banned, until that has happened too often. A ban must leave the pairs before it.
+        """
+        banned, run = set[Pair](), Run([], [], [])
+        for _ in range(refusals):
+            run = source(Obstacles(len(self.place), self._embedder.bounds), banned)
+            self._lengthen(run.pairs)
+            if self._size == len(run.pairs):
+                return run
+            banned.add(run.pairs[self._size])
+        cut = run.before[self._size] if self._size < len(run.pairs) else 0
+        return Run(run.nodes[:cut], run.pairs[: self._size], run.before[: self._size])
+
+    def _lengthen(self, pairs: list[Pair]) -> None:
+        """Embed as many of the pairs as halving finds."""
+        high, middle = len(pairs) + 1, len(pairs)
+        while self._size < middle < high:
+            chosen = np.array(pairs[:middle], np.int32)
+            found = self._embedder.embeddings(chosen, self._params, self._wanted)
+            if found:
+                self.place, self._size = found[0], middle
+            else:
+                high = middle
+            middle = (self._size + high) // 2
+
+
+def _greedy(pairs: Sequence[Pair], obstacles: Obstacles, banned: set[Pair]) -> "Run":
+    """Return the pairs without the banned ones and those that the device refuses at once."""
+    run, refused = Run([], [], []), set(banned)
+    for pair in pairs:
+        _joins(pair, obstacles, refused, run)
+    return run
+
+
+class Around(NamedTuple):
+    """Hold the gates before and after a segment: their different `pairs`, nearest in time first, and `pull[n, n]`.
+
+    A gate pulls its qubits together half as much for every 8 levels that it is away.
+    """
+
+    pairs: list[Pair]
+    pull: FloatArray
+
+
+class Run(NamedTuple):
+    """Hold nodes that may come next, and their different pairs in order; `before[k]` nodes come before pair k."""
+
+    nodes: list[int]
+    pairs: list[Pair]
+    before: list[int]
+
+
+class Progress:
+    """Hold how far a circuit has been carried out, `done[g]`, and what may come next."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.qubits = skeleton.qubits
+        self.done = np.zeros(len(skeleton.pairs), np.bool_)
+        self._level = levels(skeleton)
+        self._order = np.argsort(self._level, kind="stable").tolist()
+        self._rank = np.argsort(self._order, kind="stable").tolist()
+        self._waits = skeleton.waits.tolist()
+        bounds, after = skeleton.first.tolist(), skeleton.after.tolist()
+        self._after = [after[i:j] for i, j in pairwise(bounds)]
+        self._ready = [rank for rank, v in enumerate(self._order) if not self._waits[v]]
+        gates = np.c_[np.arange(len(self.done)), skeleton.pairs][skeleton.pairs[:, 0] >= 0]
+        self._gates = np.concatenate([gates, skeleton.inner])
+        self._gates[:, 1:].sort(axis=1)
+        self._pairs: list[list[Pair]] = [[] for _ in self._order]
+        for v, a, b in self._gates.tolist():
+            self._pairs[v].append((a, b))
+
+    def finished(self) -> bool:
+        """Say whether all nodes are carried out."""
+        return bool(self.done.all())
+
+    def run(self, obstacles: Obstacles, banned: set[Pair]) -> Run:
+        """Return the nodes that may come next without a banned pair and one that the device refuses at once."""
+        run, heap, refused = Run([], [], []), self._ready.copy(), set(banned)
+        waits = dict[int, int]()
+        heapify(heap)
+        while heap:
+            v = self._order[heappop(heap)]
+            if all(_joins(pair, obstacles, refused, run) for pair in self._pairs[v]):
+                run.nodes.append(v)
+                for w in self._after[v]:
+                    waits[w] = waits.get(w, self._waits[w]) - 1
+                    if waits[w] == 0:
+                        heappush(heap, self._rank[w])
+        return run
+
+    def carry_out(self, nodes: list[int]) -> None:
+        """Note that nodes are carried out, in an order that respects what they wait for; without any, those ready."""
+        # A block of control flow may want more than any layout has.
+        nodes = nodes or [self._order[rank] for rank in self._ready]
+        self.done[nodes] = True
+        for v in nodes:
+            for w in self._after[v]:
+                self._waits[w] -= 1
+                if self._waits[w] == 0:
+                    self._ready.append(self._rank[w])
+        self._ready = [rank for rank in self._ready if not self.done[self._order[rank]]]
+
+    def around(self, nodes: list[int]) -> Around:
+        """Return the gates before and after the nodes of a segment."""
+        outside = np.ones(len(self.done), np.bool_)
+        outside[nodes] = False
+        times = self._level[nodes] if nodes else np.zeros(1)
+        away = np.maximum(0, np.maximum(times.min() - self._level, self._level - times.max()))
+        gates = self._gates[outside[self._gates[:, 0]]]
+        gates = gates[np.argsort(away[gates[:, 0]], kind="stable")]
+        pull = np.zeros((self.qubits, self.qubits))
+        np.add.at(pull, (gates[:, 1], gates[:, 2]), 0.5 ** (away[gates[:, 0]] / HALF_LIFE))
+        return Around(list(dict.fromkeys(map(tuple, gates[:, 1:].tolist()))), pull + pull.T)
+
+
+def _joins(pair: Pair, obstacles: Obstacles, refused: set[Pair], run: Run) -> bool:
+    """Add a pair to a run unless it is refused; say whether it is in."""
+    a, b = pair
+    if b in obstacles.near[a]:
+        return True
+    if pair in refused or not obstacles.admits(a, b):
+        refused.add(pair)
+        return False
+    obstacles.add(a, b)
+    run.before.append(len(run.nodes))
+    run.pairs.append(pair)
+    return True

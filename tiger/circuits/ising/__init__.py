@@ -1,0 +1,1 @@
+"""The Ising formulations of circuit mapping, which propose layouts."""

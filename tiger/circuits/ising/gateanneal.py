@@ -1,0 +1,144 @@
+"""Gates as tasks, annealed: all levels at once, by moves to where a gate's qubits are before and after it.
+
+Every function of arrays is compiled by numba on first use and kept in its cache; `.py_func` is the plain Python one.
+"""
+
+import numpy as np
+
+from tiger.circuits.coupling import FAR, IndexArray
+from tiger.circuits.ising.gatetasks import Arcs, Flow, GateTasks
+from tiger.model.seams import Stop
+from tiger.model.seeds import derived
+from tiger.solvers.kernel import inner_kernel, kernel
+
+HOT, COLD, COLDEST = 0.7, 0.1, 0.01
+BURST, SELDOM = 200_000, 16
+
+
+def annealed(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: Stop) -> IndexArray:
+    """Return arcs at most as costly as the feasible `arc[k]` by simulated annealing of all levels at once.
+
+    O(sweeps k) moves in compiled code; no optimum is promised. Without sweeps to speak of it is a descent.
+    """
+    return _cooled(tasks, arc, (HOT, COLD), (seed, sweeps), stop)
+
+
+def descended(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: Stop) -> IndexArray:
+    """Return arcs at most as costly as the feasible `arc[k]` by moves that gain or cost nothing."""
+    return _cooled(tasks, arc, (COLDEST, COLDEST), (seed, sweeps), stop)
+
+
+def _cooled(
+    tasks: GateTasks, arc: IndexArray, heat: tuple[float, float], turn: tuple[int, int], stop: Stop
+) -> IndexArray:
+    """Cool down from one temperature in hops to another in so many sweeps; `stop` is asked between bursts of them."""
+    level, count = tasks.flow.level, len(arc)
+    moves = turn[1] * count
+    if count < 2:
+        moves *= 16
+    found, bursts = arc.copy(), -(-moves // BURST)
+    holder = np.full((int(level.max(initial=-1)) + 1, len(tasks.arcs.hops)), -1, np.int32)
+    holder[level[:, None], tasks.arcs.ends[arc]] = np.arange(count)[:, None]
+    for burst in range(bursts if count else 0):
+        if stop():
+            break
+        warm, cool = (heat[0] * (heat[1] / heat[0]) ** ((burst + step) / bursts) for step in (0, 1))
+        anneal(tasks.arcs, tasks.flow, found, holder, (warm, cool, -(-moves // bursts), derived(turn[0], burst)))
+    return found if tasks.cost(found) <= tasks.cost(arc) else arc.copy()
+
+
+@kernel
+def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tuple[float, float, int, int]) -> None:
+    """Move gates to arcs near those of their neighbours in time (in place), by Metropolis' rule.
+
+    `holder[levels, N]` is the gate of a level on a device qubit, -1 for none; `plan` is the first and last temperature
+    in hops, the number of moves, and a seed.
+    """
+    warm, cool, moves, seed = plan
+    np.random.seed(seed)  # noqa: NPY002
+    heat, ratio = warm, (cool / warm) ** (1.0 / moves)
+    for _ in range(moves):
+        heat *= ratio
+        gate = roll(len(arc))
+        to, old = drawn(arcs, flow, arc, gate), arc[gate]
+        other = rival(arcs, holder[flow.level[gate]], gate, to)
+        if to == old or other == -2:
+            continue
+        change = pull(arcs, flow, arc, gate, to) - pull(arcs, flow, arc, gate, old)
+        away = old if roll(2) else arcs.back[old]
+        if other >= 0:
+            change += pull(arcs, flow, arc, other, away) - pull(arcs, flow, arc, other, arc[other])
+        if change <= 0 or np.random.random() < np.exp(-change / heat):  # noqa: NPY002
+            row = holder[flow.level[gate]]
+            if other >= 0:
+                put(arcs, row, arc, other, away)
+            put(arcs, row, arc, gate, to)
+            if other >= 0:
+                row[arcs.ends[away, 0]] = other
+                row[arcs.ends[away, 1]] = other
+
+
+@kernel
+def put(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> None:
+    """Move a gate from its arc to another, in the row of its level as well."""
+    row[arcs.ends[arc[gate], 0]] = -1
+    row[arcs.ends[arc[gate], 1]] = -1
+    row[arcs.ends[to, 0]] = gate
+    row[arcs.ends[to, 1]] = gate
+    arc[gate] = to
+
+
+@kernel
+def drawn(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
+    """Return a random arc at where one of the gate's qubits is before or after it, or now, or seldom anywhere."""
+    end, side = roll(2), roll(2)
+    at = arcs.ends[arc[gate], end]
+    if roll(SELDOM) == 0:
+        to = roll(len(arcs.back))
+        return int(to if arcs.hops[at, arcs.ends[to, end]] < FAR else arc[gate])
+    other = flow.near[gate, end, side, 0]
+    if other >= 0 and roll(2) == 0:
+        at = arcs.ends[arc[other], flow.near[gate, end, side, 1]]
+    to = arcs.first[at] + roll(arcs.first[at + 1] - arcs.first[at])
+    if roll(2) != end:
+        to = arcs.back[to]
+    return int(to)
+
+
+@inner_kernel
+def rival(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
+    """Return the one gate that has to make way and can take the other's arc, -1 for none, -2 where it is not so."""
+    a, b = arcs.ends[to, 0], arcs.ends[to, 1]
+    one, two = row[a], row[b]
+    if one == gate:
+        one = -1
+    if two == gate:
+        two = -1
+    if one < 0 or two < 0:
+        one = max(one, two)
+    elif one != two:
+        return -2
+    if one >= 0 and (row[a] == gate or row[b] == gate):
+        return -2
+    return int(one)
+
+
+@kernel
+def pull(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int, to: int) -> int:
+    """Return the hops that a gate's qubits travel to and from an arc."""
+    total = 0
+    for end in range(2):
+        at = arcs.ends[to, end]
+        if flow.home[gate, end] >= 0:
+            total += arcs.hops[flow.home[gate, end], at]
+        for side in range(2):
+            other = flow.near[gate, end, side, 0]
+            if other >= 0:
+                total += arcs.hops[at, arcs.ends[arc[other], flow.near[gate, end, side, 1]]]
+    return total
+
+
+@kernel
+def roll(sides: int) -> int:
+    """Return a random number from 0 to sides - 1."""
+    return int(np.random.randint(sides))  # noqa: NPY002

@@ -1,0 +1,143 @@
+"""Gates as tasks, sampled: windows of levels go through any sampler, with tuned penalties, and what is better stays."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from tiger.circuits.coupling import FAR, IndexArray
+from tiger.circuits.ising.gatetasks import GateTasks, runs
+from tiger.circuits.ising.gatewindows import GateWindow, gate_window, safe_penalties
+from tiger.ising import Ising
+from tiger.model.arrays import BitArray, BoolArray, IntArray
+from tiger.model.seams import Stop
+from tiger.model.seeds import derived
+from tiger.penalties import Penalties
+from tiger.tune import Trial
+
+SPANS, LEAST_CHOICE = (2, 3), 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowParams:
+    """Set the sampling: at most `windows` of them a unit of effort, in at most `passes` over the levels."""
+
+    windows: int = 256
+    passes: int = 4
+
+
+def sampled(
+    tasks: GateTasks, arc: IndexArray, ising: Ising, params: WindowParams, turn: tuple[int, Stop]
+) -> IndexArray:
+    """Return arcs at most as costly as the feasible `arc[k]`; `ising` is the core's path for a sampler.
+
+    Passes go over windows of two and three levels, forward and backward by turns, none with more variables than the
+    sampler takes; a window's answer is taken if all gates together cost no more with it. `turn` is a seed and when to
+    stop.
+    """
+    arc, (seed, stop) = arc.copy(), turn
+    strength = ising.strengths[1]
+    for number, gates in enumerate(islice(_windows(tasks, ising, params.passes), params.windows)):
+        if stop():
+            break
+        window = gate_window(tasks, gates, arc, ising.params.window_size)
+        found, strength = _solved(window, ising, strength, (derived(seed, number), stop))
+        if found is not None and window.cost(found) <= window.cost(np.zeros(len(gates), np.int64)):
+            arc[gates] = window.choice[np.arange(len(gates)), found]
+    return arc
+
+
+def _windows(tasks: GateTasks, ising: Ising, passes: int) -> Iterator[IntArray]:
+    """Yield the gates of windows: runs of levels, cut where a gate would have fewer than six arcs to choose from."""
+    most = max(ising.params.window_size // LEAST_CHOICE, 1)
+    for turn in range(passes):
+        span = SPANS[turn // 2 % len(SPANS)]
+        found = list(runs(tasks.flow.level, span, span // 2 * (turn % 2)))
+        for run in reversed(found) if turn % 2 else found:
+            yield from np.array_split(run, -(-len(run) // most))
+
+
+def _solved(
+    window: GateWindow, ising: Ising, strength: float | None, turn: tuple[int, Stop]
+) -> tuple[IntArray | None, float | None]:
+    """Return the best of a window's choices that differ from the present ones, and the strength for the next window."""
+    safe = safe_penalties(window)
+    aim = safe.aim or safe
+    penalties: Penalties | None = safe if strength is None else aim.scaled(aim.scale * strength)
+    best: IntArray | None = None
+    trial: Trial | None = None
+    for number in range(ising.params.window.rounds):
+        if penalties is None or (number and turn[1]()):
+            break
+        samples = ising.sample(
+            window.bqm(penalties), penalties, ising.params.window, (derived(turn[0], number), turn[1])
+        )
+        trial, found = _judged(window, samples.bits, (penalties, trial))
+        if found is not None and (best is None or window.cost(found) < window.cost(best)):
+            best = found
+        penalties = ising.tuner.next(penalties, trial)
+    return best, strength if strength is None or penalties is None else penalties.scale / aim.scale
+
+
+def _judged(
+    window: GateWindow, samples: BitArray, turn: tuple[Penalties, Trial | None]
+) -> tuple[Trial, IntArray | None]:
+    """Decode and repair every read; return the record of the round and the cheapest choices but the present ones."""
+    bits = decoded(window, samples)
+    missed, crowded = bits.sum(axis=2) != 1, _crowded(window, bits)
+    feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
+    raw = [window.cost(read.argmax(axis=1)) for read in bits[feasible]]
+    distinct = {read.tobytes(): read for read in bits}.values()
+    repaired = [found for read in distinct if (found := repaired_choice(window, read)) is not None and found.any()]
+    costs = [window.cost(found) for found in repaired]
+    trial = Trial(
+        penalties=turn[0],
+        feasible_share=float(feasible.mean()) if len(feasible) else 0.0,
+        missed=missed.mean(axis=0),
+        crowded=crowded.mean(axis=0),
+        raw=min(raw, default=None),
+        repaired=min(costs, default=None),
+        polished=min(costs, default=None),
+        earlier=turn[1],
+    )
+    return trial, repaired[int(np.argmin(costs))] if costs else None
+
+
+def decoded(window: GateWindow, samples: BitArray) -> BoolArray:
+    """Return bits[s, w, r], which arcs the samples choose for the gates."""
+    known = window.index >= 0
+    bits = np.zeros((len(samples), *window.index.shape), bool)
+    bits[:, known] = samples[:, window.index[known]] > 0
+    return bits
+
+
+def _crowded(window: GateWindow, bits: BoolArray) -> BoolArray:
+    """Return crowded[s, N], the device qubits that two gates of a level share."""
+    gates, count = bits.shape[1:]
+    touches = np.zeros((gates, count, len(window.tasks.arcs.hops)), np.float32)
+    every = np.arange(gates)[:, None, None], np.arange(count)[None, :, None]
+    touches[(*every, window.tasks.arcs.ends[window.choice])] = 1
+    held = bits.transpose(1, 0, 2) @ touches > 0
+    one, two = window.rivals.T
+    return np.asarray((held[one] & held[two]).any(axis=0))
+
+
+def repaired_choice(window: GateWindow, bits: BoolArray) -> IntArray | None:
+    """Return feasible choices that keep the chosen arcs where gates have just one, the others on the cheapest free.
+
+    None where a gate finds none free.
+    """
+    local, taken = np.zeros(len(bits), np.int64), set[tuple[int, int]]()
+    wish = np.where(window.index >= 0, window.linear - bits * FAR, np.inf)
+    ends, level = window.tasks.arcs.ends[window.choice].tolist(), window.tasks.flow.level[window.gates].tolist()
+    for gate in np.argsort(bits.sum(axis=1) != 1, kind="stable").tolist():
+        for option in np.argsort(wish[gate], kind="stable").tolist():
+            held = {(level[gate], end) for end in ends[gate][option]}
+            if np.isfinite(wish[gate, option]) and taken.isdisjoint(held):
+                local[gate] = option
+                taken |= held
+                break
+        else:
+            return None
+    return local

@@ -1,0 +1,191 @@
+"""Layouts that the Ising formulations propose, for a router to judge: cheap ones first, the same from the same seed.
+
+Neither formulation knows what a SWAP does to the qubits in its way, so that their costs say little about the best of
+several: many different proposals are worth more than a long search for one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from dimod.core.sampler import Sampler
+
+from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.embedding.segments import Anchor
+from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, started
+from tiger.circuits.ising.interaction import levels
+from tiger.circuits.ising.movement import DataMovement, movement, resting, routed
+from tiger.circuits.ising.static import Losses, StaticParams, static_layout
+from tiger.circuits.route import Route
+from tiger.circuits.skeleton import Skeleton
+from tiger.ising import IsingParams
+from tiger.model.arrays import IntArray
+from tiger.model.seams import Stop
+from tiger.model.seeds import derived
+from tiger.solvers import registry
+
+HALVES, TIMES = (16.0, 4.0), (0.25, 0.5, 0.75)
+NEAR, SPAN, LARGE = 16.0, 2, 64
+SWEEPS, MOVES, DESCENT, WINDOWS = 1000, 1_000_000, 16, 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProposalParams:
+    """Set who proposes: a solver of the core by name or any Ocean sampler, its seed and effort.
+
+    `fixed[n]` and `closed` are as in StaticParams; with qubits settled, every proposal is for the start. `losses` make
+    static layouts avoid what fails often. `time_limit_s` only ends the search for a layout early.
+    """
+
+    solver: str | Sampler = "auto"
+    seed: int = 0
+    effort: int = 1
+    fixed: IndexArray | None = None
+    closed: tuple[int, ...] = ()
+    losses: Losses | None = None
+    time_limit_s: float | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Tell whether any qubit is settled."""
+        return self.fixed is not None and bool((self.fixed >= 0).any())
+
+
+class Proposal(NamedTuple):
+    """Name a layout and the time it is for."""
+
+    name: str
+    anchor: Anchor
+
+
+def proposals(skeleton: Skeleton, coupling: Coupling, params: ProposalParams, stop: Stop = bool) -> Iterator[Proposal]:
+    """Yield layouts of both formulations; none where none is feasible, or nothing is left to place.
+
+    First the static layout, for the start and, as it is, for later times, then static layouts that fade from the start
+    and around later times, then the levels of gates as tasks at those times. Each is made when it is asked for.
+    """
+    level, met = levels(skeleton), _meeting(skeleton)
+    if not len(met) or (params.fixed is not None and (params.fixed[met] >= 0).all()):
+        return
+    closed = params.closed or (_outskirts(skeleton, coupling) if params.losses is None and not params.settled else ())
+    static = StaticParams(fixed=params.fixed, closed=closed, losses=params.losses)
+    place = _static(skeleton, coupling, static, params, 0)
+    if place is None:
+        return
+    yield Proposal("static", Anchor(done=level < 0, place=place))
+    times = () if params.settled else tuple(int(share * (level.max() + 1)) for share in TIMES)
+    for share, time in zip(TIMES, times, strict=False):
+        yield Proposal(f"static at {share:g}", Anchor(done=level < time, place=place))
+    fading = [(f"static, half {half:g}", half, 0) for half in HALVES]
+    fading += [(f"static around {share:g}", NEAR, time) for share, time in zip(TIMES, times, strict=False)]
+    for number, (name, half, time) in enumerate(fading, 1):
+        near = None if stop() else _static(skeleton, coupling, replace(static, half=half, around=time), params, number)
+        if near is not None:
+            yield Proposal(name, Anchor(done=level < time, place=near))
+    if not stop() and skeleton.gates:
+        yield from _leveled(skeleton, coupling, params, place, stop)
+
+
+def _outskirts(skeleton: Skeleton, coupling: Coupling) -> tuple[int, ...]:
+    """Return what a device of one part and over 64 qubits has beyond twice as many as are needed, around its middle.
+
+    Searches are several times as fast without, and as good.
+    """
+    needed = 2 * len(_meeting(skeleton))
+    if coupling.size <= max(needed, LARGE) or coupling.part.any():
+        return ()
+    hops = coupling.hops.astype(np.int64)
+    middle = hops[np.sort(hops, axis=1)[:, :needed].sum(axis=1).argmin()]
+    return tuple(np.sort(np.argsort(middle, kind="stable")[needed:]).tolist())
+
+
+def _meeting(skeleton: Skeleton) -> IntArray:
+    """Return the circuit qubits that have two-qubit gates."""
+    return np.union1d(skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]).astype(np.int64)
+
+
+def _static(
+    skeleton: Skeleton, coupling: Coupling, static: StaticParams, params: ProposalParams, number: int
+) -> IndexArray | None:
+    """Return a static layout, None where none is feasible."""
+    seed = derived(params.seed, number)
+    layout, limit_s = static_layout(skeleton, coupling, static), params.time_limit_s
+    return layout.solved(params.solver, seed=seed, effort=params.effort, time_limit_s=limit_s)
+
+
+def _leveled(
+    skeleton: Skeleton, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop
+) -> Iterator[Proposal]:
+    """Yield the layouts of gates as tasks at several times."""
+    tasks, arc = gates_placed(skeleton, coupling, params, place, stop)
+    level = levels(skeleton)
+    for share in (0.0,) if params.settled else (0.0, *TIMES):
+        time = int(share * (level.max() + 1))
+        found = None if stop() else layout_at(skeleton, coupling, tasks, arc, (time, params))
+        if found is not None:
+            yield Proposal(f"levels at {share:g}", Anchor(done=level < time, place=found))
+
+
+def gates_placed(
+    skeleton: Skeleton, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop = bool
+) -> tuple[GateTasks, IndexArray]:
+    """Return gates as tasks and the arcs found for them, from a static layout `place[N]` on.
+
+    A sampler gets windows of levels and a descent after them; any other solver stands for annealing all levels at once.
+    """
+    from tiger.circuits.ising.gateanneal import annealed, descended
+    from tiger.circuits.ising.gatesampling import WindowParams, sampled
+    from tiger.sampling import ising_of
+
+    tasks = gate_tasks(skeleton, coupling, place, params.fixed if params.settled else None)
+    arc, solver = started(tasks, place), params.solver
+    if isinstance(solver, str) and registry.kind_of(solver) != "sampler":
+        sweeps = params.effort * min(SWEEPS, max(MOVES // max(len(arc), 1), 1))
+        return tasks, annealed(tasks, arc, seed=params.seed, sweeps=sweeps, stop=stop)
+    sampler = registry.sampler(solver) if isinstance(solver, str) else solver
+    problem = static_layout(skeleton, coupling, StaticParams()).problem
+    ising = ising_of(sampler, problem, IsingParams())
+    windows = WindowParams(windows=(ising.params.windows or WINDOWS) * params.effort)
+    arc = sampled(tasks, arc, ising, windows, (params.seed, stop))
+    return tasks, descended(tasks, arc, seed=params.seed, sweeps=DESCENT, stop=stop)
+
+
+def layout_at(
+    skeleton: Skeleton, coupling: Coupling, tasks: GateTasks, arc: IndexArray, turn: tuple[int, ProposalParams]
+) -> IndexArray | None:
+    """Return place[N] at a level: qubits that have gates then or on the next level where these are, the others near.
+
+    Where the others go is the static layout around that time, by native search.
+    """
+    time, params = turn
+    fixed = np.full(skeleton.qubits, -1, np.int32) if params.fixed is None else params.fixed.astype(np.int32)
+    held = set(fixed[fixed >= 0].tolist())
+    for gate in np.flatnonzero((tasks.gates.level >= time) & (tasks.gates.level < time + SPAN)).tolist():
+        for qubit, at in zip(tasks.gates.pairs[gate].tolist(), tasks.arcs.ends[arc[gate]].tolist(), strict=True):
+            if fixed[qubit] < 0 and at not in held:
+                fixed[qubit] = at
+                held.add(at)
+    static = StaticParams(half=NEAR, around=time, fixed=fixed, closed=params.closed, losses=params.losses)
+    layout = static_layout(skeleton, coupling, static)
+    return layout.solved("auto", seed=params.seed, time_limit_s=params.time_limit_s)
+
+
+def data_movement(skeleton: Skeleton, coupling: Coupling, route: Route, params: ProposalParams) -> DataMovement:
+    """Return how far data moves under the trivial layout, in both formulations, and in a routed circuit.
+
+    The layouts are those of the proposals "static" and "levels" at the same parameters, which are searched for again.
+    """
+    trivial = np.arange(coupling.size, dtype=np.int32)
+    first = next(proposals(skeleton, coupling, params), None)
+    static = levelled = None
+    if first is not None:
+        static = movement(resting(skeleton, first.anchor.place), coupling)
+        tasks, arc = gates_placed(skeleton, coupling, params, first.anchor.place)
+        levelled = movement(tasks.visits(arc), coupling)
+    return DataMovement(
+        trivial=movement(resting(skeleton, trivial), coupling),
+        static_qubo=static,
+        levels=levelled,
+        routed=movement(routed(skeleton, route), coupling),
+    )

@@ -1,0 +1,1 @@
+"""Objectives beside the count of gates: success and depth."""

@@ -1,0 +1,344 @@
+"""How long a mapped circuit takes: in layers of gates, and in seconds."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.circuits.coupling import IndexArray
+from tiger.circuits.noise.noise import Errors
+from tiger.circuits.route import Route
+from tiger.circuits.skeleton import Axis, Build, Skeleton, Step
+from tiger.errors import InputError
+from tiger.model.arrays import BoolArray, FloatArray, locked
+from tiger.solvers.kernel import allocating_kernel, kernel
+
+ONE, PAIR, SWAP, READ = 0, 1, 2, 3
+EXCESS = 99.0
+KINDS = {"swap": SWAP, "measure": READ}
+TIMELESS = frozenset({"barrier", "delay", "reset", "global_phase"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Singles:
+    """Hold what n circuit qubits do on their own, in the runs of commuting operations on their wires, r in all.
+
+    `first[n + 1]`: runs of every qubit; `gates[r]` one-qubit gates, `reads[r]` measurements, and `nodes[r]` nodes of
+    the skeleton in a run. `wire[begin[v]:begin[v + 1]]`: qubits of node v; `read[g]`: whether it is a measurement.
+    """
+
+    first: IndexArray
+    gates: IndexArray
+    reads: IndexArray
+    nodes: IndexArray
+    begin: IndexArray
+    wire: IndexArray
+    read: BoolArray
+
+
+class Costs(NamedTuple):
+    """Hold errors as kernels read them: the negative logarithms of success, seconds, and rates of decay."""
+
+    pair: FloatArray
+    single: FloatArray
+    readout: FloatArray
+    pair_s: FloatArray
+    single_s: FloatArray
+    decay: FloatArray
+
+
+class Clock(NamedTuple):
+    """Hold the seconds until the last gate ends, and the negative logarithms of success by errors and by waiting."""
+
+    end: float
+    loss: float
+    idle: float
+
+    def total(self, bound: float) -> float:
+        """Return all losses; those by errors count a hundredfold above a bound."""
+        return self.loss + self.idle + (EXCESS * (self.loss - bound) if self.loss > bound else 0.0)
+
+
+class Watch(NamedTuple):
+    """Hold when device qubit p is `free[N]` again, whether what it holds is `live[N]`, and how long it has waited.
+
+    What nothing has acted on, or is measured, is not live: it has nothing to lose. `waited[N]` counts the seconds of
+    live qubits by the device qubit that the operations name.
+    """
+
+    free: FloatArray
+    live: BoolArray
+    waited: FloatArray
+
+    @classmethod
+    def of(cls, size: int) -> "Watch":
+        """Return the watch of a device before the first operation."""
+        return cls(np.zeros(size), np.zeros(size, np.bool_), np.zeros(size))
+
+
+class Tape(NamedTuple):
+    """Hold a route and its circuit as the kernel that unrolls them reads them; fields as in Route and Singles."""
+
+    steps: IndexArray
+    pairs: IndexArray
+    first: IndexArray
+    gates: IndexArray
+    reads: IndexArray
+    nodes: IndexArray
+    begin: IndexArray
+    wire: IndexArray
+    read: BoolArray
+
+
+class Reel(NamedTuple):
+    """Hold a route being unrolled: `place[N]` and `holds[N]`, the nodes `left[r]` in a run, and every wire's run `now`.
+
+    `out[k, 3]` are the operations, `size[0]` of them.
+    """
+
+    place: IndexArray
+    holds: IndexArray
+    left: IndexArray
+    now: IndexArray
+    out: IndexArray
+    size: IndexArray
+
+
+def depth(operations: IndexArray) -> int:
+    """Return the longest chain of gates of a circuit of `operations[k, 3]`, a SWAP being three; O(k + N^2)."""
+    far = operations[operations[:, 0] != ONE, 2].max(initial=0)
+    size = int(max(operations[:, 1].max(initial=0), far)) + 1
+    return int(clocked(operations, np.arange(size, dtype=np.int32), layers(size)).end)
+
+
+def layers(size: int) -> Costs:
+    """Return the costs of a device of N qubits on which every gate takes one second and nothing fails."""
+    none = np.zeros(size)
+    return Costs(np.zeros((size, size)), none, none.copy(), np.ones((size, size)), np.ones(size), none.copy())
+
+
+def seconds(operations: IndexArray, errors: Errors) -> float:
+    """Return the seconds until the last gate ends when every gate runs as soon as it can; O(k)."""
+    return clocked(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors)).end
+
+
+def singles_of(qubits: int, steps: Sequence[Step], build: Build, names: Sequence[str]) -> Singles:
+    """Count the one-qubit gates of a circuit, whose operation i is `steps[i]`, named `names[i]`; O(g + wires touched).
+
+    Barriers, delays and resets count as nothing.
+    """
+    runs = [_Runs() for _ in range(qubits)]
+    wires: list[list[int]] = [[] for _ in build.skeleton.pairs]
+    read = np.zeros(len(wires), np.bool_)
+    for step, name, node in zip(steps, names, build.node, strict=True):
+        touched = [(wire, axis) for wire, axis in zip(step.wires, step.axes, strict=True) if wire < qubits]
+        for wire, axis in touched:
+            runs[wire].add(axis, name, node)
+        if node >= 0:
+            wires[node] = [wire for wire, _ in touched]
+            read[node] = name == "measure"
+    rows = np.array([row for own in runs for row in own.rows], np.int32).reshape(-1, 3)
+    gates, reads, nodes = (locked(column.copy()) for column in rows.T)
+    return Singles(
+        first=_starts([own.rows for own in runs]),
+        gates=gates,
+        reads=reads,
+        nodes=nodes,
+        begin=_starts(wires),
+        wire=locked(np.array([*chain.from_iterable(wires)], np.int32)),
+        read=locked(read),
+    )
+
+
+class _Runs:
+    """Hold the runs of commuting operations of a wire: gates, measurements and nodes of each."""
+
+    def __init__(self) -> None:
+        self.axis: Axis | None = None
+        self.rows: list[list[int]] = []
+
+    def add(self, axis: Axis | None, name: str, node: int) -> None:
+        """Count an operation, in a new run if it does not commute with the present one."""
+        if axis is None or axis != self.axis:
+            self.axis = axis
+            self.rows.append([0, 0, 0])
+        if node >= 0:
+            self.rows[-1][2] += 1
+        elif name not in TIMELESS:
+            self.rows[-1][name == "measure"] += 1
+
+
+def _starts(lists: Sequence[Sequence[object]]) -> IndexArray:
+    """Return where every list begins in all of them in a row."""
+    return locked(np.concatenate([[0], np.cumsum([len(part) for part in lists])]).astype(np.int32))
+
+
+def operations_of(route: Route, skeleton: Skeleton, singles: Singles) -> IndexArray:
+    """Return the operations[k, 3] of a route on device qubits, in order; O(k).
+
+    (ONE, p, c): c one-qubit gates on p, as late as they may be; (PAIR, p, q), from p to q; (SWAP, p, q); (READ, p, p).
+    """
+    return unrolled(tape_of(skeleton, singles)._replace(steps=route.steps.copy()), route.start.copy())
+
+
+def tape_of(skeleton: Skeleton, singles: Singles) -> Tape:
+    """Return what all routes of a circuit share, without steps."""
+    return Tape(
+        steps=np.empty((0, 2), np.int32),
+        pairs=skeleton.pairs.copy(),
+        first=singles.first.copy(),
+        gates=singles.gates.copy(),
+        reads=singles.reads.copy(),
+        nodes=singles.nodes.copy(),
+        begin=singles.begin.copy(),
+        wire=singles.wire.copy(),
+        read=singles.read.copy(),
+    )
+
+
+def operations_of_gates(gates: Iterable[tuple[str, tuple[int, ...]]]) -> IndexArray:
+    """Return the operations[k, 3] of a finished circuit: names of gates and the device qubits they act on, in order.
+
+    Measurements count as readout, barriers and delays as nothing. Raises InputError for a gate on three qubits.
+    """
+    rows: list[tuple[int, ...]] = []
+    for name, qubits in gates:
+        if name in TIMELESS:
+            continue
+        if len(qubits) > 2:
+            raise InputError("circuit", f"expected gates on one or two qubits, got {name} on {len(qubits)}")
+        if len(qubits) == 2:
+            rows.append((KINDS.get(name, PAIR), *qubits))
+        else:
+            rows.append((READ, *qubits, *qubits) if name == "measure" else (ONE, *qubits, 1))
+    return np.array(rows, np.int32).reshape(-1, 3)
+
+
+def costs_of(errors: Errors) -> Costs:
+    """Return the negative logarithms of success and the durations, as arrays that may be written to."""
+    with np.errstate(divide="ignore"):
+        pair, single, readout = (-np.log1p(-rate) for rate in (errors.pair, errors.single, errors.readout))
+    return Costs(pair, single, readout, errors.pair_s.copy(), errors.single_s.copy(), errors.decay.copy())
+
+
+def clocked(operations: IndexArray, place: IndexArray, costs: Costs) -> Clock:
+    """Run operations as soon as possible with device qubit p at `place[p]`; O(k)."""
+    return Clock(*run(operations, place, costs, Watch.of(len(place))))
+
+
+@allocating_kernel
+def unrolled(tape: Tape, place: IndexArray) -> IndexArray:
+    """Return the operations of a route from the layout `place[N]`, which ends as the final one."""
+    most = 4 * len(tape.steps) + 2 * len(tape.gates)
+    holds = np.empty_like(place)
+    for v in range(len(place)):
+        holds[place[v]] = v
+    out, size = np.empty((most, 3), np.int32), np.zeros(1, np.int32)
+    reel = Reel(place, holds, tape.nodes.copy(), tape.first[:-1].copy(), out, size)
+    for a in range(len(reel.now)):
+        alone(tape, reel, a)
+    for k in range(len(tape.steps)):
+        v, m = tape.steps[k]
+        if v < 0:
+            traded(reel, -1 - v, m)
+        else:
+            carried(tape, reel, v, m)
+    return out[: size[0]]
+
+
+@kernel
+def alone(tape: Tape, reel: Reel, a: int) -> None:
+    """Write what a qubit does on its own in its present run, and in those after it as long as no node is left."""
+    while reel.now[a] < tape.first[a + 1]:
+        r = reel.now[a]
+        if tape.gates[r] > 0:
+            write(reel, ONE, reel.place[a], tape.gates[r])
+        if tape.reads[r] > 0:
+            write(reel, READ, reel.place[a], reel.place[a])
+        if reel.left[r] > 0:
+            return
+        reel.now[a] += 1
+
+
+@kernel
+def carried(tape: Tape, reel: Reel, v: int, middle: int) -> None:
+    """Write a node, as a BRIDGE over `middle` unless that is -1, and what its qubits do on their own then."""
+    if tape.pairs[v, 0] >= 0:
+        a, b = reel.place[tape.pairs[v, 0]], reel.place[tape.pairs[v, 1]]
+        if middle < 0:
+            write(reel, PAIR, a, b)
+        else:
+            for _ in range(2):
+                write(reel, PAIR, a, middle)
+                write(reel, PAIR, middle, b)
+    for e in range(tape.begin[v], tape.begin[v + 1]):
+        a = tape.wire[e]
+        if tape.read[v]:
+            write(reel, READ, reel.place[a], reel.place[a])
+        reel.left[reel.now[a]] -= 1
+        if reel.left[reel.now[a]] == 0:
+            reel.now[a] += 1
+            alone(tape, reel, a)
+
+
+@kernel
+def traded(reel: Reel, p: int, q: int) -> None:
+    """Write a SWAP."""
+    write(reel, SWAP, p, q)
+    a, b = reel.holds[p], reel.holds[q]
+    reel.holds[p], reel.holds[q] = b, a
+    reel.place[a], reel.place[b] = q, p
+
+
+@kernel
+def write(reel: Reel, kind: int, p: int, q: int) -> None:
+    """Append an operation."""
+    k = reel.size[0]
+    reel.out[k, 0], reel.out[k, 1], reel.out[k, 2] = kind, p, q
+    reel.size[0] = k + 1
+
+
+@kernel
+def run(operations: IndexArray, place: IndexArray, costs: Costs, watch: Watch) -> tuple[float, float, float]:
+    """Return when the last operation ends, and the losses by errors and by waiting."""
+    loss = idle = end = 0.0
+    for k in range(len(operations)):
+        kind, p = operations[k, 0], place[operations[k, 1]]
+        if kind == READ:
+            loss += costs.readout[p]
+            # What happens to the qubit after it was read does not matter any more.
+            watch.live[p] = False
+        elif kind == ONE:
+            count = operations[k, 2]
+            loss += count * costs.single[p]
+            watch.free[p] += count * costs.single_s[p]
+            watch.live[p] = True
+            end = max(end, watch.free[p])
+        else:
+            q = place[operations[k, 2]]
+            start = max(watch.free[p], watch.free[q])
+            idle += waited(watch, costs, operations[k, 1], p, start) + waited(watch, costs, operations[k, 2], q, start)
+            loss += costs.pair[p, q]
+            stop = start + costs.pair_s[p, q]
+            if kind == SWAP:
+                there = costs.pair[p, q] <= costs.pair[q, p]
+                loss += costs.pair[q, p] + min(costs.pair[p, q], costs.pair[q, p])
+                stop += costs.pair_s[q, p] + (costs.pair_s[p, q] if there else costs.pair_s[q, p])
+                watch.live[p], watch.live[q] = watch.live[q], watch.live[p]
+            else:
+                watch.live[p] = watch.live[q] = True
+            watch.free[p] = watch.free[q] = stop
+            end = max(end, stop)
+    return end, loss, idle
+
+
+@kernel
+def waited(watch: Watch, costs: Costs, named: int, p: int, start: float) -> float:
+    """Return what a qubit loses until `start`, and note how long it waits."""
+    if not watch.live[p]:
+        return 0.0
+    gap = start - watch.free[p]
+    watch.waited[named] += gap
+    return float(costs.decay[p] * gap)

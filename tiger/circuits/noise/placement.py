@@ -1,0 +1,314 @@
+"""Which of many routes of a circuit to take where errors or time count, and a search for a better one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
+
+from tiger.circuits.coupling import FAR, Coupling, HopArray, IndexArray
+from tiger.circuits.noise.depth import Clock, Costs, Singles, Tape, Watch, costs_of, layers, run, tape_of, unrolled
+from tiger.circuits.noise.noise import Errors
+from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, relabelled
+from tiger.circuits.route import Route
+from tiger.circuits.routing import router
+from tiger.circuits.skeleton import Skeleton
+from tiger.model.arrays import FloatArray
+from tiger.model.seams import Stop
+from tiger.model.seeds import derived
+from tiger.solvers.kernel import kernel
+
+UNIT = 16.0
+SHORTEST, LONGEST, SHARE = 0.6, 3.0, 0.6
+NEVER, TINY = 1e9, 1e-12
+AFTER, BEFORE, BOTH, SHAKEN = range(4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacementParams:
+    """Set the work: `lanes` searches of `scouts` trials, from the best known routes and then from fresh ones.
+
+    The best `finalists` of them go on for `trials` more. A lane goes back to its best route after `patience` trials in
+    vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and take `more` SWAPs than
+    before. `relabelled` routes are moved to their best places as `relabel` says, and routes on the way as `touch` says.
+    `pinned` routes keep their start, which is the caller's layout, and are only routed on from there.
+    """
+
+    lanes: int = 12
+    scouts: int = 100
+    finalists: int = 3
+    trials: int = 800
+    patience: int = 100
+    slack: float = 0.05
+    more: int = 3
+    relabelled: int = 16
+    pinned: bool = False
+    relabel: RelabelParams = field(default_factory=RelabelParams)
+    touch: RelabelParams = field(default_factory=lambda: RelabelParams(visits=5_000, rounds=5))
+
+
+class Judge(Protocol):
+    """Say what a route of a circuit is worth."""
+
+    def loss(self, route: Route) -> float:
+        """Return what the route loses; less is better."""
+
+    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
+        """Return the route on the device qubits where it loses least."""
+
+    def lengths(self) -> FloatArray:
+        """Return what a SWAP on every edge costs over the mean, [N, N]."""
+
+
+class Success:
+    """Judge a route by the negative logarithm of its success probability.
+
+    Losses by errors of gates and readout alone count a hundredfold above a `bound`, as of a circuit that the result
+    should not fall behind in those either, however little its qubits wait.
+    """
+
+    def __init__(
+        self, skeleton: Skeleton, singles: Singles, coupling: Coupling, errors: Errors, bound: float = np.inf
+    ) -> None:
+        self._tape, self._ground = tape_of(skeleton, singles), Ground.of(coupling, costs_of(errors), bound)
+
+    def loss(self, route: Route) -> float:
+        """Return the negative logarithm, infinite on a faulty edge."""
+        return _timed(self._tape, route, self._ground.costs).total(self._ground.bound)
+
+    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
+        """Return the best relabelling found."""
+        operations = unrolled(self._tape._replace(steps=route.steps.copy()), route.start.copy())
+        return relabelled(route, best_places(operations, self._ground, params, seed, stop))
+
+    def lengths(self) -> FloatArray:
+        """Return the cost of a SWAP on every edge over the mean."""
+        pair = self._ground.costs.pair
+        swap = pair + pair.T + np.minimum(pair, pair.T)
+        known = swap[np.isfinite(swap)]
+        return swap * (len(known) / max(float(known.sum()), TINY))
+
+
+class Layers:
+    """Judge a route by its depth, and by its extra CX gates where that is the same."""
+
+    def __init__(self, skeleton: Skeleton, singles: Singles, coupling: Coupling) -> None:
+        self._tape, self._costs = tape_of(skeleton, singles), layers(coupling.size)
+
+    def loss(self, route: Route) -> float:
+        """Return the depth in layers, plus a millionth for every CX gate."""
+        return _timed(self._tape, route, self._costs).end + 1e-6 * route.extra_cx
+
+    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002
+        """Return the route as it is: depth is the same everywhere."""
+        return route
+
+    def lengths(self) -> FloatArray:
+        """Return ones."""
+        return np.ones_like(self._costs.pair)
+
+
+class Pinned:
+    """Judge a route as another judge does, and leave it where it is."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.loss, self.lengths = judge.loss, judge.lengths
+
+    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002
+        """Return the route as it is."""
+        return route
+
+
+def best_placed(routes: Iterable[Route], judge: Judge, params: PlacementParams, seed: int, stop: Stop) -> list[Route]:
+    """Relabel the best of some routes; return them and the best as it was, best first, equal ones in order."""
+    ranked = sorted(routes, key=judge.loss)
+    found = ranked[:1]
+    for number, route in enumerate(ranked[: params.relabelled]):
+        if stop():
+            break
+        found.append(judge.moved(route, params.relabel, derived(seed, number), stop))
+    return sorted(found, key=judge.loss)
+
+
+class Placer:
+    """Search for the best route of a circuit on a device by a judge's measure; no proof that it is the best."""
+
+    def __init__(self, skeleton: Skeleton, coupling: Coupling, judge: Judge, params: PlacementParams) -> None:
+        self._judge, self._params = Pinned(judge) if params.pinned else judge, params
+        self._rerouter = (Onward if params.pinned else Rerouter)(skeleton, coupling, judge.lengths())
+
+    def best(self, routes: Iterable[Route], seed: int, stop: Stop) -> Route:
+        """Return a route no worse than any of some that are known."""
+        judge, params = self._judge, self._params
+        known = best_placed(routes, judge, params, seed, stop)
+        rngs = [np.random.default_rng([seed, lane]) for lane in range(params.lanes)]
+        found = known[:1]
+        for lane, rng in enumerate(rngs):
+            if not stop():
+                start = known[lane] if lane < len(known) else self._rerouter.fresh(known[0], rng)
+                found.append(self._searched(start, params.scouts, rng, stop))
+        for route, rng in zip(sorted(found, key=judge.loss)[: params.finalists], rngs, strict=False):
+            found.append(self._searched(route, params.trials, rng, stop))
+        best = min(found, key=judge.loss)
+        return best if stop() else judge.moved(best, params.relabel, derived(seed, params.lanes), stop)
+
+    def _searched(self, route: Route, trials: int, rng: np.random.Generator, stop: Stop) -> Route:
+        """Route a circuit anew from mappings on its way, again and again."""
+        if stop():
+            return route
+        judge, params = self._judge, self._params
+        best = present = judge.moved(route, params.touch, int(rng.integers(1 << 31)), stop)
+        lowest = loss = judge.loss(best)
+        vain = 0
+        for trial in range(trials):
+            if stop():
+                break
+            vain += 1
+            tried = self._rerouter.tried(present, params.more, rng)
+            cost = np.inf if tried is None else judge.loss(tried)
+            # Good edges may be a relabelling away, which is only worth its price for what is better already.
+            if tried is not None and cost < loss:
+                tried = judge.moved(tried, params.touch, int(rng.integers(1 << 31)), stop)
+                cost = judge.loss(tried)
+            if tried is not None and cost < lowest * (1 + params.slack * (1 - trial / trials)):
+                present, loss = tried, cost
+            if loss < lowest:
+                best, lowest, vain = present, loss, 0
+            if vain > params.patience:
+                present, loss, vain = best, lowest, 0
+        return best
+
+
+class Rerouter:
+    """Route a circuit, or the part of it before or after some step, anew, by hops or by what edges cost."""
+
+    parts: tuple[int, ...] = (AFTER, BEFORE, BOTH, SHAKEN)
+
+    def __init__(self, skeleton: Skeleton, coupling: Coupling, lengths: FloatArray) -> None:
+        plain = router.kits_of(skeleton, coupling)
+        hops = _scaled_hops(coupling, lengths)
+        weighted = tuple(kit._replace(hops=hops) for kit in plain)
+        self._edges, self._part = coupling.edges, coupling.part
+        self._kits = {1.0: plain, UNIT: weighted}
+        most = int(np.where(coupling.hops == FAR, 0, coupling.hops).max(initial=0)) * len(skeleton.pairs)
+        self._state = router.state_of(plain[0], most)
+
+    def fresh(self, route: Route, rng: np.random.Generator) -> Route:
+        """Return a route from where a random layout drifts to; every qubit stays in its part of the device."""
+        return self._drifted(route, self._shuffled(route.start, rng), (0, 1, 0, 1, 0), rng)
+
+    def tried(self, route: Route, more: int, rng: np.random.Generator) -> Route | None:
+        """Return a route that shares a mapping, or nearly so, with another, None if it takes many more SWAPs."""
+        cut = int(rng.integers(len(route.steps) + 1))
+        before, after = route.steps[:cut].copy(), route.steps[cut:].copy()
+        place, start = route.start.copy(), route.start
+        walked(before, place)
+        limit = route.swaps + route.bridges + more
+        part = self.parts[rng.integers(len(self.parts))]
+        if part == SHAKEN:
+            self._shake(place, rng)
+        forward = self._routed(0, place, before, limit, rng) if part != BEFORE else after
+        if forward is None:
+            return None
+        if part != AFTER:
+            backward = self._routed(1, place, after, limit, rng)
+            if backward is None:
+                return None
+            before, start = backward[::-1], self._state.place.copy()
+        return Route(start=start, steps=np.concatenate([before, forward]))
+
+    def _shuffled(self, place: IndexArray, rng: np.random.Generator) -> IndexArray:
+        """Return a layout with the qubits of every part of the device exchanged at random."""
+        shuffled = place.copy()
+        for part in range(int(self._part.max()) + 1):
+            inside = np.flatnonzero(self._part[place] == part)
+            shuffled[inside] = rng.permutation(place[inside])
+        return shuffled
+
+    def _drifted(self, route: Route, place: IndexArray, directions: tuple[int, ...], rng: np.random.Generator) -> Route:
+        """Return what routing a layout forwards (0) and backwards (1) leads to, the given route if it does not end."""
+        start, steps = place, route.steps
+        for direction in directions:
+            found = self._routed(direction, place, steps[:0], NEVER, rng)
+            if found is None:
+                return route
+            start, steps, place = place, found, self._state.place.copy()
+        return Route(start=start, steps=steps)
+
+    def _shake(self, place: IndexArray, rng: np.random.Generator) -> None:
+        """Exchange what neighbours hold, once to three times."""
+        for edge in rng.integers(len(self._edges), size=int(rng.integers(1, 4))):
+            p, q = self._edges[edge]
+            a, b = np.flatnonzero(place == p), np.flatnonzero(place == q)
+            place[a], place[b] = q, p
+
+    def _routed(
+        self, direction: int, place: IndexArray, done: IndexArray, limit: float, rng: np.random.Generator
+    ) -> IndexArray | None:
+        """Return the steps from a mapping on, forwards or backwards, with the nodes of some steps done already."""
+        unit = UNIT if rng.random() < SHARE else 1.0
+        kit, state = self._kits[unit][direction], self._state
+        router.begin(kit, state, place)
+        # SWAPs of steps that are done would move the mapping, which is that after them already.
+        nodes = done[done[:, 0] >= 0]
+        router.skip(kit, state, nodes, len(nodes))
+        most = int(min(limit, len(state.steps)))
+        if router.route(kit, state, _knobs(rng, unit), int(rng.integers(1 << 30)), most) > most:
+            return None
+        return state.steps[: state.tally[router.STEPS]].copy()
+
+
+class Onward(Rerouter):
+    """Route a circuit from its layout on, or from some step on."""
+
+    parts = (AFTER,)
+
+    def fresh(self, route: Route, rng: np.random.Generator) -> Route:
+        """Return a route from the same start."""
+        return self._drifted(route, route.start, (0,), rng)
+
+
+def _timed(tape: Tape, route: Route, costs: Costs) -> Clock:
+    """Return when a route ends and what it loses."""
+    operations = unrolled(tape._replace(steps=route.steps.copy()), route.start.copy())
+    return Clock(*run(operations, np.arange(len(route.start), dtype=np.int32), costs, Watch.of(len(route.start))))
+
+
+def _knobs(rng: np.random.Generator, unit: float) -> FloatArray:
+    """Draw how the router weighs distances, measured in so many units a hop."""
+    knobs = np.zeros(router.KNOBS)
+    knobs[router.SIZE] = rng.choice([10, 20, 40])
+    knobs[router.WEIGHT] = rng.choice([0.2, 0.4, 0.7])
+    knobs[router.FADE] = rng.choice([1.0, 3.0])
+    knobs[router.TIRE] = unit * rng.choice([0.001, 0.01, 0.1])
+    knobs[router.SHORT] = unit * rng.choice([-0.5, 0.0, NEVER])
+    knobs[router.NEAR] = rng.integers(2)
+    knobs[router.SECOND] = rng.choice([0.5, 1.0])
+    return knobs
+
+
+def _scaled_hops(coupling: Coupling, lengths: FloatArray) -> HopArray:
+    """Return distances as the router reads them, with 1 for neighbours alone, in units by what edges cost.
+
+    Bounded lengths keep it true that a neighbour on a shortest path is nearer, which the router relies on.
+    """
+    a, b = coupling.edges.T
+    weight = np.clip(1 - SHARE + SHARE * lengths[a, b], SHORTEST, LONGEST)
+    graph = coo_array((weight, (a, b)), shape=(coupling.size, coupling.size)).tocsr()
+    away = 1 + np.maximum(np.round(UNIT * (shortest_path(graph, directed=False) - 1)), 1)
+    return np.where(coupling.hops <= 1, coupling.hops, np.minimum(away, FAR)).astype(np.int16)
+
+
+@kernel
+def walked(steps: IndexArray, place: IndexArray) -> None:
+    """Follow the SWAPs of some steps from a mapping `place[N]`; O(k N)."""
+    for k in range(len(steps)):
+        if steps[k, 0] < 0:
+            p, q = -1 - steps[k, 0], steps[k, 1]
+            for v in range(len(place)):
+                if place[v] == p:
+                    place[v] = q
+                elif place[v] == q:
+                    place[v] = p

@@ -1,0 +1,1 @@
+"""The routers, and the searches on routes."""

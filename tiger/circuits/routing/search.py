@@ -1,0 +1,267 @@
+"""The search on whole routes: several lanes with ever wider beams, which exchange the best they have."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.circuits.coupling import FAR, Coupling, IndexArray
+from tiger.circuits.embedding.segments import Anchor
+from tiger.circuits.route import Route
+from tiger.circuits.routing.beam import SETTINGS, beam_of
+from tiger.circuits.routing.frontier import DICE, DICE_SIZE, STEPS, TOO_MUCH, WORK, Kit, begin, kits_of, state_of
+from tiger.circuits.routing.lanes import abreast
+from tiger.circuits.routing.renumbering import by_level, renumbered
+from tiger.circuits.routing.rerouting import (
+    BREADTH,
+    FIXED,
+    FRESH,
+    GOAL,
+    NEVER_COST,
+    ORDERED,
+    PARTED,
+    PLANS,
+    TURNS,
+    Kits,
+    Lane,
+    Pool,
+    advance,
+    ways_of,
+)
+from tiger.circuits.routing.router import route
+from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.skeleton import Skeleton
+
+LANES, ROUTES = 4, 6
+CHUNK = 3_000_000
+NARROW, PASSES, SHARE = 4, 3, 0.2
+OFTEN, RARELY, NARROW_ORDERED, WIDE_ORDERED = 20, 5, 50, 25
+FIRST_SHARE, DETOUR = 0.05, 64
+USUAL = (20.0, 0.7, 1.0, 0.001, -0.5, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchParams:
+    """Set how much work the search may do, in candidates scored over all lanes, and how wide its beams may get.
+
+    A unit is about 15 ns. Twice the work may find something better, at the same seed not always.
+    """
+
+    work: int = 400_000_000
+    width: int = 512
+    seed: int = 0
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Origins:
+    """Hold where a search begins: layouts `[N]`, mappings at some time, and whole routes.
+
+    The result is never worse than any of the routes. With `fixed[N]` every route starts from that layout, so must those
+    given. A device of several parts needs an origin, which puts all qubits that meet into one part.
+    """
+
+    layouts: tuple[IndexArray, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
+    routes: tuple[Route, ...] = ()
+    fixed: IndexArray | None = None
+
+
+class Stage(NamedTuple):
+    """Hold what the lanes do for a while: how wide beams are, per cent of new mappings, and the work of a lane."""
+
+    width: int
+    fresh: int
+    work: int
+
+
+DEFAULT = SearchParams()
+
+
+def search(
+    skeleton: Skeleton,
+    coupling: Coupling,
+    origins: Origins,
+    params: SearchParams = DEFAULT,
+    stop: Callable[[], bool] = bool,
+) -> Route:
+    """Return the best route found, not optimal in general; the same for any number of threads.
+
+    `stop` is asked every fraction of a second. Raise ValueError when a device of several parts gets no
+    origin, or a layout parts qubits that meet.
+    """
+    known = _known(skeleton, coupling, origins)
+    if known.extra_cx == 0 or params.work <= 0:
+        return known
+    order = by_level(skeleton)
+    found = _searched(renumbered(skeleton, order), coupling, _renamed(origins, known, order), params, stop)
+    return _named(found, order)
+
+
+def _searched(
+    skeleton: Skeleton, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
+) -> Route:
+    """Search, with the best known route as the first."""
+    known = origins.routes[0]
+    kits = ways_of(skeleton, coupling)
+    lanes = [_lane(kits, _pool(coupling, skeleton, origins, number), [params.seed, number]) for number in range(LANES)]
+    _shared(lanes, known)
+    with abreast(LANES, params.threads) as everywhere:
+        for stage in _stages(lanes[0], params):
+            lanes = [_widened(lane, stage.width) for lane in lanes]
+            for left in range(stage.work, 0, -CHUNK):
+                if stop() or _best(lanes).extra_cx == 0:
+                    return _best(lanes)
+                plan = stage._replace(work=min(left, CHUNK))
+                everywhere(partial(_advance, lanes, plan, int(origins.fixed is not None)))
+            _shared(lanes, _best(lanes))
+    return _best(lanes)
+
+
+def _renamed(origins: Origins, known: Route, order: IndexArray) -> Origins:
+    """Return the origins with a known route first, for nodes in another order."""
+    number = np.argsort(order).astype(np.int32)
+    routes = tuple(_named(route, number) for route in (known, *(r for r in origins.routes if r is not known)))
+    anchors = tuple(Anchor(place=anchor.place, done=anchor.done[order]) for anchor in origins.anchors)
+    return replace(origins, routes=routes, anchors=anchors)
+
+
+def _named(route: Route, name: IndexArray) -> Route:
+    """Return a route with `name[v]` for node v."""
+    steps = route.steps.copy()
+    nodes = steps[:, 0] >= 0
+    steps[nodes, 0] = name[steps[nodes, 0]]
+    return Route(start=route.start, steps=steps)
+
+
+def _known(skeleton: Skeleton, coupling: Coupling, origins: Origins) -> Route:
+    """Return the best route known, one along shortest paths if there is none."""
+    places = [*origins.layouts, *(anchor.place for anchor in origins.anchors)]
+    if origins.fixed is not None:
+        places = [origins.fixed]
+    gates = skeleton.pairs[skeleton.pairs[:, 0] >= 0]
+    if any((coupling.part[place[gates[:, 0]]] != coupling.part[place[gates[:, 1]]]).any() for place in places):
+        raise ValueError("expected layouts that put all qubits that meet into one part of the device, got another")
+    if origins.routes:
+        return min(origins.routes, key=lambda route: route.extra_cx)
+    if not places and coupling.part.max(initial=0) > 0:
+        raise ValueError("expected a layout, an anchor or a route on a device of several parts, got none")
+    return _plainly(skeleton, coupling, places[0] if places else np.arange(coupling.size, dtype=np.int32))
+
+
+def _plainly(skeleton: Skeleton, coupling: Coupling, start: IndexArray) -> Route:
+    """Return a route from a start by plain routing, along shortest paths if that takes too many SWAPs."""
+    kit, _ = kits_of(skeleton, coupling)
+    state = state_of(kit, _most(skeleton, coupling))
+    begin(kit, state, start.astype(np.int32))
+    if route(kit, state, np.array(USUAL), 1, TOO_MUCH) >= TOO_MUCH:
+        return shortest_paths(skeleton, coupling, start)
+    return Route(start=start.astype(np.int32), steps=state.steps[: state.tally[STEPS]].copy())
+
+
+def _most(skeleton: Skeleton, coupling: Coupling) -> int:
+    """Return how many SWAPs and BRIDGEs a route may take while it is searched."""
+    return len(skeleton.pairs) * min(int(coupling.hops[coupling.hops < FAR].max(initial=0)), DETOUR)
+
+
+def _pool(coupling: Coupling, skeleton: Skeleton, origins: Origins, number: int) -> Pool:
+    """Return the pool of a lane, with its share of the origins."""
+    count, size = len(skeleton.pairs), coupling.size
+    none = np.zeros(count, np.bool_)
+    layouts = origins.layouts if origins.fixed is None else (origins.fixed,)
+    anchors = [Anchor(place=layout, done=none) for layout in layouts]
+    anchors += origins.anchors if origins.fixed is None else ()
+    parted = bool(coupling.part.max(initial=0) > 0)
+    if parted:
+        anchors += [Anchor(place=origins.routes[0].start, done=none)] * LANES
+    mine = anchors[number::LANES] if origins.fixed is None else anchors[:1]
+    order = [np.concatenate([np.flatnonzero(a.done), np.flatnonzero(~a.done)]) for a in mine]
+    steps = 2 * count + 1 + _most(skeleton, coupling) + max((len(r.steps) for r in origins.routes), default=0)
+    pool = Pool(
+        start=np.zeros((ROUTES + 1, size), np.int32),
+        steps=np.zeros((ROUTES + 1, steps, 2), np.int32),
+        length=np.zeros(ROUTES + 1, np.int32),
+        cost=np.full(ROUTES + 1, NEVER_COST, np.int64),
+        place=np.zeros(size, np.int32),
+        ahead=np.zeros(size, np.int32),
+        trial=np.zeros((steps, 2), np.int32),
+        seed=np.array([a.place for a in mine], np.int32).reshape(-1, size),
+        order=np.array(order, np.int32).reshape(-1, count),
+        done=np.array([a.done.sum() for a in mine], np.int32),
+        turn=np.zeros(TURNS, np.int64),
+    )
+    pool.turn[PARTED] = int(parted)
+    for e, known in enumerate(origins.routes[number::LANES][:ROUTES]):
+        _keep(pool, e, known)
+    return pool
+
+
+def _keep(pool: Pool, e: int, known: Route) -> None:
+    """Put a route into the pool."""
+    pool.start[e], pool.length[e] = known.start, len(known.steps)
+    pool.steps[e, : len(known.steps)] = known.steps
+    pool.cost[e] = known.swaps + known.bridges
+
+
+def _lane(kits: Kits, pool: Pool, seed: list[int]) -> Lane:
+    """Return a lane with a beam that is hardly one."""
+    kit = _forwards(kits)
+    state = state_of(kit, len(pool.trial) - len(kits.pairs))
+    state.tally[DICE] = 1 + int(np.random.SeedSequence(seed).generate_state(1)[0]) % (DICE_SIZE - 1)
+    return Lane(kits, state, beam_of(kit, 1, 1), pool, np.zeros(SETTINGS))
+
+
+def _forwards(kits: Kits) -> Kit:
+    """Return the circuit as it is."""
+    return Kit(kits.pairs, kits.first[0], kits.after[0], kits.waits[0], kits.bridge, kits.neighbours, kits.hops)
+
+
+def _stages(lane: Lane, params: SearchParams) -> Iterator[Stage]:
+    """Yield plain routing, then ever wider beams, as long as several passes fit a stage."""
+    work, passage = params.work // LANES, _passage(lane)
+    first = Stage(0, 100, max(int(FIRST_SHARE * work), min(work, 2 * PASSES * passage)))
+    yield first
+    widest = min(params.width, int(SHARE * work / (PASSES * passage)))
+    widths = [NARROW << k for k in range(16) if NARROW << k <= widest] or [NARROW]
+    for rank, width in enumerate(widths):
+        yield Stage(width, 50 if rank == 0 else OFTEN if rank == 1 else RARELY, (work - first.work) // len(widths))
+
+
+def _passage(lane: Lane) -> int:
+    """Return the work of routing once from the best start."""
+    state, before = lane.state, int(lane.state.tally[WORK])
+    kit = _forwards(lane.kits)
+    begin(kit, state, lane.pool.start[int(lane.pool.cost[:-1].argmin())])
+    route(kit, state, lane.knobs, int(state.tally[DICE]), NEVER_COST)
+    return max(int(state.tally[WORK]) - before, 1)
+
+
+def _widened(lane: Lane, width: int) -> Lane:
+    """Return the lane with a beam of a width, for routes of up to twice the cost of the best of its pool."""
+    most = 2 * int(lane.pool.cost[:-1].min()) + 1
+    return lane._replace(beam=beam_of(_forwards(lane.kits), max(width, 1), most))
+
+
+def _advance(lanes: list[Lane], stage: Stage, fixed: int, number: int) -> None:
+    """Advance a lane."""
+    lane, plan = lanes[number], np.zeros(PLANS, np.int64)
+    plan[FRESH], plan[BREADTH], plan[FIXED] = stage.fresh, stage.width, fixed
+    plan[ORDERED] = NARROW_ORDERED if stage.width <= NARROW else WIDE_ORDERED
+    plan[GOAL] = lane.state.tally[WORK] + stage.work
+    advance(lane, plan)
+
+
+def _best(lanes: list[Lane]) -> Route:
+    """Return the best route of all lanes, be it still in the making."""
+    pool = min((lane.pool for lane in lanes), key=lambda pool: int(pool.cost.min()))
+    e = int(pool.cost.argmin())
+    return Route(start=pool.start[e].copy(), steps=pool.steps[e, : pool.length[e]].copy())
+
+
+def _shared(lanes: list[Lane], best: Route) -> None:
+    """Put the best route in place of the worst of every lane that has none as good."""
+    for lane in lanes:
+        if lane.pool.cost[:-1].min() > best.swaps + best.bridges:
+            _keep(lane.pool, int(lane.pool.cost[:-1].argmax()), best)

@@ -1,0 +1,1 @@
+"""Qiskit's circuits in and out, and its passes and plugins."""

@@ -1,0 +1,64 @@
+"""What a mapping is judged by: its extra CX gates, its depth, or how likely it runs without an error."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from qiskit.dagcircuit import DAGCircuit
+from qiskit.transpiler import CouplingMap, Target
+
+from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.noise.depth import depth, operations_of_gates, singles_of
+from tiger.circuits.noise.noise import Errors, errors_of_target, log_success_of
+from tiger.circuits.noise.placement import Judge, Layers, Success
+from tiger.circuits.params import CircuitObjective
+from tiger.circuits.transpiler.emission import Emission
+from tiger.circuits.transpiler.flow import weight
+from tiger.circuits.transpiler.model import CircuitModel
+from tiger.circuits.transpiler.target import has_errors
+from tiger.errors import InputError
+
+
+class Aim(NamedTuple):
+    """Hold the `judge` of routes, None for extra CX gates alone, and what a finished circuit loses by the same measure.
+
+    Blocks of control flow count in CX gates, and as nothing otherwise.
+    """
+
+    judge: Judge | None
+    loss: Callable[[DAGCircuit], float]
+
+
+def aim_of(
+    objective: CircuitObjective,
+    model: CircuitModel,
+    coupling: Coupling,
+    device: Target | CouplingMap,
+    known: Emission | None,
+) -> Aim:
+    """Return the aim of an objective; `known` is a finished circuit that gates and readout shall not fall behind.
+
+    Raises InputError for success on a device that states no errors.
+    """
+    if objective == "cx":
+        return Aim(None, weight)
+    singles = singles_of(model.dag.num_qubits(), model.steps, model.build, [node.name for node in model.operations])
+    if objective == "depth":
+        return Aim(Layers(model.skeleton, singles, coupling), lambda dag: depth(_operations(dag)))
+    if isinstance(device, CouplingMap) or not has_errors(device):
+        raise InputError("objective", "expected a Target with error rates for success, got a device without them")
+    errors = errors_of_target(device)
+    bound = np.inf if known is None else _loss(known.dag, errors.without_decay())
+    return Aim(Success(model.skeleton, singles, coupling, errors, bound), lambda dag: _loss(dag, errors))
+
+
+def _loss(dag: DAGCircuit, errors: Errors) -> float:
+    """Return the negative logarithm of the success probability."""
+    return -log_success_of(_operations(dag), errors)
+
+
+def _operations(dag: DAGCircuit) -> IndexArray:
+    """Return the operations of a finished circuit."""
+    index = {qubit: k for k, qubit in enumerate(dag.qubits)}
+    plain = (node for node in dag.topological_op_nodes() if not node.is_control_flow())
+    return operations_of_gates((node.name, tuple([index[qubit] for qubit in node.qargs])) for node in plain)

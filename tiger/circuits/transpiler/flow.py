@@ -1,0 +1,97 @@
+"""Control flow on a device: each block routed from the places of that moment, and back to them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from qiskit.circuit import ControlFlowOp, QuantumCircuit
+from qiskit.converters import circuit_to_dag, dag_to_circuit
+from qiskit.dagcircuit import DAGCircuit
+from rustworkx import PyGraph, graph_token_swapper
+
+from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.skeleton import Skeleton
+from tiger.circuits.transpiler.emission import emitted
+from tiger.circuits.transpiler.model import model_of
+
+BlockRouter = Callable[[Skeleton, IndexArray], Route]
+TRIALS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocks:
+    """Route the blocks of control flow; `router` gets a skeleton and the places `fixed[n]` it has to start from."""
+
+    coupling: Coupling
+    commute: bool
+    router: BlockRouter
+
+    def __call__(self, flow: ControlFlowOp, places: list[int]) -> tuple[ControlFlowOp, list[int]]:
+        """Return control flow that keeps to the device, and the device qubits it is on now, `places` first."""
+        wide = [self._routed(block, places) for block in flow.blocks]
+        index = [{bit: k for k, bit in enumerate(dag.qubits)} for dag in wide]
+        used = {at[bit] for dag, at in zip(wide, index, strict=True) for node in dag.op_nodes() for bit in node.qargs}
+        touched = [*places, *sorted(used - set(places))]
+        return flow.replace_blocks([_narrowed(dag, touched) for dag in wide]), touched
+
+    def _routed(self, block: QuantumCircuit, places: list[int]) -> DAGCircuit:
+        """Return a block on all device qubits."""
+        model = model_of(circuit_to_dag(block), commute=self.commute)
+        fixed = np.array(places, np.int32)
+        route = in_place(model.skeleton, self.coupling, fixed)
+        if route is None:
+            route = homed(self.router(model.skeleton, fixed), self.coupling)
+        return emitted(model, route, self).dag
+
+
+def in_place(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray) -> Route | None:
+    """Return the route without a SWAP from `fixed[n]`, None if some qubits that have to meet are not adjacent."""
+    ends = np.concatenate([skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]])
+    if len(ends) and (coupling.hops[fixed[ends[:, 0]], fixed[ends[:, 1]]] > 1).any():
+        return None
+    spare = np.setdiff1d(np.arange(coupling.size, dtype=np.int32), fixed)
+    count = len(skeleton.pairs)
+    steps = np.stack([np.arange(count, dtype=np.int32), np.full(count, PLAIN, np.int32)], axis=1)
+    return Route(start=np.concatenate([fixed, spare]).astype(np.int32), steps=steps)
+
+
+def homed(route: Route, coupling: Coupling) -> Route:
+    """Return a route that ends where it starts: the fewer of its own SWAPs backwards and token swapping.
+
+    Token swapping is the approximation of arXiv:1602.05150 with fixed seeds.
+    """
+    end = route.end()
+    if (end == route.start).all():
+        return route
+    back = route.steps[route.steps[:, 0] < 0][::-1]
+    tokens = _token_swaps(end, route.start, coupling)
+    return Route(start=route.start, steps=np.concatenate([route.steps, min(back, tokens, key=len)]))
+
+
+def _token_swaps(end: IndexArray, start: IndexArray, coupling: Coupling) -> IndexArray:
+    """Return SWAPs that carry every qubit from `end[N]` to `start[N]`, as steps."""
+    graph = PyGraph(multigraph=False)
+    graph.add_nodes_from(range(coupling.size))
+    graph.add_edges_from_no_data([(a, b) for a, b in coupling.edges.tolist()])
+    mapping = dict(zip(end.tolist(), start.tolist(), strict=True))
+    swaps = graph_token_swapper(graph, mapping, trials=TRIALS, seed=0, parallel_threshold=coupling.size + 1)
+    return np.array([(-1 - a, b) for a, b in swaps], np.int32).reshape(-1, 2)
+
+
+def _narrowed(wide: DAGCircuit, touched: list[int]) -> QuantumCircuit:
+    """Return a block on the device qubits it touches, in their order."""
+    narrow = wide.copy_empty_like()
+    idle = set(range(wide.num_qubits())) - set(touched)
+    narrow.remove_qubits(*[wide.qubits[k] for k in idle])
+    narrow.make_physical(len(touched))
+    rank = {wide.qubits[place]: narrow.qubits[k] for k, place in enumerate(touched)}
+    for node in wide.topological_op_nodes():
+        narrow.apply_operation_back(node.op, tuple([rank[bit] for bit in node.qargs]), node.cargs, check=False)
+    return dag_to_circuit(narrow)
+
+
+def weight(dag: DAGCircuit) -> int:
+    """Return the CX gates of a circuit with three for a SWAP, those in blocks of control flow included once."""
+    counts = dag.count_ops(recurse=True)
+    return int(counts.get("cx", 0) + 3 * counts.get("swap", 0))

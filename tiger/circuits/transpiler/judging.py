@@ -1,0 +1,62 @@
+"""Layouts for SABRE's routing, judged by what it makes of them."""
+
+import numpy as np
+from qiskit.dagcircuit import DAGCircuit
+from qiskit.transpiler import CouplingMap, Target
+
+from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.emission import Emission
+from tiger.circuits.transpiler.flow import weight
+from tiger.circuits.transpiler.mapping import mapping, sound
+from tiger.circuits.transpiler.relocation import relocated
+from tiger.circuits.transpiler.sabre import sabre_routing
+from tiger.circuits.transpiler.target import coupling_of
+
+GATES = (0, 0, 60_000, 300_000)
+TRIALS = 600
+MOVES = 3
+
+
+def mapping_for_sabre(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> Emission:
+    """Choose a layout for SABRE's routing, and route with it: never more CX gates than Qiskit at this level and seed.
+
+    Starts are the layout of TIGER's own routing and SabreLayout's, and then whatever routes better after a few
+    exchanges: at most 600 trials and `GATES[level]` operations routed in all, times the effort. A heuristic.
+    """
+    found = mapping(dag, device, params)
+    judge = _Judge(dag, sound(device, coupling_of(device)), params)
+    best = judge.routed(found.emission.start)
+    if found.sabre is not None:
+        best = min(best, judge.routed(found.sabre.start), key=judge.cost)
+    rng = np.random.default_rng(params.seed)
+    for _ in range(params.effort * min(GATES[params.level] // max(dag.size(recurse=True), 1), TRIALS)):
+        if judge.cost(best) == weight(dag):
+            break
+        best = min(judge.routed(_exchanged(best.start, dag.num_qubits(), rng)), best, key=judge.cost)
+    return best if found.sabre is None else min(best, found.sabre, key=judge.cost)
+
+
+class _Judge:
+    """Route from layouts with SABRE, always with the same seed."""
+
+    def __init__(self, dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> None:
+        self._dag, self._device, self._params = dag, device, params
+
+    def routed(self, start: list[int]) -> Emission:
+        """Return the circuit routed from `start[N]`."""
+        placed = relocated(self._dag, start)
+        routed = sabre_routing(placed, self._device, self._params.level, self._params.seed)
+        return Emission(routed.dag, start, [routed.end[place] for place in start])
+
+    def cost(self, emission: Emission) -> int:
+        """Return the CX gates of a routed circuit."""
+        return weight(emission.dag)
+
+
+def _exchanged(start: list[int], qubits: int, rng: np.random.Generator) -> list[int]:
+    """Return a layout after one to three exchanges of a circuit qubit with any other or a spare one."""
+    places = list(start)
+    for _ in range(int(rng.integers(1, MOVES + 1))):
+        a, b = int(rng.integers(qubits)), int(rng.integers(len(places)))
+        places[a], places[b] = places[b], places[a]
+    return places

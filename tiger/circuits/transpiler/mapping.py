@@ -1,0 +1,130 @@
+"""The mapping of a Qiskit circuit on a device: model, Qiskit's own answer, search, and the routed circuit."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from qiskit.dagcircuit import DAGCircuit
+from qiskit.transpiler import CouplingMap, Target, TranspilerError
+
+from tiger.circuits.coupling import FAR, Coupling, IndexArray
+from tiger.circuits.params import LayoutParams
+from tiger.circuits.route import Route
+from tiger.circuits.skeleton import Skeleton
+from tiger.circuits.solve import Mapped, mapped
+from tiger.circuits.transpiler.aim import aim_of
+from tiger.circuits.transpiler.emission import Emission, emitted
+from tiger.circuits.transpiler.flow import Blocks, in_place
+from tiger.circuits.transpiler.model import CircuitModel, model_of
+from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routing, vf2_layout
+from tiger.circuits.transpiler.target import coupling_of
+from tiger.errors import InputError
+
+INCUMBENT_LEVEL = 2
+BLOCK_LEVELS = (0, 0, 0, 1)
+
+
+class Mapping(NamedTuple):
+    """Return the routed circuit with its places, what the search says of it, and SABRE's circuit if that was asked."""
+
+    emission: Emission
+    mapped: Mapped
+    sabre: Emission | None
+
+
+def mapping(
+    dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams, fixed: IndexArray | None = None
+) -> Mapping:
+    """Map a circuit of n qubits on a device of N.
+
+    `fixed` says that the circuit is on device qubits already and keeps its layout; it is the identity on N. From level
+    2 on there are never more CX gates than after Qiskit's own layout and routing, or its routing alone, with the same
+    level and seed, or there is no less of another objective. InputError for circuits that cannot be mapped.
+    """
+    coupling, model = coupling_of(device), model_of(dag, commute=params.commute)
+    _check(model, coupling, fixed)
+    own, known = _known(model, coupling, device, params, fixed)
+    aim = aim_of(params.objective, model, coupling, device, known)
+    found = _kept(mapped(model.skeleton, coupling, params, fixed=fixed, known=own, judge=aim.judge), fixed)
+    route = found.route if fixed is not None else _settled(found.route, model.skeleton, coupling)
+
+    def block(skeleton: Skeleton, places: IndexArray) -> Route:
+        own_params = replace(params, level=BLOCK_LEVELS[params.level])
+        return _kept(mapped(skeleton, coupling, own_params, fixed=places), places).route
+
+    emission = emitted(model, route, Blocks(coupling=coupling, commute=params.commute, router=block))
+    if known is not None and aim.loss(known.dag) < aim.loss(emission.dag):
+        emission = known
+    return Mapping(emission, found, known)
+
+
+def sound(device: Target | CouplingMap, coupling: Coupling) -> Target | CouplingMap:
+    """Return the device itself if all of it works, else the coupling map of what does."""
+    whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
+    if whole is None or len({frozenset(edge) for edge in whole.get_edges()}) == len(coupling.edges):
+        return device
+    working = CouplingMap([list(edge) for edge in coupling.edges.tolist()])
+    for qubit in set(range(coupling.size)) - set(working.physical_qubits):
+        working.add_physical_qubit(qubit)
+    return working
+
+
+def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) -> None:
+    """Raise where the circuit cannot be mapped from where it is."""
+    qubits = model.dag.num_qubits()
+    if qubits > coupling.size:
+        raise InputError("topology", f"expected at least {qubits} qubits for this circuit, found {coupling.size}")
+    if fixed is not None:
+        ends = fixed[
+            np.concatenate([model.skeleton.pairs[model.skeleton.pairs[:, 0] >= 0], model.skeleton.inner[:, 1:]])
+        ]
+        apart = ends[coupling.hops[ends[:, 0], ends[:, 1]] >= FAR]
+        if len(apart):
+            a, b = apart[0].tolist()
+            raise InputError(
+                "initial_layout", f"expected qubits that meet in one part of the device, found {a} and {b}"
+            )
+
+
+def _known(
+    model: CircuitModel,
+    coupling: Coupling,
+    device: Target | CouplingMap,
+    params: LayoutParams,
+    fixed: IndexArray | None,
+) -> tuple[tuple[Route, ...], Emission | None]:
+    """Return Qiskit's own answers on what of the device works: as a route, if it is one, and as a circuit.
+
+    A layout without SWAPs needs no other; SABRE's answer is from level 2 on.
+    """
+    working = sound(device, coupling)
+    layout = vf2_layout(model, working, params.level) if fixed is None else fixed
+    route = None if layout is None else in_place(model.skeleton, coupling, layout)
+    if route is not None or params.level < INCUMBENT_LEVEL:
+        return (() if route is None else (route,)), None
+    try:
+        known = (sabre_mapping if fixed is None else sabre_routing)(model.dag, working, params.level, params.seed)
+    except TranspilerError:
+        return (), None
+    own = route_of(model, coupling, known)
+    return (() if own is None else (own,)), known
+
+
+def _kept(found: Mapped, fixed: IndexArray | None) -> Mapped:
+    """Return what was found; a route from elsewhere would silently be another circuit."""
+    if fixed is not None and (found.route.start[: len(fixed)] != fixed).any():
+        raise RuntimeError("the search left the layout that it was given")
+    return found
+
+
+def _settled(route: Route, skeleton: Skeleton, coupling: Coupling) -> Route:
+    """Return a route that leaves no circuit qubit on a device qubit without edges, as far as others are spare."""
+    lone = coupling.neighbours[route.start, 0] < 0
+    moving = np.flatnonzero(lone[: skeleton.qubits])
+    spare = skeleton.qubits + np.flatnonzero(~lone[skeleton.qubits :])
+    count = min(len(moving), len(spare))
+    if not count or coupling.size == 1:
+        return route
+    start = route.start.copy()
+    start[moving[:count]], start[spare[:count]] = route.start[spare[:count]], route.start[moving[:count]]
+    return replace(route, start=start)

@@ -1,0 +1,154 @@
+"""Transpiler passes: lay a circuit out, route it, or both at once."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+from qiskit.circuit import QuantumRegister
+from qiskit.dagcircuit import DAGCircuit
+from qiskit.passmanager import PropertySet
+from qiskit.transpiler import AnalysisPass, CouplingMap, Layout, Target, TransformationPass, TranspilerError
+
+from tiger.circuits.params import LayoutParams
+from tiger.errors import InputError
+
+if TYPE_CHECKING:
+    from tiger.circuits.transpiler.emission import Emission
+
+ANCILLA = "ancilla"
+
+
+class TigerLayout(AnalysisPass):  # type: ignore[misc]
+    """Choose a layout by the cost of the routed circuit.
+
+    Sets `layout`; follow with FullAncillaAllocation, EnlargeWithAncilla, ApplyLayout and a routing pass.
+    TranspilerError for gates on more than two qubits and circuits that do not fit.
+    """
+
+    def __init__(self, device: Target | CouplingMap, params: LayoutParams | None = None) -> None:
+        """Take the device, and how hard to search: the default is level 3 with seed 0."""
+        super().__init__()
+        self.device, self.params = device, params or LayoutParams()
+
+    def run(self, dag: DAGCircuit) -> None:
+        """Set the layout of a circuit."""
+        from tiger.circuits.transpiler.mapping import mapping
+
+        with _transpiler_errors():
+            start = mapping(dag, self.device, self.params).emission.start
+        layout = Layout(dict(zip(dag.qubits, start, strict=False)))
+        for register in dag.qregs.values():
+            layout.add_register(register)
+        self.property_set["layout"] = layout
+
+
+class TigerRouting(TransformationPass):  # type: ignore[misc]
+    """Route a circuit on device qubits, as SabreSwap does.
+
+    Sets `final_layout`, after one that is there. TranspilerError for gates on more than two qubits, for a circuit that
+    is not as wide as the device, and for qubits that meet but are in parts that are not connected.
+    """
+
+    def __init__(self, device: Target | CouplingMap, params: LayoutParams | None = None) -> None:
+        """Take the device, and how hard to search: the default is level 3 with seed 0."""
+        super().__init__()
+        self.device, self.params = device, params or LayoutParams()
+
+    def run(self, dag: DAGCircuit) -> DAGCircuit:
+        """Return the routed circuit."""
+        from tiger.circuits.transpiler.mapping import mapping
+
+        if list(dag.qregs) != ["q"] or dag.num_qubits() != _size(self.device):
+            raise TranspilerError(
+                f"TigerRouting expects a circuit on all {_size(self.device)} device qubits, found {dag.num_qubits()}:"
+                " run a layout pass, FullAncillaAllocation, EnlargeWithAncilla and ApplyLayout before"
+            )
+        with _transpiler_errors():
+            routed = mapping(dag, self.device, self.params, np.arange(dag.num_qubits(), dtype=np.int32)).emission
+        _compose(self.property_set, routed.dag, Layout(dict(zip(routed.dag.qubits, routed.end, strict=True))))
+        return routed.dag
+
+
+class TigerMapping(TransformationPass):  # type: ignore[misc]
+    """Lay a circuit out and route it at once, as SabreLayout does.
+
+    Sets `layout` with ancillas, `original_qubit_indices`, and `final_layout`, after one that is there. TranspilerError
+    for gates on more than two qubits and circuits that do not fit.
+    """
+
+    def __init__(self, device: Target | CouplingMap, params: LayoutParams | None = None) -> None:
+        """Take the device, and how hard to search: the default is level 3 with seed 0."""
+        super().__init__()
+        self.device, self.params = device, params or LayoutParams()
+
+    def run(self, dag: DAGCircuit) -> DAGCircuit:
+        """Return the routed circuit on all device qubits."""
+        from tiger.circuits.transpiler.mapping import mapping
+
+        with _transpiler_errors():
+            routed = mapping(dag, self.device, self.params).emission
+        return _laid_out(self.property_set, dag, routed)
+
+
+class TigerSabreMapping(TransformationPass):  # type: ignore[misc]
+    """Lay a circuit out for SABRE's routing, and route it so; the layout may be SabreLayout's if that is better.
+
+    Sets what TigerMapping does.
+    """
+
+    def __init__(self, device: Target | CouplingMap, params: LayoutParams | None = None) -> None:
+        """Take the device, and how hard to search: the default is level 3 with seed 0."""
+        super().__init__()
+        self.device, self.params = device, params or LayoutParams()
+
+    def run(self, dag: DAGCircuit) -> DAGCircuit:
+        """Return the routed circuit on all device qubits."""
+        from tiger.circuits.transpiler.judging import mapping_for_sabre
+
+        with _transpiler_errors():
+            routed = mapping_for_sabre(dag, self.device, self.params)
+        return _laid_out(self.property_set, dag, routed)
+
+
+@contextmanager
+def _transpiler_errors() -> Iterator[None]:
+    """Turn bad input into the error that Qiskit's users expect."""
+    try:
+        yield
+    except InputError as error:
+        raise TranspilerError(str(error)) from error
+
+
+def _size(device: Target | CouplingMap) -> int | None:
+    """Return the number of device qubits."""
+    size: int | None = device.size() if isinstance(device, CouplingMap) else device.num_qubits
+    return size
+
+
+def _free_name(dag: DAGCircuit) -> str:
+    """Return a name for the ancillas that the circuit does not use."""
+    name = ANCILLA
+    while name in dag.qregs:
+        name += "_"
+    return name
+
+
+def _laid_out(properties: PropertySet, dag: DAGCircuit, routed: "Emission") -> DAGCircuit:
+    """Set where the qubits of a circuit and the ancillas start and end; return the routed circuit."""
+    ancillas = QuantumRegister(len(routed.start) - dag.num_qubits(), _free_name(dag))
+    virtual = [*dag.qubits, *ancillas]
+    layout = Layout(dict(zip(virtual, routed.start, strict=True)))
+    for register in [*dag.qregs.values(), *([ancillas] if ancillas.size else [])]:
+        layout.add_register(register)
+    properties["layout"] = layout
+    properties["original_qubit_indices"] = {qubit: k for k, qubit in enumerate(virtual)}
+    bits = [routed.dag.qubits[place] for place in routed.start]
+    _compose(properties, routed.dag, Layout(dict(zip(bits, routed.end, strict=True))))
+    return routed.dag
+
+
+def _compose(properties: PropertySet, dag: DAGCircuit, final: Layout) -> None:
+    """Set where the qubits end, after what an earlier routing says."""
+    before = properties["final_layout"]
+    properties["final_layout"] = final if before is None else before.compose(final, dag.qubits)

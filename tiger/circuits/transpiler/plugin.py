@@ -1,0 +1,128 @@
+"""Qiskit's transpiler plugins: `layout_method="tiger"` and `routing_method="tiger"`."""
+
+import os
+
+import numpy as np
+from qiskit.passmanager import ConditionalController, PropertySet
+from qiskit.transpiler import CouplingMap, PassManager, PassManagerConfig, Target, TranspilerError
+from qiskit.transpiler.passes import BarrierBeforeFinalMeasurements, SetLayout
+from qiskit.transpiler.preset_passmanagers import common
+from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
+
+from tiger.circuits.params import LEVELS, LayoutParams
+from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
+from tiger.circuits.transpiler.target import has_errors
+
+NAME = "tiger"
+EFFORT, SOLVER = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER"
+DEFAULT_LEVEL, INCUMBENT_LEVEL, COMMUTING_LEVEL = 2, 2, 3
+SABRE_NAMES = (None, "default", "sabre")
+BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
+
+
+class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]
+    """Lay circuits out with TIGER, and route them as well where the routing stage is TIGER's, too.
+
+    With SABRE's routing the layout is judged by it from level 2 on. The environment variable TIGER_LAYOUT_EFFORT
+    multiplies the iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising proposals.
+    """
+
+    def pass_manager(
+        self, pass_manager_config: PassManagerConfig, optimization_level: int | None = None
+    ) -> PassManager:
+        """Return the layout stage; an initial layout wins, and without pairs of qubits nothing else is chosen."""
+        device, given = _device(pass_manager_config), pass_manager_config.initial_layout
+        stage, embed = PassManager(SetLayout(given)), common.generate_embed_passmanager(device)
+        if device is None or not _has_pairs(device):
+            return stage if given is None else stage + embed
+        choice = _choice(device, pass_manager_config, optimization_level)
+        stage.append(ConditionalController(choice, condition=_unplaced))
+        stage.append(ConditionalController(embed.to_flow_controller(), condition=_unrouted))
+        return stage
+
+
+class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]
+    """Route circuits with TIGER, then look for better qubits for the result by VF2PostLayout, as the presets do.
+
+    Without error rates there are none, and VF2PostLayout does not run.
+    """
+
+    def pass_manager(
+        self, pass_manager_config: PassManagerConfig, optimization_level: int | None = None
+    ) -> PassManager:
+        """Return the routing stage; it leaves alone what needs no routing."""
+        device, method = _device(pass_manager_config), pass_manager_config.layout_method
+        params = _params(pass_manager_config, optimization_level)
+        if device is None or not _has_pairs(device):
+            return PassManager()
+        ours = None if method == NAME else method
+        limits = common.get_vf2_limits(
+            params.level, ours if has_errors(device) else NAME, pass_manager_config.initial_layout
+        )
+        return common.generate_routing_passmanager(
+            TigerRouting(device, params),
+            pass_manager_config.target,
+            coupling_map=pass_manager_config.coupling_map,
+            vf2_call_limit=limits.call_limit,
+            vf2_max_trials=limits.max_trials,
+            seed_transpiler=-1,
+            check_trivial=params.level == 1 and method != NAME,
+            use_barrier_before_measurement=True,
+        )
+
+
+def _choice(
+    device: Target | CouplingMap, config: PassManagerConfig, level: int | None
+) -> list[BarrierBeforeFinalMeasurements | TigerLayout | TigerMapping | TigerSabreMapping]:
+    """Return the passes that choose a layout; with SABRE's routing the presets' own guarantee needs both at once."""
+    params = _params(config, level)
+    chosen = TigerLayout
+    if config.routing_method == NAME:
+        chosen = TigerMapping
+    elif config.routing_method in SABRE_NAMES and params.level >= INCUMBENT_LEVEL:
+        chosen = TigerSabreMapping
+    return [BarrierBeforeFinalMeasurements(BARRIER), chosen(device, params)]
+
+
+def _unplaced(properties: PropertySet) -> bool:
+    """Tell whether there is no layout yet."""
+    return not properties["layout"]
+
+
+def _unrouted(properties: PropertySet) -> bool:
+    """Tell whether the layout has still to be applied."""
+    return properties["final_layout"] is None
+
+
+def _device(config: PassManagerConfig) -> Target | CouplingMap | None:
+    """Return the device, None if it is not known."""
+    return config.coupling_map if config.target is None else config.target
+
+
+def _has_pairs(device: Target | CouplingMap) -> bool:
+    """Tell whether a device says which qubits are coupled; if not, all of them are."""
+    return isinstance(device, CouplingMap) or device.build_coupling_map() is not None
+
+
+def _params(config: PassManagerConfig, level: int | None) -> LayoutParams:
+    """Return the parameters of a search; without a seed every call draws one."""
+    level = DEFAULT_LEVEL if level is None else level
+    if level not in LEVELS:
+        raise TranspilerError(f"optimization_level: expected one of {LEVELS}, found {level}")
+    seed = config.seed_transpiler
+    return LayoutParams(
+        level=level,
+        effort=_effort(),
+        solver=os.environ.get(SOLVER, LayoutParams().solver),
+        seed=int(np.random.default_rng().integers(2**31)) if seed is None else int(seed),
+        threads=os.cpu_count() or 1,
+        commute=level >= COMMUTING_LEVEL,
+    )
+
+
+def _effort() -> int:
+    """Return the effort that the environment asks for."""
+    effort = os.environ.get(EFFORT, "1")
+    if not effort.isdecimal() or int(effort) < 1:
+        raise TranspilerError(f"{EFFORT}: expected a whole number from 1, found {effort!r}")
+    return int(effort)

@@ -1,0 +1,142 @@
+"""Qiskit's own answers, which a search starts from and never falls behind."""
+
+from collections import deque
+
+import numpy as np
+from qiskit.circuit import QuantumRegister
+from qiskit.dagcircuit import DAGCircuit
+from qiskit.passmanager import PropertySet
+from qiskit.transpiler import CouplingMap, Target
+from qiskit.transpiler.passes import SabreLayout, SabreSwap, VF2Layout
+
+from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.transpiler.emission import CX, Emission
+from tiger.circuits.transpiler.model import CircuitModel
+
+TRIALS = (5, 5, 20, 20)
+ITERATIONS = (1, 2, 2, 4)
+VF2_CALLS = (None, (50_000, 1_000), (5_000_000, 10_000), (30_000_000, 100_000))
+
+
+def vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: int) -> IndexArray | None:
+    """Return the layout `place[n]` without SWAPs that Qiskit's optimisation level finds; None at level 0.
+
+    A Target that lists gates is asked as it is, with its error rates; else only the pairs that have to meet matter, as
+    Qiskit finds nothing where it does not know the names of the gates.
+    """
+    if VF2_CALLS[level] is None or not (model.skeleton.gates or len(model.skeleton.inner)):
+        return None
+    named = isinstance(device, Target) and len(device.operation_names) > 0
+    dag = model.dag if named else _pairs_only(model)
+    target = device if named else _bare(device)
+    search = VF2Layout(target=target, seed=-1, call_limit=VF2_CALLS[level])
+    search.property_set = PropertySet()
+    search.run(dag)
+    layout = search.property_set["layout"]
+    return None if layout is None else np.array([layout[qubit] for qubit in dag.qubits], np.int32)
+
+
+def _bare(device: Target | CouplingMap) -> Target:
+    """Return a Target of CX gates on a coupling map."""
+    pairs = device if isinstance(device, CouplingMap) else device.build_coupling_map()
+    return Target.from_configuration(["cx", "u"], num_qubits=pairs.size(), coupling_map=pairs)
+
+
+def _pairs_only(model: CircuitModel) -> DAGCircuit:
+    """Return a circuit with a CX for each pair of qubits that has to meet."""
+    skeleton, dag = model.skeleton, DAGCircuit()
+    dag.add_qreg(QuantumRegister(skeleton.qubits))
+    ends = np.concatenate([skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]])
+    for a, b in np.unique(ends, axis=0).tolist():
+        dag.apply_operation_back(CX, (dag.qubits[a], dag.qubits[b]), check=False)
+    return dag
+
+
+def sabre_mapping(dag: DAGCircuit, device: Target | CouplingMap, level: int, seed: int) -> Emission:
+    """Lay a circuit out and route it with SABRE as Qiskit's optimisation level does (arXiv:2409.08368)."""
+    sabre = SabreLayout(
+        device, max_iterations=ITERATIONS[level], seed=seed, swap_trials=TRIALS[level], layout_trials=TRIALS[level]
+    )
+    sabre.property_set = PropertySet()
+    routed = sabre.run(dag)
+    place = sabre.property_set["layout"]
+    index = sabre.property_set["original_qubit_indices"]
+    start = [place[qubit] for qubit in sorted(index, key=index.__getitem__)]
+    final = sabre.property_set["final_layout"]
+    return Emission(routed, start, [final[routed.qubits[p]] for p in start])
+
+
+def sabre_routing(dag: DAGCircuit, device: Target | CouplingMap, level: int, seed: int) -> Emission:
+    """Route a circuit on device qubits with SABRE as Qiskit's optimisation level does."""
+    sabre = SabreSwap(device, heuristic="decay" if level else "basic", seed=seed, trials=TRIALS[level])
+    sabre.property_set = PropertySet()
+    routed = sabre.run(dag)
+    final = sabre.property_set["final_layout"]
+    return Emission(routed, list(range(routed.num_qubits())), [final[qubit] for qubit in routed.qubits])
+
+
+def route_of(model: CircuitModel, coupling: Coupling, routed: Emission) -> Route | None:
+    """Read a routed circuit, whose gates keep their order on every qubit, as a route of its model.
+
+    Nodes without a pair come as soon as they can. None where an edge is used that the coupling map does not have.
+    O(g + SWAPs).
+    """
+    follower = _Follower(model, routed.start)
+    index = {qubit: k for k, qubit in enumerate(routed.dag.qubits)}
+    for node in routed.dag.topological_op_nodes():
+        if len(node.qargs) != 2 or node.is_directive() or node.is_control_flow():
+            continue
+        here, there = (index[qubit] for qubit in node.qargs)
+        if coupling.hops[here, there] != 1 or not follower.follow(node.name, here, there):
+            return None
+    return follower.route()
+
+
+class _Follower:
+    """Follow a routed circuit, and say which node every two-qubit gate of it carries out."""
+
+    def __init__(self, model: CircuitModel, start: list[int]) -> None:
+        skeleton = model.skeleton
+        self._start = np.array(start, np.int32)
+        self._holds = np.argsort(self._start).tolist()
+        self._steps: list[tuple[int, int]] = []
+        self._pairs, self._waits = skeleton.pairs.tolist(), skeleton.waits.tolist()
+        self._first, self._after = skeleton.first.tolist(), skeleton.after.tolist()
+        self._names = {node: model.operations[i].name for i, node in enumerate(model.build.node) if node >= 0}
+        self._next: list[deque[int]] = [deque() for _ in start]
+        for node, pair in enumerate(self._pairs):
+            for qubit in pair if pair[0] >= 0 else ():
+                self._next[qubit].append(node)
+        self._carry([v for v, waits in enumerate(self._waits) if not waits and self._pairs[v][0] < 0])
+
+    def follow(self, name: str, here: int, there: int) -> bool:
+        """Take a gate as the next of the circuit, or as a SWAP that routing added; say whether it can be either."""
+        a, b = self._holds[here], self._holds[there]
+        node = self._next[a][0] if self._next[a] else -1
+        if node >= 0 and self._pairs[node] == [a, b] and self._next[b][0] == node and self._names[node] == name:
+            if self._waits[node]:
+                return False
+            self._next[a].popleft()
+            self._next[b].popleft()
+            self._carry([node])
+            return True
+        self._holds[here], self._holds[there] = b, a
+        self._steps.append((-1 - here, there))
+        return name == "swap"
+
+    def _carry(self, ready: list[int]) -> None:
+        """Carry out nodes, and those without a pair that wait for nothing then."""
+        while ready:
+            node = ready.pop()
+            self._steps.append((node, PLAIN))
+            for later in self._after[self._first[node] : self._first[node + 1]]:
+                self._waits[later] -= 1
+                if not self._waits[later] and self._pairs[later][0] < 0:
+                    ready.append(later)
+
+    def route(self) -> Route | None:
+        """Return the route, None if gates are missing."""
+        if any(self._next):
+            return None
+        return Route(start=self._start, steps=np.array(self._steps, np.int32).reshape(-1, 2))
