@@ -8,6 +8,7 @@ import pytest
 from qiskit import QuantumCircuit, qpy
 
 from tiger.circuits.doors.reading import read_circuit
+from tiger.circuits.solve import Budget
 from tiger.cli import run
 
 Run = Callable[..., tuple[int, str, str]]
@@ -21,7 +22,8 @@ SECRET = "swordfish-4711"
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return a function that runs `tiger layout`, in haste and in a folder of its own, and returns what comes out."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tiger.circuits.solve.WORK", (0, 1000, 1000, 1000))
+    monkeypatch.setattr("tiger.circuits.solve.SEARCH", (Budget(1000, 0, 1000),) * 4)
+    monkeypatch.setattr("tiger.circuits.solve.WINDOWS", (Budget(1000, 0, 1000),) * 4)
     (tmp_path / "t.qasm").write_text(TRIANGLE)
     (tmp_path / "line.txt").write_text("0 1\n1 2\n2 3\n")
     (tmp_path / "secret.inc").write_text(f"{SECRET};\n")

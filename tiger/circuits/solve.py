@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,7 @@ from tiger.run import Deadline
 SEGMENTING, PROPOSING = 2, 2
 WIDE, FEW, ALL = 200, 4, 16
 CALLS = (2_000, 20_000, 200_000, 1_000_000)
-WORK = (200_000, 2_000_000, 60_000_000, 300_000_000)
-POLISH = (0, 0, 4_000_000, 20_000_000)
+EVEN = 64
 TRIAL = 2_000_000
 SHORT_S = 1e-3
 PLACING = (
@@ -34,6 +34,32 @@ PLACING = (
     PlacementParams(lanes=2, scouts=50, finalists=1, trials=100),
     PlacementParams(),
     PlacementParams(),
+)
+
+
+class Budget(NamedTuple):
+    """Set an amount of work: a base, so much more for every two-qubit gate, and the most there is."""
+
+    base: int
+    gate: int
+    most: int
+
+    def work(self, skeleton: Skeleton, effort: int) -> int:
+        """Return the work for a circuit at an effort."""
+        return min(self.base + self.gate * skeleton.gates, self.most) * effort
+
+
+SEARCH = (
+    Budget(0, 0, 0),
+    Budget(200_000, 800, 100_000_000),
+    Budget(10_000_000, 20_000, 100_000_000),
+    Budget(40_000_000, 1_000_000, 250_000_000),
+)
+WINDOWS = (
+    Budget(0, 0, 0),
+    Budget(0, 0, 0),
+    Budget(2_000_000, 1_000, 10_000_000),
+    Budget(10_000_000, 10_000, 50_000_000),
 )
 
 
@@ -144,14 +170,15 @@ class Hunt:
         self.anchors += found
 
     def search(self) -> None:
-        """Search on whole routes."""
+        """Search on whole routes; the same work takes longer on devices of many qubits, which get less of it."""
+        work = SEARCH[self.params.level].work(self.skeleton, self.params.effort)
         with self.stage("search"):
-            work = WORK[self.params.level] * self.params.effort
-            self.routes.append(self.searched(self.anchors, self.routes, work))
+            share = int(work / (1 + self.coupling.size / EVEN))
+            self.routes.append(self.searched(self.anchors, self.routes, share))
 
     def polish(self) -> None:
         """Route windows of the best route again."""
-        work = POLISH[self.params.level] * self.params.effort
+        work = WINDOWS[self.params.level].work(self.skeleton, self.params.effort)
         if not work or not self.open:
             return
         setting = WindowParams(

@@ -10,6 +10,7 @@ from tiger.circuits.noise.depth import singles_of
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.routing.windows import WindowParams, polished
 from tiger.circuits.skeleton import Build, Step, skeleton_of
 from tiger.circuits.solve import TRIAL, Hunt
 
@@ -36,6 +37,7 @@ def load() -> None:
     hunt.propose()
     hunt.cut()
     route = hunt.searched(hunt.anchors, hunt.routes, TRIAL)
+    polished(build.skeleton, line, route, WindowParams(work=5_000))
     errors = Errors.of([Gate(a, b, 0.01) for a, b in line.edges.tolist()], [0.001] * line.size, [0.01] * line.size)
     singles = singles_of(QUBITS, steps, build, ["cx"] * len(steps))
     for judge in (Layers(build.skeleton, singles, line), Success(build.skeleton, singles, line, errors)):

@@ -15,6 +15,7 @@ from qiskit.transpiler.passes import CheckMap
 import tiger
 from tiger.circuits.doors.reading import read_circuit
 from tiger.circuits.doors.report import CircuitReport
+from tiger.circuits.solve import Budget
 from tiger.errors import InputError
 from tiger.progress import Progress
 
@@ -26,7 +27,8 @@ CHEAP = {"level": 1}
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every level search for a moment only."""
-    monkeypatch.setattr("tiger.circuits.solve.WORK", (0, 1000, 1000, 1000))
+    monkeypatch.setattr("tiger.circuits.solve.SEARCH", (Budget(1000, 0, 1000),) * 4)
+    monkeypatch.setattr("tiger.circuits.solve.WINDOWS", (Budget(1000, 0, 1000),) * 4)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from qiskit.circuit import Measure, Parameter
 from qiskit.circuit.library import CXGate, CZGate, RZGate, SXGate
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
-from tests.circuits.noise.test_depth import built, cx, route_of, u
 
+from tests.circuits.noise.test_depth import built, cx, route_of, u
 from tiger.circuits.noise.depth import operations_of_gates
 from tiger.circuits.noise.noise import Errors, Gate, errors_of_target, log_success, log_success_of, success
 from tiger.circuits.route import PLAIN

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.circuits.noise.test_depth import built, cx, u
 
+from tests.circuits.noise.test_depth import built, cx, u
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise import placement
 from tiger.circuits.noise.depth import depth, operations_of

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.circuits.noise.test_depth import built, cx, route_of, u
 
+from tests.circuits.noise.test_depth import built, cx, route_of, u
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise import depth as depths
 from tiger.circuits.noise import relabelling
