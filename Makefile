@@ -41,7 +41,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 bench: $(STAMP)
-	TIGER_QAPLIB="$(TIGER_QAPLIB)" $(BIN)/python -m benchmarks
+	TIGER_QAPLIB="$(TIGER_QAPLIB)" TIGER_CIRCUITS="$(TIGER_CIRCUITS)" $(BIN)/python -m benchmarks
 
 notebooks: $(STAMP)
 	$(BIN)/python -m pytest tests/test_notebooks.py

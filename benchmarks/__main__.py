@@ -1,10 +1,11 @@
 """Take the measurements again and put the tables into the README.
 
-    python -m benchmarks [original] [tuning] [layers] [samplers] [qap] [sparse] [--data FOLDER] [--print]
+    python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--print]
 
-Without names all tables are measured. `--data` (or TIGER_QAPLIB) names a folder of QAPLIB `.dat` files; without it the
-rows of QAPLIB are left out, and tables that have them are printed but not put into the README. `sparse` compares with
-Scotch where `scotch_gmap` is installed.
+Without names all tables are measured. `--data` (or TIGER_QAPLIB) names a folder of QAPLIB `.dat` files, `--circuits`
+(or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and `qasmbench/`, and `coupling_maps.json`;
+without them their rows are left out, and tables that have such rows are printed but not put into the README. `sparse`
+compares with Scotch where `scotch_gmap` is installed, `circuits` with tket where `pytket-qiskit` is.
 """
 
 import argparse
@@ -15,10 +16,11 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import layers, original, qap, samplers, sparse, tuning
+from benchmarks import circuits, layers, movement, noise, original, qap, samplers, sparse, tuning
 
-TABLES = {module.__name__.rpartition(".")[2]: module for module in (original, tuning, layers, samplers, qap, sparse)}
-FROM_DATA = ("tuning", "qap")
+MODULES = (original, tuning, layers, samplers, qap, sparse, circuits, movement, noise)
+TABLES = {module.__name__.rpartition(".")[2]: module for module in MODULES}
+FOLDERS = {"tuning": "data", "qap": "data", "circuits": "circuits", "movement": "circuits", "noise": "circuits"}
 README = Path(__file__).parent.parent / "README.md"
 
 
@@ -27,17 +29,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all)")
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB"), help="folder of QAPLIB files")
+    parser.add_argument("--circuits", type=Path, default=os.environ.get("TIGER_CIRCUITS"), help="folder of circuits")
     parser.add_argument("--print", action="store_true", help="leave the README as it is")
     args = parser.parse_args()
-    data = Path(args.data) if args.data else None
-    makers = {name: partial(module.table, say, data) for name, module in TABLES.items()}
+    folders = {name: Path(folder) for name in ("data", "circuits") if (folder := getattr(args, name))}
+    makers = {name: partial(module.table, say, folders.get(FOLDERS.get(name, ""))) for name, module in TABLES.items()}
     unknown = [name for name in args.tables if name not in makers]
     if unknown:
         parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")
     for name in args.tables or makers:
         text = markdown(makers[name]())
         print(f"\n{text}\n", flush=True)
-        if not args.print and (data or name not in FROM_DATA):
+        if not args.print and (name not in FOLDERS or FOLDERS[name] in folders):
             replace(name, text)
     return 0
 

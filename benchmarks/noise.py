@@ -28,20 +28,17 @@ from qiskit.transpiler import (
     generate_preset_pass_manager,
 )
 
-from tiger.circuits.noise.depth import operations_of_gates, singles_of
+from tiger.circuits.noise.depth import operations_of_gates
 from tiger.circuits.noise.noise import Errors, errors_of_target, log_success_of
-from tiger.circuits.noise.placement import PlacementParams, Placer, Success
-from tiger.circuits.route import Route
-from tiger.circuits.transpiler.emission import Emission, emitted
-from tiger.circuits.transpiler.model import CircuitModel, model_of
-from tiger.circuits.transpiler.sabre import route_of
+from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.mapping import mapping
 
 FALCON = (
     *((0, 1), (1, 2), (1, 4), (2, 3), (3, 5), (4, 7), (5, 8), (6, 7), (7, 10), (8, 9), (8, 11), (10, 12), (11, 14)),
     *((12, 13), (12, 15), (13, 14), (14, 16), (15, 18), (16, 19), (17, 18), (18, 21), (19, 20), (19, 22), (21, 23)),
     *((22, 25), (23, 24), (24, 25), (25, 26)),
 )
-QUBITS, SEEDS = 27, (0, 1, 2)
+QUBITS, SEEDS, THREADS = 27, (0,), 2
 FOLDERS, WIDEST = ("revlib", "qasmbench"), 1_000
 LIKELY, ROUNDING = 0.01, 1e-9
 HEAD = (
@@ -49,7 +46,6 @@ HEAD = (
     "circuits",
     "success at least O3's",
     "without waiting times",
-    "relabelled only",
     "success over O3's",
     "-log success over O3's",
     "seconds, O3 and tiger",
@@ -57,10 +53,9 @@ HEAD = (
 
 
 class Score(NamedTuple):
-    """Hold -log of success of O3's circuit, of its best relabelling, and of ours, then without waiting, and seconds."""
+    """Hold -log of success of O3's circuit and of ours, then without waiting times, and seconds."""
 
     peer: float
-    moved: float
     ours: float
     peer_still: float
     ours_still: float
@@ -71,7 +66,7 @@ class Score(NamedTuple):
 def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
     """Yield, for two models of noise, shares of circuits and geometric means over O3's, where that exceeds 1 %.
 
-    Circuits are in {u, cx}, measured in the end; O3's circuit is what our search starts from.
+    Circuits are in {u, cx}, measured in the end.
     """
     yield HEAD
     for name, made in (("equally likely up to 0.5 %", uniform), ("log-normal around 0.9 %", lognormal)):
@@ -86,12 +81,11 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
 
 def cells(scores: np.ndarray) -> Iterator[str]:
     """Yield the cells of a row."""
-    peer, moved, ours, peer_still, ours_still, peer_s, ours_s = scores.T
+    peer, ours, peer_still, ours_still, peer_s, ours_s = scores.T
     likely = np.exp(-peer) > LIKELY
     yield str(len(scores))
     yield f"{100 * np.mean(ours <= peer + ROUNDING):.0f} %"
     yield f"{100 * np.mean(ours_still <= peer_still + ROUNDING):.0f} %"
-    yield f"{exp(np.mean((peer - moved)[likely])):.3f}"
     yield f"{exp(np.mean((peer - ours)[likely])):.3f}"
     yield f"{exp(np.mean(np.log(ours / peer))):.3f}"
     yield f"{np.mean(peer_s):.2f}, {np.mean(ours_s):.2f}"
@@ -99,19 +93,14 @@ def cells(scores: np.ndarray) -> Iterator[str]:
 
 def measured(circuit: QuantumCircuit, target: Target, seed: int) -> Score:
     """Map a circuit with Qiskit and with us."""
-    errors, begun = errors_of_target(target), time.process_time()
+    errors, begun = errors_of_target(target), time.perf_counter()
     routed = preset(circuit, target, seed)
-    peer_s, model, begun = time.process_time() - begun, model_of(circuit), time.process_time()
-    coupling, known = errors.coupling(), followed(model, routed, errors)
-    names = [node.name for node in model.operations]
-    singles = singles_of(circuit.num_qubits, model.steps, model.build, names)
-    judge = Success(model.skeleton, singles, coupling, errors, _loss(routed, errors.without_decay()))
-    found = Placer(model.skeleton, coupling, judge, PlacementParams()).best([known], seed, bool)
-    ours_s = time.process_time() - begun
-    moved = judge.moved(known, PlacementParams().relabel, seed, bool)
-    ours, better = (dag_to_circuit(emitted(model, route, _no_flow).dag) for route in (found, moved))
+    peer_s, begun = time.perf_counter() - begun, time.perf_counter()
+    params = LayoutParams(level=3, objective="success", seed=seed, threads=THREADS)
+    ours = dag_to_circuit(mapping(circuit_to_dag(circuit), target, params).emission.dag)
+    ours_s = time.perf_counter() - begun
     return Score(
-        *(_loss(each, errors) for each in (routed, better, ours)),
+        *(_loss(each, errors) for each in (routed, ours)),
         *(_loss(each, errors.without_decay()) for each in (routed, ours)),
         peer_s,
         ours_s,
@@ -121,29 +110,16 @@ def measured(circuit: QuantumCircuit, target: Target, seed: int) -> Score:
 def preset(circuit: QuantumCircuit, target: Target, seed: int) -> QuantumCircuit:
     """Run the layout and routing stages of level 3, which end with VF2PostLayout."""
     whole = generate_preset_pass_manager(optimization_level=3, target=target, seed_transpiler=seed)
-    return PassManager([*whole.layout.to_flow_controller().tasks, *whole.routing.to_flow_controller().tasks]).run(
-        circuit
-    )
-
-
-def followed(model: CircuitModel, routed: QuantumCircuit, errors: Errors) -> Route:
-    """Return Qiskit's circuit as a route."""
-    start = routed.layout.initial_index_layout(filter_ancillas=True)
-    start += sorted(set(range(errors.size)) - set(start))
-    route = route_of(model, errors.coupling(), Emission(circuit_to_dag(routed), start, start))
-    assert route is not None
-    return route
+    stages = PassManager()
+    for stage in (whole.layout, whole.routing):
+        stages += stage
+    return stages.run(circuit)
 
 
 def _loss(circuit: QuantumCircuit, errors: Errors) -> float:
     """Return the negative logarithm of success of a circuit on device qubits."""
     gates = [(each.name, tuple(circuit.find_bit(qubit).index for qubit in each.qubits)) for each in circuit.data]
     return -log_success_of(operations_of_gates(gates), errors)
-
-
-def _no_flow(*_: object) -> tuple:
-    """Refuse control flow, which none of the circuits has."""
-    raise AssertionError
 
 
 def uniform(seed: int) -> Target:

@@ -11,8 +11,9 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.noise.depth import depth, operations_of_gates, singles_of
 from tiger.circuits.noise.noise import Errors, errors_of_target, log_success_of
 from tiger.circuits.noise.placement import Judge, Layers, Success
+from tiger.circuits.noise.relabelling import RelabelParams
 from tiger.circuits.params import CircuitObjective
-from tiger.circuits.transpiler.emission import Emission
+from tiger.circuits.route import Route
 from tiger.circuits.transpiler.flow import weight
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.circuits.transpiler.target import has_errors
@@ -34,9 +35,9 @@ def aim_of(
     model: CircuitModel,
     coupling: Coupling,
     device: Target | CouplingMap,
-    known: Emission | None,
+    known: tuple[Route, ...],
 ) -> Aim:
-    """Return the aim of an objective; `known` is a finished circuit that gates and readout shall not fall behind.
+    """Return the aim of an objective; gates and readout shall not fall behind the best relabelling of a known route.
 
     Raises InputError for success on a device that states no errors.
     """
@@ -48,7 +49,8 @@ def aim_of(
     if isinstance(device, CouplingMap) or not has_errors(device):
         raise InputError("objective", "expected a Target with error rates for success, got a device without them")
     errors = errors_of_target(device)
-    bound = np.inf if known is None else _loss(known.dag, errors.without_decay())
+    still = Success(model.skeleton, singles, coupling, errors.without_decay())
+    bound = min((still.loss(still.moved(route, RelabelParams(), 0, bool)) for route in known), default=np.inf)
     return Aim(Success(model.skeleton, singles, coupling, errors, bound), lambda dag: _loss(dag, errors))
 
 

@@ -44,7 +44,7 @@ def mapping(
     coupling, model = coupling_of(device), model_of(dag, commute=params.commute)
     _check(model, coupling, fixed)
     own, known = _known(model, coupling, device, params, fixed)
-    aim = aim_of(params.objective, model, coupling, device, known)
+    aim = aim_of(params.objective, model, coupling, device, own)
     found = _kept(mapped(model.skeleton, coupling, params, fixed=fixed, known=own, judge=aim.judge), fixed)
     route = found.route if fixed is not None else _settled(found.route, model.skeleton, coupling)
 
