@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.topologies.qubits import heavy_hex
+from tiger.topologies.qubits import heavy_hex, heavy_hex_rows
+from tiger.topologies.spec import build
 
 DISTANCE_THREE = "0-1 1-2 2-3 3-4 0-5 5-7 3-6 6-10 7-8 8-9 9-10 10-11 8-12 12-15 11-13 13-18 14-15 15-16 16-17 17-18"
 
@@ -47,3 +48,29 @@ def test_distances_out_of_range_are_refused(distance):
     """An even, negative or huge code distance is bad input."""
     with pytest.raises(InputError, match=r"^topology: expected"):
         heavy_hex(distance)
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "qubits", "couplings"), [(7, 15, 127, 144), (13, 27, 433, 504), (21, 43, 1121, 1320)]
+)
+def test_rows_make_the_processors(rows, width, qubits, couplings):
+    """Eagle, Osprey and Condor: connected, with at most three neighbours each."""
+    topology = heavy_hex_rows(rows, width)
+    count = np.bincount(np.concatenate([topology.links.u, topology.links.v]), minlength=topology.size)
+    assert (topology.size, len(topology.links.u), int(count.max())) == (qubits, couplings, 3)
+    assert build(f"heavy-hex:{rows}x{width}").size == qubits
+    assert np.isfinite(topology.metric.table).all()
+
+
+def test_eagle_is_numbered_as_ibm_does():
+    """Row by row, each before its bridges."""
+    links = heavy_hex_rows(7, 15).links
+    pairs = {(min(u, v), max(u, v)) for u, v in zip(links.u.tolist(), links.v.tolist(), strict=True)}
+    assert {(0, 14), (14, 18), (4, 15), (12, 13), (20, 33), (33, 39), (112, 126), (108, 112)} <= pairs
+
+
+@pytest.mark.parametrize("text", ["4x15", "7x14", "1x3", "7x15x2", "x", "7x"])
+def test_rows_of_another_kind_are_refused(text):
+    """By a message with the syntax."""
+    with pytest.raises(InputError, match="heavy-hex:RxW"):
+        build(f"heavy-hex:{text}")

@@ -30,6 +30,35 @@ def heavy_hex(distance: int) -> Topology:
     return Topology.from_links(coordinate_names((qubits,)), Links.unit(np.array(pairs, np.int64)))
 
 
+def heavy_hex_rows(rows: int, width: int) -> Topology:
+    """Build the heavy-hexagon lattice of IBM's processors: rows of qubits in a line, joined by bridge qubits.
+
+    Bridges are in every fourth column, from the first on under even rows and from the third on under odd ones; the
+    first row lacks its last qubit and the last row its first. 7 x 15 is Eagle's 127 qubits, 13 x 27 Osprey's 433 and
+    21 x 43 Condor's 1,121. `rows` is odd, from 3, and `width` 4 k + 3.
+    """
+    if rows < 3 or rows % 2 == 0 or width < 3 or width % 4 != 3:
+        raise InputError(
+            "topology", f"expected an odd number of rows from 3 and a width of 4 k + 3, got {rows}x{width}"
+        )
+    bridges = (width + 1) // 4
+    check_count(rows * (width + bridges) - bridges - 2, DENSE_LIMIT)
+    pairs: list[tuple[int, int]] = []
+    above: dict[int, int] = {}
+    start = 0
+    for row in range(rows):
+        columns = range(int(row == rows - 1), width - int(row == 0))
+        number = {column: start + k for k, column in enumerate(columns)}
+        start += len(columns)
+        pairs += [(number[column], number[column] + 1) for column in columns[:-1]]
+        pairs += [(bridge, number[column]) for column, bridge in above.items()]
+        under = range(2 * (row % 2), width, 4) if row < rows - 1 else range(0)
+        above = {column: start + k for k, column in enumerate(under)}
+        pairs += [(number[column], bridge) for column, bridge in above.items()]
+        start += len(above)
+    return Topology.from_links(coordinate_names((start,)), Links.unit(np.array(pairs, np.int64)))
+
+
 def _bridge_columns(width: int, row: int) -> list[int]:
     """Return the columns of the bridges under a row: every fourth, and one at an end, shifted from row to row."""
     return [*range(1, width, 4), width - 1] if row % 2 else [0, *range(3, width, 4)]

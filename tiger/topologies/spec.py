@@ -9,7 +9,7 @@ from tiger.model.topology import Topology
 from tiger.topologies.coordinates import NODE_LIMIT
 from tiger.topologies.grids import grid, hypercube, ring, torus
 from tiger.topologies.networks import complete, dragonfly, fat_tree
-from tiger.topologies.qubits import heavy_hex
+from tiger.topologies.qubits import heavy_hex, heavy_hex_rows
 from tiger.topologies.trees import dgx, tree
 
 _DIGITS = re.compile(r"[0-9]+")
@@ -54,8 +54,8 @@ KINDS = (
     ),
     Kind(
         name="heavy-hex",
-        syntax="heavy-hex:d",
-        description="heavy-hexagon qubit lattice of odd code distance d",
+        syntax="heavy-hex:d or heavy-hex:RxW",
+        description="heavy-hexagon qubit lattice of odd code distance d, or IBM's of R rows: 7x15, 13x27, 21x43",
         example="heavy-hex:7",
     ),
     Kind(name="dgx", syntax="dgx:n", description="n DGX H100 machines of 8 GPUs", example="dgx:4"),
@@ -96,6 +96,14 @@ def _tree(text: str) -> Topology:
     return tree(_extents(fanouts), tuple(_length(part) for part in distances.split(",")))
 
 
+def _heavy_hex(text: str) -> Topology:
+    """Build a heavy-hexagon lattice from a code distance, or from `RxW`."""
+    extents = _extents(text)
+    if len(extents) > 2:
+        raise InputError("topology", f"expected a code distance or RxW, got {len(extents)} numbers")
+    return heavy_hex(*extents) if len(extents) == 1 else heavy_hex_rows(*extents)
+
+
 _BUILDERS: dict[str, Callable[[str], Topology]] = {
     "grid": lambda text: grid(_extents(text)),
     "torus": lambda text: torus(_extents(text)),
@@ -105,7 +113,7 @@ _BUILDERS: dict[str, Callable[[str], Topology]] = {
     "fat-tree": lambda text: fat_tree(_number(text)),
     "dragonfly": _dragonfly,
     "tree": _tree,
-    "heavy-hex": lambda text: heavy_hex(_number(text)),
+    "heavy-hex": _heavy_hex,
     "dgx": lambda text: dgx(_number(text)),
 }
 
