@@ -17,10 +17,10 @@ def laid_out(request: CircuitRequest, limits: Limits) -> "CircuitReport":
 
     Neither circuit nor device is ever opened as a file.
     """
-    from tiger.circuits.doors.door import Asked, answered
+    from tiger.circuits.doors.door import answered
     from tiger.circuits.doors.hardware import device_of_document, device_of_spec
     from tiger.circuits.doors.reading import qasm_circuit
-    from tiger.circuits.doors.request import checked
+    from tiger.circuits.doors.request import Asked, checked
     from tiger.circuits.doors.scan import CircuitLimits
 
     params = checked(

@@ -271,7 +271,7 @@ class ReportBody(BaseModel):
 
 
 class Movement(BaseModel):
-    """Compare how far data travels under four placements of the gates, in hops."""
+    """Compare four placements of the gates, by how far data travels in hops or by extra CX gates."""
 
     trivial: int | None
     static_qubo: int | None
@@ -305,6 +305,9 @@ class CircuitBody(BaseModel):
     data_movement: Movement | None
     baseline_extra_cx: int | None
     success_probability: float | None
+    baseline_depth: int | None
+    baseline_success_probability: float | None
+    placement_extra_cx: Movement | None
     feasible: bool
     violations: list[Violation]
     solver: str

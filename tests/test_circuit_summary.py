@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,7 @@ REPORT = CircuitReport(
     depth=11,
     data_movement=DataMovement(trivial=8, static_qubo=4, levels=None, routed=3),
     baseline_extra_cx=12,
+    placement_extra_cx={"trivial": 21, "static_qubo": 15, "levels": None, "routed": 9},
     stages=(
         Stage(name="embedding", cost=inf, seconds=0),
         Stage(name="search", cost=9, seconds=1, detail={"routes": 5}),
@@ -49,14 +51,39 @@ def test_the_headline_compares_with_qiskit(baseline: int | None, headline: str) 
     assert circuit_summary(replace(REPORT, baseline_extra_cx=baseline)).startswith(headline)
 
 
+@pytest.mark.parametrize(
+    ("figures", "headline"),
+    [
+        ({"objective": "depth"}, "solved: depth 11\n"),
+        ({"objective": "depth", "baseline_depth": 11}, "solved: depth 11, as with Qiskit's own layout and routing\n"),
+        (
+            {"objective": "depth", "baseline_depth": 22},
+            "solved: depth 11, 50.0% below the 22 of Qiskit's own layout and routing\n",
+        ),
+        (
+            {"objective": "success", "success_probability": 0.6, "baseline_success_probability": 0.5},
+            "solved: success 0.6, 20.0% above the 0.5 of Qiskit's own layout and routing\n",
+        ),
+        (
+            {"objective": "success", "success_probability": 0.6, "baseline_success_probability": 0.0},
+            "solved: success 0.6, above the 0 of Qiskit's own layout and routing\n",
+        ),
+    ],
+)
+def test_the_headline_is_about_the_objective(figures: dict[str, Any], headline: str) -> None:
+    """Its value, and Qiskit's where that is known."""
+    assert circuit_summary(replace(REPORT, **figures)).startswith(headline)
+
+
 def test_every_figure_is_there() -> None:
     """One a line, those that are not known left out or dashes."""
     text = circuit_summary(REPORT)
     for line in (
         "  SWAPs              2",
         "depth                11",
-        "static qubo             4",
-        "levels                  -",
+        "  Qiskit's extra CX  12",
+        "static qubo             4              15",
+        "levels                  -              -",
     ):
         assert f"{line}\n" in text
     assert "success" not in text

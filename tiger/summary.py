@@ -36,9 +36,8 @@ def circuit_summary(report: "CircuitReport") -> str:
     """Return what routing added, what each way to place gates comes to, stages, warnings and at most 40 qubits."""
     if report.extra_cx is None or report.data_movement is None:
         return unmet(report.violations, "layout")
-    rows = [(name.replace("_", " "), number(value)) for name, value in report.data_movement.to_dict().items()]
-    parts = [_routing_headline(report.extra_cx, report.baseline_extra_cx), _circuit_facts(report)]
-    parts += ["\n", table(("placement of the gates", "data movement"), rows), _stages(report.stages, "best extra CX")]
+    parts = [_routing_headline(report), _circuit_facts(report), "\n", _placements(report)]
+    parts.append(_stages(report.stages, "best extra CX"))
     parts += [f"warning: {warning}\n" for warning in report.warnings]
     places = [(str(q), str(p), str(report.final_layout[q])) for q, p in list(report.initial_layout.items())[:SHOWN]]
     rest = _rest(len(report.initial_layout), "qubits")
@@ -121,16 +120,35 @@ def _facts(report: Report) -> str:
     return _listed(facts)
 
 
-def _routing_headline(added: int, baseline: int | None) -> str:
-    """Return one sentence on what routing added."""
-    if baseline is None:
-        return f"solved: {added} extra CX\n\n"
-    if added == baseline:
-        return f"solved: {added} extra CX, as with Qiskit's own layout and routing\n\n"
-    if not baseline:
-        return f"solved: {added} extra CX, where Qiskit's own layout and routing add none\n\n"
-    away = f"{abs(baseline - added) / baseline:.1%} {'below' if added < baseline else 'above'}"
-    return f"solved: {added} extra CX, {away} the {baseline} of Qiskit's own layout and routing\n\n"
+def _routing_headline(report: "CircuitReport") -> str:
+    """Return one sentence on what was made good, and on what Qiskit makes of it."""
+    if report.objective == "depth":
+        return f"solved: depth {_against(report.depth, report.baseline_depth)}\n\n"
+    if report.objective == "success":
+        made, own = report.success_probability, report.baseline_success_probability
+        return f"solved: success {_against(made, own)}\n\n"
+    if report.baseline_extra_cx == 0 and report.extra_cx:
+        return f"solved: {report.extra_cx} extra CX, where Qiskit's own layout and routing add none\n\n"
+    return f"solved: {_against(report.extra_cx, report.baseline_extra_cx, ' extra CX')}\n\n"
+
+
+def _against(value: float | None, baseline: float | None, unit: str = "") -> str:
+    """Return a figure and how far it is from Qiskit's."""
+    if value is None or baseline is None:
+        return f"{number(value)}{unit}"
+    if value == baseline:
+        return f"{number(value)}{unit}, as with Qiskit's own layout and routing"
+    side = "below" if value < baseline else "above"
+    share = f"{abs(value - baseline) / baseline:.1%} " if baseline else ""
+    return f"{number(value)}{unit}, {share}{side} the {number(baseline)} of Qiskit's own layout and routing"
+
+
+def _placements(report: "CircuitReport") -> str:
+    """Return what each way to place the gates comes to."""
+    moved = {} if report.data_movement is None else report.data_movement.to_dict()
+    added = report.placement_extra_cx or {}
+    rows = [(name.replace("_", " "), number(value), number(added.get(name))) for name, value in moved.items()]
+    return table(("placement of the gates", "data movement", "extra CX"), rows)
 
 
 def _circuit_facts(report: "CircuitReport") -> str:
@@ -139,9 +157,11 @@ def _circuit_facts(report: "CircuitReport") -> str:
         "extra CX": number(report.extra_cx),
         "  SWAPs": number(report.swaps),
         "  BRIDGEs": number(report.bridges),
-        "Qiskit's extra CX": number(report.baseline_extra_cx),
+        "  Qiskit's extra CX": number(report.baseline_extra_cx),
         "depth": number(report.depth),
+        "  Qiskit's depth": number(report.baseline_depth),
         "success": number(report.success_probability),
+        "  Qiskit's success": number(report.baseline_success_probability),
         "objective": report.objective,
         "level": str(report.level),
         "solver": f"{report.solver}, seed {report.seed}",

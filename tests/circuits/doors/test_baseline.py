@@ -4,7 +4,8 @@ import pytest
 from qiskit import QuantumCircuit
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.doors.baseline import preset_extra_cx, swaps
+from tiger.circuits.doors.baseline import preset, swaps
+from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.params import LayoutParams
 
 LINE = Coupling.of(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
@@ -20,6 +21,14 @@ def star() -> QuantumCircuit:
     with circuit.if_test((0, 1)):
         circuit.cz(1, 2)
     return circuit
+
+
+def preset_extra_cx(
+    circuit: QuantumCircuit, coupling: Coupling, params: LayoutParams, fixed: list[int] | None = None
+) -> int | None:
+    """Return the CX gates that Qiskit adds."""
+    made = preset(circuit, coupling, params, fixed)
+    return None if made is None else 3 * (swaps(made) - swaps(circuit))
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
@@ -53,3 +62,22 @@ def test_swaps_of_the_circuit_are_its_own() -> None:
 def test_qiskit_may_have_no_answer(star: QuantumCircuit) -> None:
     """A circuit that does not fit is routed by nobody."""
     assert preset_extra_cx(star, Coupling.of(4, [(0, 1), (2, 3)]), LayoutParams(level=1)) is None
+
+
+def test_gates_keep_their_order(star: QuantumCircuit) -> None:
+    """So that a depth can be read off."""
+    star.h(0)
+    star.u(0.1, 0.2, 0.3, 2)
+    made = preset(star, LINE, LayoutParams(level=1))
+    assert made is not None
+    assert (made.count_ops()["u"], made.count_ops()["cx"], made.count_ops()["measure"]) == (2, 3, 1)
+
+
+def test_errors_move_the_result_to_better_qubits() -> None:
+    """Where Qiskit's level looks for them."""
+    circuit = QuantumCircuit(2)
+    circuit.cx(0, 1)
+    gates = [Gate(k, k + 1, error) for k, error in enumerate((0.3, 0.2, 0.3, 0.01))]
+    made = preset(circuit, LINE, LayoutParams(level=3), errors=Errors.of(gates, [0.0] * 5, [0.0] * 5))
+    assert made is not None
+    assert {made.find_bit(qubit).index for qubit in made.data[0].qubits} == {3, 4}

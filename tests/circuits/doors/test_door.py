@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from qiskit import QuantumCircuit
+from qiskit.circuit.library import CZGate
 from qiskit.circuit.random import random_circuit
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Statevector
@@ -29,6 +30,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every level search for a moment only."""
     monkeypatch.setattr("tiger.circuits.solve.SEARCH", (Budget(1000, 0, 1000),) * 4)
     monkeypatch.setattr("tiger.circuits.solve.WINDOWS", (Budget(1000, 0, 1000),) * 4)
+    monkeypatch.setattr("tiger.circuits.solve.TRIAL", 1000)
+    monkeypatch.setattr("tiger.circuits.ising.proposals.MOVES", 1000)
 
 
 @pytest.fixture
@@ -107,6 +110,52 @@ def test_never_more_than_qiskit(web: QuantumCircuit) -> None:
     for seed in range(3):
         report = tiger.layout(web, LINE, seed=seed, level=2)
         assert (report.extra_cx or 0) <= (report.baseline_extra_cx or 0)
+
+
+def test_other_objectives_are_reached() -> None:
+    """Success is likelier and depth smaller than where extra CX count alone, and neither is worse than Qiskit's."""
+    path, device = EXAMPLES / "qft5.qasm", EXAMPLES / "noisy7.json"
+    plain, deep, likely = (tiger.layout(path, device, objective=aim) for aim in ("cx", "depth", "success"))
+    assert (likely.success_probability or 0) > (plain.success_probability or 1)
+    assert (deep.depth or 99) < (plain.depth or 0)
+    assert (likely.success_probability or 0) >= (likely.baseline_success_probability or 1)
+    assert (deep.depth or 99) <= (deep.baseline_depth or 0)
+    assert int(deep.stages[-1].detail["loss"]) == deep.depth
+
+
+def moves(report: CircuitReport, circuit: QuantumCircuit, pairs: list[list[int]]) -> int:
+    """Return how far data moves in a routed circuit without BRIDGEs, whose own gates are adjacent."""
+    hops = CouplingMap([*pairs, *[pair[::-1] for pair in pairs]]).distance_matrix
+    holds = {place: qubit for qubit, place in report.initial_layout.items()}
+    at: dict[int, int] = {}
+    total = 0
+    for instruction in report.circuit.data:
+        ends = [report.circuit.find_bit(qubit).index for qubit in instruction.qubits]
+        if instruction.name == "swap":
+            holds = {(ends[::-1][ends.index(p)] if p in ends else p): q for p, q in holds.items()}
+        elif len(ends) == 2:
+            total += sum(int(hops[at.get(holds[p], p)][p]) for p in ends)
+            at |= {holds[p]: p for p in ends}
+    return total
+
+
+@pytest.mark.parametrize("options", [{}, {"initial_layout": [5, 0, 3, 1]}, {"level": 2}], ids=str)
+def test_bug_data_movement_is_that_of_the_circuit(web: QuantumCircuit, options: dict[str, Any]) -> None:
+    """Also where the layout is given, whose qubits are those of the device."""
+    circuit = web.copy_empty_like()
+    for instruction in web.data:
+        circuit.append(CZGate() if instruction.name == "cx" else instruction.operation, instruction.qubits)
+    report = tiger.layout(circuit, LINE, **({"level": 1} | options))
+    assert report.data_movement.routed == moves(report, circuit, LINE)
+    assert report.data_movement.trivial == 4
+
+
+def test_every_placement_is_routed(web: QuantumCircuit) -> None:
+    """From level 2 on; before it is known of the result alone."""
+    names = ("trivial", "static_qubo", "levels", "routed")
+    few, all_ = (tiger.layout(web, LINE, level=level) for level in (1, 2))
+    assert [few.placement_extra_cx[name] for name in names] == [None, None, None, few.extra_cx]
+    assert min(all_.placement_extra_cx[name] for name in names) == all_.placement_extra_cx["routed"] == all_.extra_cx
 
 
 def test_control_flow_is_routed_and_written() -> None:

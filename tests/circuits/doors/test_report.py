@@ -9,7 +9,8 @@ from tiger.report import Stage
 
 KEYS = {
     "schema", "initial_layout", "final_layout", "qasm", "swaps", "bridges", "extra_cx", "depth", "data_movement",
-    "baseline_extra_cx", "success_probability", "seed", "stages", "seconds", "feasible", "violations", "solver",
+    "baseline_extra_cx", "success_probability", "baseline_depth", "baseline_success_probability",
+    "placement_extra_cx", "seed", "stages", "seconds", "feasible", "violations", "solver",
     "level", "objective", "warnings",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What Qiskit's own layout and routing add to a circuit."""
+"""What Qiskit's own layout and routing make of a circuit."""
 
 from qiskit.circuit import (
     CircuitInstruction,
@@ -9,11 +9,12 @@ from qiskit.circuit import (
     SwitchCaseOp,
     WhileLoopOp,
 )
-from qiskit.circuit.library import CXGate
-from qiskit.transpiler import CouplingMap, PassManager, Target, TranspilerError
+from qiskit.circuit.library import CXGate, UGate
+from qiskit.transpiler import CouplingMap, InstructionProperties, PassManager, Target, TranspilerError
 from qiskit.transpiler.preset_passmanagers import generate_preset_pass_manager
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.noise.noise import Errors
 from tiger.circuits.params import LayoutParams
 
 # Qiskit looks for layouts without SWAPs only where it knows the gates of a circuit.
@@ -21,23 +22,21 @@ FLOWS = {"if_else": IfElseOp, "while_loop": WhileLoopOp, "for_loop": ForLoopOp, 
 BASIS = ["cx", "u", "swap", "measure", "reset", "delay", *FLOWS]
 
 
-def preset_extra_cx(
-    circuit: QuantumCircuit, coupling: Coupling, params: LayoutParams, fixed: list[int] | None = None
-) -> int | None:
-    """Return the extra CX gates of Qiskit's preset layout and routing stages at a level and seed, None if they fail.
+def preset(
+    circuit: QuantumCircuit,
+    coupling: Coupling,
+    params: LayoutParams,
+    fixed: list[int] | None = None,
+    errors: Errors | None = None,
+) -> QuantumCircuit | None:
+    """Return what Qiskit's preset layout and routing stages make of a circuit at a level and seed, None if they fail.
 
-    Every two-qubit gate stands as a CX, since only SWAPs are counted; `fixed[n]` is a layout to start from.
+    Other gates than SWAPs stand as CX or U, as they keep their number and their order; `fixed[n]` is a layout to start
+    from, and errors let Qiskit look for better qubits at the end.
     """
-    device = CouplingMap([[a, b] for a, b in coupling.edges.tolist()])
-    for qubit in sorted(set(range(coupling.size)) - set(device.physical_qubits)):
-        device.add_physical_qubit(qubit)
-    device.make_symmetric()
-    target = Target.from_configuration(
-        BASIS, num_qubits=coupling.size, coupling_map=device, custom_name_mapping=dict(FLOWS)
-    )
     whole = generate_preset_pass_manager(
         optimization_level=params.level,
-        target=target,
+        target=_target(coupling, errors),
         seed_transpiler=params.seed % 2**32,
         initial_layout=fixed,
     )
@@ -45,7 +44,7 @@ def preset_extra_cx(
     for stage in filter(None, (whole.layout, whole.routing)):
         stages += stage
     try:
-        return 3 * swaps(stages.run(_reduced(circuit))) - 3 * swaps(_reduced(circuit))
+        return stages.run(_reduced(circuit))
     except TranspilerError:
         return None
 
@@ -56,19 +55,39 @@ def swaps(circuit: QuantumCircuit) -> int:
     return int(circuit.count_ops().get("swap", 0)) + sum(map(swaps, inner))
 
 
+def _target(coupling: Coupling, errors: Errors | None) -> Target:
+    """Return a device of CX and U in both directions, with errors where they are known."""
+    device = CouplingMap([[a, b] for a, b in coupling.edges.tolist()])
+    for qubit in sorted(set(range(coupling.size)) - set(device.physical_qubits)):
+        device.add_physical_qubit(qubit)
+    device.make_symmetric()
+    target = Target.from_configuration(
+        BASIS, num_qubits=coupling.size, coupling_map=device, custom_name_mapping=dict(FLOWS)
+    )
+    if errors is None:
+        return target
+    for qubit in range(coupling.size):
+        for name, error in (("u", errors.single[qubit]), ("measure", errors.readout[qubit])):
+            target.update_instruction_properties(name, (qubit,), InstructionProperties(error=float(error)))
+    for a, b in device.get_edges():
+        target.update_instruction_properties("cx", (a, b), InstructionProperties(error=float(errors.pair[a, b])))
+    return target
+
+
 def _reduced(circuit: QuantumCircuit) -> QuantumCircuit:
-    """Return a circuit whose two-qubit gates are CX, without gates on one qubit."""
+    """Return a circuit whose gates are CX, U and SWAP."""
     plain = circuit.copy_empty_like()
     for instruction in circuit.data:
-        if len(instruction.qubits) > 1 or instruction.clbits or instruction.is_control_flow():
-            plain.append(_plain(instruction))
+        plain.append(_plain(instruction))
     return plain
 
 
 def _plain(instruction: CircuitInstruction) -> CircuitInstruction:
-    """Return an operation, a CX for a gate on two qubits."""
+    """Return an operation, a CX for a gate on two qubits and a U for one on one."""
     operation = instruction.operation
     if isinstance(operation, ControlFlowOp):
         return instruction.replace(operation=operation.replace_blocks([_reduced(block) for block in operation.blocks]))
-    gate = len(instruction.qubits) == 2 and not instruction.clbits and not instruction.is_directive()
-    return instruction.replace(operation=CXGate(), params=()) if gate else instruction
+    if instruction.clbits or instruction.is_directive() or instruction.name in BASIS:
+        return instruction
+    gate = CXGate() if len(instruction.qubits) == 2 else UGate(0, 0, 0)
+    return instruction.replace(operation=gate, params=gate.params)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,27 +11,25 @@ from qiskit.converters import circuit_to_dag, dag_to_circuit
 from qiskit.transpiler import CouplingMap, PassManager
 from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncillaAllocation, SetLayout
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.doors.baseline import preset_extra_cx, swaps
+from tiger.circuits.coupling import IndexArray
+from tiger.circuits.doors.baseline import swaps
+from tiger.circuits.doors.comparison import placements, reference
 from tiger.circuits.doors.hardware import Device, read_device
 from tiger.circuits.doors.outcome import depth_of, extra_cx, qasm_of, success_of
 from tiger.circuits.doors.reading import read_circuit
 from tiger.circuits.doors.report import CircuitReport
-from tiger.circuits.doors.request import Layout, checked, placed
+from tiger.circuits.doors.request import Asked, Layout, checked, placed
 from tiger.circuits.embedding.parts import allotted
-from tiger.circuits.ising.movement import DataMovement, movement, resting
-from tiger.circuits.ising.movement import routed as visits
-from tiger.circuits.ising.proposals import ProposalParams, data_movement
 from tiger.circuits.params import CircuitObjective, LayoutParams
-from tiger.circuits.route import Route
-from tiger.circuits.solve import PROPOSING
-from tiger.circuits.transpiler.mapping import Mapping, mapping
+from tiger.circuits.transpiler.mapping import mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
 from tiger.objective import Violation
 from tiger.progress import Progress, ignored
-from tiger.solvers import registry
+from tiger.run import Deadline
+
+SHARE = 0.1
 
 
 def layout(
@@ -78,16 +76,6 @@ def layout(
     return replace(answered(asked, initial_layout), seconds=time.perf_counter() - begun)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Hold a circuit, a device, how hard to search and whom to tell."""
-
-    circuit: QuantumCircuit
-    device: Device
-    params: LayoutParams
-    watch: Callable[[Progress], None] = ignored
-
-
 def answered(asked: Asked, initial_layout: Layout | None = None) -> CircuitReport:
     """Report the mapping of a circuit that has been read; raise InputError as `layout` does, but for its arguments."""
     begun = time.perf_counter()
@@ -113,7 +101,9 @@ def answered(asked: Asked, initial_layout: Layout | None = None) -> CircuitRepor
     except InputError as error:
         return replace(report, violations=(Violation(kind="disconnected", message=error.reason),))
     asked.watch(Progress("search", None, None))
-    report = _mapped(report, asked, fixed)
+    limit = params.time_limit_s
+    deadline = Deadline(None if limit is None else time.monotonic() + (1 + SHARE) * limit)
+    report = _mapped(report, asked, fixed, deadline)
     seconds = time.perf_counter() - begun
     return replace(report, seconds=seconds, warnings=_remarks(params.time_limit_s, seconds))
 
@@ -125,54 +115,37 @@ def _remarks(limit: float | None, seconds: float) -> tuple[str, ...]:
     return (f"ended by the time limit of {limit:g} s: the same seed may end elsewhere",)
 
 
-def _mapped(report: CircuitReport, asked: Asked, fixed: IndexArray | None) -> CircuitReport:
+def _mapped(report: CircuitReport, asked: Asked, fixed: IndexArray | None, deadline: Deadline) -> CircuitReport:
     """Return the report with the routed circuit and its figures."""
-    dag = circuit_to_dag(_placed(asked, fixed))
-    coupling = coupling_of(asked.device)
-    found = mapping(
-        dag, asked.device, asked.params, None if fixed is None else np.arange(coupling.size, dtype=np.int32)
-    )
+    placed = _placed(asked, fixed)
+    here = None if fixed is None else np.arange(coupling_of(asked.device).size, dtype=np.int32)
+    found = mapping(circuit_to_dag(placed), asked.device, asked.params, here)
     circuit = dag_to_circuit(found.emission.dag)
-    here = range(asked.circuit.num_qubits) if fixed is None else fixed.tolist()
+    spots = range(asked.circuit.num_qubits) if fixed is None else fixed.tolist()
     added, more = swaps(circuit) - swaps(asked.circuit), extra_cx(circuit, asked.circuit)
-    return replace(
+    report = replace(
         report,
         feasible=True,
-        initial_layout={virtual: found.emission.start[k] for virtual, k in enumerate(here)},
-        final_layout={virtual: found.emission.end[k] for virtual, k in enumerate(here)},
+        initial_layout={virtual: found.emission.start[k] for virtual, k in enumerate(spots)},
+        final_layout={virtual: found.emission.end[k] for virtual, k in enumerate(spots)},
         circuit=circuit,
         qasm=qasm_of(circuit),
         swaps=added,
         bridges=more // 3 - added,
         extra_cx=more,
         depth=depth_of(circuit),
-        baseline_extra_cx=_baseline(asked, found, coupling, fixed),
         success_probability=success_of(circuit, asked.device),
-        data_movement=_moved(asked, found.mapped.route, coupling),
         stages=found.mapped.stages,
     )
-
-
-def _baseline(asked: Asked, found: Mapping, coupling: Coupling, fixed: IndexArray | None) -> int | None:
-    """Return what Qiskit's own answer adds, which is known already where the search started from it."""
-    if found.sabre is not None:
-        return 3 * (swaps(dag_to_circuit(found.sabre.dag)) - swaps(asked.circuit))
-    return preset_extra_cx(asked.circuit, coupling, asked.params, None if fixed is None else fixed.tolist())
-
-
-def _moved(asked: Asked, route: Route, coupling: Coupling) -> DataMovement:
-    """Return how far data travels; in the Ising formulations only where they are solved, and not at D-Wave's price."""
-    params, skeleton = asked.params, model_of(asked.circuit, commute=asked.params.commute).skeleton
-    if params.level >= PROPOSING and params.solver not in registry.DWAVE:
-        asked.watch(Progress("data movement", None, None))
-        again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=params.time_limit_s)
-        return data_movement(skeleton, coupling, route, again)
-    trivial = np.arange(coupling.size, dtype=np.int32)
-    return DataMovement(
-        trivial=movement(resting(skeleton, trivial), coupling),
-        static_qubo=None,
-        levels=None,
-        routed=movement(visits(skeleton, route), coupling),
+    asked.watch(Progress("comparison", None, more))
+    own, ways = reference(asked, found, fixed), placements(asked, placed, found, deadline)
+    return replace(
+        report,
+        baseline_extra_cx=own.extra_cx,
+        baseline_depth=own.depth,
+        baseline_success_probability=own.success,
+        data_movement=ways.moved,
+        placement_extra_cx={**ways.extra_cx, "routed": more},
     )
 
 

@@ -75,6 +75,8 @@ def _named(source: str | Path, limit: int) -> Device:
     """Return the device of a SPEC or a file."""
     if isinstance(source, str) and (_SPEC.fullmatch(source) or any(source == kind.name for kind in KINDS)):
         return device_of_spec(source, limit)
+    if not str(source).strip():
+        raise InputError(FIELD, "expected a SPEC such as heavy-hex:7 or a file, got nothing")
     text = read_text(Path(source), FIELD)
     if text.lstrip()[0] in "[{":
         return device_of_document(read_json(text, FIELD), limit)

@@ -1,6 +1,7 @@
 """What a routed circuit amounts to, read off the circuit itself."""
 
 import math
+import re
 from contextlib import suppress
 
 from qiskit import qasm2, qasm3
@@ -8,11 +9,12 @@ from qiskit.circuit import QuantumCircuit
 
 from tiger.circuits.doors.baseline import swaps
 from tiger.circuits.doors.hardware import Device
-from tiger.circuits.noise.depth import operations_of_gates
+from tiger.circuits.noise.depth import TIMELESS, operations_of_gates
 from tiger.circuits.noise.noise import errors_of_target, log_success_of
 from tiger.circuits.transpiler.target import has_errors
 
-LAYERS = {"swap": 3, "barrier": 0}
+LAYERS = {"swap": 3, "measure": 0, **dict.fromkeys(TIMELESS, 0)}
+_ADDRESSED = re.compile(r"^gate (\w+_\d{9,})\b", re.MULTILINE | re.ASCII)
 
 
 def extra_cx(circuit: QuantumCircuit, plain: QuantumCircuit) -> int:
@@ -27,7 +29,10 @@ def _cx(circuit: QuantumCircuit) -> int:
 
 
 def depth_of(circuit: QuantumCircuit) -> int:
-    """Return the longest chain of operations, a SWAP being three, a barrier none, and a block its deepest branch."""
+    """Return the longest chain of gates, a SWAP being three, and a block its deepest branch.
+
+    Barriers, delays and measurements keep the order and take no layer, as in the objective `depth`.
+    """
     level: dict[object, int] = {}
     for instruction in circuit.data:
         wires = (*instruction.qubits, *instruction.clbits)
@@ -53,11 +58,23 @@ def success_of(circuit: QuantumCircuit, device: Device) -> float | None:
 
 
 def qasm_of(circuit: QuantumCircuit) -> str | None:
-    """Return a circuit as OpenQASM 2, as OpenQASM 3 where that cannot say it, None where neither can."""
+    """Return a circuit as OpenQASM 2, as OpenQASM 3 where that cannot say it, None where neither can.
+
+    The same circuit gives the same text.
+    """
     text: str | None = None
     try:
         text = qasm2.dumps(circuit)
     except qasm2.QASM2ExportError:
         with suppress(qasm3.QASM3ExporterError):
             text = qasm3.dumps(circuit)
-    return text
+    return None if text is None else _numbered(text)
+
+
+def _numbered(text: str) -> str:
+    """Return a text whose gates are told apart by numbers from 0, where Qiskit puts their addresses in memory."""
+    names = dict.fromkeys(_ADDRESSED.findall(text))
+    new = {name: f"{name.rpartition('_')[0]}_{k}" for k, name in enumerate(names)}
+    if not new or any(re.search(rf"\b{name}\b", text) for name in new.values()):
+        return text
+    return re.sub(rf"\b(?:{'|'.join(new)})\b", lambda found: new[found[0]], text)

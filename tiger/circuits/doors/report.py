@@ -21,9 +21,11 @@ class CircuitReport:
 
     The layouts say on which device qubit every circuit qubit, by its number in the circuit, starts and ends. `circuit`
     is the routed circuit on all device qubits and `qasm` the same as OpenQASM 2, or 3 where it takes that (None where
-    neither can say it). `extra_cx` is 3 for every SWAP and BRIDGE, and `depth` counts a SWAP as 3; gates in blocks of
-    control flow count once. `baseline_extra_cx` is what Qiskit's own layout and routing add at the same level and seed.
-    `data_movement` compares four placements (`tiger.circuits.ising.movement`). `success_probability` needs error rates.
+    neither can say it). `extra_cx` is 3 for every SWAP and BRIDGE, and `depth` counts a SWAP as 3 and readout as 0;
+    gates in blocks of control flow count once. `baseline_..` is what Qiskit's own layout and routing come to at the
+    same level and seed. `data_movement` compares four placements of the gates (`tiger.circuits.ising.movement`), and
+    `placement_extra_cx` what routing adds from there: a short search from the trivial layout, which stays, and from the
+    layouts of both Ising formulations. `success_probability` needs error rates.
     Where nothing feasible exists all of these are None or empty, and `violations` name what cannot be met. Stages have
     their best extra CX as cost; `seconds` is wall time.
     """
@@ -45,6 +47,9 @@ class CircuitReport:
     data_movement: DataMovement | None = None
     baseline_extra_cx: int | None = None
     success_probability: float | None = None
+    baseline_depth: int | None = None
+    baseline_success_probability: float | None = None
+    placement_extra_cx: Mapping[str, int | None] | None = None
     violations: tuple[Violation, ...] = ()
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -63,6 +68,9 @@ class CircuitReport:
             "data_movement": None if self.data_movement is None else self.data_movement.to_dict(),
             "baseline_extra_cx": self.baseline_extra_cx,
             "success_probability": self.success_probability,
+            "baseline_depth": self.baseline_depth,
+            "baseline_success_probability": self.baseline_success_probability,
+            "placement_extra_cx": None if self.placement_extra_cx is None else dict(self.placement_extra_cx),
             "feasible": self.feasible,
             "violations": [violation.to_dict() for violation in self.violations],
             "solver": self.solver,

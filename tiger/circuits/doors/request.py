@@ -1,19 +1,33 @@
 """What a caller asks of a circuit's mapping, checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
+from qiskit.circuit import QuantumCircuit
 
 from tiger.circuits.coupling import IndexArray
+from tiger.circuits.doors.hardware import Device
 from tiger.circuits.params import LEVELS, CircuitObjective, LayoutParams
 from tiger.errors import InputError
 from tiger.formats.values import shown, whole
+from tiger.progress import Progress, ignored
 from tiger.request import Request
 
 THREADS = 1024
 LAYOUT = "initial_layout"
 Layout = Sequence[int] | Mapping[int, int] | Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Hold a circuit, a device, how hard to search and whom to tell."""
+
+    circuit: QuantumCircuit
+    device: Device
+    params: LayoutParams
+    watch: Callable[[Progress], None] = ignored
 
 
 def checked(params: LayoutParams) -> LayoutParams:
