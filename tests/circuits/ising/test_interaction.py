@@ -92,3 +92,8 @@ def test_a_circuit_without_gates_has_no_levels() -> None:
     """Nothing to do takes no time."""
     line = timeline(cx(3))
     assert (line.depth, interaction(cx(3)).nnz) == (0, 0)
+
+
+def test_bug_thousands_of_commuting_gates_take_a_level_each() -> None:
+    """Looking for a free level does not go through all that are taken one by one."""
+    assert levels(cx(2, *[(0, 1)] * 20_000)).tolist() == list(range(20_000))

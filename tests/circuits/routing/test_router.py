@@ -104,7 +104,7 @@ def test_a_known_part_can_be_skipped(plain: None) -> None:
 
 
 def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Choices that lead nowhere are overruled after a while: the closest gate is brought together."""
+    """Choices that lead nowhere are taken back after a while, and the closest gate is brought together."""
     unpacked(monkeypatch)
 
     def astray(kit: router.Kit, state: router.State, knobs: np.ndarray) -> None:
@@ -115,4 +115,18 @@ def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> N
     far = skeleton_of(5, [Step((2, 4), (None, None), pair=True), Step((1, 4), (None, None), pair=True)]).skeleton
     route = routed(far, LINE, 1)[1]
     assert flaw(far, LINE, route) == ""
-    assert 30 < route.extra_cx < 100
+    assert route.extra_cx == 9
+
+
+def test_bug_swaps_to_and_fro_stay_in_the_route() -> None:
+    """Before a gate is brought together by force, the SWAPs that led to none are taken back."""
+    line = Coupling.of(20, [(k, k + 1) for k in range(19)])
+    rng = np.random.default_rng(0)
+    pairs = [tuple(rng.choice(10, 2, replace=False).tolist()) for _ in range(100)]
+    skeleton = skeleton_of(10, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).skeleton
+    kit, _ = router.kits_of(skeleton, line)
+    state = router.state_of(kit, 10_000)
+    router.begin(kit, state, rng.permutation(20).astype(np.int32))
+    cost = router.route(kit, state, np.array([20, 0.7, 1.0, 0.001, -0.5, 1.0, 1.0]), 1, 10**6)
+    swaps = state.steps[: state.tally[router.STEPS]][:, 0]
+    assert cost == (swaps < 0).sum() < 250

@@ -5,6 +5,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.segments import Anchor
+from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, rerouting, router, selection
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.search import Origins, SearchParams, search
@@ -29,6 +30,17 @@ def drawn(seed: int, qubits: int = 7, gates: int = 40) -> Skeleton:
 def identity(size: int) -> np.ndarray:
     """Return the layout that puts every qubit on its namesake."""
     return np.arange(size, dtype=np.int32)
+
+
+def unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace every kernel by its plain Python function."""
+    for module in (frontier, lookahead, router, beam, rerouting, selection):
+        for name, kernel in vars(module).copy().items():
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, kernel.py_func)
+    for name in ("advance", "begin", "route"):
+        owner = rerouting if name == "advance" else router
+        monkeypatch.setattr(f"tiger.circuits.routing.search.{name}", getattr(owner, name))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -112,13 +124,7 @@ def test_compiled_and_plain_agree(fixed: np.ndarray | None, monkeypatch: pytest.
     skeleton, params = drawn(3, gates=15), SearchParams(work=12_000)
     origins = Origins(fixed=fixed, layouts=(identity(9),))
     compiled = search(skeleton, GRID, origins, params)
-    for module in (frontier, lookahead, router, beam, rerouting, selection):
-        for name, kernel in vars(module).copy().items():
-            if hasattr(kernel, "py_func"):
-                monkeypatch.setattr(module, name, kernel.py_func)
-    for name in ("advance", "begin", "route"):
-        owner = rerouting if name == "advance" else router
-        monkeypatch.setattr(f"tiger.circuits.routing.search.{name}", getattr(owner, name))
+    unpacked(monkeypatch)
     assert search(skeleton, GRID, origins, params).steps.tolist() == compiled.steps.tolist()
 
 
@@ -127,3 +133,17 @@ def test_bug_a_stage_that_ends_before_its_first_route() -> None:
     skeleton = drawn(6, gates=200)
     found = search(skeleton, GRID, Origins(), SearchParams(work=9_000))
     assert flaw(skeleton, GRID, found) == ""
+
+
+def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bad mapping in the middle makes routes to both sides of it longer than there is room for."""
+    pairs = [(0, 9), (9, 1), (1, 8), (8, 2)]
+    skeleton = skeleton_of(10, [Step(pair, (None, None), pair=True) for pair in pairs]).skeleton
+    line = Coupling.of(10, [(k, k + 1) for k in range(9)])
+    near = np.argsort([0, 9, 1, 8, 2, *range(3, 8)]).astype(np.int32)
+    known = Route(start=near, steps=np.array([(-4, 4), *((node, -1) for node in range(4)), (-4, 4)], np.int32))
+    unpacked(monkeypatch)
+    monkeypatch.setattr("tiger.circuits.routing.search.DETOUR", 0)
+    far = Anchor(place=identity(10), done=np.arange(4) < 2)
+    found = search(skeleton, line, Origins(anchors=(far,), routes=(known,)), SearchParams(work=3_000))
+    assert flaw(skeleton, line, found) == ""

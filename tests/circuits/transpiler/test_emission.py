@@ -42,6 +42,20 @@ def test_a_bridge_is_four_cx_in_a_row() -> None:
     assert written(circuit, [0, 2, 1], (0, 1)) == [*pair, *pair]
 
 
+def test_bug_a_bridge_that_begins_with_a_gate_that_is_due() -> None:
+    """Its first CX is none that the circuit has next, whether or not operations may change places."""
+    circuit = QuantumCircuit(3)
+    circuit.cx(0, 2)
+    circuit.cx(0, 1)
+    for commute in (True, False):
+        route = Route(start=np.arange(3, dtype=np.int32), steps=np.array([(0, 1), (1, -1)], np.int32))
+        routed = dag_to_circuit(emitted(model_of(circuit, commute=commute), route, as_it_is).dag)
+        assert [tuple(routed.find_bit(q).index for q in g.qubits) for g in routed.data] == [
+            *[(1, 2), (0, 1)] * 2,
+            (0, 1),
+        ]
+
+
 def test_lone_operations_keep_their_side_of_a_gate() -> None:
     """What does not commute with a gate stays before or after it, and moves with its qubit."""
     circuit = QuantumCircuit(2)

@@ -2,6 +2,7 @@
 
 import pytest
 from qiskit import QuantumCircuit
+from qiskit.circuit import Parameter
 from qiskit.transpiler import CouplingMap, PassManager
 from qiskit.transpiler.passes import SabreLayout
 
@@ -151,3 +152,25 @@ def test_unitaries_of_many_qubits_are_refused() -> None:
     """Eleven device qubits are too many."""
     with pytest.raises(ValueError, match="at most 10 device qubits, found 11"):
         unitary_difference(circuit(2), circuit(11))
+
+
+def test_bug_gates_that_do_nothing_to_a_qubit_go_anywhere() -> None:
+    """An angle of 0 parts no run of operations that commute, on any axis."""
+    original, routed = QuantumCircuit(2), QuantumCircuit(2)
+    for made, order in ((original, "cix"), (routed, "xic")):
+        for gate in order:
+            {"c": lambda m: m.cx(0, 1), "i": lambda m: m.crx(0.0, 0, 1), "x": lambda m: m.rx(0.3, 1)}[gate](made)
+    assert replayed(original, routed, [0, 1], [0, 1]) == ""
+    assert replayed(original, circuit(2, ("cx", 0, 1)), [0, 1], [0, 1]) == "rx on qubits (1,) is missing"
+
+
+def test_bug_gates_with_open_parameters_commute() -> None:
+    """What is open counts as any number."""
+    first, other = Parameter("a"), Parameter("b")
+    original, routed, wrong = (QuantumCircuit(2) for _ in range(3))
+    for made, order in ((original, "pr"), (routed, "rp"), (wrong, "xp")):
+        for gate in order:
+            steps = {"p": lambda m: m.cp(first, 0, 1), "r": lambda m: m.rz(first - other, 0)}
+            (steps | {"x": lambda m: m.rx(other, 0)})[gate](made)
+    assert replayed(original, routed, [0, 1], [0, 1]) == ""
+    assert replayed(original, wrong, [0, 1], [0, 1]) != ""

@@ -28,7 +28,7 @@ class Timeline:
 
 
 def timeline(skeleton: Skeleton) -> Timeline:
-    """Return the gates at their earliest levels, those that commute one after another in circuit order; O(g depth)."""
+    """Return the gates at their earliest levels, those that commute one after another in circuit order."""
     level = levels(skeleton)
     gates = np.flatnonzero(skeleton.pairs[:, 0] >= 0)
     order = gates[np.argsort(level[gates], kind="stable")].astype(np.int32)
@@ -41,16 +41,15 @@ def levels(skeleton: Skeleton) -> IndexArray:
     A node without qubits of its own takes no level, but for a block of control flow with gates inside, which takes one.
     """
     ready, level = [0] * len(skeleton.pairs), np.zeros(len(skeleton.pairs), np.int32)
-    busy: list[set[int]] = [set() for _ in range(skeleton.qubits)]
+    busy: list[dict[int, int]] = [{} for _ in range(skeleton.qubits)]
     blocks = set(skeleton.inner[:, 0].tolist())
     bounds, after = skeleton.first.tolist(), skeleton.after.tolist()
     for node, (a, b) in enumerate(skeleton.pairs.tolist()):
         at = ready[node]
         if a >= 0:
             while at in busy[a] or at in busy[b]:
-                at += 1
-            busy[a].add(at)
-            busy[b].add(at)
+                at = _free(busy[b], _free(busy[a], at))
+            busy[a][at] = busy[b][at] = at + 1
         level[node] = at
         done = at + (a >= 0 or node in blocks)
         for later in after[bounds[node] : bounds[node + 1]]:
@@ -58,11 +57,21 @@ def levels(skeleton: Skeleton) -> IndexArray:
     return level
 
 
+def _free(busy: dict[int, int], at: int) -> int:
+    """Return the first level from one on that is not busy; what is leads to a later level, by ever shorter paths."""
+    level = at
+    while level in busy:
+        level = busy[level]
+    while at in busy:
+        busy[at], at = level, busy[at]
+    return level
+
+
 def interaction(skeleton: Skeleton, half: float | None = None, around: int = 0) -> sp.csr_array:
     """Return weight[n, n] above the diagonal: the gates of two qubits, fading with their levels from `around`.
 
     A gate on level L counts 0.5 ** (abs(L - around) / half), or 1 where `half`, in levels, is None. Gates inside blocks
-    of control flow count on the level of the block. O(g depth).
+    of control flow count on the level of the block.
     """
     level = levels(skeleton)
     gates = np.flatnonzero(skeleton.pairs[:, 0] >= 0)

@@ -128,7 +128,7 @@ def advance(lane: Lane, plan: IntArray) -> None:
         vary(lane.knobs, tally)
         lane.knobs[WIDTH] = plan[BREADTH]
         propose(lane, plan)
-        cost, limit = 0, pool.cost[turn[SLOT]]
+        cost, limit = 0, min(pool.cost[turn[SLOT]], len(pool.trial) - len(lane.kits.pairs))
         for side in range(2):
             if cost <= limit and turn[KIND] == (AFTER if side == 0 else BEFORE):
                 cost += taken_over(pool, side)

@@ -169,14 +169,22 @@ def act(kit: Kit, state: State, here: int, there: int) -> None:
 
 @inner_kernel
 def force(kit: Kit, state: State) -> None:
-    """Bring the two qubits of the closest gate of the front together along a shortest path, so that routing ends."""
-    best = state.front[0]
-    for i in range(state.tally[FRONT]):
+    """Take back the SWAPs since the last gate, and bring the two qubits of the closest gate of the front together.
+
+    Along a shortest path, so that routing ends; SABRE's release valve in LightSABRE (arXiv:2409.08368).
+    """
+    tally, best = state.tally, state.front[0]
+    while tally[QUIET] > 0:
+        tally[QUIET] -= 1
+        tally[COST] -= 1
+        tally[STEPS] -= 1
+        exchange(state, -1 - state.steps[tally[STEPS], 0], state.steps[tally[STEPS], 1])
+    for i in range(tally[FRONT]):
         a, b = kit.pairs[state.front[i], 0], kit.pairs[state.front[i], 1]
         c, d = kit.pairs[best, 0], kit.pairs[best, 1]
         if kit.hops[state.place[a], state.place[b]] < kit.hops[state.place[c], state.place[d]]:
             best = state.front[i]
     a, b = kit.pairs[best, 0], kit.pairs[best, 1]
-    while kit.hops[state.place[a], state.place[b]] > 1 and state.tally[COST] < len(state.steps) - len(kit.pairs) - 1:
+    while kit.hops[state.place[a], state.place[b]] > 1 and tally[COST] < len(state.steps) - len(kit.pairs) - 1:
         p = state.place[a]
         act(kit, state, -1 - p, towards(kit, p, state.place[b]))

@@ -39,7 +39,7 @@ CHUNK = 3_000_000
 NARROW, PASSES, SHARE = 4, 3, 0.2
 OFTEN, RARELY, NARROW_ORDERED, WIDE_ORDERED = 20, 5, 50, 25
 FIRST_SHARE, DETOUR = 0.05, 64
-USUAL = (20.0, 0.7, 1.0, 0.001, -0.5, 1.0, 1.0)
+USUAL = (20.0, 0.5, 1.0, 0.001, -0.5, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,12 +219,12 @@ def _forwards(kits: Kits) -> Kit:
 
 
 def _stages(lane: Lane, params: SearchParams) -> Iterator[Stage]:
-    """Yield plain routing, then ever wider beams, as long as several passes fit a stage."""
+    """Yield plain routing, then ever wider beams, as long as several passes fit a stage; none if not even one does."""
     work, passage = params.work // LANES, _passage(lane)
     first = Stage(0, 100, max(int(FIRST_SHARE * work), min(work, 2 * PASSES * passage)))
     yield first
     widest = min(params.width, int(SHARE * work / (PASSES * passage)))
-    widths = [NARROW << k for k in range(16) if NARROW << k <= widest] or [NARROW]
+    widths = [NARROW << k for k in range(16) if NARROW << k <= widest] or [NARROW if NARROW * passage <= work else 0]
     for rank, width in enumerate(widths):
         yield Stage(width, 50 if rank == 0 else OFTEN if rank == 1 else RARELY, (work - first.work) // len(widths))
 

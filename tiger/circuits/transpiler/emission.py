@@ -1,14 +1,16 @@
 """The routed circuit: a route written out as gates on device qubits."""
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from qiskit.circuit import ControlFlowOp, Qubit
+from qiskit.circuit import ControlFlowOp
 from qiskit.circuit.library import CXGate, SwapGate
 from qiskit.dagcircuit import DAGCircuit
 
 from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.skeleton import Axis
 from tiger.circuits.transpiler.model import CircuitModel
 
 SWAP, CX = SwapGate(), CXGate()
@@ -26,6 +28,8 @@ class Emission(NamedTuple):
 def emitted(model: CircuitModel, route: Route, flow_router: FlowRouter) -> Emission:
     """Write a route out as a circuit, a SWAP as a swap gate and a BRIDGE as four CX in a row.
 
+    Of both orders of the four, one is taken that does not begin with a CX that the circuit has next, if there is one:
+    so who reads the result gate by gate can tell them apart.
     `flow_router` gets control flow and the places of its qubits and returns it routed, with the places it touches now.
     Operations on a single wire come as soon as the earlier runs of the wire are done. O(g + steps), control flow apart.
     """
@@ -54,6 +58,8 @@ class _Writer:
         self._at = [self._bits[place] for place in self.place]
         self._now = dict.fromkeys(model.build.wires, -1)
         self._left = dict.fromkeys(model.build.wires, 0)
+        self._done = [False] * len(model.steps)
+        self._lines = _lines(model) if route.bridges else {}
 
     def begin(self) -> None:
         """Write the operations that wait for no node."""
@@ -74,18 +80,38 @@ class _Writer:
         if middle == PLAIN:
             self._write((i,))
         else:
-            self._bridge(i, self._bits[middle])
+            self._bridge(i, self._holds[middle])
         left = self._left
         for wire in self._model.steps[i][0]:
             left[wire] -= 1
             if not left[wire]:
                 self._open(wire)
 
-    def _bridge(self, i: int, middle: Qubit) -> None:
+    def _bridge(self, i: int, middle: int) -> None:
         """Write a CX over the qubit in the middle."""
-        control, target = (self._at[qubit] for qubit in self._model.qubits[i])
-        for pair in ((control, middle), (middle, target)) * 2:
-            self._append(CX, pair, check=False)
+        control, target = self._model.qubits[i]
+        pairs = [(control, middle), (middle, target)]
+        if self._due(control, middle):
+            pairs.reverse()
+        for a, b in pairs * 2:
+            self._append(CX, (self._at[a], self._at[b]), check=False)
+        self._done[i] = True
+
+    def _due(self, control: int, target: int) -> bool:
+        """Tell whether a CX is among the circuit's next operations on both of its qubits."""
+        both = set(self._front(control, "z")) & set(self._front(target, "x"))
+        return any(self._model.steps[i].bridge and self._model.qubits[i] == (control, target) for i in both)
+
+    def _front(self, qubit: int, axis: Axis) -> Iterator[int]:
+        """Yield the operations to come on a qubit, up to the first that does not leave an axis alone."""
+        line = self._lines.get(qubit, deque())
+        while line and self._done[line[0]]:
+            line.popleft()
+        for i in line:
+            if not self._done[i]:
+                if self._model.axes[i][self._model.steps[i].wires.index(qubit)] != axis:
+                    return
+                yield i
 
     def _open(self, number: int) -> None:
         """Go on to the next run of a wire that has nodes, and write the operations on the wire alone until there."""
@@ -103,7 +129,7 @@ class _Writer:
         """Write operations."""
         operations, qubits, at = self._model.operations, self._model.qubits, self._at
         for i in numbers:
-            node = operations[i]
+            node, self._done[i] = operations[i], True
             if node.is_control_flow():
                 self._flow(i)
             else:
@@ -114,3 +140,12 @@ class _Writer:
         node = self._model.operations[i]
         flow, places = self._flow_router(node.op, [self.place[qubit] for qubit in self._model.qubits[i]])
         self._append(flow, tuple([self._bits[place] for place in places]), node.cargs, check=False)
+
+
+def _lines(model: CircuitModel) -> dict[int, deque[int]]:
+    """Return the operations of every qubit."""
+    lines: dict[int, deque[int]] = {}
+    for i, qubits in enumerate(model.qubits):
+        for qubit in qubits:
+            lines.setdefault(qubit, deque()).append(i)
+    return lines

@@ -1,5 +1,6 @@
 """An independent check that a routed circuit does what the original does, up to where its qubits start and end."""
 
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -7,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 from qiskit import QuantumCircuit
-from qiskit.circuit import CircuitError, ControlFlowOp, Operation, Qubit
+from qiskit.circuit import CircuitError, ControlFlowOp, Gate, Operation, ParameterExpression, Qubit
 from qiskit.converters import circuit_to_dag
 from qiskit.quantum_info import Operator
 
 from tiger.model.arrays import FloatArray
 
 UNITARY_QUBITS = 10
+FREE = "free"
 PAULIS = {"z": np.diag([1.0, -1.0]), "x": np.array([[0.0, 1.0], [1.0, 0.0]])}
 TOLERANCE = 1e-9
 
@@ -86,6 +88,7 @@ class _Replay:
         self._holds: dict[int, int | None] = dict(zip(start, range(len(start)), strict=True))
         self._gates = list(_gates(original))
         self._todo: dict[object, deque[tuple[str | None, list[int]]]] = {}
+        self._free: dict[object, list[int]] = {}
         for i, gate in enumerate(self._gates):
             self._expect(i, gate)
         self._routed = list(_gates(routed))
@@ -97,8 +100,11 @@ class _Replay:
         self._patient = patient
 
     def _expect(self, i: int, gate: _Gate) -> None:
-        """Append an operation to the last run of each of its wires, or begin one."""
+        """Append an operation to the last run of each of its wires, or begin one; what leaves a wire alone is free."""
         for wire, axis in zip(gate.wires, _axes(gate), strict=True):
+            if axis == FREE:
+                self._free.setdefault(wire, []).append(i)
+                continue
             runs = self._todo.setdefault(wire, deque())
             if not runs or axis is None or runs[-1][0] != axis:
                 runs.append((axis, []))
@@ -114,7 +120,8 @@ class _Replay:
         if left:
             gate = self._routed[min(left)]
             return f"{gate.operation.name} on device qubits {gate.qubits} is not what the original does next"
-        if missing := [i for runs in self._todo.values() for _, run in runs for i in run]:
+        late = (i for runs in self._todo.values() for _, run in runs for i in run)
+        if missing := [*late, *(i for run in self._free.values() for i in run)]:
             return f"{self._gates[missing[0]].operation.name} on qubits {self._gates[missing[0]].qubits} is missing"
         moved = [qubit for qubit, place in enumerate(end) if self._holds.get(place) != qubit]
         return f"qubits {moved} do not end where the layout says" if moved else ""
@@ -179,13 +186,18 @@ class _Replay:
         """Find an operation of the original that is due and the same, and take it off there."""
         qubits = tuple([self._holds.get(place) for place in gate.qubits])
         wires = (*qubits, *gate.others)
-        for i in dict.fromkeys(i for wire in wires if self._todo.get(wire) for i in self._todo[wire][0][1]):
+        for i in dict.fromkeys(i for wire in wires for i in self._due(wire)):
             own = self._gates[i]
-            due = all(i in self._todo[wire][0][1] for wire in own.wires)
+            due = all(i in self._due(wire) for wire in own.wires)
             if due and own.bits == gate.bits and self._same(own, gate, qubits):
                 self._done(i)
                 return True
         return False
+
+    def _due(self, wire: object) -> list[int]:
+        """Return the operations of the original that may come next on a wire."""
+        runs = self._todo.get(wire)
+        return [*(runs[0][1] if runs else ()), *self._free.get(wire, ())]
 
     def _same(self, own: _Gate, gate: _Gate, qubits: tuple[int | None, ...]) -> bool:
         """Compare operations; control flow may be wider on the device, but has to bring all qubits back."""
@@ -201,6 +213,9 @@ class _Replay:
     def _done(self, i: int) -> None:
         """Take an operation off the original."""
         for wire in self._gates[i].wires:
+            if i in self._free.get(wire, ()):
+                self._free[wire].remove(i)
+                continue
             self._todo[wire][0][1].remove(i)
             if not self._todo[wire][0][1]:
                 self._todo[wire].popleft()
@@ -215,7 +230,7 @@ class _Replay:
 
 
 def _axes(gate: _Gate) -> list[str | None]:
-    """Return for each wire the axis that a gate leaves alone, by its matrix; None where it has none or none of both."""
+    """Return for each wire the axis that a gate leaves alone, by its matrix; FREE where it does nothing, else None."""
     matrix = _matrix(gate.operation) if len(gate.qubits) <= 2 and not gate.others else None
     if matrix is None:
         return [None] * len(gate.wires)
@@ -223,20 +238,34 @@ def _axes(gate: _Gate) -> list[str | None]:
 
 
 def _matrix(operation: Operation) -> FloatArray | None:
-    """Return the unitary of a gate, None for what is no gate or has open parameters."""
+    """Return the unitary of a gate, at values of its open parameters like no others, None for what is no gate."""
+    if not isinstance(operation, Gate):
+        return None
+    if any(isinstance(value, ParameterExpression) for value in operation.params):
+        operation = operation.to_mutable()
+        operation.params = [_bound(value) for value in operation.params]
     try:
-        return np.asarray(operation.to_matrix()) if hasattr(operation, "to_matrix") else None
+        return np.asarray(operation.to_matrix())
     except (CircuitError, TypeError):
         return None
 
 
+def _bound(value: object) -> object:
+    """Return a parameter with numbers for what is open in it, which no whole multiples of each other and pi are."""
+    if not isinstance(value, ParameterExpression):
+        return value
+    names = sorted(value.parameters, key=lambda parameter: (parameter.name, parameter.uuid))
+    return float(value.bind({name: math.exp(-1 - k) for k, name in enumerate(names)}))
+
+
 def _axis(matrix: FloatArray, k: int, width: int) -> str | None:
-    """Return the axis that a matrix leaves alone on its qubit k, the first being the fastest index."""
+    """Return the axis that a matrix leaves alone on its qubit k, the first being the fastest index; FREE if all."""
+    alone = []
     for axis, pauli in PAULIS.items():
         whole = np.kron(np.eye(2 ** (width - 1 - k)), np.kron(pauli, np.eye(2**k)))
         if np.allclose(matrix @ whole, whole @ matrix, atol=TOLERANCE):
-            return axis
-    return None
+            alone.append(axis)
+    return None if not alone else alone[0] if len(alone) == 1 else FREE
 
 
 def _same_shell(one: ControlFlowOp, other: ControlFlowOp) -> bool:

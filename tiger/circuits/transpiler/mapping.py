@@ -20,7 +20,7 @@ from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routi
 from tiger.circuits.transpiler.target import coupling_of
 from tiger.errors import InputError
 
-INCUMBENT_LEVEL = 2
+INCUMBENT_LEVEL, LARGE_LEVEL, LARGE = 2, 1, 100
 BLOCK_LEVELS = (0, 0, 0, 1)
 
 
@@ -95,12 +95,12 @@ def _known(
 ) -> tuple[tuple[Route, ...], Emission | None]:
     """Return Qiskit's own answers on what of the device works: as a route, if it is one, and as a circuit.
 
-    A layout without SWAPs needs no other; SABRE's answer is from level 2 on.
+    A layout without SWAPs needs no other; SABRE's answer is from level 2 on, and on large devices from level 1.
     """
     working = sound(device, coupling)
     layout = vf2_layout(model, working, params.level) if fixed is None else fixed
     route = None if layout is None else in_place(model.skeleton, coupling, layout)
-    if route is not None or params.level < INCUMBENT_LEVEL:
+    if route is not None or params.level < (LARGE_LEVEL if coupling.size > LARGE else INCUMBENT_LEVEL):
         return (() if route is None else (route,)), None
     try:
         known = (sabre_mapping if fixed is None else sabre_routing)(model.dag, working, params.level, params.seed)

@@ -27,12 +27,16 @@ ESCAPES = ("break_loop", "continue_loop")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CircuitModel:
-    """Hold a circuit of n qubits; operation i is on `qubits[i]`, ordered by `steps[i].wires`, and `build.node[i]`."""
+    """Hold a circuit of n qubits; operation i is on `qubits[i]`, ordered by `steps[i].wires`, and `build.node[i]`.
+
+    `axes[i][k]` is the axis it leaves alone on wire k, be it that operations may change places or not.
+    """
 
     dag: DAGCircuit
     operations: list[DAGOpNode]
     qubits: list[tuple[int, ...]]
     steps: list[Step]
+    axes: list[tuple[Axis | None, ...]]
     build: Build
 
     @property
@@ -57,10 +61,11 @@ def model_of(circuit: DAGCircuit | QuantumCircuit, *, commute: bool = True) -> C
     qubits = [tuple([number[qubit] for qubit in node.qargs]) for node in operations]
     reader = _Reader(dag)
     steps = _shared(dag.num_qubits(), [reader.step(*pair) for pair in zip(operations, qubits, strict=True)])
+    axes = [step.axes for step in steps]
     if not commute:
         steps = [step._replace(axes=(None,) * len(step.wires)) for step in steps]
     build = skeleton_of(dag.num_qubits(), steps)
-    return CircuitModel(dag=dag, operations=operations, qubits=qubits, steps=steps, build=build)
+    return CircuitModel(dag=dag, operations=operations, qubits=qubits, steps=steps, axes=axes, build=build)
 
 
 class _Reader:
