@@ -14,6 +14,7 @@ from tiger.circuits.embedding.embedding import EmbeddingParams, perfect_layouts
 from tiger.circuits.embedding.parts import allotted
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
 from tiger.circuits.ising.proposals import ProposalParams, proposals
+from tiger.circuits.ising.static import Losses
 from tiger.circuits.noise.placement import Judge, PlacementParams, Placer
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
@@ -88,7 +89,7 @@ def mapped(
     hunt = Hunt(skeleton, coupling, params, fixed, known)
     hunt.embed()
     if hunt.open:
-        hunt.propose()
+        hunt.propose(None if judge is None else judge.losses())
         hunt.cut()
         hunt.search()
         hunt.polish()
@@ -133,9 +134,9 @@ class Hunt:
             for place in perfect_layouts(self.skeleton, self.coupling, params, self.fixed):
                 self.routes.append(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
 
-    def propose(self) -> None:
-        """Route from the layouts of both Ising formulations."""
-        if self.params.level < PROPOSING:
+    def propose(self, losses: Losses | None = None) -> None:
+        """Route from the layouts of both Ising formulations, which errors count in where they are given."""
+        if self.params.level < PROPOSING or self.stop():
             return
         left_s = self.stop.left_s
         params = ProposalParams(
@@ -143,6 +144,7 @@ class Hunt:
             seed=self.params.seed,
             effort=self.params.effort,
             fixed=self.fixed,
+            losses=losses,
             time_limit_s=None if left_s is None else max(left_s, SHORT_S),
         )
         with self.stage("proposals") as detail:
@@ -157,7 +159,7 @@ class Hunt:
 
     def cut(self) -> None:
         """Route from the layouts of segments that need no SWAP."""
-        if self.fixed is not None or self.params.level < SEGMENTING:
+        if self.fixed is not None or self.params.level < SEGMENTING or self.stop():
             return
         with self.stage("segments") as detail:
             many = ALL if self.coupling.size <= WIDE else FEW

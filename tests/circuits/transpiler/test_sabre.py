@@ -124,3 +124,15 @@ def test_no_perfect_layout_is_none() -> None:
     assert vf2_layout(model_of(RING), LINE, 3) is None
     assert vf2_layout(model_of(RING), CouplingMap.from_full(5), 0) is None
     assert vf2_layout(model_of(QuantumCircuit(2)), LINE, 3) is None
+
+
+def test_a_single_trial_has_to_do_in_little_time() -> None:
+    """Where all trials would take longer than half of the limit; with time enough nothing changes."""
+    circuit, rng = QuantumCircuit(12), np.random.default_rng(0)
+    for _ in range(400):
+        circuit.cx(*rng.choice(12, 2, replace=False).tolist())
+    dag, device = circuit_to_dag(circuit), CouplingMap.from_line(12)
+    whole, brief, ample = (sabre_mapping(dag, device, 3, 1, limit_s) for limit_s in (None, 1e-9, 1e6))
+    assert ample.dag.count_ops() == whole.dag.count_ops()
+    assert brief.dag.count_ops()["swap"] > whole.dag.count_ops()["swap"]
+    assert sorted(brief.start) == list(range(12))

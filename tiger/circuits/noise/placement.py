@@ -9,6 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 from tiger.circuits.coupling import FAR, Coupling, HopArray, IndexArray
+from tiger.circuits.ising.static import Losses, losses_of
 from tiger.circuits.noise.depth import Clock, Costs, Singles, Tape, Watch, costs_of, layers, run, tape_of, unrolled
 from tiger.circuits.noise.noise import Errors
 from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, relabelled
@@ -61,6 +62,9 @@ class Judge(Protocol):
     def lengths(self) -> FloatArray:
         """Return what a SWAP on every edge costs over the mean, [N, N]."""
 
+    def losses(self) -> Losses | None:
+        """Return what a static layout loses by errors, None where they do not matter."""
+
 
 class Success:
     """Judge a route by the negative logarithm of its success probability.
@@ -73,6 +77,8 @@ class Success:
         self, skeleton: Skeleton, singles: Singles, coupling: Coupling, errors: Errors, bound: float = np.inf
     ) -> None:
         self._tape, self._ground = tape_of(skeleton, singles), Ground.of(coupling, costs_of(errors), bound)
+        own = np.concatenate([[0], np.cumsum(singles.gates + singles.reads)])[singles.first]
+        self._losses = losses_of(errors, coupling, np.diff(own).astype(np.float64))
 
     def loss(self, route: Route) -> float:
         """Return the negative logarithm, infinite on a faulty edge."""
@@ -89,6 +95,10 @@ class Success:
         swap = pair + pair.T + np.minimum(pair, pair.T)
         known = swap[np.isfinite(swap)]
         return swap * (len(known) / max(float(known.sum()), TINY))
+
+    def losses(self) -> Losses:
+        """Return the errors by edge and qubit."""
+        return self._losses
 
 
 class Layers:
@@ -109,12 +119,15 @@ class Layers:
         """Return ones."""
         return np.ones_like(self._costs.pair)
 
+    def losses(self) -> None:
+        """Return none."""
+
 
 class Pinned:
     """Judge a route as another judge does, and leave it where it is."""
 
     def __init__(self, judge: Judge) -> None:
-        self.loss, self.lengths = judge.loss, judge.lengths
+        self.loss, self.lengths, self.losses = judge.loss, judge.lengths, judge.losses
 
     def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002
         """Return the route as it is."""

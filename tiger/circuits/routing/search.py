@@ -35,7 +35,7 @@ from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.skeleton import Skeleton
 
 LANES, ROUTES = 4, 6
-CHUNK = 3_000_000
+CHUNK, LEAST = 3_000_000, 4
 NARROW, PASSES, SHARE = 4, 3, 0.2
 OFTEN, RARELY, NARROW_ORDERED, WIDE_ORDERED = 20, 5, 50, 25
 FIRST_SHARE, DETOUR = 0.05, 64
@@ -221,6 +221,8 @@ def _forwards(kits: Kits) -> Kit:
 def _stages(lane: Lane, params: SearchParams) -> Iterator[Stage]:
     """Yield plain routing, then ever wider beams, as long as several passes fit a stage; none if not even one does."""
     work, passage = params.work // LANES, _passage(lane)
+    if LEAST * work < passage:
+        return
     first = Stage(0, 100, max(int(FIRST_SHARE * work), min(work, 2 * PASSES * passage)))
     yield first
     widest = min(params.width, int(SHARE * work / (PASSES * passage)))

@@ -1,5 +1,6 @@
 """The mapping of a Qiskit circuit on a device: model, Qiskit's own answer, search, and the routed circuit."""
 
+import time
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routi
 from tiger.circuits.transpiler.target import coupling_of
 from tiger.errors import InputError
 
+SHORT_S = 1e-3
 INCUMBENT_LEVEL, LARGE_LEVEL, LARGE = 2, 1, 100
 BLOCK_LEVELS = (0, 0, 0, 1)
 
@@ -41,9 +43,11 @@ def mapping(
     2 on there are never more CX gates than after Qiskit's own layout and routing, or its routing alone, with the same
     level and seed, or there is no less of another objective. InputError for circuits that cannot be mapped.
     """
+    begun = time.perf_counter()
     coupling, model = coupling_of(device), model_of(dag, commute=params.commute)
     _check(model, coupling, fixed)
     own, known = _known(model, coupling, device, params, fixed)
+    params = _shortened(params, time.perf_counter() - begun)
     aim = aim_of(params.objective, model, coupling, device, own)
     found = _kept(mapped(model.skeleton, coupling, params, fixed=fixed, known=own, judge=aim.judge), fixed)
     route = found.route if fixed is not None else _settled(found.route, model.skeleton, coupling)
@@ -103,11 +107,18 @@ def _known(
     if route is not None or params.level < (LARGE_LEVEL if coupling.size > LARGE else INCUMBENT_LEVEL):
         return (() if route is None else (route,)), None
     try:
-        known = (sabre_mapping if fixed is None else sabre_routing)(model.dag, working, params.level, params.seed)
+        sabre = sabre_mapping if fixed is None else sabre_routing
+        known = sabre(model.dag, working, params.level, params.seed, params.time_limit_s)
     except TranspilerError:
         return (), None
     own = route_of(model, coupling, known)
     return (() if own is None else (own,)), known
+
+
+def _shortened(params: LayoutParams, spent_s: float) -> LayoutParams:
+    """Return the parameters with what is left of a time limit."""
+    limit_s = params.time_limit_s
+    return params if limit_s is None else replace(params, time_limit_s=max(limit_s - spent_s, SHORT_S))
 
 
 def _kept(found: Mapped, fixed: IndexArray | None) -> Mapped:

@@ -1,6 +1,8 @@
 """Qiskit's own answers, which a search starts from and never falls behind."""
 
+import time
 from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 from qiskit.circuit import QuantumRegister
@@ -53,27 +55,50 @@ def _pairs_only(model: CircuitModel) -> DAGCircuit:
     return dag
 
 
-def sabre_mapping(dag: DAGCircuit, device: Target | CouplingMap, level: int, seed: int) -> Emission:
-    """Lay a circuit out and route it with SABRE as Qiskit's optimisation level does (arXiv:2409.08368)."""
-    sabre = SabreLayout(
-        device, max_iterations=ITERATIONS[level], seed=seed, swap_trials=TRIALS[level], layout_trials=TRIALS[level]
-    )
-    sabre.property_set = PropertySet()
-    routed = sabre.run(dag)
-    place = sabre.property_set["layout"]
-    index = sabre.property_set["original_qubit_indices"]
-    start = [place[qubit] for qubit in sorted(index, key=index.__getitem__)]
-    final = sabre.property_set["final_layout"]
-    return Emission(routed, start, [final[routed.qubits[p]] for p in start])
+def sabre_mapping(
+    dag: DAGCircuit, device: Target | CouplingMap, level: int, seed: int, limit_s: float | None = None
+) -> Emission:
+    """Lay a circuit out and route it with SABRE as Qiskit's optimisation level does (arXiv:2409.08368).
+
+    A single trial has to do where all of them would take more than half of `limit_s` seconds.
+    """
+
+    def mapped(trials: int, iterations: int) -> Emission:
+        sabre = SabreLayout(device, max_iterations=iterations, seed=seed, swap_trials=trials, layout_trials=trials)
+        sabre.property_set = PropertySet()
+        routed = sabre.run(dag)
+        place = sabre.property_set["layout"]
+        index = sabre.property_set["original_qubit_indices"]
+        start = [place[qubit] for qubit in sorted(index, key=index.__getitem__)]
+        final = sabre.property_set["final_layout"]
+        return Emission(routed, start, [final[routed.qubits[p]] for p in start])
+
+    return _within(limit_s, mapped, TRIALS[level], ITERATIONS[level])
 
 
-def sabre_routing(dag: DAGCircuit, device: Target | CouplingMap, level: int, seed: int) -> Emission:
-    """Route a circuit on device qubits with SABRE as Qiskit's optimisation level does."""
-    sabre = SabreSwap(device, heuristic="decay" if level else "basic", seed=seed, trials=TRIALS[level])
-    sabre.property_set = PropertySet()
-    routed = sabre.run(dag)
-    final = sabre.property_set["final_layout"]
-    return Emission(routed, list(range(routed.num_qubits())), [final[qubit] for qubit in routed.qubits])
+def sabre_routing(
+    dag: DAGCircuit, device: Target | CouplingMap, level: int, seed: int, limit_s: float | None = None
+) -> Emission:
+    """Route a circuit on device qubits with SABRE as Qiskit's optimisation level does; `limit_s` as above."""
+
+    def routed(trials: int, _: int) -> Emission:
+        sabre = SabreSwap(device, heuristic="decay" if level else "basic", seed=seed, trials=trials)
+        sabre.property_set = PropertySet()
+        routed = sabre.run(dag)
+        final = sabre.property_set["final_layout"]
+        return Emission(routed, list(range(routed.num_qubits())), [final[qubit] for qubit in routed.qubits])
+
+    return _within(limit_s, routed, TRIALS[level], 1)
+
+
+def _within(limit_s: float | None, run: Callable[[int, int], Emission], trials: int, iterations: int) -> Emission:
+    """Return a run of so many trials and iterations, or of one where the others would take too long."""
+    if limit_s is None:
+        return run(trials, iterations)
+    begun = time.perf_counter()
+    first = run(1, 1)
+    whole_s = trials * iterations * (time.perf_counter() - begun)
+    return first if 2 * whole_s > limit_s else run(trials, iterations)
 
 
 def route_of(model: CircuitModel, coupling: Coupling, routed: Emission) -> Route | None:
