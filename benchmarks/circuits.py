@@ -97,12 +97,17 @@ def _sabre(case: Case, seed: int, limit: float) -> Found:
 
 
 def _tket(case: Case) -> Found:
-    """Run tket's default mapping; a BRIDGE becomes four CX."""
+    """Run tket's default mapping on the qubits in use, as idle ones can abort it; a BRIDGE becomes four CX."""
     from pytket.architecture import Architecture
     from pytket.extensions.qiskit import qiskit_to_tk, tk_to_qiskit
     from pytket.passes import DefaultMappingPass
 
-    circuit, begun = qiskit_to_tk(case.circuit), time.perf_counter()
+    busy = {qubit for each in case.circuit.data for qubit in each.qubits}
+    used = {qubit: k for k, qubit in enumerate(qubit for qubit in case.circuit.qubits if qubit in busy)}
+    slim = QuantumCircuit(len(used))
+    for each in case.circuit.data:
+        slim.append(each.operation, [used[qubit] for qubit in each.qubits])
+    circuit, begun = qiskit_to_tk(slim), time.perf_counter()
     DefaultMappingPass(Architecture(case.coupling.edges.tolist()), False).apply(circuit)
     seconds = time.perf_counter() - begun
     routed = tk_to_qiskit(circuit, replace_implicit_swaps=True)
