@@ -7,7 +7,7 @@ from typing import TypeVar
 from numba import njit
 from numba.core import event
 
-MESSAGE = "compiling search kernels, about 20 s for a solver; they are kept, so this happens once after installation"
+MESSAGE = "compiling search kernels, 20 s to a minute; they are kept, so this happens once after installation"
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

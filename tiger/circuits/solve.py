@@ -83,10 +83,14 @@ def mapped(
 ) -> Mapped:
     """Map a circuit; `fixed[n]` is a layout it has to start from, `known` are routes that the result must not exceed.
 
-    What counts is the extra CX gates, or what the judge says. Same arguments, same route, whatever the number of
-    threads. Raises InputError when parts of the circuit do not fit those of the device.
+    What counts is the extra CX gates, those in blocks of control flow left out, or what the judge says. Same arguments,
+    same route, whatever the number of threads. Raises InputError when parts of the circuit do not fit those of the
+    device.
     """
     hunt = Hunt(skeleton, coupling, params, fixed, known)
+    if known:
+        with hunt.stage("known"):
+            pass
     hunt.embed()
     if hunt.open:
         hunt.propose(None if judge is None else judge.losses())
