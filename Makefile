@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo       map two problems through the service and draw one of them"
+	@echo "make demo       map two problems and a circuit through the service"
 	@echo "make test       run the quick test suite with branch coverage"
 	@echo "make serve      run the REST service on port 8000"
 	@echo "make lint       check style, format and types"
