@@ -54,6 +54,7 @@ class _Writer:
         self.dag = model.dag.copy_empty_like()
         self.dag.make_physical(len(self.place))
         self._append = self.dag.apply_operation_back
+        self._apply = self.dag._apply_op_node_back
         self._bits = self.dag.qubits
         self._at = [self._bits[place] for place in self.place]
         self._now = dict.fromkeys(model.build.wires, -1)
@@ -133,7 +134,9 @@ class _Writer:
             if node.is_control_flow():
                 self._flow(i)
             else:
-                self._append(node.op, tuple([at[qubit] for qubit in qubits[i]]), node.cargs, check=False)
+                # As a node, since asking for its operation would make that anew in Python.
+                node.qargs = tuple([at[qubit] for qubit in qubits[i]])
+                self._apply(node)
 
     def _flow(self, i: int) -> None:
         """Write control flow, which may touch more qubits than before."""
