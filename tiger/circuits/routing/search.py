@@ -34,7 +34,7 @@ from tiger.circuits.routing.router import route
 from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.skeleton import Skeleton
 
-LANES, ROUTES = 4, 6
+LANES, FEW, LITTLE, ROUTES = 4, 2, 1_000_000, 6
 CHUNK, LEAST = 3_000_000, 4
 NARROW, PASSES, SHARE = 4, 3, 0.2
 OFTEN, RARELY, NARROW_ORDERED, WIDE_ORDERED = 20, 5, 50, 25
@@ -53,6 +53,11 @@ class SearchParams:
     width: int = 512
     seed: int = 0
     threads: int = 1
+
+    @property
+    def lanes(self) -> int:
+        """Return the number of lanes, fewer where it takes longer to set them up than to search."""
+        return LANES if self.work > LITTLE else FEW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,9 +111,10 @@ def _searched(
     """Search, with the best known route as the first."""
     known = origins.routes[0]
     kits = ways_of(skeleton, coupling)
-    lanes = [_lane(kits, _pool(coupling, skeleton, origins, number), [params.seed, number]) for number in range(LANES)]
+    pools = [_pool(coupling, skeleton, origins, number, params.lanes) for number in range(params.lanes)]
+    lanes = [_lane(kits, pool, [params.seed, number]) for number, pool in enumerate(pools)]
     _shared(lanes, known)
-    with abreast(LANES, params.threads) as everywhere:
+    with abreast(len(lanes), params.threads) as everywhere:
         for stage in _stages(lanes[0], params):
             lanes = [_widened(lane, stage.width) for lane in lanes]
             for left in range(stage.work, 0, -CHUNK):
@@ -166,8 +172,8 @@ def _most(skeleton: Skeleton, coupling: Coupling) -> int:
     return len(skeleton.pairs) * min(int(coupling.hops[coupling.hops < FAR].max(initial=0)), DETOUR)
 
 
-def _pool(coupling: Coupling, skeleton: Skeleton, origins: Origins, number: int) -> Pool:
-    """Return the pool of a lane, with its share of the origins."""
+def _pool(coupling: Coupling, skeleton: Skeleton, origins: Origins, number: int, lanes: int) -> Pool:
+    """Return the pool of one of so many lanes, with its share of the origins."""
     count, size = len(skeleton.pairs), coupling.size
     none = np.zeros(count, np.bool_)
     layouts = origins.layouts if origins.fixed is None else (origins.fixed,)
@@ -175,8 +181,8 @@ def _pool(coupling: Coupling, skeleton: Skeleton, origins: Origins, number: int)
     anchors += origins.anchors if origins.fixed is None else ()
     parted = bool(coupling.part.max(initial=0) > 0)
     if parted:
-        anchors += [Anchor(place=origins.routes[0].start, done=none)] * LANES
-    mine = anchors[number::LANES] if origins.fixed is None else anchors[:1]
+        anchors += [Anchor(place=origins.routes[0].start, done=none)] * lanes
+    mine = anchors[number::lanes] if origins.fixed is None else anchors[:1]
     order = [np.concatenate([np.flatnonzero(a.done), np.flatnonzero(~a.done)]) for a in mine]
     steps = 2 * count + 1 + _most(skeleton, coupling) + max((len(r.steps) for r in origins.routes), default=0)
     pool = Pool(
@@ -193,7 +199,7 @@ def _pool(coupling: Coupling, skeleton: Skeleton, origins: Origins, number: int)
         turn=np.zeros(TURNS, np.int64),
     )
     pool.turn[PARTED] = int(parted)
-    for e, known in enumerate(origins.routes[number::LANES][:ROUTES]):
+    for e, known in enumerate(origins.routes[number::lanes][:ROUTES]):
         _keep(pool, e, known)
     return pool
 
@@ -220,7 +226,7 @@ def _forwards(kits: Kits) -> Kit:
 
 def _stages(lane: Lane, params: SearchParams) -> Iterator[Stage]:
     """Yield plain routing, then ever wider beams, as long as several passes fit a stage; none if not even one does."""
-    work, passage = params.work // LANES, _passage(lane)
+    work, passage = params.work // params.lanes, _passage(lane)
     if LEAST * work < passage:
         return
     first = Stage(0, 100, max(int(FIRST_SHARE * work), min(work, 2 * PASSES * passage)))
