@@ -175,7 +175,7 @@ class _Builder:
         wire.earlier = [node]
         return node
 
-    def _node(self, wires: tuple[int, ...], bridge: bool) -> int:  # noqa: FBT001
+    def _node(self, wires: tuple[int, ...], bridge: bool) -> int:  # noqa: FBT001 (a field)
         """Append a node."""
         self._pairs += wires[:2]
         self._bridge.append(bridge)

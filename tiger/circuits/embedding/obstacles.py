@@ -66,7 +66,7 @@ class Obstacles:
             self._merge(big, small, flip=self._colour[a] == self._colour[b])
         self._inside[big] += 1
 
-    def _merge(self, big: int, small: int, flip: bool) -> None:  # noqa: FBT001
+    def _merge(self, big: int, small: int, flip: bool) -> None:  # noqa: FBT001 (a parity, not a mode)
         """Let the smaller component join the larger one, in its colours."""
         for v in self._members[small]:
             self._root[v] = big

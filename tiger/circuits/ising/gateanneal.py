@@ -55,7 +55,7 @@ def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tu
     in hops, the number of moves, and a seed.
     """
     warm, cool, moves, seed = plan
-    np.random.seed(seed)  # noqa: NPY002
+    np.random.seed(seed)
     heat, ratio = warm, (cool / warm) ** (1.0 / moves)
     for _ in range(moves):
         heat *= ratio
@@ -68,7 +68,7 @@ def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tu
         away = old if roll(2) else arcs.back[old]
         if other >= 0:
             change += pull(arcs, flow, arc, other, away) - pull(arcs, flow, arc, other, arc[other])
-        if change <= 0 or np.random.random() < np.exp(-change / heat):  # noqa: NPY002
+        if change <= 0 or np.random.random() < np.exp(-change / heat):
             row = holder[flow.level[gate]]
             if other >= 0:
                 put(arcs, row, arc, other, away)
@@ -141,4 +141,4 @@ def pull(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int, to: int) -> int:
 @kernel
 def roll(sides: int) -> int:
     """Return a random number from 0 to sides - 1."""
-    return int(np.random.randint(sides))  # noqa: NPY002
+    return int(np.random.randint(sides))

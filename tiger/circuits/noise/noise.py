@@ -203,7 +203,7 @@ class _Table:
         """Return the duration by qubits."""
         return self._filled(lambda row: row.duration)
 
-    def gates(self, alike: bool) -> Iterator[Gate]:  # noqa: FBT001
+    def gates(self, alike: bool) -> Iterator[Gate]:  # noqa: FBT001 (a property of the gate)
         """Yield the two-qubit gates; none for an operation of another width."""
         if self.width == 2:
             seconds = self.seconds()

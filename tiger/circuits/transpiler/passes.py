@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ANCILLA = "ancilla"
 
 
-class TigerLayout(AnalysisPass):  # type: ignore[misc]
+class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
     """Choose a layout by the cost of the routed circuit.
 
     Sets `layout`; follow with FullAncillaAllocation, EnlargeWithAncilla, ApplyLayout and a routing pass.
@@ -43,7 +43,7 @@ class TigerLayout(AnalysisPass):  # type: ignore[misc]
         self.property_set["layout"] = layout
 
 
-class TigerRouting(TransformationPass):  # type: ignore[misc]
+class TigerRouting(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     """Route a circuit on device qubits, as SabreSwap does.
 
     Sets `final_layout`, after one that is there. TranspilerError for gates on more than two qubits, for a circuit that
@@ -70,7 +70,7 @@ class TigerRouting(TransformationPass):  # type: ignore[misc]
         return routed.dag
 
 
-class TigerMapping(TransformationPass):  # type: ignore[misc]
+class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     """Lay a circuit out and route it at once, as SabreLayout does.
 
     Sets `layout` with ancillas, `original_qubit_indices`, and `final_layout`, after one that is there. TranspilerError
@@ -91,7 +91,7 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]
         return _laid_out(self.property_set, dag, routed)
 
 
-class TigerSabreMapping(TransformationPass):  # type: ignore[misc]
+class TigerSabreMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     """Lay a circuit out for SABRE's routing, and route it so; the layout may be SabreLayout's if that is better.
 
     Sets what TigerMapping does.

@@ -20,7 +20,7 @@ SABRE_NAMES = (None, "default", "sabre")
 BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
 
 
-class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]
+class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit has no types
     """Lay circuits out with TIGER, and route them as well where the routing stage is TIGER's, too.
 
     With SABRE's routing the layout is judged by it from level 2 on. The environment variable TIGER_LAYOUT_EFFORT
@@ -41,7 +41,7 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]
         return stage
 
 
-class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]
+class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit has no types
     """Route circuits with TIGER, then look for better qubits for the result by VF2PostLayout, as the presets do.
 
     Without error rates there are none, and VF2PostLayout does not run.
