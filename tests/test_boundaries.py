@@ -46,10 +46,17 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         VALUES | {"core", "topologies", "formats", "solvers", "partition", "mapper", "door"},
         GRAPHS | {"dimod", "numba", "qiskit", "rustworkx"},
     ),
-    "plot": (VALUES | {"core"}, GRAPHS | {"matplotlib"}),
-    "api": (VALUES | {"core", "formats", "topologies", "solvers", "mapper", "door", "circuits", "package"}, SERVICE),
+    "pipeline": (
+        VALUES | {"core", "topologies", "formats", "solvers", "partition", "mapper", "door"},
+        GRAPHS | {"numba"},
+    ),
+    "plot": (VALUES | {"core", "pipeline"}, GRAPHS | {"matplotlib"}),
+    "api": (
+        VALUES | {"core", "formats", "topologies", "solvers", "mapper", "door", "circuits", "pipeline", "package"},
+        SERVICE,
+    ),
     "cli": (
-        VALUES | {"core", "topologies", "solvers", "mapper", "door", "circuits", "api", "package"},
+        VALUES | {"core", "topologies", "solvers", "mapper", "door", "circuits", "pipeline", "api", "package"},
         {"typer", "rich"},
     ),
     "package": (set(), set()),
@@ -58,6 +65,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
 FILES = {
     **dict.fromkeys(("exchange", "portfolio", "recorded", "request", "sampling", "testing"), "mapper"),
     **dict.fromkeys(("samplefile", "terms"), "door"),
+    "charts": "plot",
     **dict.fromkeys(("__main__", "console", "options", "summary"), "cli"),
 }
 

@@ -1,0 +1,1 @@
+"""Exact splits of a chain of layers into stages."""

@@ -1,0 +1,1 @@
+"""Requests and reports of placements."""

@@ -1,0 +1,1 @@
+"""Placements in the words of training and serving systems."""

@@ -1,0 +1,1 @@
+"""Ranks of tensor, pipeline and data parallel groups on devices."""

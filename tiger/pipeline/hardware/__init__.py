@@ -1,0 +1,1 @@
+"""Readers of clusters: documents, node groups and what machines say of themselves."""

@@ -1,0 +1,107 @@
+"""The model: layers in the order of the pipeline, what each costs, holds and sends."""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tiger.errors import InputError
+from tiger.model.arrays import FloatArray, IntArray, amounts, locked, unique_names, unstated
+
+LayerKind = Literal["embedding", "layer", "mtp", "head"]
+WEIGHT_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Layers:
+    """Hold L layers in the order in which a pipeline runs them; a stage is a run of consecutive ones.
+
+    Times are seconds of one microbatch on a device of speed 1, `backward_s` without recomputation, of which
+    `weight_s` (default: half of it) makes gradients of weights and may be put off. `parameter_bytes` are weights,
+    `state_bytes` (default: those) what a device holds of a layer all the time, `held_bytes` what it holds for every
+    microbatch in flight. `crossing_bytes[L + 1]` is what one microbatch sends forward over the boundary before each
+    layer, 0 at both ends; gradients of the same size come back. `reduced_bytes` is what one forward pass of a layer
+    all-reduces among tensor-parallel ranks, in `reductions` calls; the backward pass does the same.
+    `tied` names groups of layers that share the parameters of the first of them: a stage that holds several holds
+    them once, and stages that each hold one all-reduce the gradient once in an iteration.
+    `kinds` say what a system makes of a layer (default: all "layer"), `modules` what its code calls it (default: its
+    name). `sliced` says that the layers can be cut among tensor-parallel ranks.
+    """
+
+    names: tuple[str, ...]
+    forward_s: FloatArray
+    backward_s: FloatArray
+    parameter_bytes: FloatArray
+    crossing_bytes: FloatArray
+    weight_s: FloatArray = field(default_factory=unstated)
+    state_bytes: FloatArray = field(default_factory=unstated)
+    held_bytes: FloatArray = field(default_factory=unstated)
+    reduced_bytes: FloatArray = field(default_factory=unstated)
+    reductions: FloatArray = field(default_factory=unstated)
+    kinds: tuple[LayerKind, ...] = ()
+    modules: tuple[str, ...] = ()
+    tied: tuple[tuple[int, ...], ...] = ()
+    sliced: bool = False
+
+    def __post_init__(self) -> None:
+        """Check every bound, fill the defaults in and make the arrays read-only; raise InputError naming the field."""
+        names = unique_names("model/layers", self.names)
+        size = len(names)
+        object.__setattr__(self, "names", names)
+        for name in ("forward_s", "backward_s", "parameter_bytes"):
+            object.__setattr__(self, name, amounts(f"model/{name}", getattr(self, name), size))
+        defaults = {
+            "weight_s": self.backward_s * WEIGHT_SHARE,
+            "state_bytes": self.parameter_bytes,
+            "held_bytes": np.zeros(size),
+            "reduced_bytes": np.zeros(size),
+            "reductions": np.zeros(size),
+        }
+        for name, default in defaults.items():
+            stated = getattr(self, name)
+            object.__setattr__(self, name, amounts(f"model/{name}", stated if len(stated) else default, size))
+        if (self.weight_s > self.backward_s).any():
+            late = names[int(np.argmax(self.weight_s > self.backward_s))]
+            raise InputError("model/weight_s", f"expected no more than backward_s, got more at layer {late!r}")
+        object.__setattr__(self, "crossing_bytes", amounts("model/crossing_bytes", self.crossing_bytes, size + 1))
+        object.__setattr__(self, "kinds", self._labels("kinds", ("layer",) * size))
+        object.__setattr__(self, "modules", self._labels("modules", names))
+        unknown = next((kind for kind in self.kinds if kind not in get_args(LayerKind)), None)
+        if unknown is not None:
+            raise InputError("model/kinds", f"expected one of {', '.join(get_args(LayerKind))}, got {unknown!r}")
+        if any(not 0 <= member < size for group in self.tied for member in group):
+            raise InputError("model/tied", f"expected layers from 0 to {size - 1}")
+
+    @property
+    def size(self) -> int:
+        """Return L, the number of layers."""
+        return len(self.names)
+
+    def _labels(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        """Return one label a layer."""
+        stated = tuple(getattr(self, name)) or default
+        if len(stated) != self.size:
+            raise InputError(f"model/{name}", f"expected {self.size} names, got {len(stated)}")
+        return stated
+
+    @staticmethod
+    def crossing(sent_bytes: ArrayLike, source: IntArray, target: IntArray) -> FloatArray:
+        """Return the bytes over each of L + 1 boundaries, for edges from positions `source[e]` to later `target[e]`.
+
+        Layer i sends `sent_bytes[i]` to all that consume it; it crosses each boundary up to the last of them once.
+        O(L + edges).
+        """
+        sent = np.asarray(sent_bytes, np.float64)
+        size = len(sent)
+        last = np.arange(size)
+        np.maximum.at(last, source, target)
+        steps = np.zeros(size + 2)
+        np.add.at(steps, np.arange(size) + 1, sent)
+        np.add.at(steps, last + 1, -sent)
+        steps = np.cumsum(steps)[: size + 1]
+        # What is subtracted again leaves rounding behind where nothing crosses.
+        open_ends = np.zeros(size + 2, np.int64)
+        np.add.at(open_ends, np.arange(size) + 1, 1)
+        np.add.at(open_ends, last + 1, -1)
+        return locked(np.where(np.cumsum(open_ends)[: size + 1] > 0, np.maximum(steps, 0.0), 0.0))

@@ -1,0 +1,1 @@
+"""Readers of models: profiles, layer tables and transformers by their shape."""

@@ -1,0 +1,50 @@
+"""A plan: which layers a stage holds, and which devices it runs on."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import IntArray, frozen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Plan:
+    """Hold the cuts of S stages and the devices of p positions of the pipeline, S = p x v with v virtual stages each.
+
+    Stage j holds layers `cuts[j]` to `cuts[j + 1] - 1`, at least one, and runs at position j mod p. `grid[p, d, t]` is
+    the device of every rank: of each of d data-parallel replicas, and of each of t tensor-parallel ranks in it.
+    """
+
+    cuts: tuple[int, ...]
+    grid: IntArray
+
+    def __post_init__(self) -> None:
+        """Check the shape and make the array read-only; a fault here is the caller's own, and raises ValueError."""
+        grid = np.asarray(self.grid, np.int64)
+        if grid.ndim != 3 or not grid.size or len(np.unique(grid)) != grid.size:
+            raise ValueError(f"expected different devices in an array of three axes, got shape {grid.shape}")
+        if (np.diff(self.cuts) < 1).any() or (len(self.cuts) - 1) % len(grid) or len(self.cuts) < 2:
+            raise ValueError(f"expected rising cuts of a multiple of {len(grid)} stages, got {self.cuts}")
+        object.__setattr__(self, "cuts", tuple(int(cut) for cut in self.cuts))
+        object.__setattr__(self, "grid", frozen(grid))
+
+    @classmethod
+    def line(cls, cuts: tuple[int, ...], devices: tuple[int, ...]) -> Self:
+        """Return the plan of a pipeline with one device a position."""
+        return cls(cuts=cuts, grid=np.array(devices, np.int64).reshape(-1, 1, 1))
+
+    @property
+    def stages(self) -> int:
+        """Return S, the number of stages, virtual ones included."""
+        return len(self.cuts) - 1
+
+    @property
+    def positions(self) -> int:
+        """Return p, the number of positions of the pipeline."""
+        return len(self.grid)
+
+    @property
+    def virtual(self) -> int:
+        """Return v, the number of stages at a position."""
+        return self.stages // self.positions
