@@ -1,0 +1,22 @@
+"""How large a model, and a number in it, may be."""
+
+from tiger.errors import InputError
+from tiger.formats.values import amount, shown
+
+LAYER_LIMIT = 200_000
+# Sums and products of numbers up to here stay far inside float64.
+COST_LIMIT = 1e30
+
+
+def check_size(field: str, count: int, limit: int) -> None:
+    """Raise InputError of a field that states more layers than allowed."""
+    if count > limit:
+        raise InputError(field, f"expected at most {limit} layers, got more")
+
+
+def cost(field: str, value: object) -> float:
+    """Return a number of seconds or bytes, small enough to be added up and multiplied, or raise InputError."""
+    number = amount(field, value)
+    if number > COST_LIMIT:
+        raise InputError(field, f"expected a number from 0 to {COST_LIMIT:g}, got {shown(value)}")
+    return number

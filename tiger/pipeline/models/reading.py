@@ -1,0 +1,65 @@
+"""Models, told apart by the ending of a file, by a SPEC, or by the keys of a document."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tiger.errors import InputError
+from tiger.formats.files import read_json
+from tiger.formats.text import read_text
+from tiger.formats.values import shown
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.limits import LAYER_LIMIT
+from tiger.pipeline.models.pipedream import layers_of_graph
+from tiger.pipeline.models.spec import PREFIX, SYNTAX, shape_of_document, shape_of_spec
+from tiger.pipeline.models.table import layers_of_csv, layers_of_table
+from tiger.pipeline.models.transformer import layers_of_shape
+
+
+def read_model(source: Path | str, max_layers: int = LAYER_LIMIT) -> Layers:
+    """Return the layers of a SPEC `transformer:..` or of a file: `.txt` of PipeDream, a table as `.csv` or `.json`.
+
+    A `.json` may hold whatever `model_of_document` takes. Raises InputError of `model` or below.
+    """
+    # Told first, as a SPEC may end like a file.
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return model_of_document(source, max_layers)
+    path = Path(source)
+    reader = _FILES.get(path.suffix.lower())
+    if reader is None:
+        what = f"expected a file ending in {', '.join(_FILES)}, or a SPEC such as {SYNTAX}"
+        raise InputError("model", f"{what}, got {shown(str(source), 300)}")
+    return reader(read_text(path, "model"), max_layers)
+
+
+def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
+    """Return the layers of `{"layers": [..]}`, `{"transformer": {..}}`, `{"graph": "text of graph.txt"}` or a SPEC.
+
+    A list is a table of layers. No string is opened as a file. Raises InputError of `model` or below.
+    """
+    if isinstance(document, str) and document.startswith(PREFIX):
+        return layers_of_shape(shape_of_spec(document), max_layers)
+    if isinstance(document, list) or (isinstance(document, dict) and "layers" in document):
+        return layers_of_table(document, max_layers)
+    if not isinstance(document, dict) or len(document) != 1 or not document.keys() & {"transformer", "graph"}:
+        what = f"expected an object with one of layers, transformer and graph, or a SPEC such as {SYNTAX}"
+        raise InputError("model", f"{what}, got {_described(document)}")
+    if "transformer" in document:
+        return layers_of_shape(shape_of_document(document["transformer"]), max_layers)
+    text = document["graph"]
+    if not isinstance(text, str):
+        raise InputError("model/graph", f"expected the text of a graph.txt, got {shown(text)}")
+    return layers_of_graph(text, max_layers)
+
+
+def _described(document: object) -> str:
+    """Describe a document that is no model."""
+    if not isinstance(document, dict):
+        return shown(document)
+    return f"an object with {', '.join(shown(key) for key in list(document)[:4]) or 'no keys'}"
+
+
+_FILES: dict[str, Callable[[str, int], Layers]] = {
+    ".txt": layers_of_graph,
+    ".csv": layers_of_csv,
+    ".json": lambda text, max_layers: model_of_document(read_json(text, "model"), max_layers),
+}

@@ -1,0 +1,105 @@
+"""Transformers described by their shape: their layers, and what they send in an iteration."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.model.arrays import FloatArray
+from tiger.pipeline.layers import LayerKind, Layers
+from tiger.pipeline.models.limits import LAYER_LIMIT, check_size
+from tiger.pipeline.models.parts import NUMBER_BYTES, decoder_of, embedding_of, head_of, sent_bytes
+from tiger.pipeline.models.shape import FIELD, Shape
+
+# Weights, gradients and Adam's fp32 copies as Megatron Core adds them up: gradients are fp32 with bf16, both with fp16.
+STATE_BYTES = {"bf16": 18, "fp16": 20, "fp32": 16}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volumes:
+    """Hold the bytes that all devices together send in an iteration, by the group in which they do.
+
+    `tied_bytes` are gradients of the matrix that the stages of the embedding and of the head share.
+    """
+
+    tensor_bytes: float
+    pipeline_bytes: float
+    data_bytes: float
+    tied_bytes: float
+
+
+def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
+    """Return the L + 2 layers of a shape: the embedding, those of the decoder, and the head with last norm and loss.
+
+    What is held for a microbatch assumes sequence parallelism, so that each of t tensor-parallel ranks has a t-th of
+    it. The state is that of Adam, of which nothing is shared out among replicas: 18 bytes a parameter in bf16, 20 in
+    fp16, 16 in fp32. Experts stay with their layer. O(L). Raises InputError for more than `max_layers`.
+
+    Source: Korthikanti et al., MLSys 2023, arXiv:2205.05198.
+    """
+    check_size(f"{FIELD}/layers", shape.layers + 2, max_layers)
+    parts = [embedding_of(shape), *[decoder_of(shape)] * shape.layers, head_of(shape)]
+    weight_flops = np.array([part.weight_flops for part in parts])
+    forward_flops = weight_flops + np.array([part.other_flops for part in parts])
+    # Whole numbers may be beyond 2**63 here.
+    parameters = np.array([part.parameters for part in parts], np.float64)
+    layer: LayerKind = "layer"
+    return Layers(
+        names=("embedding", *(f"decoder.layers.{k}" for k in range(shape.layers)), "output_layer"),
+        forward_s=forward_flops / shape.pace,
+        backward_s=2 * forward_flops / shape.pace,
+        weight_s=weight_flops / shape.pace,
+        parameter_bytes=parameters * NUMBER_BYTES[shape.dtype],
+        state_bytes=parameters * STATE_BYTES[shape.dtype],
+        held_bytes=np.array([part.held_bytes for part in parts], np.float64),
+        crossing_bytes=_crossing(shape),
+        reduced_bytes=np.array([part.reduced_bytes for part in parts]),
+        reductions=np.array([part.reductions for part in parts], np.float64),
+        kinds=("embedding", *(layer,) * shape.layers, "head"),
+        tied=((0, shape.layers + 1),) if shape.shared else (),
+        sliced=True,
+    )
+
+
+def parameter_count(shape: Shape) -> int:
+    """Return the number of parameters, a shared matrix counted once."""
+    ends = embedding_of(shape).parameters + head_of(shape).parameters
+    shared = shape.vocabulary * shape.hidden if shape.shared else 0
+    return int(ends + shape.layers * decoder_of(shape).parameters - shared)
+
+
+def volumes(shape: Shape, *, tensor: int = 1, pipeline: int = 1, data: int = 1, microbatches: int = 1) -> Volumes:
+    r"""Return what a tensor- x pipeline- x data-parallel iteration sends, with m microbatches a replica.
+
+    To all-reduce B bytes, r ranks of a ring send 2 (r - 1) B in all, just under the 2 B each of the source. With S the
+    bytes that one layer hands to the next, W those of the weights, and M those of a matrix that two stages share:
+
+    .. math:: 2 (t - 1) d m (4 L S + 2 S + 12 b s),\quad 2 (p - 1) d m S,\quad 2 (d - 1) W,\quad 2 d M
+
+    where the embedding is reduced in the forward pass, the input of the head in the backward pass, and the loss by
+    three numbers a token. Ranks of a stage send a share of S each. Raises InputError.
+
+    Source: Anthony et al., HOTI 2024, arXiv:2408.10197.
+    """
+    for name, value in (("tensor", tensor), ("pipeline", pipeline), ("data", data), ("microbatches", microbatches)):
+        if value < 1:
+            raise InputError(name, f"expected a whole number >= 1, got {value}")
+    if pipeline > shape.layers + 2:
+        raise InputError("pipeline", f"expected at most {shape.layers + 2} stages, got {pipeline}")
+    ends = embedding_of(shape).reduced_bytes + head_of(shape).reduced_bytes
+    reduced = 2 * (ends + shape.layers * decoder_of(shape).reduced_bytes)
+    number = NUMBER_BYTES[shape.dtype]
+    matrix = shape.vocabulary * shape.hidden * number if shape.shared and pipeline > 1 else 0
+    return Volumes(
+        tensor_bytes=2.0 * (tensor - 1) * data * microbatches * reduced,
+        pipeline_bytes=2.0 * (pipeline - 1) * data * microbatches * sent_bytes(shape),
+        data_bytes=2.0 * (data - 1) * (parameter_count(shape) * number + matrix),
+        tied_bytes=2.0 * data * matrix,
+    )
+
+
+def _crossing(shape: Shape) -> FloatArray:
+    """Return the bytes before each layer, and after the last."""
+    crossing = np.full(shape.layers + 3, float(sent_bytes(shape)))
+    crossing[[0, -1]] = 0.0
+    return crossing
