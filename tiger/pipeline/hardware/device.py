@@ -1,0 +1,40 @@
+"""What devices of one type have in common: kind, memory and speed."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from tiger.errors import InputError
+from tiger.formats.values import amount, positive, shown
+from tiger.pipeline.cluster import DeviceKind
+
+DEVICE_FIELDS = ("kind", "memory_bytes", "speed")
+_KINDS: tuple[DeviceKind, ...] = get_args(DeviceKind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceType:
+    """Hold the kind of a device, its memory in bytes (default: no limit) and its speed, which divides times."""
+
+    kind: DeviceKind = "accelerator"
+    memory_bytes: float = math.inf
+    speed: float = 1.0
+
+
+def device_type(field: str, fields: Mapping[str, object]) -> DeviceType:
+    """Return what the fields `kind`, `memory_bytes` and `speed` of an object say; each may be missing."""
+    memory, speed = fields.get("memory_bytes"), fields.get("speed")
+    return DeviceType(
+        kind=_kind(f"{field}/kind", fields.get("kind", "accelerator")),
+        memory_bytes=amount(f"{field}/memory_bytes", memory) if "memory_bytes" in fields else math.inf,
+        speed=positive(f"{field}/speed", speed) if "speed" in fields else 1.0,
+    )
+
+
+def _kind(field: str, value: object) -> DeviceKind:
+    """Return a kind of device or raise InputError."""
+    for kind in _KINDS:
+        if value == kind:
+            return kind
+    raise InputError(field, f"expected {' or '.join(_KINDS)}, got {shown(value)}")

@@ -1,0 +1,129 @@
+"""A cluster as a document of node groups: machines that are alike, and the networks between them.
+
+    {"machines": [{"count": 2, "devices": 8, "memory_bytes": 8e10, "bandwidth": 4.5e11, "latency": 3.4e-6, "nic": "ib"},
+                  {"devices": 4, "memory_bytes": 3.2e10, "speed": 0.4, "bandwidth": 12e9, "nic": "roce",
+                   "lanes": [[0, 1, 2], [2, 3, 2]], "lane_bandwidth": 25e9}],
+     "nics": {"ib": {"bandwidth": 5e10, "latency": 14e-6}, "roce": {"bandwidth": 25e9}, "ethernet": {"bandwidth": 3e9}},
+     "fallback": "ethernet"}
+
+Bytes per second, direction and device; seconds per message. `lanes` counts the NVLinks of pairs of devices within a
+machine; its other pairs use `bandwidth` and `latency` (or `table`), and have no link without. `nvidia_smi_topo`, the
+text of `nvidia-smi topo -m`, may take the place of `devices`, `lanes` and the bandwidth. Two machines with the same
+`nic` use that network, others the `fallback`; without one they have no link.
+"""
+
+from collections.abc import Mapping
+
+from tiger.errors import InputError
+from tiger.formats.values import node_name, shown, whole
+from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
+from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection
+from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
+from tiger.pipeline.hardware.fleet import Fleet, MachineType
+from tiger.pipeline.hardware.nvidia import CLASSES, TOPO, topo_matrix
+from tiger.pipeline.hardware.record import entries, named, record, required
+
+_FIELDS = ("machines", "nics", "fallback")
+_LANE = "lane_"
+_LANE_FIELDS = ("lanes", f"{_LANE}bandwidth", f"{_LANE}latency")
+_INSIDE_FIELDS = ("devices", *CONNECTION_FIELDS, *_LANE_FIELDS)
+_MACHINE_FIELDS = ("count", *DEVICE_FIELDS, *_INSIDE_FIELDS, TOPO, CLASSES, "nic")
+
+
+def cluster_of_machines(document: Mapping[str, object], max_devices: int = DEVICE_LIMIT) -> Cluster:
+    """Return the cluster of a document of node groups; raise InputError for anything malformed."""
+    fields = record("cluster", document, _FIELDS)
+    nics = {
+        name: _network(f"cluster/nics/{name}", nic)
+        for name, nic in named("cluster/nics", fields.get("nics", {})).items()
+    }
+    groups = entries("cluster/machines", required("cluster", fields, "machines"))
+    machines = tuple(_machine(f"cluster/machines/{k}", group, nics) for k, group in enumerate(groups))
+    check_device_count(sum(group.count * group.devices for group in machines), max_devices, "cluster/machines")
+    if sum(group.count for group in machines) > 1 and not nics:
+        raise InputError("cluster/nics", "expected a network between several machines, got none")
+    fallback = _nic("cluster/fallback", fields["fallback"], nics) if "fallback" in fields else None
+    return Fleet(machines=machines, nics=nics, fallback=fallback).cluster()
+
+
+def _network(field: str, value: object) -> Connection:
+    """Return the connection of a network."""
+    stated = connection(field, record(field, value, CONNECTION_FIELDS))
+    if stated is None:
+        raise InputError(f"{field}/bandwidth", "expected this field or table, got neither")
+    return stated
+
+
+def _nic(field: str, value: object, nics: Mapping[str, Connection]) -> str:
+    """Return the name of a network or raise InputError."""
+    name = node_name(field, value)
+    if name not in nics:
+        known = ", ".join(map(shown, nics))[:200] or "none"
+        raise InputError(field, f"expected the name of one of the nics ({known}), got {shown(name)}")
+    return name
+
+
+def _machine(field: str, value: object, nics: Mapping[str, Connection]) -> MachineType:
+    """Return a node group."""
+    fields = record(field, value, _MACHINE_FIELDS)
+    devices, inside, links = _own(field, fields) if TOPO not in fields else _printed(field, fields)
+    return MachineType(
+        count=_count(f"{field}/count", fields.get("count", 1)),
+        devices=devices,
+        device=device_type(field, fields),
+        inside=inside,
+        links=links,
+        nic=_nic(f"{field}/nic", fields["nic"], nics) if "nic" in fields else None,
+    )
+
+
+Inside = tuple[int, Connection | None, Mapping[tuple[int, int], Connection]]
+
+
+def _own(field: str, fields: Mapping[str, object]) -> Inside:
+    """Return the devices of a machine, the connection of most of its pairs, and that of some."""
+    if CLASSES in fields:
+        raise InputError(f"{field}/{CLASSES}", f"expected this field beside {TOPO} alone")
+    devices = _count(f"{field}/devices", required(field, fields, "devices"))
+    inside = connection(field, fields)
+    if inside is None and devices > 1 and "lanes" not in fields:
+        raise InputError(f"{field}/bandwidth", "expected this field, table or lanes for several devices, got none")
+    lane = connection(field, fields, _LANE)
+    if isinstance(lane, Affine) and "lanes" in fields:
+        return devices, inside, _lanes(f"{field}/lanes", fields["lanes"], devices, lane)
+    if "lanes" in fields or lane is not None:
+        raise InputError(f"{field}/lanes", f"expected lanes and {_LANE}bandwidth together, got one of them")
+    return devices, inside, {}
+
+
+def _printed(field: str, fields: Mapping[str, object]) -> Inside:
+    """Return the same from what `nvidia-smi topo -m` prints."""
+    also = next((name for name in _INSIDE_FIELDS if name in fields), None)
+    if also is not None:
+        raise InputError(f"{field}/{also}", f"expected either this field or {TOPO}, got both")
+    matrix = topo_matrix(field, fields)
+    return len(matrix.names), None, matrix.links
+
+
+def _count(field: str, value: object) -> int:
+    """Return a whole number >= 1 or raise InputError."""
+    count = whole(field, value)
+    if count < 1:
+        raise InputError(field, "expected a whole number >= 1, got 0")
+    # Beyond the limit in any case; cut, so that products stay exact.
+    return min(count, DEVICE_LIMIT + 1)
+
+
+def _lanes(field: str, value: object, devices: int, lane: Affine) -> dict[tuple[int, int], Connection]:
+    """Return the connection of every pair with lanes, which carry as many times the bandwidth of one."""
+    links: dict[tuple[int, int], Connection] = {}
+    for k, row in enumerate(entries(field, value)):
+        numbers = [whole(f"{field}/{k}", number) for number in entries(f"{field}/{k}", row)]
+        if len(numbers) != 3 or numbers[0] == numbers[1] or max(numbers[:2]) >= devices or not numbers[2]:
+            raise InputError(f"{field}/{k}", f"expected two devices below {devices} and a number of lanes, got others")
+        a, b, count = numbers
+        pair = min(a, b), max(a, b)
+        if pair in links:
+            raise InputError(f"{field}/{k}", f"expected every pair once, got {a} and {b} again")
+        links[pair] = Affine(lane.bandwidth * count, lane.latency_s)
+    return links

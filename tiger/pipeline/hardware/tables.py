@@ -1,0 +1,103 @@
+"""Measured times of messages: lists of pairs, and CSV files of benchmarks, which become curves."""
+
+import csv
+from collections.abc import Mapping
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.text import amounts_of
+from tiger.formats.values import amount, shown
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.pipeline.cluster import Curve
+from tiger.pipeline.hardware.record import entries
+
+KIBIBYTE = 1024.0
+MICROSECOND = 1e-6
+Rows = list[dict[str, str]]
+# Column of sizes: the column of times, and what one of each stands for, in bytes and seconds.
+_COLUMNS = {"bytes": ("seconds", 1.0, 1.0), "size(kb)": ("time(us)", KIBIBYTE, MICROSECOND)}
+
+
+def curve_of_pairs(field: str, value: object) -> Curve:
+    """Return the curve through a list of `[bytes, seconds]`: sizes rise, times do not fall."""
+    rows = [entries(f"{field}/{k}", pair) for k, pair in enumerate(entries(field, value))]
+    for k, row in enumerate(rows):
+        if len(row) != 2:
+            raise InputError(f"{field}/{k}", f"expected a pair of bytes and seconds, got {len(row)} values")
+    sizes = [amount(f"{field}/{k}/0", size) for k, (size, _) in enumerate(rows)]
+    times = [amount(f"{field}/{k}/1", time) for k, (_, time) in enumerate(rows)]
+    return _curve(field, np.array(sizes), np.array(times))
+
+
+def curve_of_csv(text: str, where: Mapping[str, str] | None = None, field: str = "cluster/links/table") -> Curve:
+    """Return the curve of measured times in a CSV text with columns `bytes,seconds` or `size(kb),time(us)`.
+
+    The latter are KiB and microseconds, as apex_plus writes them beside `gpu`, `num_nodes`, `num_gpus_per_node` and
+    `dtype`. `where` takes the rows with a given text in a column; rows taken must agree in all other columns. Times of
+    one size are averaged. Measured times that fall where sizes rise are noise: the rising times nearest in least
+    squares take their place (isotonic regression; Barlow et al., Statistical Inference under Order Restrictions, 1972).
+    """
+    rows = _taken(field, _rows(field, text), where or {})
+    size = next((name for name in _COLUMNS if name in rows[0]), None)
+    if size is None or (time := _COLUMNS[size][0]) not in rows[0]:
+        raise InputError(field, "expected columns bytes,seconds or size(kb),time(us), got others")
+    for name in set(rows[0]) - {size, time}:
+        several = sorted({row[name] for row in rows})
+        if len(several) > 1:
+            raise InputError(field, f"expected one series, got {shown(several[0])} and {shown(several[1])} in {name}")
+    _, unit_bytes, unit_s = _COLUMNS[size]
+    sizes = amounts_of(field, f"column {size}", [row[size] for row in rows]) * unit_bytes
+    times = amounts_of(field, f"column {time}", [row[time] for row in rows]) * unit_s
+    distinct, group, count = np.unique(sizes, return_inverse=True, return_counts=True)
+    return _curve(field, distinct, _rising(np.bincount(group, times) / count, count.astype(np.int64)))
+
+
+def _rows(field: str, text: str) -> Rows:
+    """Return the rows of a CSV text by column, at least one."""
+    reader = csv.reader(text.splitlines(), strict=True, skipinitialspace=True)
+    try:
+        cells = [(reader.line_num, [word.strip() for word in words]) for words in reader]
+    except csv.Error as error:
+        raise InputError(field, f"expected CSV, got a fault: {error}") from None
+    filled = [(line, words) for line, words in cells if any(words)]
+    if len(filled) < 2 or len(set(filled[0][1])) < len(filled[0][1]):
+        raise InputError(field, "expected a header of different columns and rows below it")
+    (_, header), *body = filled
+    for line, words in body:
+        if len(words) != len(header):
+            raise InputError(field, f"line {line}: expected {len(header)} values, got {len(words)}")
+    return [dict(zip(header, words, strict=True)) for _, words in body]
+
+
+def _taken(field: str, rows: Rows, where: Mapping[str, str]) -> Rows:
+    """Return the rows with the given texts in the given columns, at least one."""
+    for name, wanted in where.items():
+        if name not in rows[0]:
+            raise InputError(field, f"expected a column {shown(name)}, got {', '.join(map(shown, rows[0]))}")
+        known = sorted({row[name] for row in rows})
+        rows = [row for row in rows if row[name] == wanted]
+        if not rows:
+            raise InputError(field, f"expected one of {', '.join(known)[:200]} in {name}, got {shown(wanted)}")
+    return rows
+
+
+def _rising(times: FloatArray, weight: IntArray) -> FloatArray:
+    """Return the non-decreasing times nearest in weighted least squares: pool adjacent violators, O(n)."""
+    pools: list[tuple[float, float, int]] = []
+    for time, mass in zip(times.tolist(), weight.tolist(), strict=True):
+        mean, total, count = time, float(mass), 1
+        while pools and pools[-1][0] > mean:
+            before, heavy, many = pools.pop()
+            mean = (before * heavy + mean * total) / (heavy + total)
+            total, count = heavy + total, many + count
+        pools.append((mean, total, count))
+    return np.repeat([mean for mean, _, _ in pools], [count for _, _, count in pools])
+
+
+def _curve(field: str, sizes: FloatArray, times: FloatArray) -> Curve:
+    """Return a curve; a fault in it is one of the field."""
+    try:
+        return Curve(size_bytes=sizes, seconds=times)
+    except InputError as error:
+        raise InputError(field, error.reason) from None
