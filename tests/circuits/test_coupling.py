@@ -49,3 +49,10 @@ def test_arrays_are_read_only() -> None:
     for array in (coupling.edges, coupling.neighbours, coupling.hops, coupling.part):
         with pytest.raises(ValueError, match="read-only"):
             np.copyto(array, 0)
+
+
+def test_one_device_is_one_coupling_map() -> None:
+    """What is derived from its edges is derived once, in whatever order they come."""
+    one, other = Coupling.of(3, [(0, 1), (1, 2)]), Coupling.of(3, [(2, 1), (1, 0)])
+    assert one is other
+    assert Coupling.of(4, [(0, 1), (1, 2)]) is not one

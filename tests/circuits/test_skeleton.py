@@ -1,10 +1,12 @@
 """Tests of skeletons: which nodes a circuit has, and what waits for what."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiger.circuits.skeleton import Axis, Build, Skeleton, Step, skeleton_of
+from tiger.circuits.skeleton import Axis, Build, Skeleton, Step, distinct, skeleton_of
 
 
 def cx(control: int, target: int) -> Step:
@@ -63,15 +65,17 @@ def test_several_gates_wait_for_a_run_through_one_node() -> None:
     assert skeleton.gates == 4
 
 
-def test_wires_tell_runs_and_lone_operations() -> None:
-    """A wire lists the nodes of each run, and where its own operations come in."""
-    wire = build(lone(0), cx(0, 1), lone(0, "z"), lone(0)).wires[0]
-    assert (wire.nodes, wire.singles, wire.lone) == ([0, 1, 0], [0, 2, 3], [0, 1, 2])
+def test_runs_list_their_nodes_wire_by_wire() -> None:
+    """Two gates on one control are a run, and each is one on the wire of its target."""
+    runs = build(cx(0, 1), cx(0, 2), lone(0), cx(3, 0)).runs
+    listed = [runs.nodes[a:b].tolist() for a, b in pairwise(runs.first.tolist())]
+    assert listed == [[0, 1], [3], [0], [1], [3]]
 
 
-def test_due_counts_the_lone_operations_before_a_gate() -> None:
-    """A gate waits for the operations on its wires that are in earlier runs."""
-    assert build(lone(0), lone(0), cx(1, 0), lone(0, "x"), cx(2, 0)).due == [(), (), (0, 2), (), (0, 2)]
+def test_a_lone_operation_comes_after_the_last_run_that_it_waits_for() -> None:
+    """None before the first gate, nor within its run; then the run of that gate, however many operations later."""
+    runs = build(lone(0), cx(0, 1), lone(0, "z"), lone(0), lone(0, "x"), lone(2)).runs
+    assert runs.behind.tolist() == [-1, -1, -1, 0, 0, -1]
 
 
 def test_operations_without_wires_have_no_node() -> None:
@@ -136,3 +140,19 @@ def _clash(a: Step, b: Step) -> bool:
     """Tell whether two operations must not change places."""
     axes = dict(zip(a.wires, a.axes, strict=True))
     return any(w in axes and (axis is None or axes[w] != axis) for w, axis in zip(b.wires, b.axes, strict=True))
+
+
+@given(values=st.lists(st.integers(-5, 5)))
+def test_distinct_values_come_once_and_sorted(values: list[int]) -> None:
+    """As in a set."""
+    assert distinct(np.array(values, np.int64)).tolist() == sorted(set(values))
+
+
+@given(steps=STEPS)
+def test_shared_steps_make_no_difference(steps: list[Step]) -> None:
+    """Operations that are alike may be one object."""
+    first = dict[Step, Step]()
+    one, other = skeleton_of(4, steps), skeleton_of(4, [first.setdefault(step, step) for step in steps])
+    assert one.node == other.node
+    assert order(one.skeleton) == order(other.skeleton)
+    assert one.runs.behind.tolist() == other.runs.behind.tolist()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.values import amount, flag, node_name, positive, shown, whole
+from tiger.formats.values import amount, flag, node_name, positive, records, shown, whole
 
 NO_NUMBER = [None, True, "1", [1], {}, 1j, -1, -0.5, float("nan"), float("inf"), 10**400, -(10**400)]
 
@@ -117,3 +117,14 @@ def test_numbers_of_thousands_of_digits_are_no_trap():
     for check in (amount, positive, whole, node_name):
         with pytest.raises(InputError, match=r"^f: expected .*, got a number of more than 60 digits$"):
             check("f", 10**5000)
+
+
+@pytest.mark.parametrize(
+    ("value", "field", "got"), [(None, "f", "nothing"), ({}, "f", "an object"), ([{}, 3], "f/1", "3")]
+)
+def test_records_are_objects_in_a_list(value, field, got):
+    """What is none is named by its place."""
+    with pytest.raises(InputError, match=f"got {got}$") as error:
+        records("f", value)
+    assert error.value.field == field
+    assert records("f", [{"a": 1}, {}]) == [{"a": 1}, {}]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from tiger.model.arrays import locked
 IndexArray = NDArray[np.int32]
 HopArray = NDArray[np.int16]
 FAR = 16_000
+KEPT = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,7 +47,13 @@ class Coupling:
         edges = sorted({(min(a, b), max(a, b)) for a, b in pairs if a != b})
         if edges and (edges[0][0] < 0 or max(b for _, b in edges) >= size):
             raise InputError("topology", f"expected qubits from 0 to {size - 1} in the coupling map, got others")
-        return cls(size=size, edges=locked(np.array(edges, np.int32).reshape(-1, 2)))
+        return _coupling(size, tuple(edges))
+
+
+@lru_cache(maxsize=KEPT)
+def _coupling(size: int, edges: tuple[tuple[int, int], ...]) -> Coupling:
+    """Return a coupling map, the same for the same device: it cannot change, and many circuits go on one device."""
+    return Coupling(size=size, edges=locked(np.array(edges, np.int32).reshape(-1, 2)))
 
 
 def _padded(ends: IndexArray, size: int) -> IndexArray:

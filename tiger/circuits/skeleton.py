@@ -11,6 +11,7 @@ from tiger.model.arrays import BoolArray, IntArray, locked
 
 Axis = Literal["z", "x"]
 NONE = (-1, -1)
+CODES: dict[Axis | None, int] = {None: 0, "z": 1, "x": 2}
 
 
 class Step(NamedTuple):
@@ -60,8 +61,7 @@ class Skeleton:
         """Return the skeleton of the circuit backwards; node v becomes node g - 1 - v."""
         count = len(self.pairs)
         heads = np.repeat(np.arange(count), np.diff(self.first))
-        ends = np.stack([count - 1 - self.after, count - 1 - heads], axis=1)
-        first, after = _adjacency(ends, count)
+        first, after = adjacency(count - 1 - self.after, count - 1 - heads, count)
         inner = self.inner.copy()
         inner[:, 0] = count - 1 - inner[:, 0]
         return Skeleton(
@@ -74,129 +74,173 @@ class Skeleton:
         )
 
 
-class Wire:
-    """Hold the runs of commuting operations on a wire, in order; a run waits for all before it.
+class Runs(NamedTuple):
+    """Hold the runs of commuting nodes on all wires: each waits for the one before it on its wire.
 
-    `nodes[r]`: how many nodes run r has; `singles[lone[r]:lone[r + 1]]`: its operations on this wire alone.
+    `nodes[first[k]:first[k + 1]]` are those of run k. `behind[i]` is the last run that operation i on a single wire
+    comes after, -1 for none; it is -1 for operations on several wires, too.
     """
 
-    __slots__ = ("axis", "earlier", "lone", "members", "nodes", "singles")
-
-    def __init__(self) -> None:
-        self.axis: Axis | None = None
-        self.nodes: list[int] = []
-        self.singles: list[int] = []
-        self.lone: list[int] = []
-        self.members: list[int] = []
-        self.earlier: list[int] = []
-
-    def turn(self, axis: Axis | None) -> None:
-        """Begin a run; `earlier` are the nodes of the last one that had any."""
-        if self.members:
-            self.earlier, self.members = self.members, []
-        self.axis = axis
-        self.nodes.append(0)
-        self.lone.append(len(self.singles))
+    first: IntArray
+    nodes: IntArray
+    behind: IntArray
 
 
 class Build(NamedTuple):
-    """Return a skeleton, the node of every operation, -1 for those on a single wire, and what waits for what.
-
-    `due[i][k]`: how many operations on wire k of operation i alone come before it and do not commute with it; () for an
-    operation on a single wire. `wires`: the runs of every wire, operations being numbers i.
-    """
+    """Return a skeleton, the node of every operation, -1 for those on a single wire, and the runs of nodes."""
 
     skeleton: Skeleton
     node: list[int]
-    due: list[tuple[int, ...]]
-    wires: dict[int, Wire]
+    runs: Runs
 
 
 def skeleton_of(qubits: int, steps: Sequence[Step]) -> Build:
     """Build the skeleton of a circuit; operations on one wire alone get no node, but part those that do not commute.
 
-    O(g + wires touched).
+    Quickest where operations that are alike share a step. O(w log w) for w wires touched.
     """
-    builder = _Builder()
-    node = [-1] * len(steps)
-    due: list[tuple[int, ...]] = [()] * len(steps)
-    wires = builder.wires
-    for i, step in enumerate(steps):
-        touched = step[0]
-        if len(touched) != 1:
-            node[i], due[i] = builder.add(step)
-            continue
-        wire = wires.get(touched[0]) or builder.wire(touched[0])
-        axis = step[1][0]
-        if axis is None or axis != wire.axis:
-            wire.turn(axis)
-        wire.singles.append(i)
-    return Build(builder.skeleton(qubits, steps, node), node, due, wires)
+    kinds, kind = _kinds(steps)
+    touches = _touches(kinds, kind)
+    runs = _runs(touches)
+    number = _numbers(touches, runs)
+    node = np.full(len(steps), -1, np.int64)
+    node[touches.op[runs.entries]] = number.member
+    first, after = adjacency(*_ends(runs, number), number.total)
+    mine = node >= 0
+    pairs, bridge = np.full((number.total, 2), NONE, np.int32), np.zeros(number.total, np.bool_)
+    pairs[node[mine]] = np.array([k.wires[:2] if k.pair else NONE for k in kinds], np.int32).reshape(-1, 2)[kind[mine]]
+    bridge[node[mine]] = np.array([k.bridge for k in kinds], np.bool_)[kind[mine]]
+    inner = [(int(node[i]), *p) for i in _with_inner(kinds, kind) for p in steps[i].inner]
+    skeleton = Skeleton(
+        qubits=qubits,
+        pairs=locked(pairs),
+        first=first,
+        after=after,
+        bridge=locked(bridge),
+        inner=locked(np.array(inner, np.int32).reshape(-1, 3)),
+    )
+    ends = np.append(runs.first, len(runs.entries))
+    return Build(skeleton, node.tolist(), Runs(ends, number.member, _behind(touches, runs, len(steps))))
 
 
-class _Builder:
-    """Collect nodes and the order between them, wire by wire."""
+class _Touches(NamedTuple):
+    """Hold what operations `op` touch, wire by wire and in circuit order on each: their `slot`-th `wire`.
 
-    def __init__(self) -> None:
-        self.wires: dict[int, Wire] = {}
-        self._pairs: list[int] = []
-        self._bridge: list[bool] = []
-        self._order: list[int] = []
+    `run` numbers the runs of commuting operations over all wires; `lone` are operations on a single wire.
+    """
 
-    def wire(self, number: int) -> Wire:
-        """Return a new wire."""
-        self.wires[number] = wire = Wire()
-        return wire
-
-    def add(self, step: Step) -> tuple[int, tuple[int, ...]]:
-        """Append an operation on several wires; return its node and the lone operations due on each."""
-        wires = [self.wires.get(number) or self.wire(number) for number in step.wires]
-        before = set()
-        for wire, axis in zip(wires, step.axes, strict=True):
-            if axis is None or axis != wire.axis:
-                wire.turn(axis)
-            if wire.earlier:
-                before.add(wire.earlier[0] if len(wire.earlier) == 1 else self._joined(wire))
-        if not wires:
-            return -1, ()
-        node = self._node(step.wires if step.pair else NONE, step.bridge)
-        for earlier in before:
-            self._order += (earlier, node)
-        for wire in wires:
-            wire.members.append(node)
-            wire.nodes[-1] += 1
-        return node, tuple([wire.lone[-1] for wire in wires])
-
-    def _joined(self, wire: Wire) -> int:
-        """Return a node that waits for all of the run before, so that what waits for them all does it once."""
-        node = self._node(NONE, False)
-        for member in wire.earlier:
-            self._order += (member, node)
-        wire.earlier = [node]
-        return node
-
-    def _node(self, wires: tuple[int, ...], bridge: bool) -> int:  # noqa: FBT001 (a field)
-        """Append a node."""
-        self._pairs += wires[:2]
-        self._bridge.append(bridge)
-        return len(self._bridge) - 1
-
-    def skeleton(self, qubits: int, steps: Sequence[Step], node: list[int]) -> Skeleton:
-        """Return the skeleton of all nodes."""
-        first, after = _adjacency(np.array(self._order, np.int64).reshape(-1, 2), len(self._bridge))
-        inner = [(node[i], *pair) for i, step in enumerate(steps) if step.inner for pair in step.inner]
-        return Skeleton(
-            qubits=qubits,
-            pairs=locked(np.array(self._pairs, np.int32).reshape(-1, 2)),
-            first=first,
-            after=after,
-            bridge=locked(np.array(self._bridge, np.bool_)),
-            inner=locked(np.array(inner, np.int32).reshape(-1, 3)),
-        )
+    op: IntArray
+    slot: IntArray
+    wire: IntArray
+    run: IntArray
+    lone: BoolArray
 
 
-def _adjacency(ends: IntArray | IndexArray, count: int) -> tuple[IndexArray, IndexArray]:
-    """Return the successors of every node as a compressed list."""
-    ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-    first = np.concatenate([[0], np.cumsum(np.bincount(ends[:, 0], minlength=count))]).astype(np.int32)
-    return locked(first), locked(ends[:, 1].astype(np.int32))
+class _NodeRuns(NamedTuple):
+    """Hold the runs that have nodes: touch `entries[e]` is one by a node, in run `of[e]`, which begins at `first`.
+
+    `followed` runs have another after them on their wire, and `joined` ones need a node of their own for that.
+    """
+
+    entries: IntArray
+    of: IntArray
+    first: IntArray
+    followed: BoolArray
+    joined: BoolArray
+
+
+class _Numbers(NamedTuple):
+    """Hold the node of every entry, the one that what follows a run waits for, and how many nodes there are."""
+
+    member: IntArray
+    gate: IntArray
+    total: int
+
+
+def _kinds(steps: Sequence[Step]) -> tuple[list[Step], IntArray]:
+    """Return the different objects among the steps, and which of them every operation has."""
+    addresses = np.fromiter(map(id, steps), np.int64, len(steps))
+    _, first, kind = np.unique(addresses, return_index=True, return_inverse=True)
+    return [steps[i] for i in first.tolist()], kind.astype(np.int64)
+
+
+def _with_inner(kinds: list[Step], kind: IntArray) -> list[int]:
+    """Return the operations that have pairs inside."""
+    flows = np.array([len(k.inner) > 0 for k in kinds], np.bool_)
+    return [] if not flows.any() else np.flatnonzero(flows[kind]).tolist()
+
+
+def _touches(kinds: list[Step], kind: IntArray) -> _Touches:
+    """Return what operations touch."""
+    widths = np.array([len(step.wires) for step in kinds], np.int64)
+    wires = np.array([wire for step in kinds for wire in step.wires], np.int64)
+    axes = np.array([CODES[axis] for step in kinds for axis in step.axes], np.int64)
+    width = widths[kind]
+    op = np.repeat(np.arange(len(kind)), width)
+    slot = np.arange(len(op)) - np.repeat(np.cumsum(width) - width, width)
+    source = (np.cumsum(widths) - widths)[kind[op]] + slot
+    order = np.argsort(wires[source] * len(kind) + op)
+    op, slot, source = op[order], slot[order], source[order]
+    wire, axis = wires[source], axes[source]
+    run = np.cumsum(_changes(wire) | _changes(axis) | (axis == CODES[None])) - 1
+    return _Touches(op, slot, wire, run, width[op] == 1)
+
+
+def _runs(touches: _Touches) -> _NodeRuns:
+    """Return the runs that have nodes."""
+    entries = np.flatnonzero(~touches.lone)
+    starts = _changes(touches.run[entries])
+    of, first = np.cumsum(starts) - 1, np.flatnonzero(starts)
+    followed = np.append(~_changes(touches.wire[entries[first]]), np.False_)[1:]
+    return _NodeRuns(entries, of, first, followed, followed & (np.bincount(of, minlength=len(first)) > 1))
+
+
+def _numbers(touches: _Touches, runs: _NodeRuns) -> _Numbers:
+    """Count the nodes off in circuit order; one that joins a run comes just before the first that waits for it."""
+    op, slot = touches.op[runs.entries], touches.slot[runs.entries]
+    span = int(slot.max(initial=0)) + 2
+    waiting = runs.first[1:][runs.joined[:-1]]
+    keys = np.concatenate([op * span + span - 1, op[waiting] * span + slot[waiting]])
+    order = distinct(keys)
+    number = np.searchsorted(order, keys)
+    gate = number[runs.first]
+    gate[runs.joined] = number[len(op) :]
+    return _Numbers(number[: len(op)], gate, len(order))
+
+
+def _ends(runs: _NodeRuns, number: _Numbers) -> tuple[IntArray, IntArray]:
+    """Return nodes, and what waits for each of them, some of it twice."""
+    joining, waiting = runs.joined[runs.of], np.append(np.False_, runs.followed)[runs.of]
+    heads = number.member[joining], number.gate[runs.of[waiting] - 1]
+    tails = number.gate[runs.of[joining]], number.member[waiting]
+    return np.concatenate(heads), np.concatenate(tails)
+
+
+def _behind(touches: _Touches, runs: _NodeRuns, count: int) -> IntArray:
+    """Return the run with nodes that every operation on a single wire comes after, -1 for none."""
+    begin = runs.entries[runs.first]
+    last = np.searchsorted(touches.run[begin], touches.run[touches.lone]) - 1
+    last[np.append(touches.wire[begin], -1)[last] != touches.wire[touches.lone]] = -1
+    behind = np.full(count, -1, np.int64)
+    behind[touches.op[touches.lone]] = last
+    return behind
+
+
+def _changes(values: IntArray) -> BoolArray:
+    """Tell where a value differs from the one before it."""
+    changes = np.ones(len(values), np.bool_)
+    changes[1:] = values[1:] != values[:-1]
+    return changes
+
+
+def distinct(values: IntArray) -> IntArray:
+    """Return every value once, sorted; quicker than numpy's own way, which hashes. O(n log n)."""
+    ordered = np.sort(values)
+    return ordered[_changes(ordered)]
+
+
+def adjacency(heads: IntArray | IndexArray, tails: IntArray | IndexArray, count: int) -> tuple[IndexArray, IndexArray]:
+    """Return the successors of each of `count` nodes as a compressed list, ascending and each once; O(e log e)."""
+    keys = distinct(heads.astype(np.int64) * count + tails)
+    first = np.searchsorted(keys, np.arange(count + 1) * count)
+    return locked(first.astype(np.int32)), locked((keys % max(count, 1)).astype(np.int32))

@@ -52,10 +52,11 @@ class Budget(NamedTuple):
 
 SEARCH = (
     Budget(0, 0, 0),
-    Budget(50_000, 200, 100_000_000),
+    Budget(50_000, 0, 100_000_000),
     Budget(10_000_000, 20_000, 100_000_000),
     Budget(40_000_000, 1_000_000, 250_000_000),
 )
+PASSAGES = (0, 32, 0, 0)
 WINDOWS = (
     Budget(0, 0, 0),
     Budget(0, 0, 0),
@@ -204,7 +205,8 @@ class Hunt:
             routes=tuple(routes),
             fixed=None if self.fixed is None else self.start,
         )
-        setting = SearchParams(work=work, seed=self.params.seed, threads=self.params.threads)
+        passages = int(PASSAGES[self.params.level] * self.params.effort * min(1, EVEN / self.coupling.size))
+        setting = SearchParams(work=work, passages=passages, seed=self.params.seed, threads=self.params.threads)
         return search(self.skeleton, self.coupling, origins, setting, self.stop)
 
     def placed(self, judge: Judge) -> Route:

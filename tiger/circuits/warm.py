@@ -1,7 +1,10 @@
 """Compile the kernels of circuit mapping into numba's cache, or load them from there."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -10,34 +13,62 @@ from tiger.circuits.noise.depth import singles_of
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polished
 from tiger.circuits.skeleton import Build, Step, skeleton_of
 from tiger.circuits.solve import TRIAL, Hunt
+from tiger.solvers.warm import warm as warm_searches
 
 QUBITS, GATES = 5, 12
 BRIEF = PlacementParams(lanes=2, scouts=2, finalists=1, trials=2)
+KERNELS = ("routing", "windows", "placement")
 
 
-def warm(progress: Callable[[str], None]) -> None:
-    """Load what maps circuits; `progress` is told so.
+def warm(progress: Callable[[str], None], names: Iterable[str] = KERNELS) -> None:
+    """Load what maps circuits, or some stages of it; `progress` is told which comes next.
 
-    Takes about half a minute of compilation the first time after installation, and less than a second from the cache.
+    Takes about a minute of compilation the first time after installation, and less than a second from the cache.
     """
-    progress("circuits")
-    load()
+    for name in names:
+        progress(name)
+        load(name)
+
+
+def warm_all(progress: Callable[[str], None]) -> None:
+    """Compile the kernels of all searches, of circuits or not, in processes side by side; `progress` is pickled.
+
+    A compilation locks its process, so that threads would not help.
+    """
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, 3), mp_context=get_context("spawn")) as pool:
+        # The longest group comes first.
+        groups = [
+            pool.submit(warm, progress, ("routing",)),
+            pool.submit(warm_searches, progress),
+            pool.submit(warm, progress, ("windows", "placement")),
+        ]
+        for group in groups:
+            group.result()
 
 
 @cache
-def load() -> None:
-    """Map a circuit of five qubits on a line of six once in a process; all circuits use the same compiled code."""
+def load(name: str) -> None:
+    """Run a stage by its name once in a process, with five qubits on a line; all circuits use the same compiled code.
+
+    Routing takes two thirds of the compilation; the other two hardly need its kernels.
+    """
     line = Coupling.of(QUBITS + 1, [(k, k + 1) for k in range(QUBITS)])
     steps, build = _circuit()
-    hunt = Hunt(build.skeleton, line, LayoutParams(), None, ())
-    hunt.embed()
-    hunt.propose()
-    hunt.cut()
-    route = hunt.searched(hunt.anchors, hunt.routes, TRIAL)
-    polished(build.skeleton, line, route, WindowParams(work=5_000))
+    if name == "routing":
+        hunt = Hunt(build.skeleton, line, LayoutParams(), None, ())
+        hunt.embed()
+        hunt.propose()
+        hunt.cut()
+        hunt.searched(hunt.anchors, hunt.routes, TRIAL)
+        return
+    route = shortest_paths(build.skeleton, line, np.arange(line.size, dtype=np.int32))
+    if name == "windows":
+        polished(build.skeleton, line, route, WindowParams(work=5_000))
+        return
     errors = Errors.of([Gate(a, b, 0.01) for a, b in line.edges.tolist()], [0.001] * line.size, [0.01] * line.size)
     singles = singles_of(QUBITS, steps, build, ["cx"] * len(steps))
     for judge in (Layers(build.skeleton, singles, line), Success(build.skeleton, singles, line, errors)):

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.formats.attributes import LINK, NODE, TASK, TRAFFIC, misspelt
-from tiger.formats.values import amount, flag, node_name, positive, shown, whole
+from tiger.formats.values import amount, flag, node_name, positive, records, shown, whole
 from tiger.model.arrays import IntArray
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
@@ -89,8 +89,8 @@ def read_graph(data: object, field: str) -> Graph:
     directed = flag(f"{field}/directed", data.get("directed", False))
     simple = not flag(f"{field}/multigraph", data.get("multigraph", True))
     nodes_at, edges_at = f"{field}/nodes", f"{field}/{_edges_key(data, field)}"
-    nodes = _records(nodes_at, data.get("nodes"))
-    edges = _records(edges_at, data.get(_edges_key(data, field)))
+    nodes = records(nodes_at, data.get("nodes"))
+    edges = records(edges_at, data.get(_edges_key(data, field)))
     index = _index(nodes_at, nodes)
     ends = [_ends(f"{edges_at}/{k}", edge, index) for k, edge in enumerate(edges)]
     if simple:
@@ -105,16 +105,6 @@ def _edges_key(data: Record, field: str) -> str:
     if "edges" in data and "links" in data:
         raise InputError(f"{field}/links", "expected edges or links, got both")
     return "links" if "links" in data else "edges"
-
-
-def _records(field: str, value: object) -> list[Record]:
-    """Return a list of objects."""
-    if not isinstance(value, list):
-        raise InputError(field, f"expected a list, got {'nothing' if value is None else shown(value)}")
-    for k, item in enumerate(value):
-        if not isinstance(item, dict):
-            raise InputError(f"{field}/{k}", f"expected an object, got {shown(item)}")
-    return value
 
 
 def _index(field: str, nodes: list[Record]) -> dict[str, int]:

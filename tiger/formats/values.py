@@ -1,4 +1,4 @@
-"""Checks of single values that came out of a document: numbers, flags, node ids."""
+"""Checks of values that came out of a document: numbers, flags, node ids, lists of objects."""
 
 import math
 from numbers import Integral, Real
@@ -62,6 +62,16 @@ def node_name(field: str, identity: object) -> str:
     if type(identity) is int and abs(identity) < WHOLE_LIMIT:
         return str(identity)
     return ",".join(_parts(field, identity, NAME_DEPTH))
+
+
+def records(field: str, value: object) -> list[dict[str, object]]:
+    """Return a list of objects or raise InputError."""
+    if not isinstance(value, list):
+        raise InputError(field, f"expected a list, got {'nothing' if value is None else shown(value)}")
+    for k, item in enumerate(value):
+        if not isinstance(item, dict):
+            raise InputError(f"{field}/{k}", f"expected an object, got {shown(item)}")
+    return value
 
 
 def _number(value: object) -> float:

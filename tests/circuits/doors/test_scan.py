@@ -171,8 +171,8 @@ def test_no_text_takes_long(head: str, part: str) -> None:
     """Every pattern is searched for in time that grows with the text alone."""
     begun = time.process_time()
     with suppress(InputError):
-        scan(head + part * (200_000 // len(part)), CircuitLimits())
-    assert time.process_time() - begun < 1
+        scan(head + part * (100_000 // len(part)), CircuitLimits())
+    assert time.process_time() - begun < 0.5
 
 
 def test_a_large_text_is_scanned_quickly() -> None:

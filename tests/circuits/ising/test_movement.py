@@ -34,6 +34,14 @@ def test_a_bridge_pays_its_distance() -> None:
     assert movement(routed(cx((0, 2)), route), LINE) == 1
 
 
+def test_qubits_stay_where_they_are_over_a_bridge() -> None:
+    """Each BRIDGE is one gate between its far ends and counts 1, as does the hop that qubit 2 travels between them."""
+    route = Route(start=TRIVIAL, steps=np.array([[0, 1], [1, -1], [-3, 3], [2, 2]], np.int32))
+    visits = routed(cx((0, 2), (0, 1), (1, 2)), route)
+    assert visits.tolist() == [[0, 2, 0, 2], [0, 1, 0, 1], [1, 2, 1, 3]]
+    assert movement(visits, LINE) == 3
+
+
 def test_parts_that_are_not_connected_have_no_movement() -> None:
     """A gate between two parts can't be paid for."""
     apart = Coupling.of(4, [(0, 1), (2, 3)])

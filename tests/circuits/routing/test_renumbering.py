@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tiger.circuits.routing.renumbering import by_level, renumbered
+from tiger.circuits.routing.renumbering import by_level, levelled, renumbered
 from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 
@@ -35,3 +35,12 @@ def test_later_nodes_have_higher_numbers() -> None:
     after = renumbered(skeleton, by_level(skeleton))
     heads = np.repeat(np.arange(len(after.pairs)), np.diff(after.first))
     assert (heads < after.after).all()
+
+
+def test_levels_are_the_same_compiled_and_not() -> None:
+    """The kernel as plain Python gives a chain of three its levels, and a gate beside its end the same as that."""
+    skeleton = cx((0, 1), (1, 2), (2, 3), (0, 1))
+    for run in (levelled, levelled.py_func):
+        level, busy = np.zeros(4, np.int32), np.zeros(skeleton.qubits, np.int32)
+        run(skeleton.pairs.copy(), skeleton.first.copy(), skeleton.after.copy(), level, busy)
+        assert level.tolist() == [0, 1, 2, 2]

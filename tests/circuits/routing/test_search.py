@@ -8,7 +8,7 @@ from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, rerouting, router, selection
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.routing.search import Origins, SearchParams, search
+from tiger.circuits.routing.search import Origins, Plan, SearchParams, Stage, _plan, search
 from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
@@ -147,3 +147,24 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     far = Anchor(place=identity(10), done=np.arange(4) < 2)
     found = search(skeleton, line, Origins(anchors=(far,), routes=(known,)), SearchParams(work=3_000))
     assert flaw(skeleton, line, found) == ""
+
+
+def test_passages_are_the_least_that_is_done() -> None:
+    """They make up for work that is too little for a large circuit, and beams are left out."""
+    plan = _plan(SearchParams(work=50_000, passages=32), 10_000)
+    assert plan == Plan(2, (Stage(0, 100, 80_000), Stage(0, 20, 80_000)))
+    assert _plan(SearchParams(work=50_000, passages=32), 100) == Plan(1, (Stage(0, 100, 25_000), Stage(0, 20, 25_000)))
+
+
+def test_lanes_are_fewer_where_there_is_little_work() -> None:
+    """To set up a lane takes time as well."""
+    assert [_plan(SearchParams(work=work), 1_000).lanes for work in (100_000, 500_000, 2_000_000)] == [1, 2, 4]
+
+
+def test_passages_alone_find_routes() -> None:
+    """Without any other work the result is a route, and no worse than the one it begins with."""
+    skeleton = drawn(4)
+    plain = search(skeleton, GRID, Origins(), SearchParams(work=0))
+    found = search(skeleton, GRID, Origins(), SearchParams(work=0, passages=20))
+    assert flaw(skeleton, GRID, plain) == flaw(skeleton, GRID, found) == ""
+    assert found.extra_cx <= plain.extra_cx

@@ -91,3 +91,19 @@ def test_what_is_no_gate_survives() -> None:
     assert (routed.name, routed.global_phase, routed.metadata) == ("kept", 0.5, {"a": 1})
     assert routed.cregs == circuit.cregs
     assert routed.data[0].clbits == (circuit.clbits[1],)
+
+
+def test_what_is_on_no_qubit_or_on_many_is_written() -> None:
+    """A barrier on three qubits goes where they are, one on two as well, and a measurement keeps its bit."""
+    circuit = QuantumCircuit(3, 1)
+    circuit.cx(0, 1)
+    circuit.barrier(0, 1, 2)
+    circuit.barrier(0, 2)
+    circuit.measure(2, 0)
+    assert written(circuit, [0, 1, 2], (0, -1), (-2, 2), (1, -1), (2, -1)) == [
+        ("cx", [0, 1]),
+        ("swap", [1, 2]),
+        ("barrier", [0, 2, 1]),
+        ("barrier", [0, 1]),
+        ("measure", [1]),
+    ]

@@ -15,7 +15,7 @@ from qiskit.circuit.library import get_standard_gate_name_mapping
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from tiger.errors import InputError
-from tiger.formats.values import amount, shown, whole
+from tiger.formats.values import amount, records, shown, whole
 
 FIELD = "topology"
 Record = dict[str, object]
@@ -28,7 +28,7 @@ def target_of(data: Record, limit: int) -> Target:
     size = whole(f"{FIELD}/num_qubits", data.get("num_qubits"))
     if not 0 < size <= limit:
         raise InputError(f"{FIELD}/num_qubits", f"expected 1 to {limit} qubits, got {size}")
-    gates = _gates(_records(f"{FIELD}/gates", data["gates"]), size)
+    gates = _gates(records(f"{FIELD}/gates", data["gates"]), size)
     if size > 1 and not any(len(qubits) == 2 for places in gates.values() for qubits in places):
         raise InputError(f"{FIELD}/gates", "expected at least one gate on two qubits, got none")
     target = Target(num_qubits=size, qubit_properties=_relaxation(data, size))
@@ -38,7 +38,7 @@ def target_of(data: Record, limit: int) -> Target:
         gate = standard.get(name)
         target.add_instruction(gate if gate is not None and gate.num_qubits == width else Gate(name, width, []), places)
     if "measure" in data:
-        target.add_instruction(Measure(), _readout(_records(f"{FIELD}/measure", data["measure"]), size))
+        target.add_instruction(Measure(), _readout(records(f"{FIELD}/measure", data["measure"]), size))
     return target
 
 
@@ -74,7 +74,7 @@ def _relaxation(data: Record, size: int) -> list[QubitProperties] | None:
     if "qubits" not in data:
         return None
     times: dict[int, QubitProperties] = {}
-    for k, record in enumerate(_records(f"{FIELD}/qubits", data["qubits"])):
+    for k, record in enumerate(records(f"{FIELD}/qubits", data["qubits"])):
         at = f"{FIELD}/qubits/{k}"
         _known(at, record, ("qubit", "t1", "t2"))
         qubit = _free(f"{at}/qubit", record.get("qubit"), size, set(times))
@@ -87,16 +87,6 @@ def _known(field: str, record: Record, names: tuple[str, ...]) -> None:
     unknown = next((name for name in record if name not in names), None)
     if unknown is not None:
         raise InputError(f"{field}/{unknown}", f"expected one of {', '.join(names)}, got an unknown field")
-
-
-def _records(field: str, value: object) -> list[Record]:
-    """Return a list of objects."""
-    if not isinstance(value, list):
-        raise InputError(field, f"expected a list, got {shown(value)}")
-    for k, item in enumerate(value):
-        if not isinstance(item, dict):
-            raise InputError(f"{field}/{k}", f"expected an object, got {shown(item)}")
-    return value
 
 
 def _qubits(field: str, value: object, size: int) -> tuple[int, ...]:

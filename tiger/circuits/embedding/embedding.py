@@ -7,8 +7,8 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.monomorphism import Device, Matcher, matcher_of, search
-from tiger.circuits.embedding.obstacles import Bounds, Obstacles
-from tiger.circuits.skeleton import Skeleton
+from tiger.circuits.embedding.obstacles import Obstacles, bounds_of
+from tiger.circuits.skeleton import Skeleton, distinct
 from tiger.model.arrays import BoolArray, IntArray
 
 RUNS = 16
@@ -43,8 +43,9 @@ def perfect_layouts(
 
 def interactions(skeleton: Skeleton) -> IndexArray:
     """Return the different pairs of qubits that have to meet, `[e, 2]`, lower first, sorted; O(g log g)."""
-    pairs = np.concatenate([skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]])
-    return np.unique(np.sort(pairs, axis=1), axis=0).astype(np.int32)
+    a, b = np.concatenate([skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]]).T.astype(np.int64)
+    keys = distinct(np.minimum(a, b) * skeleton.qubits + np.maximum(a, b))
+    return np.stack(np.divmod(keys, max(skeleton.qubits, 1)), axis=1).astype(np.int32)
 
 
 class Wanted(NamedTuple):
@@ -68,7 +69,7 @@ class Embedder:
 
     def __init__(self, coupling: Coupling) -> None:
         self.coupling = coupling
-        self.bounds = Bounds(coupling)
+        self.bounds = bounds_of(coupling)
         self.device = Device.of(coupling)
         self.ranks = _ranks(self.device.near)
 

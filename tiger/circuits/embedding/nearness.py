@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.model.arrays import BoolArray, FloatArray
+from tiger.model.arrays import FloatArray
 
 
 def near_partners(place: IndexArray, attraction: FloatArray, coupling: Coupling, part: IndexArray) -> IndexArray:
@@ -15,25 +15,20 @@ def near_partners(place: IndexArray, attraction: FloatArray, coupling: Coupling,
     """
     n, whole = len(place), np.full(coupling.size, -1, np.int32)
     whole[:n] = place
-    free = np.ones(coupling.size, np.bool_)
+    hops, free = coupling.hops.astype(np.float64), np.ones(coupling.size, np.bool_)
     free[place[place >= 0]] = False
+    settled = place >= 0
     for bound in (True, False):
-        todo = np.flatnonzero((place < 0) & ((part >= 0) == bound))
-        pull = attraction[:, whole[:n] >= 0].sum(axis=1)
-        while len(todo):
-            v = int(todo[np.argmax(pull[todo])])
-            todo = todo[todo != v]
-            whole[v] = _nearest(
-                attraction[v], whole[:n], free & (coupling.part == part[v]) if bound else free, coupling
-            )
-            free[whole[v]] = False
+        todo = (place < 0) & ((part >= 0) == bound)
+        pull = np.where(todo, attraction[:, settled].sum(axis=1), -np.inf)
+        for _ in range(int(todo.sum())):
+            v = int(np.argmax(pull))
+            partners = np.flatnonzero(settled & (attraction[v] > 0))
+            open_spots = free & (coupling.part == part[v]) if bound else free
+            away = attraction[v, partners] @ hops[whole[partners]]
+            whole[v] = np.where(open_spots, away, np.inf).argmin()
+            free[whole[v]], settled[v] = False, True
             pull += attraction[:, v]
+            pull[v] = -np.inf
     whole[n:] = np.flatnonzero(free)
     return whole
-
-
-def _nearest(weights: FloatArray, place: IndexArray, free: BoolArray, coupling: Coupling) -> int:
-    """Return the free qubit of least weighted distance from partners; the lowest of several."""
-    partners = np.flatnonzero((weights > 0) & (place >= 0))
-    spots = np.flatnonzero(free)
-    return int(spots[np.argmin(weights[partners] @ coupling.hops[np.ix_(place[partners], spots)].astype(np.float64))])

@@ -1,8 +1,10 @@
 """Reasons, found without a search, why a growing graph fits a device in no layout."""
 
+from functools import lru_cache
+
 import numpy as np
 
-from tiger.circuits.coupling import FAR, Coupling
+from tiger.circuits.coupling import FAR, KEPT, Coupling
 
 ENDLESS = 1 << 30
 
@@ -18,6 +20,12 @@ class Bounds:
         self.part = int(np.bincount(coupling.part).max(initial=0))
         self.part_edges = int(np.bincount(coupling.part[coupling.edges[:, 0]]).max(initial=0))
         self.cycle, self.bipartite = _shortest_cycle(coupling)
+
+
+@lru_cache(maxsize=KEPT)
+def bounds_of(coupling: Coupling) -> Bounds:
+    """Return the bounds of a device, once for all circuits that go on it."""
+    return Bounds(coupling)
 
 
 class Obstacles:

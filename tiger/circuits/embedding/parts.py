@@ -40,8 +40,11 @@ def allotted(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray | None = 
     if skeleton.qubits > coupling.size:
         raise InputError("circuit", f"expected at most {coupling.size} qubits, got {skeleton.qubits}")
     pairs = interactions(skeleton)
-    component = _components(pairs, skeleton.qubits)
-    part = _packed(component, coupling, held)
+    part = np.full(skeleton.qubits, ANYWHERE, np.int32)
+    if coupling.part.any():
+        part = _packed(_components(pairs, skeleton.qubits), coupling, held)
+    else:
+        part[pairs.ravel()] = 0
     pull = np.zeros((skeleton.qubits, skeleton.qubits))
     np.add.at(pull, (pairs[:, 0], pairs[:, 1]), 1.0)
     start = near_partners(held, pull + pull.T, coupling, part)

@@ -8,9 +8,10 @@ With gates g on qubits a and b in the order in which they run, placed on device 
 over gates and over all q with successive gates g and h. The first sum is how far apart the qubits of a gate are when it
 runs, the second how far qubits travel between their gates. One formula measures all four ways to place gates, so that
 they compare: under a layout that never changes (trivial, static) nothing travels; in the levels model all gates are on
-edges, so that all is travel; of a routed circuit the places are those where its gates run, gates over a BRIDGE being
-apart by 1. Only the last can be carried out as it is: a fixed layout does not pay for the way back, and levels do not
-pay for qubits that are in the way. A SWAP moves two qubits by a hop each.
+edges, so that all is travel; of a routed circuit the places are those where its gates run. A BRIDGE is one gate there,
+apart by 1, whose qubits stay at its ends and do not visit the middle. Only the last can be carried out as it is: a
+fixed layout does not pay for the way back, and levels do not pay for qubits that are in the way. A SWAP moves two
+qubits by a hop each.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """How long a mapped circuit takes: in layers of gates, and in seconds."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from tiger.circuits.noise.noise import Errors
 from tiger.circuits.route import Route
 from tiger.circuits.skeleton import Axis, Build, Skeleton, Step
 from tiger.errors import InputError
-from tiger.model.arrays import BoolArray, FloatArray, locked
+from tiger.model.arrays import BoolArray, FloatArray
 from tiger.solvers.kernel import allocating_kernel, kernel
 
 ONE, PAIR, SWAP, READ = 0, 1, 2, 3
@@ -21,8 +20,7 @@ KINDS = {"swap": SWAP, "measure": READ}
 TIMELESS = frozenset({"barrier", "delay", "reset", "global_phase"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Singles:
+class Singles(NamedTuple):
     """Hold what n circuit qubits do on their own, in the runs of commuting operations on their wires, r in all.
 
     `first[n + 1]`: runs of every qubit; `gates[r]` one-qubit gates, `reads[r]` measurements, and `nodes[r]` nodes of
@@ -79,17 +77,11 @@ class Watch(NamedTuple):
 
 
 class Tape(NamedTuple):
-    """Hold a route and its circuit as the kernel that unrolls them reads them; fields as in Route and Singles."""
+    """Hold the steps of a route, `pairs` of its skeleton and the singles of its circuit, as kernels read them."""
 
     steps: IndexArray
     pairs: IndexArray
-    first: IndexArray
-    gates: IndexArray
-    reads: IndexArray
-    nodes: IndexArray
-    begin: IndexArray
-    wire: IndexArray
-    read: BoolArray
+    singles: Singles
 
 
 class Reel(NamedTuple):
@@ -140,15 +132,15 @@ def singles_of(qubits: int, steps: Sequence[Step], build: Build, names: Sequence
             wires[node] = [wire for wire, _ in touched]
             read[node] = name == "measure"
     rows = np.array([row for own in runs for row in own.rows], np.int32).reshape(-1, 3)
-    gates, reads, nodes = (locked(column.copy()) for column in rows.T)
+    gates, reads, nodes = (column.copy() for column in rows.T)
     return Singles(
         first=_starts([own.rows for own in runs]),
         gates=gates,
         reads=reads,
         nodes=nodes,
         begin=_starts(wires),
-        wire=locked(np.array([*chain.from_iterable(wires)], np.int32)),
-        read=locked(read),
+        wire=np.array([*chain.from_iterable(wires)], np.int32),
+        read=read,
     )
 
 
@@ -172,7 +164,7 @@ class _Runs:
 
 def _starts(lists: Sequence[Sequence[object]]) -> IndexArray:
     """Return where every list begins in all of them in a row."""
-    return locked(np.concatenate([[0], np.cumsum([len(part) for part in lists])]).astype(np.int32))
+    return np.concatenate([[0], np.cumsum([len(part) for part in lists])]).astype(np.int32)
 
 
 def operations_of(route: Route, skeleton: Skeleton, singles: Singles) -> IndexArray:
@@ -185,17 +177,7 @@ def operations_of(route: Route, skeleton: Skeleton, singles: Singles) -> IndexAr
 
 def tape_of(skeleton: Skeleton, singles: Singles) -> Tape:
     """Return what all routes of a circuit share, without steps."""
-    return Tape(
-        steps=np.empty((0, 2), np.int32),
-        pairs=skeleton.pairs.copy(),
-        first=singles.first.copy(),
-        gates=singles.gates.copy(),
-        reads=singles.reads.copy(),
-        nodes=singles.nodes.copy(),
-        begin=singles.begin.copy(),
-        wire=singles.wire.copy(),
-        read=singles.read.copy(),
-    )
+    return Tape(steps=np.empty((0, 2), np.int32), pairs=skeleton.pairs.copy(), singles=singles)
 
 
 def operations_of_gates(gates: Iterable[tuple[str, tuple[int, ...]]]) -> IndexArray:
@@ -231,12 +213,12 @@ def clocked(operations: IndexArray, place: IndexArray, costs: Costs) -> Clock:
 @allocating_kernel
 def unrolled(tape: Tape, place: IndexArray) -> IndexArray:
     """Return the operations of a route from the layout `place[N]`, which ends as the final one."""
-    most = 4 * len(tape.steps) + 2 * len(tape.gates)
+    most = 4 * len(tape.steps) + 2 * len(tape.singles.gates)
     holds = np.empty_like(place)
     for v in range(len(place)):
         holds[place[v]] = v
     out, size = np.empty((most, 3), np.int32), np.zeros(1, np.int32)
-    reel = Reel(place, holds, tape.nodes.copy(), tape.first[:-1].copy(), out, size)
+    reel = Reel(place, holds, tape.singles.nodes.copy(), tape.singles.first[:-1].copy(), out, size)
     for a in range(len(reel.now)):
         alone(tape, reel, a)
     for k in range(len(tape.steps)):
@@ -251,11 +233,11 @@ def unrolled(tape: Tape, place: IndexArray) -> IndexArray:
 @kernel
 def alone(tape: Tape, reel: Reel, a: int) -> None:
     """Write what a qubit does on its own in its present run, and in those after it as long as no node is left."""
-    while reel.now[a] < tape.first[a + 1]:
+    while reel.now[a] < tape.singles.first[a + 1]:
         r = reel.now[a]
-        if tape.gates[r] > 0:
-            write(reel, ONE, reel.place[a], tape.gates[r])
-        if tape.reads[r] > 0:
+        if tape.singles.gates[r] > 0:
+            write(reel, ONE, reel.place[a], tape.singles.gates[r])
+        if tape.singles.reads[r] > 0:
             write(reel, READ, reel.place[a], reel.place[a])
         if reel.left[r] > 0:
             return
@@ -273,9 +255,9 @@ def carried(tape: Tape, reel: Reel, v: int, middle: int) -> None:
             for _ in range(2):
                 write(reel, PAIR, a, middle)
                 write(reel, PAIR, middle, b)
-    for e in range(tape.begin[v], tape.begin[v + 1]):
-        a = tape.wire[e]
-        if tape.read[v]:
+    for e in range(tape.singles.begin[v], tape.singles.begin[v + 1]):
+        a = tape.singles.wire[e]
+        if tape.singles.read[v]:
             write(reel, READ, reel.place[a], reel.place[a])
         reel.left[reel.now[a]] -= 1
         if reel.left[reel.now[a]] == 0:

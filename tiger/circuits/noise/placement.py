@@ -111,7 +111,7 @@ class Layers:
         """Return the depth in layers, plus a millionth for every CX gate."""
         return _timed(self._tape, route, self._costs).end + 1e-6 * route.extra_cx
 
-    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002
+    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of Judge)
         """Return the route as it is: depth is the same everywhere."""
         return route
 
@@ -129,7 +129,7 @@ class Pinned:
     def __init__(self, judge: Judge) -> None:
         self.loss, self.lengths, self.losses = judge.loss, judge.lengths, judge.losses
 
-    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002
+    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of Judge)
         """Return the route as it is."""
         return route
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
-from tiger.circuits.skeleton import Skeleton
+from tiger.circuits.skeleton import Skeleton, adjacency
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -60,12 +60,11 @@ def kits_of(skeleton: Skeleton, coupling: Coupling) -> tuple[Kit, Kit]:
     """Return the circuit forwards and backwards; nodes keep their numbers, so that backward steps only turn around."""
     count = len(skeleton.pairs)
     heads = np.repeat(np.arange(count, dtype=np.int32), np.diff(skeleton.first))
-    order = np.lexsort((heads, skeleton.after))
-    first = np.concatenate([[0], np.cumsum(skeleton.waits)]).astype(np.int32)
     shared = (np.array(skeleton.bridge, np.int64), coupling.neighbours.copy(), coupling.hops.copy())
     pairs = skeleton.pairs.copy()
-    forward = Kit(pairs, skeleton.first.copy(), skeleton.after.copy(), skeleton.waits.copy(), *shared)
-    return forward, Kit(pairs, first, heads[order], np.diff(skeleton.first).astype(np.int32), *shared)
+    first, before = adjacency(skeleton.after, heads, count)
+    backward = Kit(pairs, first.copy(), before.copy(), np.diff(skeleton.first).astype(np.int32), *shared)
+    return Kit(pairs, skeleton.first.copy(), skeleton.after.copy(), skeleton.waits.copy(), *shared), backward
 
 
 def state_of(kit: Kit, most: int) -> State:

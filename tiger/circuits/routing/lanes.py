@@ -13,7 +13,7 @@ def abreast(lanes: int, threads: int) -> Iterator[Everywhere]:
 
     Compiled code that holds no lock runs at once. What is called has to leave alone what other lanes use.
     """
-    if threads < 2:
+    if min(threads, lanes) < 2:
         yield lambda work: _drained(map(work, range(lanes)))
         return
     with ThreadPoolExecutor(min(threads, lanes)) as pool:

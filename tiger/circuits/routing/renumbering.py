@@ -5,32 +5,36 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.skeleton import Skeleton
+from tiger.circuits.skeleton import Skeleton, adjacency
+from tiger.solvers.kernel import kernel
 
 
 def by_level(skeleton: Skeleton) -> IndexArray:
-    """Return the nodes by how long a chain leads to them, gates of a qubit in circuit order; O(g + order)."""
-    level = [0] * len(skeleton.pairs)
-    busy = [0] * (skeleton.qubits + 1)
-    first, after = skeleton.first.tolist(), skeleton.after.tolist()
-    for v, (a, b) in enumerate(skeleton.pairs.tolist()):
-        here = max(level[v], busy[a], busy[b]) if a >= 0 else level[v]
-        level[v] = here
-        if a >= 0:
-            busy[a] = busy[b] = here + 1
-        for e in range(first[v], first[v + 1]):
-            level[after[e]] = max(level[after[e]], here + 1)
+    """Return the nodes by how long a chain leads to them, gates of a qubit in circuit order; O(g log g + order)."""
+    level, busy = np.zeros(len(skeleton.pairs), np.int32), np.zeros(skeleton.qubits, np.int32)
+    levelled(skeleton.pairs.copy(), skeleton.first.copy(), skeleton.after.copy(), level, busy)
     return np.argsort(level, kind="stable").astype(np.int32)
+
+
+@kernel
+def levelled(pairs: IndexArray, first: IndexArray, after: IndexArray, level: IndexArray, busy: IndexArray) -> None:
+    """Fill `level[g]`, all 0 before, with the length of the longest chain that leads to a node."""
+    for v in range(len(pairs)):
+        a, b = pairs[v, 0], pairs[v, 1]
+        if a >= 0:
+            level[v] = max(level[v], busy[a], busy[b])
+            busy[a] = busy[b] = level[v] + 1
+        for e in range(first[v], first[v + 1]):
+            level[after[e]] = max(level[after[e]], level[v] + 1)
 
 
 def renumbered(skeleton: Skeleton, order: IndexArray) -> Skeleton:
     """Return the skeleton with node `order[v]` as node v; the order has to respect dependencies."""
-    number = np.argsort(order).astype(np.int32)
-    heads = np.repeat(number, np.diff(skeleton.first))
-    tails = number[skeleton.after]
-    sort = np.lexsort((tails, heads))
-    first = np.searchsorted(heads[sort], np.arange(len(order) + 1)).astype(np.int32)
+    count = len(order)
+    number = np.empty(count, np.int32)
+    number[order] = np.arange(count, dtype=np.int32)
+    first, after = adjacency(np.repeat(number, np.diff(skeleton.first)), number[skeleton.after], count)
     inner = skeleton.inner.copy()
     inner[:, 0] = number[inner[:, 0]]
     pairs, bridge = skeleton.pairs[order], skeleton.bridge[order]
-    return replace(skeleton, pairs=pairs, first=first, after=tails[sort], bridge=bridge, inner=inner)
+    return replace(skeleton, pairs=pairs, first=first, after=after, bridge=bridge, inner=inner)

@@ -4,12 +4,9 @@ A backward route of what comes before the cut, turned around, leads to the mappi
 time is the seed of a whole route. Attempts keep a pool of routes, each replaced by what is as good or better.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
-from tiger.circuits.coupling import FAR, Coupling, HopArray, IndexArray
+from tiger.circuits.coupling import FAR, HopArray, IndexArray
 from tiger.circuits.routing.beam import NOISE, PRICE, WIDTH, Beam, sweep
 from tiger.circuits.routing.frontier import (
     DICE_SIZE,
@@ -26,12 +23,10 @@ from tiger.circuits.routing.frontier import (
     State,
     begin,
     finish,
-    kits_of,
     ready,
     roll,
 )
 from tiger.circuits.routing.router import route
-from tiger.circuits.skeleton import Skeleton
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -84,35 +79,6 @@ class Lane(NamedTuple):
     beam: Beam
     pool: Pool
     knobs: FloatArray
-
-
-def ways_of(skeleton: Skeleton, coupling: Coupling) -> Kits:
-    """Return the circuit the four ways on a device."""
-    ways = (*kits_of(skeleton, coupling), *kits_of(in_order(skeleton), coupling))
-    longest = max(len(kit.after) for kit in ways)
-    return Kits(
-        pairs=ways[0].pairs,
-        first=np.stack([kit.first for kit in ways]),
-        after=np.stack([np.pad(kit.after, (0, longest - len(kit.after))) for kit in ways]),
-        waits=np.stack([kit.waits for kit in ways]),
-        bridge=ways[0].bridge,
-        neighbours=ways[0].neighbours,
-        hops=ways[0].hops,
-    )
-
-
-def in_order(skeleton: Skeleton) -> Skeleton:
-    """Return the skeleton with gates of a qubit in circuit order, commuting or not; its routes are routes of both."""
-    count = len(skeleton.pairs)
-    gate, end = np.nonzero(skeleton.pairs >= 0)
-    qubit = skeleton.pairs[gate, end]
-    order = np.lexsort((gate, qubit))
-    gate, qubit = gate[order], qubit[order]
-    chain = np.stack([gate[:-1], gate[1:]], axis=1)[qubit[:-1] == qubit[1:]]
-    heads = np.repeat(np.arange(count), np.diff(skeleton.first))
-    ends = np.unique(np.concatenate([chain, np.stack([heads, skeleton.after], axis=1)]), axis=0)
-    first = np.searchsorted(ends[:, 0], np.arange(count + 1)).astype(np.int32)
-    return replace(skeleton, first=first, after=ends[:, 1].astype(np.int32))
 
 
 @kernel

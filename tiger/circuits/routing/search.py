@@ -11,7 +11,7 @@ from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.route import Route
 from tiger.circuits.routing.beam import SETTINGS, beam_of
-from tiger.circuits.routing.frontier import DICE, DICE_SIZE, STEPS, TOO_MUCH, WORK, Kit, begin, kits_of, state_of
+from tiger.circuits.routing.frontier import DICE, DICE_SIZE, STEPS, TOO_MUCH, WORK, Kit, State, begin, kits_of, state_of
 from tiger.circuits.routing.lanes import abreast
 from tiger.circuits.routing.renumbering import by_level, renumbered
 from tiger.circuits.routing.rerouting import (
@@ -28,16 +28,16 @@ from tiger.circuits.routing.rerouting import (
     Lane,
     Pool,
     advance,
-    ways_of,
 )
 from tiger.circuits.routing.router import route
 from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.ways import ways_of
 from tiger.circuits.skeleton import Skeleton
 
-LANES, FEW, LITTLE, ROUTES = 4, 2, 1_000_000, 6
+LANES, CROWDED, ROUTES = ((1_000_000, 4), (200_000, 2)), 200_000, 6
 CHUNK, LEAST = 3_000_000, 4
 NARROW, PASSES, SHARE = 4, 3, 0.2
-OFTEN, RARELY, NARROW_ORDERED, WIDE_ORDERED = 20, 5, 50, 25
+HALF, OFTEN, RARELY, NARROW_ORDERED, WIDE_ORDERED = 50, 20, 5, 50, 25
 FIRST_SHARE, DETOUR = 0.05, 64
 USUAL = (20.0, 0.5, 1.0, 0.001, -0.5, 0.0, 1.0)
 
@@ -46,18 +46,16 @@ USUAL = (20.0, 0.5, 1.0, 0.001, -0.5, 0.0, 1.0)
 class SearchParams:
     """Set how much work the search may do, in candidates scored over all lanes, and how wide its beams may get.
 
-    A unit is about 15 ns. Twice the work may find something better, at the same seed not always.
+    A unit is about 15 ns. With
+    `passages` it does at least so many routings of the whole circuit, and has no beams. Twice the work may find
+    something better, at the same seed not always.
     """
 
     work: int = 400_000_000
+    passages: int = 0
     width: int = 512
     seed: int = 0
     threads: int = 1
-
-    @property
-    def lanes(self) -> int:
-        """Return the number of lanes, fewer where it takes longer to set them up than to search."""
-        return LANES if self.work > LITTLE else FEW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,6 +80,13 @@ class Stage(NamedTuple):
     work: int
 
 
+class Plan(NamedTuple):
+    """Hold how many lanes a search has, and their stages."""
+
+    lanes: int
+    stages: tuple[Stage, ...]
+
+
 DEFAULT = SearchParams()
 
 
@@ -97,39 +102,64 @@ def search(
     `stop` is asked every fraction of a second. Raise ValueError when a device of several parts gets no
     origin, or a layout parts qubits that meet.
     """
-    known = _known(skeleton, coupling, origins)
-    if known.extra_cx == 0 or params.work <= 0:
+    starts = _starts(skeleton, coupling, origins)
+    known = min(origins.routes, key=lambda route: route.extra_cx, default=None)
+    if known is not None and (known.extra_cx == 0 or not params.work + params.passages):
         return known
+    if not params.work + params.passages:
+        kit = kits_of(skeleton, coupling)[0]
+        return _plain(kit, state_of(kit, _most(skeleton, coupling)), skeleton, coupling, starts[0])
     order = by_level(skeleton)
     found = _searched(renumbered(skeleton, order), coupling, _renamed(origins, known, order), params, stop)
     return _named(found, order)
+
+
+def _starts(skeleton: Skeleton, coupling: Coupling, origins: Origins) -> list[IndexArray]:
+    """Return where routes may start; raise for what cannot be searched."""
+    places = [*origins.layouts, *(anchor.place for anchor in origins.anchors)]
+    if origins.fixed is not None:
+        places = [origins.fixed]
+    gates = skeleton.pairs[skeleton.pairs[:, 0] >= 0]
+    if any((coupling.part[place[gates[:, 0]]] != coupling.part[place[gates[:, 1]]]).any() for place in places):
+        raise ValueError("expected layouts that put all qubits that meet into one part of the device, got another")
+    if not places and not origins.routes and coupling.part.max(initial=0) > 0:
+        raise ValueError("expected a layout, an anchor or a route on a device of several parts, got none")
+    return places or [np.arange(coupling.size, dtype=np.int32)]
 
 
 def _searched(
     skeleton: Skeleton, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
 ) -> Route:
     """Search, with the best known route as the first."""
-    known = origins.routes[0]
     kits = ways_of(skeleton, coupling)
-    pools = [_pool(coupling, skeleton, origins, number, params.lanes) for number in range(params.lanes)]
+    kit = _forwards(kits)
+    state = state_of(kit, _most(skeleton, coupling))
+    start = origins.routes[0].start if origins.routes else _starts(skeleton, coupling, origins)[0]
+    known = origins.routes[0] if origins.routes else _plain(kit, state, skeleton, coupling, start)
+    if known.extra_cx == 0:
+        return known
+    plan = _plan(params, _passage(kit, state, start))
+    own = replace(origins, routes=origins.routes or (known,))
+    pools = [_pool(coupling, skeleton, own, number, plan.lanes) for number in range(plan.lanes)]
     lanes = [_lane(kits, pool, [params.seed, number]) for number, pool in enumerate(pools)]
     _shared(lanes, known)
     with abreast(len(lanes), params.threads) as everywhere:
-        for stage in _stages(lanes[0], params):
+        for stage in plan.stages:
             lanes = [_widened(lane, stage.width) for lane in lanes]
             for left in range(stage.work, 0, -CHUNK):
                 if stop() or _best(lanes).extra_cx == 0:
                     return _best(lanes)
-                plan = stage._replace(work=min(left, CHUNK))
-                everywhere(partial(_advance, lanes, plan, int(origins.fixed is not None)))
+                chunk = stage._replace(work=min(left, CHUNK))
+                everywhere(partial(_advance, lanes, chunk, int(origins.fixed is not None)))
             _shared(lanes, _best(lanes))
     return _best(lanes)
 
 
-def _renamed(origins: Origins, known: Route, order: IndexArray) -> Origins:
-    """Return the origins with a known route first, for nodes in another order."""
+def _renamed(origins: Origins, known: Route | None, order: IndexArray) -> Origins:
+    """Return the origins with the best route first, for nodes in another order."""
     number = np.argsort(order).astype(np.int32)
-    routes = tuple(_named(route, number) for route in (known, *(r for r in origins.routes if r is not known)))
+    first = () if known is None else (known,)
+    routes = tuple(_named(route, number) for route in (*first, *(r for r in origins.routes if r is not known)))
     anchors = tuple(Anchor(place=anchor.place, done=anchor.done[order]) for anchor in origins.anchors)
     return replace(origins, routes=routes, anchors=anchors)
 
@@ -142,29 +172,20 @@ def _named(route: Route, name: IndexArray) -> Route:
     return Route(start=route.start, steps=steps)
 
 
-def _known(skeleton: Skeleton, coupling: Coupling, origins: Origins) -> Route:
-    """Return the best route known, one along shortest paths if there is none."""
-    places = [*origins.layouts, *(anchor.place for anchor in origins.anchors)]
-    if origins.fixed is not None:
-        places = [origins.fixed]
-    gates = skeleton.pairs[skeleton.pairs[:, 0] >= 0]
-    if any((coupling.part[place[gates[:, 0]]] != coupling.part[place[gates[:, 1]]]).any() for place in places):
-        raise ValueError("expected layouts that put all qubits that meet into one part of the device, got another")
-    if origins.routes:
-        return min(origins.routes, key=lambda route: route.extra_cx)
-    if not places and coupling.part.max(initial=0) > 0:
-        raise ValueError("expected a layout, an anchor or a route on a device of several parts, got none")
-    return _plainly(skeleton, coupling, places[0] if places else np.arange(coupling.size, dtype=np.int32))
-
-
-def _plainly(skeleton: Skeleton, coupling: Coupling, start: IndexArray) -> Route:
+def _plain(kit: Kit, state: State, skeleton: Skeleton, coupling: Coupling, start: IndexArray) -> Route:
     """Return a route from a start by plain routing, along shortest paths if that takes too many SWAPs."""
-    kit, _ = kits_of(skeleton, coupling)
-    state = state_of(kit, _most(skeleton, coupling))
     begin(kit, state, start.astype(np.int32))
     if route(kit, state, np.array(USUAL), 1, TOO_MUCH) >= TOO_MUCH:
         return shortest_paths(skeleton, coupling, start)
     return Route(start=start.astype(np.int32), steps=state.steps[: state.tally[STEPS]].copy())
+
+
+def _passage(kit: Kit, state: State, start: IndexArray) -> int:
+    """Return the work of routing once from a start, looking at the front alone."""
+    before = int(state.tally[WORK])
+    begin(kit, state, start.astype(np.int32))
+    route(kit, state, np.zeros(SETTINGS), 1, NEVER_COST)
+    return max(int(state.tally[WORK]) - before, 1)
 
 
 def _most(skeleton: Skeleton, coupling: Coupling) -> int:
@@ -224,26 +245,27 @@ def _forwards(kits: Kits) -> Kit:
     return Kit(kits.pairs, kits.first[0], kits.after[0], kits.waits[0], kits.bridge, kits.neighbours, kits.hops)
 
 
-def _stages(lane: Lane, params: SearchParams) -> Iterator[Stage]:
-    """Yield plain routing, then ever wider beams, as long as several passes fit a stage; none if not even one does."""
-    work, passage = params.work // params.lanes, _passage(lane)
+def _plan(params: SearchParams, passage: int) -> Plan:
+    """Return what a search does; plain routing all along where passages are asked for, which are few."""
+    if params.passages:
+        whole = max(params.work, params.passages * passage)
+        lanes = 1 + (whole > CROWDED)
+        half = whole // lanes // 2
+        return Plan(lanes, (Stage(0, 100, half), Stage(0, OFTEN, half)))
+    lanes = next((lanes for work, lanes in LANES if params.work > work), 1)
+    return Plan(lanes, tuple(_stages(params.work // lanes, passage, params.width)))
+
+
+def _stages(work: int, passage: int, width: int) -> Iterator[Stage]:
+    """Yield plain routing, then ever wider beams, while several passages fit a stage; none if not even one does."""
     if LEAST * work < passage:
         return
     first = Stage(0, 100, max(int(FIRST_SHARE * work), min(work, 2 * PASSES * passage)))
     yield first
-    widest = min(params.width, int(SHARE * work / (PASSES * passage)))
+    widest = min(width, int(SHARE * work / (PASSES * passage)))
     widths = [NARROW << k for k in range(16) if NARROW << k <= widest] or [NARROW if NARROW * passage <= work else 0]
-    for rank, width in enumerate(widths):
-        yield Stage(width, 50 if rank == 0 else OFTEN if rank == 1 else RARELY, (work - first.work) // len(widths))
-
-
-def _passage(lane: Lane) -> int:
-    """Return the work of routing once from the best start."""
-    state, before = lane.state, int(lane.state.tally[WORK])
-    kit = _forwards(lane.kits)
-    begin(kit, state, lane.pool.start[int(lane.pool.cost[:-1].argmin())])
-    route(kit, state, lane.knobs, int(state.tally[DICE]), NEVER_COST)
-    return max(int(state.tally[WORK]) - before, 1)
+    for rank, each in enumerate(widths):
+        yield Stage(each, HALF if rank == 0 else OFTEN if rank == 1 else RARELY, (work - first.work) // len(widths))
 
 
 def _widened(lane: Lane, width: int) -> Lane:

@@ -99,7 +99,8 @@ def _known(
 ) -> tuple[tuple[Route, ...], Emission | None]:
     """Return Qiskit's own answers on what of the device works: as a route, if it is one, and as a circuit.
 
-    A layout without SWAPs needs no other; SABRE's answer is from level 2 on, and on large devices from level 1.
+    A layout without SWAPs needs no other; SABRE's answer is from level 2 on, and on large devices, with few
+    trials, from level 1.
     """
     working = sound(device, coupling)
     layout = vf2_layout(model, working, params.level) if fixed is None else fixed

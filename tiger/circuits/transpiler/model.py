@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from qiskit.circuit import ControlFlowOp, QuantumCircuit, Qubit
 from qiskit.converters import circuit_to_dag
@@ -57,45 +58,78 @@ def model_of(circuit: DAGCircuit | QuantumCircuit, *, commute: bool = True) -> C
     """
     dag = circuit_to_dag(circuit, copy_operations=False) if isinstance(circuit, QuantumCircuit) else circuit
     operations = list(dag.topological_op_nodes())
-    number = {qubit: k for k, qubit in enumerate(dag.qubits)}
-    qubits = [tuple([number[qubit] for qubit in node.qargs]) for node in operations]
-    reader = _Reader(dag)
-    steps = _shared(dag.num_qubits(), [reader.step(*pair) for pair in zip(operations, qubits, strict=True)])
-    axes = [step.axes for step in steps]
-    if not commute:
-        steps = [step._replace(axes=(None,) * len(step.wires)) for step in steps]
-    build = skeleton_of(dag.num_qubits(), steps)
-    return CircuitModel(dag=dag, operations=operations, qubits=qubits, steps=steps, axes=axes, build=build)
+    uses = _Reader(dag, commute=commute).uses(operations)
+    steps = [use.step for use in uses]
+    return CircuitModel(
+        dag=dag,
+        operations=operations,
+        qubits=[use.qubits for use in uses],
+        steps=steps,
+        axes=[use.axes for use in uses],
+        build=skeleton_of(dag.num_qubits(), steps),
+    )
+
+
+class _Use(NamedTuple):
+    """Hold what an operation does: on which qubits, as which step, and the axes it leaves alone in any case."""
+
+    qubits: tuple[int, ...]
+    step: Step
+    axes: tuple[Axis | None, ...]
 
 
 class _Reader:
     """Read operations one by one, and number their classical wires as they come up."""
 
-    def __init__(self, dag: DAGCircuit) -> None:
-        self._dag, self._first = dag, dag.num_qubits()
+    def __init__(self, dag: DAGCircuit, *, commute: bool) -> None:
+        self._dag, self._first, self._commute = dag, dag.num_qubits(), commute
+        self._index = {qubit: k for k, qubit in enumerate(dag.qubits)}
         self._wires: dict[object, int] = {}
-        self._steps: dict[tuple[str, tuple[int, ...]], Step] = {}
+        self._known: dict[tuple[str, tuple[Qubit, ...]], _Use] = {}
 
-    def step(self, node: DAGOpNode, qubits: tuple[int, ...]) -> Step:
-        """Return what an operation touches and commutes with."""
-        name = node.name
-        if not node.is_standard_gate():
-            return self._other(node, qubits)
-        if name in ROTATIONS:
-            theta = node.params[0]
-            name = "rz" if isinstance(theta, (int, float)) and theta == 0 else name
-        known = self._steps.get((name, qubits))
-        if known is None:
-            known = self._steps[name, qubits] = _standard(name, qubits)
-        return known
+    def uses(self, operations: list[DAGOpNode]) -> list[_Use]:
+        """Return what operations do; those alike share what they return."""
+        uses, others, known = list[_Use](), list[int](), self._known
+        for node in operations:
+            if not node.is_standard_gate():
+                others.append(len(uses))
+                uses.append(self._other(node))
+                continue
+            name = node.name
+            if name in ROTATIONS:
+                theta = node.params[0]
+                name = "rz" if isinstance(theta, (int, float)) and theta == 0 else name
+            key = name, node.qargs
+            uses.append(known.get(key) or known.setdefault(key, self._standard(*key)))
+        return self._shared(uses, others)
 
-    def _other(self, node: DAGOpNode, qubits: tuple[int, ...]) -> Step:
-        """Return the step of what is not a standard gate; it keeps its order on all its wires."""
+    def _shared(self, uses: list[_Use], others: list[int]) -> list[_Use]:
+        """Leave out classical wires that a single operation touches, since they order nothing."""
+        users = Counter(wire for i in others for wire in uses[i].step.wires if wire >= self._first)
+        lone = {wire for wire, count in users.items() if count == 1}
+        for i in others if lone else ():
+            uses[i] = _without(uses[i], lone)
+        return uses
+
+    def _standard(self, name: str, bits: tuple[Qubit, ...]) -> _Use:
+        """Return what a standard gate does."""
+        qubits = self._numbers(bits)
+        pair, axes = _meets(name, len(qubits), directive=False), AXES.get(name, (None,) * len(qubits))
+        return _Use(qubits, Step(qubits, axes if self._commute else (None,) * len(qubits), pair, name == "cx"), axes)
+
+    def _other(self, node: DAGOpNode) -> _Use:
+        """Return what an operation does that is not a standard gate; it keeps its order on all its wires."""
+        qubits = self._numbers(node.qargs)
         wires = qubits + tuple([self._number(wire) for wire in self._classical(node)])
+        axes = (None,) * len(wires)
         if node.is_control_flow():
-            return Step(wires, (None,) * len(wires), inner=tuple(_inner(node.op, qubits)))
+            return _Use(qubits, Step(wires, axes, inner=tuple(_inner(node.op, qubits))), axes)
         pair = _meets(node.name, len(qubits), directive=node.is_directive())
-        return Step(wires, (None,) * len(wires), pair)
+        return _Use(qubits, Step(wires, axes, pair), axes)
+
+    def _numbers(self, bits: tuple[Qubit, ...]) -> tuple[int, ...]:
+        """Return the numbers of qubits."""
+        return tuple([self._index[bit] for bit in bits])
 
     def _classical(self, node: DAGOpNode) -> list[object]:
         """Return the bits and variables an operation reads or writes, in a fixed order."""
@@ -106,12 +140,6 @@ class _Reader:
     def _number(self, wire: object) -> int:
         """Return the number of a wire."""
         return self._wires.setdefault(wire, self._first + len(self._wires))
-
-
-def _standard(name: str, qubits: tuple[int, ...]) -> Step:
-    """Return the step of a standard gate."""
-    pair = _meets(name, len(qubits), directive=False)
-    return Step(qubits, AXES.get(name, (None,) * len(qubits)), pair, name == "cx")
 
 
 def _inner(flow: ControlFlowOp, qubits: tuple[int, ...]) -> Iterator[tuple[int, int]]:
@@ -140,17 +168,9 @@ def _meets(name: str, width: int, *, directive: bool) -> bool:
     return width == 2
 
 
-def _shared(qubits: int, steps: list[Step]) -> list[Step]:
-    """Leave out classical wires that a single operation touches, since they order nothing."""
-    mixed = [i for i, step in enumerate(steps) if step.wires and step.wires[-1] >= qubits]
-    users = Counter(wire for i in mixed for wire in steps[i].wires if wire >= qubits)
-    lone = {wire for wire, count in users.items() if count == 1}
-    for i in mixed:
-        steps[i] = _without(steps[i], lone)
-    return steps
-
-
-def _without(step: Step, lone: set[int]) -> Step:
-    """Return a step without some of its wires."""
+def _without(use: _Use, lone: set[int]) -> _Use:
+    """Return what an operation does without some of its wires."""
+    step = use.step
     kept = [k for k, wire in enumerate(step.wires) if wire not in lone]
-    return step._replace(wires=tuple(step.wires[k] for k in kept), axes=tuple(step.axes[k] for k in kept))
+    axes = tuple([step.axes[k] for k in kept])
+    return use._replace(step=step._replace(wires=tuple([step.wires[k] for k in kept]), axes=axes), axes=axes)

@@ -1,11 +1,10 @@
 """Qiskit's own answers, which a search starts from and never falls behind."""
 
 import time
-from collections import deque
 from collections.abc import Callable
 
 import numpy as np
-from qiskit.circuit import QuantumRegister
+from qiskit.circuit import QuantumRegister, Qubit
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager import PropertySet
 from qiskit.transpiler import CouplingMap, Target
@@ -13,10 +12,12 @@ from qiskit.transpiler.passes import SabreLayout, SabreSwap, VF2Layout
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.route import PLAIN, Route
+from tiger.circuits.skeleton import Skeleton, adjacency
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.model import CircuitModel
 
 TRIALS = (5, 5, 20, 20)
+LAYOUT_TRIALS = (5, 2, 20, 20)
 ITERATIONS = (1, 2, 2, 4)
 VF2_CALLS = (None, (50_000, 1_000), (5_000_000, 10_000), (30_000_000, 100_000))
 
@@ -60,7 +61,8 @@ def sabre_mapping(
 ) -> Emission:
     """Lay a circuit out and route it with SABRE as Qiskit's optimisation level does (arXiv:2409.08368).
 
-    A single trial has to do where all of them would take more than half of `limit_s` seconds.
+    Level 1 has two trials instead of five: its search starts from the result, and takes time of its own. A single trial
+    has to do where all of them would take more than half of `limit_s` seconds.
     """
 
     def mapped(trials: int, iterations: int) -> Emission:
@@ -73,7 +75,7 @@ def sabre_mapping(
         final = sabre.property_set["final_layout"]
         return Emission(routed, start, [final[routed.qubits[p]] for p in start])
 
-    return _within(limit_s, mapped, TRIALS[level], ITERATIONS[level])
+    return _within(limit_s, mapped, LAYOUT_TRIALS[level], ITERATIONS[level])
 
 
 def sabre_routing(
@@ -104,64 +106,68 @@ def _within(limit_s: float | None, run: Callable[[int, int], Emission], trials: 
 def route_of(model: CircuitModel, coupling: Coupling, routed: Emission) -> Route | None:
     """Read a routed circuit, whose gates keep their order on every qubit, as a route of its model.
 
-    Nodes without a pair come as soon as they can. None where an edge is used that the coupling map does not have.
-    O(g + SWAPs).
+    Nodes without a pair come as soon as they can. None where an edge is used that the coupling map does not have, and
+    where the gates are not those of the circuit in an order that it allows. O(g log g + SWAPs).
     """
     follower = _Follower(model, routed.start)
     index = {qubit: k for k, qubit in enumerate(routed.dag.qubits)}
+    places = dict[tuple[Qubit, ...], tuple[int, int]]()
     for node in routed.dag.topological_op_nodes():
-        if len(node.qargs) != 2 or node.is_directive() or node.is_control_flow():
+        bits = node.qargs
+        if len(bits) != 2 or (not node.is_standard_gate() and (node.is_directive() or node.is_control_flow())):
             continue
-        here, there = (index[qubit] for qubit in node.qargs)
-        if coupling.hops[here, there] != 1 or not follower.follow(node.name, here, there):
+        here, there = places.get(bits) or places.setdefault(bits, (index[bits[0]], index[bits[1]]))
+        if not follower.follow(node.name, here, there):
             return None
-    return follower.route()
+    if any(coupling.hops[pair] != 1 for pair in places.values()):
+        return None
+    steps = _with_pairless(model.skeleton, np.array(follower.steps, np.int32).reshape(-1, 2))
+    return None if steps is None else Route(start=np.array(routed.start, np.int32), steps=steps)
 
 
 class _Follower:
-    """Follow a routed circuit, and say which node every two-qubit gate of it carries out."""
+    """Follow a routed circuit, and say which node every two-qubit gate of it carries out: `steps` as in a route."""
 
     def __init__(self, model: CircuitModel, start: list[int]) -> None:
-        skeleton = model.skeleton
-        self._start = np.array(start, np.int32)
-        self._holds = np.argsort(self._start).tolist()
-        self._steps: list[tuple[int, int]] = []
-        self._pairs, self._waits = skeleton.pairs.tolist(), skeleton.waits.tolist()
-        self._first, self._after = skeleton.first.tolist(), skeleton.after.tolist()
+        self.steps: list[tuple[int, int]] = []
+        self._holds = np.argsort(np.array(start)).tolist()
+        self._pairs = model.skeleton.pairs.tolist()
         self._names = {node: model.operations[i].name for i, node in enumerate(model.build.node) if node >= 0}
-        self._next: list[deque[int]] = [deque() for _ in start]
-        for node, pair in enumerate(self._pairs):
-            for qubit in pair if pair[0] >= 0 else ():
-                self._next[qubit].append(node)
-        self._carry([v for v, waits in enumerate(self._waits) if not waits and self._pairs[v][0] < 0])
+        # The next node of a qubit is last, and in front of all is one that there is not.
+        self._next: list[list[int]] = [[-1] for _ in start]
+        for node, (a, b) in reversed([*enumerate(self._pairs)]):
+            if a >= 0:
+                self._next[a].append(node)
+                self._next[b].append(node)
 
     def follow(self, name: str, here: int, there: int) -> bool:
         """Take a gate as the next of the circuit, or as a SWAP that routing added; say whether it can be either."""
-        a, b = self._holds[here], self._holds[there]
-        node = self._next[a][0] if self._next[a] else -1
-        if node >= 0 and self._pairs[node] == [a, b] and self._next[b][0] == node and self._names[node] == name:
-            if self._waits[node]:
-                return False
-            self._next[a].popleft()
-            self._next[b].popleft()
-            self._carry([node])
+        holds, ahead = self._holds, self._next
+        a, b = holds[here], holds[there]
+        node = ahead[a][-1]
+        if node >= 0 and node == ahead[b][-1] and self._pairs[node] == [a, b] and self._names[node] == name:
+            ahead[a].pop()
+            ahead[b].pop()
+            self.steps.append((node, PLAIN))
             return True
-        self._holds[here], self._holds[there] = b, a
-        self._steps.append((-1 - here, there))
+        holds[here], holds[there] = b, a
+        self.steps.append((-1 - here, there))
         return name == "swap"
 
-    def _carry(self, ready: list[int]) -> None:
-        """Carry out nodes, and those without a pair that wait for nothing then."""
-        while ready:
-            node = ready.pop()
-            self._steps.append((node, PLAIN))
-            for later in self._after[self._first[node] : self._first[node + 1]]:
-                self._waits[later] -= 1
-                if not self._waits[later] and self._pairs[later][0] < 0:
-                    ready.append(later)
 
-    def route(self) -> Route | None:
-        """Return the route, None if gates are missing."""
-        if any(self._next):
-            return None
-        return Route(start=self._start, steps=np.array(self._steps, np.int32).reshape(-1, 2))
+def _with_pairless(skeleton: Skeleton, steps: IndexArray) -> IndexArray | None:
+    """Return the steps with the nodes without a pair among them, None if a node is missing or comes too early."""
+    count = len(skeleton.pairs)
+    carried, pairless = np.flatnonzero(steps[:, 0] >= 0), skeleton.pairs[:, 0] < 0
+    when = np.full(count, -1, np.int64)
+    when[steps[carried, 0]] = carried
+    heads = np.repeat(np.arange(count), np.diff(skeleton.first))
+    first, before = (array.tolist() for array in adjacency(skeleton.after, heads, count))
+    lone = np.flatnonzero(pairless)
+    for node in lone.tolist():
+        when[node] = max((when[v] for v in before[first[node] : first[node + 1]]), default=-1)
+    if (when[~pairless] < 0).any() or (when[heads] > when[skeleton.after]).any():
+        return None
+    order = np.argsort(np.concatenate([2 * np.arange(len(steps)), 2 * when[lone] + 1]), kind="stable")
+    waiting = np.stack([lone, np.full_like(lone, PLAIN)], axis=1)
+    return np.concatenate([steps, waiting])[order].astype(np.int32)

@@ -1,0 +1,50 @@
+"""Tests of a circuit the four ways that the search reads it."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.routing.ways import in_order, ways_of
+from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
+
+LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
+
+
+def fan() -> Skeleton:
+    """Return two CX with one control, which may change places, and one that waits for the second."""
+    pairs = ((0, 1), (0, 2), (2, 3))
+    return skeleton_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
+
+
+def listed(first: np.ndarray, after: np.ndarray) -> list[list[int]]:
+    """Return the successors of every node."""
+    return [after[a:b].tolist() for a, b in pairwise(first.tolist())]
+
+
+def test_in_order_chains_the_gates_of_a_qubit() -> None:
+    """Gates that may change places wait for each other then, and what waited already still does."""
+    assert listed(fan().first, fan().after) == [[], [2], []]
+    strict = in_order(fan())
+    assert listed(strict.first, strict.after) == [[1], [2], []]
+    assert strict.waits.tolist() == [0, 1, 1]
+
+
+def test_ways_are_forwards_and_backwards_as_it_is_and_in_order() -> None:
+    """Nodes keep their numbers, and shorter lists are padded at the end."""
+    kits = ways_of(fan(), LINE)
+    ways = [listed(first, after) for first, after in zip(kits.first, kits.after, strict=True)]
+    assert ways == [[[], [2], []], [[], [], [1]], [[1], [2], []], [[], [0], [1]]]
+    assert kits.waits.tolist() == [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 1, 0]]
+
+
+def test_kernels_get_arrays_that_can_be_written_to() -> None:
+    """Read-only arrays would be another type to them, and be compiled for anew."""
+    assert all(array.flags.writeable and array.flags.c_contiguous for array in ways_of(fan(), LINE))
+
+
+def test_a_circuit_without_gates_has_four_empty_ways() -> None:
+    """Nothing waits for anything."""
+    kits = ways_of(skeleton_of(2, []).skeleton, LINE)
+    assert kits.first.tolist() == [[0]] * 4
+    assert kits.after.shape == (4, 0)

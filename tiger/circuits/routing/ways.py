@@ -1,0 +1,40 @@
+"""A circuit as the search on whole routes reads it: forwards and backwards, as it is and in strict order."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.routing.frontier import kits_of
+from tiger.circuits.routing.rerouting import Kits
+from tiger.circuits.skeleton import Skeleton, adjacency
+
+
+def ways_of(skeleton: Skeleton, coupling: Coupling) -> Kits:
+    """Return the circuit the four ways on a device; O(g log g + N^2)."""
+    ways = (*kits_of(skeleton, coupling), *kits_of(in_order(skeleton), coupling))
+    after = np.zeros((len(ways), max(len(kit.after) for kit in ways)), np.int32)
+    for row, kit in zip(after, ways, strict=True):
+        row[: len(kit.after)] = kit.after
+    return Kits(
+        pairs=ways[0].pairs,
+        first=np.stack([kit.first for kit in ways]),
+        after=after,
+        waits=np.stack([kit.waits for kit in ways]),
+        bridge=ways[0].bridge,
+        neighbours=ways[0].neighbours,
+        hops=ways[0].hops,
+    )
+
+
+def in_order(skeleton: Skeleton) -> Skeleton:
+    """Return the skeleton with gates of a qubit in circuit order, commuting or not; its routes are routes of both."""
+    count = len(skeleton.pairs)
+    gates = np.flatnonzero(skeleton.pairs[:, 0] >= 0)
+    gate, qubit = np.repeat(gates, 2), skeleton.pairs[gates].ravel()
+    order = np.argsort(qubit, kind="stable")
+    gate, qubit = gate[order], qubit[order]
+    same = qubit[:-1] == qubit[1:]
+    heads = np.concatenate([gate[:-1][same], np.repeat(np.arange(count), np.diff(skeleton.first))])
+    first, after = adjacency(heads, np.concatenate([gate[1:][same], skeleton.after]), count)
+    return replace(skeleton, first=first, after=after)
