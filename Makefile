@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo       map two problems and a circuit through the service"
+	@echo "make demo       map two problems, a circuit and a network through the service"
 	@echo "make test       run the quick test suite with branch coverage"
 	@echo "make serve      run the REST service on port 8000"
 	@echo "make lint       check style, format and types"
@@ -29,7 +29,9 @@ demo: $(STAMP)
 	$(BIN)/tiger warm
 	$(BIN)/python examples/demo.py
 
+# Warm first: workers that start without kernels would compile most of them twice, and under coverage.
 test: $(STAMP)
+	$(BIN)/tiger warm
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" --cov --cov-branch --cov-fail-under=95
 
 serve: $(STAMP)
@@ -41,7 +43,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 bench: $(STAMP)
-	TIGER_QAPLIB="$(TIGER_QAPLIB)" TIGER_CIRCUITS="$(TIGER_CIRCUITS)" $(BIN)/python -m benchmarks
+	TIGER_QAPLIB="$(TIGER_QAPLIB)" TIGER_CIRCUITS="$(TIGER_CIRCUITS)" TIGER_PROFILES="$(TIGER_PROFILES)" $(BIN)/python -m benchmarks
 
 notebooks: $(STAMP)
 	$(BIN)/python -m pytest tests/test_notebooks.py

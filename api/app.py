@@ -1,21 +1,21 @@
 """The REST service: `create_app` builds it, and nothing happens at import."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
 from fastapi_offline import FastAPIOffline
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from tiger import __version__
-from tiger.api import body, problems
-from tiger.api.assignment import answer, check
-from tiger.api.examples import EXAMPLES
+from tiger.api import assignment, body, placement, problems
+from tiger.api.examples import EXAMPLES, PLACEMENTS
 from tiger.api.limits import Limits
 from tiger.api.log import RequestLog
+from tiger.api.pipelines import PlacementBody, PlaceRequest
 from tiger.api.schemas import (
     Answer,
     AssignRequest,
@@ -33,6 +33,7 @@ from tiger.errors import InputError
 GRACE_S = 10.0
 REQUESTS = [request.model_json_schema() for request in (AssignRequest, CircuitRequest)]
 REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
+PLACE_REQUEST = {"schema": PlaceRequest.model_json_schema(), "examples": PLACEMENTS}
 REFUSALS = problems.documented(
     {
         400: "The body is not strict JSON in UTF-8.",
@@ -52,7 +53,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPIOffline(
         title="TIGER",
         version=__version__,
-        description="Topology-aware assignment of tasks and circuits to hardware, by Ising models and native search.",
+        description="Topology-aware assignment of tasks, circuits and networks to hardware, by Ising models and native "
+        "search.",
         lifespan=service.lifespan,
         redoc_url=None,
         redirect_slashes=False,
@@ -69,6 +71,17 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         response_description="The report; where nothing feasible exists, `feasible` is false and `violations` say why.",
         responses=REFUSALS,
         openapi_extra={"requestBody": {"required": True, "content": {"application/json": REQUEST}}},
+    )
+    app.add_api_route(
+        "/place",
+        service.place,
+        methods=["POST"],
+        summary="Place the layers of a network on a cluster",
+        response_model=PlacementBody,
+        response_description="The report; where the cluster cannot hold the network, `feasible` is false and "
+        "`violations` say by how much.",
+        responses=REFUSALS,
+        openapi_extra={"requestBody": {"required": True, "content": {"application/json": PLACE_REQUEST}}},
     )
     app.add_api_route("/solvers", service.solvers, summary="List the solvers")
     app.add_api_route("/topologies", topologies, summary="List the kinds of topology and their specifications")
@@ -100,13 +113,11 @@ class Service:
 
     async def assign(self, request: Request) -> Response:
         """Solve a mapping problem or route a circuit, and answer with the report, whether it is feasible or not."""
-        asked = await body.read(request, self.max_body_bytes)
-        try:
-            await asyncio.to_thread(check, asked, self.limits)
-        except ValidationError as error:
-            raise problems.RefusedError(problems.of_fields(error)) from None
-        solving = self.workers.run(self.limits.max_time_s + GRACE_S, answer, asked, self.limits)
-        return Response(await _while_connected(request, solving), media_type="application/json")
+        return await self._solved(request, assignment.check, assignment.answer)
+
+    async def place(self, request: Request) -> Response:
+        """Place a network on a cluster, and answer with the report, whether it is feasible or not."""
+        return await self._solved(request, placement.check, placement.answer)
 
     async def solvers(self) -> SolversBody:
         """List the solvers that a request may name."""
@@ -114,6 +125,18 @@ class Service:
 
         found = [info for info in await asyncio.to_thread(available) if self.limits.dwave or info.name not in DWAVE]
         return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in found])
+
+    async def _solved(
+        self, request: Request, check: Callable[[bytes, Limits], BaseModel], answer: Callable[[bytes, Limits], bytes]
+    ) -> Response:
+        """Check a request here, have a worker answer it, and return what it says."""
+        asked = await body.read(request, self.max_body_bytes)
+        try:
+            await asyncio.to_thread(check, asked, self.limits)
+        except ValidationError as error:
+            raise problems.RefusedError(problems.of_fields(error)) from None
+        solving = self.workers.run(self.limits.max_time_s + GRACE_S, answer, asked, self.limits)
+        return Response(await _while_connected(request, solving), media_type="application/json")
 
 
 async def topologies() -> TopologiesBody:

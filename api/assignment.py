@@ -28,11 +28,16 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
         nodes = request.tasks.get("nodes")
         if isinstance(nodes, list) and len(nodes) > limits.max_tasks:
             raise InputError("tasks", f"expected at most {limits.max_tasks} tasks, got {len(nodes)}")
-    if request.time_limit_s is not None and request.time_limit_s > limits.max_time_s:
-        raise InputError("time_limit_s", f"expected at most {limits.max_time_s:g}, got {request.time_limit_s:g}")
-    if request.solver in registry.DWAVE and not limits.dwave:
-        raise InputError("solver", DWAVE_OFF)
+    check_limits(limits, request.time_limit_s, request.solver)
     return request
+
+
+def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> None:
+    """Raise InputError for a time limit or a solver that this service does not allow."""
+    if time_limit_s is not None and time_limit_s > limits.max_time_s:
+        raise InputError("time_limit_s", f"expected at most {limits.max_time_s:g}, got {time_limit_s:g}")
+    if solver in registry.DWAVE and not limits.dwave:
+        raise InputError("solver", DWAVE_OFF)
 
 
 def answer(body: bytes, limits: Limits) -> bytes:

@@ -87,3 +87,40 @@ EXAMPLES = {
         "value": ENTANGLED_ON_TARGET,
     },
 }
+
+HEAD_AWARE = {
+    "model": "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048",
+    "cluster": "dgx:1",
+    "schedule": "1f1b",
+    "microbatches": 32,
+}
+
+TWO_SPEEDS = {
+    "model": {
+        "layers": [
+            {"name": f"l{k}", "forward_s": 0.01, "backward_s": 0.02, "parameter_bytes": 1e8, "activation_bytes": 1e6}
+            for k in range(6)
+        ]
+    },
+    "cluster": {
+        "devices": [
+            {"name": "fast", "memory_bytes": 8e10, "speed": 2},
+            {"name": "slow", "memory_bytes": 4e10, "speed": 1},
+        ],
+        "uniform_bandwidth": 1e10,
+        "uniform_latency": 1e-5,
+    },
+}
+
+PLACEMENTS = {
+    "head-aware": {
+        "summary": "A transformer of 24 layers on eight devices",
+        "description": "Its head costs as much as three layers, so the last stage holds fewer of them.",
+        "value": HEAD_AWARE,
+    },
+    "two-speeds": {
+        "summary": "Six equal layers on two devices, one twice as fast",
+        "description": "The fast device takes four of them: 60 ms and the message on both.",
+        "value": TWO_SPEEDS,
+    },
+}

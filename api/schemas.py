@@ -1,4 +1,4 @@
-"""The requests and the answers of `POST /assign`."""
+"""The requests and the answers of `POST /assign`, and what every body shares."""
 
 from typing import Annotated, Literal
 
@@ -115,6 +115,7 @@ Device = Annotated[
     ),
 ]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
+Pins = Annotated[dict[str, str], BeforeValidator(_first_wrong)]
 Beta = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -167,9 +168,7 @@ class AssignRequest(Closed):
         description="Names of the nodes that may hold tasks, in any order; the others only forward traffic, and no "
         "default counts them. All nodes without it.",
     )
-    pinned: Annotated[dict[str, str], BeforeValidator(_first_wrong)] = Field(
-        default={}, description="Node of every task that must go there."
-    )
+    pinned: Pins = Field(default={}, description="Node of every task that must go there.")
     forbidden: Annotated[list[Pair], FailFast()] = Field(
         default=[], description="Pairs [task, node] that must not meet."
     )

@@ -11,9 +11,9 @@ from tiger.errors import InputError
 class Settings(BaseSettings):
     """Hold the limits of the service, each read from the variable `TIGER_` + its name in capitals.
 
-    `max_body_bytes`, `max_tasks` and `max_qubits` (of a circuit, and of its device) bound a request, `max_time_s`
-    (seconds) bounds a solve, `workers` is how many solves run side by side. `enable_dwave` lets requests name D-Wave's
-    solvers, at the cost of the operator's account.
+    `max_body_bytes`, `max_tasks` (also layers, and devices to place them on) and `max_qubits` (of a circuit, and of its
+    device) bound a request, `max_time_s` (seconds) bounds a solve, `workers` is how many solves run side by side.
+    `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.
     """
 
     model_config = SettingsConfigDict(env_prefix="TIGER_", frozen=True)

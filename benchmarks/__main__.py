@@ -1,9 +1,10 @@
 """Take the measurements again and put the tables into the README.
 
-    python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--print]
+    python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--profiles FOLDER] [--print]
 
 Without names all tables are measured. `--data` (or TIGER_QAPLIB) names a folder of QAPLIB `.dat` files, `--circuits`
-(or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and `qasmbench/`, and `coupling_maps.json`;
+(or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and `qasmbench/`, and `coupling_maps.json`,
+`--profiles` (or TIGER_PROFILES) one with PipeDream's `graph.txt` profiles, each under the name of its model;
 without them their rows are left out, and tables that have such rows are printed but not put into the README. `sparse`
 compares with Scotch where `scotch_gmap` is installed, `circuits` with tket where `pytket-qiskit` is.
 """
@@ -16,11 +17,18 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import circuits, layers, movement, noise, original, qap, samplers, sparse, tuning
+from benchmarks import chains, circuits, layers, movement, noise, original, placements, qap, samplers, sparse, tuning
 
-MODULES = (original, tuning, layers, samplers, qap, sparse, circuits, movement, noise)
+MODULES = (original, tuning, layers, samplers, qap, sparse, circuits, movement, noise, chains, placements)
 TABLES = {module.__name__.rpartition(".")[2]: module for module in MODULES}
-FOLDERS = {"tuning": "data", "qap": "data", "circuits": "circuits", "movement": "circuits", "noise": "circuits"}
+FOLDERS = {
+    "tuning": "data",
+    "qap": "data",
+    "circuits": "circuits",
+    "movement": "circuits",
+    "noise": "circuits",
+    "chains": "profiles",
+}
 README = Path(__file__).parent.parent / "README.md"
 
 
@@ -30,9 +38,10 @@ def main() -> int:
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all)")
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB"), help="folder of QAPLIB files")
     parser.add_argument("--circuits", type=Path, default=os.environ.get("TIGER_CIRCUITS"), help="folder of circuits")
+    parser.add_argument("--profiles", type=Path, default=os.environ.get("TIGER_PROFILES"), help="folder of profiles")
     parser.add_argument("--print", action="store_true", help="leave the README as it is")
     args = parser.parse_args()
-    folders = {name: Path(folder) for name in ("data", "circuits") if (folder := getattr(args, name))}
+    folders = {name: Path(folder) for name in ("data", "circuits", "profiles") if (folder := getattr(args, name))}
     makers = {name: partial(module.table, say, folders.get(FOLDERS.get(name, ""))) for name, module in TABLES.items()}
     unknown = [name for name in args.tables if name not in makers]
     if unknown:

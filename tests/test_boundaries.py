@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         SERVICE,
     ),
     "cli": (
-        VALUES | {"core", "topologies", "solvers", "mapper", "door", "circuits", "pipeline", "api", "package"},
+        VALUES | {"core", "topologies", "solvers", "mapper", "door", "circuits", "pipeline", "plot", "api", "package"},
         {"typer", "rich"},
     ),
     "package": (set(), set()),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tiger.model.seams import Assignment
     from tiger.model.tasks import TaskGraph
     from tiger.model.topology import Links, Topology
+    from tiger.pipeline.doors.door import place
+    from tiger.pipeline.doors.report import PlacementReport
     from tiger.report import Report, Stage
 
 __version__ = "0.1.0"
@@ -27,6 +29,7 @@ _HOMES = {
     "InputError": "tiger.errors",
     "IsingParams": "tiger.ising",
     "Links": "tiger.model.topology",
+    "PlacementReport": "tiger.pipeline.doors.report",
     "Problem": "tiger.model.problem",
     "Report": "tiger.report",
     "Stage": "tiger.report",
@@ -35,6 +38,7 @@ _HOMES = {
     "TreeMetric": "tiger.model.metrics",
     "assign": "tiger.door",
     "layout": "tiger.circuits.doors.door",
+    "place": "tiger.pipeline.doors.door",
     "solve": "tiger.mapper",
 }
 
@@ -46,6 +50,7 @@ __all__ = [
     "InputError",
     "IsingParams",
     "Links",
+    "PlacementReport",
     "Problem",
     "Report",
     "Stage",
@@ -54,6 +59,7 @@ __all__ = [
     "TreeMetric",
     "assign",
     "layout",
+    "place",
     "solve",
 ]
 

@@ -1,4 +1,4 @@
-"""The command line: `tiger assign`, `layout`, `encode`, `decode`, `topologies`, `solvers`, `serve` and `warm`.
+"""The command line: `tiger assign`, `layout`, `place`, `encode`, `decode`, `topologies`, `solvers`, `serve` and `warm`.
 
 What a command needs is imported inside it, so that help and bad options answer at once.
 """
@@ -8,21 +8,16 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import Annotated
 
 import typer
 
 from tiger import __version__, console, options, outfile
 from tiger.errors import InputError
 
-if TYPE_CHECKING:
-    from tiger.circuits.doors.report import CircuitReport
-    from tiger.report import Report
-
-Answer = TypeVar("Answer", "Report", "CircuitReport")
 OK, INFEASIBLE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 THREADS = "tiger-assign"
 
@@ -88,19 +83,13 @@ def assign(
     pin: options.Pin = None,
     forbid: options.Forbid = None,
     solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`.")] = "auto",
-    objective: Annotated[
-        Literal["cost", "max-link-load", "makespan"], typer.Option(help="What to make small.")
-    ] = "cost",
+    objective: options.Objective = "cost",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same mapping.")] = 0,
-    effort: Annotated[
-        int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")
-    ] = None,
+    effort: options.Effort = None,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     threads: options.Threads = 1,
     penalty_scale: options.PenaltyScale = None,
-    beta_range: Annotated[
-        str | None, typer.Option(metavar="HOT,COLD", help="Inverse temperatures of annealing, in 1 / cost.")
-    ] = None,
+    beta_range: options.BetaRange = None,
     capacity_encoding: options.CapacityEncoding = "slack",
     json_file: options.Json = None,
 ) -> int:
@@ -110,7 +99,7 @@ def assign(
     progress and complaints to standard error.
     """
     pins, pairs, betas = options.pins(pin or []), options.pairs(forbid or []), options.betas(beta_range)
-    _check_report(json_file)
+    console.check_report(json_file)
     from tiger.door import assign as assign_tasks
     from tiger.ising import IsingParams
     from tiger.summary import summary
@@ -134,7 +123,7 @@ def assign(
             ising=IsingParams(penalty_scale=penalty_scale, beta_range=betas, capacity=capacity_encoding),
             progress=show,
         )
-    _deliver(report, json_file, summary)
+    console.deliver(report, json_file, summary)
     return OK if report.feasible else INFEASIBLE
 
 
@@ -142,21 +131,15 @@ def assign(
 def layout(
     circuit: options.Circuit,
     coupling: options.Coupling,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the routed circuit as OpenQASM.")
-    ] = None,
+    output: options.Routed = None,
     level: Annotated[int, typer.Option(metavar="0..3", help="How hard, as Qiskit's optimization levels.")] = 3,
     effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the level.")] = 1,
-    objective: Annotated[
-        Literal["cx", "depth", "success"], typer.Option(help="What to make good; success needs error rates.")
-    ] = "cx",
+    objective: options.CircuitObjective = "cx",
     solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`, for the proposals.")] = "auto",
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed, level and effort give the same circuit.")] = 0,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     threads: options.Threads = 1,
-    initial_layout: Annotated[
-        str | None, typer.Option(metavar="Q,Q,..", help="The device qubit of every circuit qubit, in order.")
-    ] = None,
+    initial_layout: options.InitialLayout = None,
     json_file: options.Json = None,
 ) -> int:
     """Lay a quantum circuit out on a device and route it.
@@ -165,7 +148,7 @@ def layout(
     standard output, progress and complaints to standard error.
     """
     start = options.qubits(initial_layout)
-    _check_report(json_file)
+    console.check_report(json_file)
     if output is not None:
         outfile.check(output, "output")
     from tiger.circuits.doors.door import layout as lay_out
@@ -189,16 +172,79 @@ def layout(
         if report.qasm is None:
             raise InputError("output", "expected a circuit that OpenQASM can say, got one that it cannot")
         outfile.write(output, "output", report.qasm.rstrip("\n") + "\n")
-    _deliver(report, json_file, circuit_summary)
+    console.deliver(report, json_file, circuit_summary)
+    return OK if report.feasible else INFEASIBLE
+
+
+@app.command()
+def place(
+    model: options.Model,
+    cluster: options.Cluster,
+    mode: options.Mode = "chain",
+    schedule: options.Schedule = None,
+    microbatches: options.Microbatches = None,
+    virtual: options.Virtual = None,
+    pipeline: options.Pipeline = None,
+    tensor: options.Tensor = 1,
+    data: options.Replicas = 1,
+    pin: options.LayerPin = None,
+    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`, to order devices.")] = "auto",
+    seed: options.Seed = 0,
+    effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the search.")] = 1,
+    time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
+    emit: options.Emit = None,
+    plot: options.Plot = None,
+    json_file: options.Json = None,
+) -> int:
+    """Place the layers of a network on a cluster, as the stages of a pipeline.
+
+    Exits with 0 when that is done, 1 when the cluster cannot hold the network, 2 on bad input. The summary goes to
+    standard output, but to standard error, as progress and complaints do, where the plan is emitted.
+    """
+    pins = options.pins(pin or [], "LAYER=DEVICE")
+    console.check_report(json_file)
+    if emit is not None and json_file == "-":
+        raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
+    if plot is not None:
+        outfile.check(plot, "plot")
+    from tiger.pipeline.doors.door import place as place_layers
+    from tiger.summary import placement_summary
+
+    with console.progress() as show:
+        report = place_layers(
+            model,
+            cluster,
+            mode=mode,
+            schedule=schedule,
+            microbatches=microbatches,
+            virtual=virtual,
+            pipeline=pipeline,
+            tensor=tensor,
+            data=data,
+            pinned=pins,
+            solver=solver,
+            seed=seed,
+            effort=effort,
+            time_limit_s=time_limit,
+            progress=show,
+        )
+    if plot is not None and report.feasible:
+        from tiger.charts import draw_placement
+
+        draw_placement(report, plot)
+    if emit is None:
+        console.deliver(report, json_file, placement_summary)
+    else:
+        text = report.emit(emit) if report.feasible else ""
+        typer.echo(placement_summary(report), err=True, nl=False)
+        console.deliver(report, json_file, lambda _: text)
     return OK if report.feasible else INFEASIBLE
 
 
 @app.command()
 def encode(
     tasks: options.Tasks,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="A .bqm, .coo or .cqm file.", show_default=False)
-    ],
+    output: options.ModelFile,
     topology: options.Topology = None,
     rule: options.Rule = None,
     slots: options.Slots = None,
@@ -208,9 +254,7 @@ def encode(
     forbid: options.Forbid = None,
     penalty_scale: options.PenaltyScale = None,
     capacity_encoding: options.CapacityEncoding = "slack",
-    variables: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write [task, node] of every variable as JSON.")
-    ] = None,
+    variables: options.Variables = None,
 ) -> int:
     """Write the model of a problem for other software.
 
@@ -251,10 +295,7 @@ def encode(
 @app.command()
 def decode(
     tasks: options.Tasks,
-    samples: Annotated[
-        str,
-        typer.Option(metavar="FILE", help="A dimod SampleSet in .json, or lines of 0 and 1.", show_default=False),
-    ],
+    samples: options.Samples,
     topology: options.Topology = None,
     rule: options.Rule = None,
     slots: options.Slots = None,
@@ -270,7 +311,7 @@ def decode(
     reported as `tiger assign` does.
     """
     pins, pairs = options.pins(pin or []), options.pairs(forbid or [])
-    _check_report(json_file)
+    console.check_report(json_file)
     from tiger.door import problem_of
     from tiger.recorded import decoded
     from tiger.samplefile import read_samples
@@ -289,7 +330,7 @@ def decode(
     rows = read_samples(samples)
     with console.progress() as show:
         report = decoded(problem, rows, show)
-    _deliver(report, json_file, summary)
+    console.deliver(report, json_file, summary)
     return OK if report.feasible else INFEASIBLE
 
 
@@ -330,12 +371,10 @@ def warm() -> None:
 
     The first solve does not have to wait for them then.
     """
-    from tiger.circuits.warm import warm as compile_circuits
-    from tiger.solvers.warm import warm as compile_searches
+    from tiger.circuits.warm import warm_all
 
     start = time.perf_counter()
-    for compile_kernels in (compile_searches, compile_circuits):
-        compile_kernels(console.note)
+    warm_all(console.note)
     console.emit(f"every kernel is compiled, {time.perf_counter() - start:.1f} s\n")
 
 
@@ -350,23 +389,6 @@ def _pool(threads: int) -> Iterator[Executor | None]:
         yield pool
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _check_report(json_file: str | None) -> None:
-    """Raise InputError unless the report can be written to where it is to go."""
-    if json_file is not None and json_file != "-":
-        outfile.check(json_file, "json")
-
-
-def _deliver(report: Answer, json_file: str | None, summary: Callable[[Answer], str]) -> None:
-    """Print the report as strict JSON for `-`, else its summary, with the JSON in a file if one is named."""
-    text = json.dumps(report.to_dict(), indent=1, allow_nan=False) + "\n"
-    if json_file == "-":
-        console.emit(text)
-        return
-    if json_file is not None:
-        outfile.write(json_file, "json", text)
-    console.emit(summary(report))
 
 
 def _field_of(error: typer.TyperException) -> str:

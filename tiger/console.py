@@ -1,14 +1,22 @@
 """What the command line shows: results on standard output, progress and complaints on standard error."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from tiger import outfile
 
 if TYPE_CHECKING:
+    from tiger.circuits.doors.report import CircuitReport
+    from tiger.pipeline.doors.report import PlacementReport
     from tiger.progress import Progress
+    from tiger.report import Report
+
+Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport")
 
 
 def emit(text: str) -> None:
@@ -22,6 +30,23 @@ def emit(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         forsake()
+
+
+def check_report(json_file: str | None) -> None:
+    """Raise InputError unless the report can be written to where it is to go."""
+    if json_file is not None and json_file != "-":
+        outfile.check(json_file, "json")
+
+
+def deliver(report: Answer, json_file: str | None, summary: "Callable[[Answer], str]") -> None:
+    """Print the report as strict JSON for `-`, else its summary, with the JSON in a file if one is named."""
+    text = json.dumps(report.to_dict(), indent=1, allow_nan=False) + "\n"
+    if json_file == "-":
+        emit(text)
+        return
+    if json_file is not None:
+        outfile.write(json_file, "json", text)
+    emit(summary(report))
 
 
 def forsake() -> None:

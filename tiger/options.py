@@ -61,13 +61,77 @@ Coupling = Annotated[
         show_default=False,
     ),
 ]
+Objective = Annotated[Literal["cost", "max-link-load", "makespan"], typer.Option(help="What to make small.")]
+Effort = Annotated[int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")]
+BetaRange = Annotated[
+    str | None, typer.Option(metavar="HOT,COLD", help="Inverse temperatures of annealing, in 1 / cost.")
+]
+Routed = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the routed circuit as OpenQASM.")
+]
+CircuitObjective = Annotated[
+    Literal["cx", "depth", "success"], typer.Option(help="What to make good; success needs error rates.")
+]
+InitialLayout = Annotated[
+    str | None, typer.Option(metavar="Q,Q,..", help="The device qubit of every circuit qubit, in order.")
+]
+ModelFile = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="A .bqm, .coo or .cqm file.", show_default=False)
+]
+Variables = Annotated[str | None, typer.Option(metavar="FILE", help="Write [task, node] of every variable as JSON.")]
+Samples = Annotated[
+    str,
+    typer.Option(metavar="FILE", help="A dimod SampleSet in .json, or lines of 0 and 1.", show_default=False),
+]
+Model = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A PipeDream graph .txt, a table of layers .csv or .json, or a SPEC of a transformer.",
+        show_default=False,
+    ),
+]
+Cluster = Annotated[
+    str,
+    typer.Option(
+        metavar="SPEC|FILE",
+        help="Like dgx:2; or a file: JSON of devices and links, or what `nvidia-smi topo -m` prints.",
+        show_default=False,
+    ),
+]
+LayerPin = Annotated[
+    list[str] | None,
+    typer.Option("--pin", metavar="LAYER=DEVICE", help="Fix a layer to a device; split at the last '='."),
+]
+Mode = Annotated[str, typer.Option(metavar="MODE", help="What a device may hold: chain, a run of layers.")]
+Schedule = Annotated[
+    Literal["gpipe", "1f1b", "interleaved", "zero-bubble"] | None,
+    typer.Option(help="Simulate an iteration of this schedule; memory is parameters alone without one."),
+]
+Microbatches = Annotated[
+    int | None, typer.Option(metavar="M", help="Microbatches in an iteration, by default 4 a stage.")
+]
+Virtual = Annotated[
+    int | None, typer.Option(metavar="V", help="Stages a device where the schedule interleaves them, by default 2.")
+]
+Pipeline = Annotated[
+    int | None, typer.Option("--pipeline-parallel", metavar="P", help="Devices in a row, by default as many as pay.")
+]
+Tensor = Annotated[int, typer.Option("--tensor-parallel", metavar="T", help="Devices among which each layer is cut.")]
+Replicas = Annotated[int, typer.Option("--data-parallel", metavar="D", help="Replicas of the pipeline.")]
+Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw the schedule and what devices hold.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same plan.")]
+Emit = Annotated[
+    Literal["megatron", "deepspeed", "vllm", "torch"] | None,
+    typer.Option(help="Print the plan alone, to be pasted into this system."),
+]
 
 
-def pins(texts: Sequence[str]) -> dict[str, str]:
+def pins(texts: Sequence[str], form: str = "TASK=NODE") -> dict[str, str]:
     """Return {task: node} of `--pin` arguments."""
     places: dict[str, str] = {}
     for text in texts:
-        task, node = _pair("pinned", text)
+        task, node = _pair("pinned", text, form)
         if places.setdefault(task, node) != node:
             raise InputError(f"pinned/{task}", f"expected one node, got {places[task]!r} and {node!r}")
     return places
@@ -78,11 +142,11 @@ def pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
     return [_pair("forbidden", text) for text in texts]
 
 
-def _pair(field: str, text: str) -> tuple[str, str]:
+def _pair(field: str, text: str, form: str = "TASK=NODE") -> tuple[str, str]:
     """Return task and node of TASK=NODE, split at the last sign: a task may hold any, the nodes of a SPEC hold none."""
     task, sign, node = text.rpartition("=")
     if not (task and sign and node):
-        raise InputError(field, f"expected TASK=NODE, got {text!r}")
+        raise InputError(field, f"expected {form}, got {text!r}")
     return task, node
 
 

@@ -16,9 +16,11 @@ from tiger.report import Detail, Objective, Report, Stage
 
 if TYPE_CHECKING:
     from tiger.circuits.doors.report import CircuitReport
+    from tiger.pipeline.doors.report import PlacedStage, PlacementReport
 
 SHOWN = 40
 NARROWEST = 100
+MILLISECONDS, GIGABYTE = 1e3, 1e9
 
 
 def summary(report: Report) -> str:
@@ -42,6 +44,16 @@ def circuit_summary(report: "CircuitReport") -> str:
     places = [(str(q), str(p), str(report.final_layout[q])) for q, p in list(report.initial_layout.items())[:SHOWN]]
     rest = _rest(len(report.initial_layout), "qubits")
     return "".join([*parts, "\n", table(("qubit", "starts on", "ends on"), places), rest])
+
+
+def placement_summary(report: "PlacementReport") -> str:
+    """Return how fast a pipeline is beside the uniform split, its figures, warnings and at most 40 stages."""
+    if not report.stages:
+        return unmet(report.violations, "placement")
+    parts = [_placement_headline(report), _placement_facts(report)]
+    parts += [f"warning: {printable(warning)}\n" for warning in report.warnings]
+    parts += ["\n", _placed_stages(report), _rest(len(report.stages), "stages")]
+    return "".join([*parts, _stages(report.progress, "best seconds")])
 
 
 def unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
@@ -168,6 +180,75 @@ def _circuit_facts(report: "CircuitReport") -> str:
         "seconds": f"{report.seconds:.3f}",
     }
     return _listed({name: fact for name, fact in facts.items() if fact != "-"})
+
+
+def _placement_headline(report: "PlacementReport") -> str:
+    """Return one sentence on what was made small and on what the uniform split comes to, and what is not met."""
+    name, made, uniform = "bottleneck", report.bottleneck_s, report.uniform_bottleneck_s
+    if report.schedule is not None:
+        name, made, uniform = "iteration", report.iteration_s, report.uniform_iteration_s
+    start = f"solved: {name}" if report.feasible else f"{unmet(report.violations, 'placement')}{name}"
+    if uniform is None or made is None or not math.isfinite(uniform):
+        return f"{start} {_ms(made)}; as many layers in every stage do not run here\n\n"
+    if made == uniform:
+        return f"{start} {_ms(made)}, as with the uniform split\n\n"
+    if made > uniform:
+        return f"{start} {_ms(made)}; the uniform split of {_ms(uniform)} does not meet what is asked\n\n"
+    return f"{start} {_ms(made)}, {uniform / made:.2f}x as fast as the {_ms(uniform)} of the uniform split\n\n"
+
+
+def _placement_facts(report: "PlacementReport") -> str:
+    """Return the figures of a placement, one a line."""
+    facts = {
+        "bottleneck": _ms(report.bottleneck_s),
+        "  of uniform split": _ms(report.uniform_bottleneck_s),
+        "  lower bound": _ms(report.lower_bound_s),
+        "iteration": _ms(report.iteration_s),
+        "  of uniform split ": _ms(report.uniform_iteration_s),
+        "  lower bound ": _ms(report.iteration_bound_s),
+        "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
+        "optimal": "yes" if report.optimal else "not proved",
+        "schedule": "-" if report.schedule is None else f"{report.schedule}, {report.microbatches} microbatches",
+        "virtual stages": str(report.virtual) if report.virtual > 1 else "-",
+        "solver": f"{report.solver}, seed {report.seed}",
+        "seconds": f"{report.seconds:.3f}",
+    }
+    return _listed({name: fact for name, fact in facts.items() if fact != "-"})
+
+
+def _placed_stages(report: "PlacementReport") -> str:
+    """Return what every stage holds and takes, of which at most 40."""
+    rows, begin = [], 0
+    for k, stage in enumerate(report.stages):
+        end = begin + len(stage.ops)
+        if k < SHOWN:
+            layers = f"{begin}..{end - 1} ({len(stage.ops)})" if len(stage.ops) > 1 else f"{begin} (1)"
+            spent = (_figure(stage.compute_s), _figure(stage.communication_s))
+            rows.append((str(k), _ranks(stage), layers, *spent, _memory(stage)))
+        begin = end
+    return table(("stage", "device", "layers", "compute ms", "communication ms", "memory GB"), rows)
+
+
+def _ranks(stage: "PlacedStage") -> str:
+    """Return the device of a stage, and how many others it runs on."""
+    others = sum(map(len, stage.devices)) - 1
+    return f"{printable(stage.device)} and {others} more" if others else printable(stage.device)
+
+
+def _memory(stage: "PlacedStage") -> str:
+    """Return the gigabytes that a device holds, of how many."""
+    held = f"{stage.memory_bytes / GIGABYTE:.3g}"
+    return held if stage.capacity_bytes is None else f"{held} of {stage.capacity_bytes / GIGABYTE:.3g}"
+
+
+def _ms(seconds: float | None) -> str:
+    """Return seconds as milliseconds, a dash where they are not finite."""
+    return "-" if seconds is None or not math.isfinite(seconds) else f"{_figure(seconds)} ms"
+
+
+def _figure(seconds: float) -> str:
+    """Return milliseconds with up to six digits."""
+    return f"{seconds * MILLISECONDS:.6g}"
 
 
 def _listed(facts: Mapping[str, str]) -> str:

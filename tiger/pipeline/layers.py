@@ -70,8 +70,11 @@ class Layers:
         unknown = next((kind for kind in self.kinds if kind not in get_args(LayerKind)), None)
         if unknown is not None:
             raise InputError("model/kinds", f"expected one of {', '.join(get_args(LayerKind))}, got {unknown!r}")
-        if any(not 0 <= member < size for group in self.tied for member in group):
-            raise InputError("model/tied", f"expected layers from 0 to {size - 1}")
+        groups = tuple(tuple(sorted(set(group))) for group in self.tied)
+        members = [member for group in groups for member in group]
+        if len(set(members)) < len(members) or any(not 0 <= member < size for member in members):
+            raise InputError("model/tied", f"expected layers from 0 to {size - 1}, each in one group")
+        object.__setattr__(self, "tied", groups)
 
     @property
     def size(self) -> int:

@@ -1,31 +1,42 @@
-"""The placement of a model on a cluster, in the order of a request."""
+"""The placement of a model on a cluster: order and cuts, groups, and what a schedule makes of them, in that order."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from tiger.objective import Violation
-from tiger.pipeline.plan import Plan
-from tiger.report import Stage
+from tiger.pipeline.chain.params import never
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hunt import Hunt, most_positions, virtual_stages
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.placed import Placed
+from tiger.progress import Progress, ignored
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Placed:
-    """Hold the best plan, None where nothing fits, and how good it is.
+def solved(
+    layers: Layers,
+    cluster: Cluster,
+    params: PlaceParams,
+    stop: Callable[[], bool] = never,
+    watch: Callable[[Progress], None] = ignored,
+) -> Placed:
+    """Place layers on devices; the names in `params` are those of layers and devices.
 
-    `bottleneck_s` is the largest load of a position for one microbatch, `lower_bound_s` what no plan of this order of
-    layers goes below, `iteration_s` and `bubble` what the simulated schedule comes to, with `iteration_bound_s` below
-    all of them, and `uniform_..` the same of as many layers in every stage, devices in the order of the cluster.
-    `memory_bytes[p]` is the most that a device of each position holds.
+    Exact in the cuts, and in the order of devices where all orders can be told apart in time; groups, and what a
+    schedule asks for, are searched for and judged by simulation. Same arguments, same plan. What cannot be met is in
+    `violations`.
     """
-
-    plan: Plan | None
-    bottleneck_s: float | None = None
-    lower_bound_s: float | None = None
-    iteration_s: float | None = None
-    iteration_bound_s: float | None = None
-    bubble: float | None = None
-    uniform_bottleneck_s: float | None = None
-    uniform_iteration_s: float | None = None
-    memory_bytes: tuple[float, ...] = ()
-    stages: tuple[Stage, ...] = ()
-    violations: tuple[Violation, ...] = ()
-    warnings: tuple[str, ...] = ()
+    if not most_positions(layers, cluster, params):
+        stages = virtual_stages(params) * (params.pipeline or 1)
+        message = f"{stages} stages need a layer each, and the model has {layers.size}"
+        return Placed(plan=None, violations=(Violation(kind="stages", message=message),))
+    hunt = Hunt(layers, cluster, params, stop, watch)
+    with hunt.stage("uniform"):
+        hunt.offer(hunt.baseline)
+    if hunt.single:
+        hunt.order()
+    else:
+        hunt.group()
+    if params.schedule is not None:
+        hunt.refine()
+    hunt.prove()
+    return hunt.placed()

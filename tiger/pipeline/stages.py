@@ -1,10 +1,10 @@
 """What layers cost at the positions of a pipeline, and what stages cost under a plan."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import FloatArray, IntArray, unstated
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.collectives import all_reduce_s
 from tiger.pipeline.layers import Layers
@@ -32,7 +32,8 @@ class Workload:
     `forward_s[S]`, `backward_s[S]` and, within the latter, `weight_s[S]` are seconds of one microbatch,
     `transfer_s[S - 1]` those of a message to the next stage, or back from it. `held_bytes[S]` is held for every
     microbatch in flight, `state_bytes[S]` all the time, on each of the ranks. `closing_s[p]` is what a position has to
-    do after its last backward pass: to all-reduce its gradients.
+    do after its last backward pass: to all-reduce its gradients; `room_bytes[p]` (default: no end) what its smallest
+    device has.
     """
 
     forward_s: FloatArray
@@ -42,6 +43,12 @@ class Workload:
     held_bytes: FloatArray
     state_bytes: FloatArray
     closing_s: FloatArray
+    room_bytes: FloatArray = field(default_factory=unstated)
+
+    def __post_init__(self) -> None:
+        """Fill the default in."""
+        if not len(self.room_bytes):
+            object.__setattr__(self, "room_bytes", np.full(len(self.closing_s), np.inf))
 
     @property
     def positions(self) -> int:
@@ -104,6 +111,7 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
                 held_bytes=held,
                 state_bytes=state_bytes(layers, plan.cuts) / tensor,
                 closing_s=closing,
+                room_bytes=cluster.memory_bytes[grid].min(axis=(1, 2)),
             )
         )
     return tuple(made)

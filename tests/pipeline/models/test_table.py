@@ -48,9 +48,9 @@ def test_no_edges_send_nothing():
 
 
 def test_tied_layers_are_found_where_the_order_puts_them():
-    """The group keeps its own order, the first of which holds the parameters."""
+    """The first of them in the pipeline holds the parameters."""
     layers = layers_of_table({"layers": [row("x"), row("y")], "edges": [["y", "x"]], "tied": [["x", "y"]]})
-    assert (layers.names, layers.tied) == (("y", "x"), ((1, 0),))
+    assert (layers.names, layers.tied) == (("y", "x"), ((0, 1),))
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", ", "])

@@ -1,0 +1,155 @@
+"""The request and the answer of `POST /place`."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.config import JsonDict
+from pydantic_core import PydanticCustomError
+
+from tiger.api.schemas import Closed, Pins, RoutingStage, Violation
+from tiger.pipeline.params import Schedule
+
+
+def _model(value: object) -> object:
+    """Refuse what is neither a specification nor a document."""
+    if not isinstance(value, str | list | dict):
+        raise PydanticCustomError("model", "expected a specification such as 'transformer:..', a list or an object")
+    return value
+
+
+def _cluster(value: object) -> object:
+    """Refuse what is neither a specification nor a document."""
+    if not isinstance(value, str | dict):
+        raise PydanticCustomError("cluster", "expected a specification such as 'dgx:2' or an object")
+    return value
+
+
+def _records(required: dict[str, str], optional: dict[str, str]) -> JsonDict:
+    """Document a list of objects by the types of the fields that they must have, and of those they may have."""
+    properties: JsonDict = {name: {"type": kind} for name, kind in (required | optional).items()}
+    return {"type": "array", "items": {"type": "object", "required": list(required), "properties": properties}}
+
+
+LAYERS = _records(
+    {
+        "name": "string",
+        "forward_s": "number",
+        "backward_s": "number",
+        "parameter_bytes": "number",
+        "activation_bytes": "number",
+    },
+    {"weight_s": "number", "state_bytes": "number", "held_bytes": "number", "kind": "string", "module": "string"},
+)
+NAMES: JsonDict = {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}
+TABLE: JsonDict = {
+    "type": "object",
+    "required": ["layers"],
+    "properties": {"layers": LAYERS, "edges": NAMES, "tied": NAMES},
+}
+DESCRIBED: list[JsonDict] = [
+    {"type": "object", "required": [name], "properties": {name: {"type": kind}}}
+    for name, kind in (("transformer", "object"), ("graph", "string"))
+]
+DEVICES: JsonDict = {
+    "type": "object",
+    "required": ["devices"],
+    "properties": {
+        "devices": _records({"name": "string"}, {"kind": "string", "memory_bytes": "number", "speed": "number"}),
+        "uniform_bandwidth": {"type": "number"},
+        "uniform_latency": {"type": "number"},
+        "links": _records({"a": "string", "b": "string"}, {"bandwidth": "number", "latency": "number"}),
+    },
+}
+OTHERS: list[JsonDict] = [
+    {"type": "object", "required": [name], "properties": {name: {"type": kind}}}
+    for name, kind in (("machines", "array"), ("nvidia_smi_topo", "string"))
+]
+Model = Annotated[
+    str | list[object] | dict[str, object],
+    WithJsonSchema({"oneOf": [{"type": "string"}, TABLE, *DESCRIBED, LAYERS]}),
+]
+Hardware = Annotated[str | dict[str, object], WithJsonSchema({"oneOf": [{"type": "string"}, DEVICES, *OTHERS]})]
+
+
+class PlaceRequest(Closed):
+    """Ask which layers of a model run on which devices of a cluster."""
+
+    model: Annotated[Model, BeforeValidator(_model)] = Field(
+        description="Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text "
+        "of a PipeDream profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one "
+        "microbatch. A string is never opened as a file."
+    )
+    cluster: Annotated[Hardware, BeforeValidator(_cluster)] = Field(
+        description="Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and "
+        "latency, `machines` with their networks, or `nvidia_smi_topo`. A string is never opened as a file."
+    )
+    mode: str = Field(default="chain", description="What a device may hold: in a chain, a run of layers.")
+    schedule: Schedule | None = Field(
+        default=None,
+        description="Makes the simulated time of an iteration small instead of the bottleneck, within the memory that "
+        "this schedule takes; without one, memory is parameters alone.",
+    )
+    microbatches: int | None = Field(default=None, ge=1, description="Microbatches in an iteration, 4 a stage.")
+    virtual: int | None = Field(default=None, ge=1, description="Stages a device where they are interleaved, 2.")
+    pipeline: int | None = Field(default=None, ge=1, description="Devices in a row; as many as pay without it.")
+    tensor: int = Field(default=1, ge=1, description="Devices among which each layer is cut.")
+    data: int = Field(default=1, ge=1, description="Replicas of the pipeline.")
+    pinned: Pins = Field(default={}, description="Device of every layer that must go there, both by name.")
+    solver: str = Field(default="auto", description="Orders the devices, see `GET /solvers`.")
+    seed: int = Field(default=0, ge=0, lt=2**63, description="The same request with the same seed has the same answer.")
+    effort: int = Field(default=1, ge=1, description="Multiplies the iterations of the search.")
+    time_limit_s: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="Seconds after which the search ends early."
+    )
+
+
+class StageBody(BaseModel):
+    """Hold a stage: its layers, its devices `[replica][rank]`, and its seconds for one microbatch."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    device: str
+    ops: list[str]
+    compute_s: float | None
+    communication_s: float | None
+    memory_bytes: float | None
+    capacity_bytes: float | None
+    devices: list[list[str]]
+
+
+class LinkBody(BaseModel):
+    """Hold the bytes that an iteration sends between two devices, both directions together."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    a: str
+    b: str
+    bytes: float | None
+
+
+class PlacementBody(BaseModel):
+    """Answer with the stages of the pipeline and how good they are; figures are null where nothing is possible."""
+
+    model_config = ConfigDict(extra="forbid", title="PlacementReport")
+
+    schema_name: Literal["tiger.placement/1"] = Field(alias="schema")
+    stages: list[StageBody]
+    bottleneck_s: float | None
+    iteration_s: float | None
+    bubble: float | None
+    uniform_bottleneck_s: float | None
+    uniform_iteration_s: float | None
+    lower_bound_s: float | None
+    iteration_bound_s: float | None
+    optimal: bool
+    feasible: bool
+    violations: list[Violation]
+    schedule: str | None
+    microbatches: int | None
+    virtual: int
+    solver: str
+    seed: int
+    links: list[LinkBody]
+    progress: list[RoutingStage]
+    warnings: list[str]
+    seconds: float

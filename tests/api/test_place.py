@@ -1,0 +1,251 @@
+"""Requests for placements: answers, refusals, and what they may not do."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+from pydantic import ValidationError
+
+from tiger.api.examples import PLACEMENTS, TWO_SPEEDS
+from tiger.api.limits import Limits
+from tiger.api.pipelines import PlacementBody, PlaceRequest
+from tiger.api.placement import answer, check
+from tiger.api.workers import Workers
+from tiger.errors import InputError
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.placed import Placed
+from tiger.pipeline.plan import Plan
+
+Post = Callable[..., httpx.Response]
+NAN, INF = float("nan"), float("inf")
+LIMITS = Limits(max_tasks=8, max_time_s=5.0)
+ROW = {"forward_s": 1, "backward_s": 2, "parameter_bytes": 10, "activation_bytes": 5}
+CLUSTER = {"devices": [{"name": "x"}, {"name": "y"}], "uniform_bandwidth": 10}
+
+
+def model(**fields: object) -> dict[str, Any]:
+    """Return four layers, of which the second has other fields; None leaves one out."""
+    rows = [{"name": name, **ROW} for name in "abcd"]
+    rows[1] = {name: value for name, value in (rows[1] | fields).items() if value is not None}
+    return {"layers": rows}
+
+
+def ask(**fields: object) -> bytes:
+    """Return the bytes of a request for four layers on two devices, but for the fields given."""
+    return json.dumps({"model": model(), "cluster": CLUSTER, **fields}).encode()
+
+
+@pytest.fixture(scope="module")
+def place(solving: TestClient) -> Post:
+    """Return a function that posts a request, but for the fields it is given."""
+
+    def post(**fields: object) -> httpx.Response:
+        found: httpx.Response = solving.post(
+            "/place", content=ask(**fields), headers={"Content-Type": "application/json"}
+        )
+        return found
+
+    return post
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
+    """Have every placement in this process cut in the middle, and return what each was asked."""
+    seen: list[PlaceParams] = []
+
+    def halved(layers: Layers, cluster: Cluster, params: PlaceParams, *rest: object) -> Placed:
+        seen.append(params)
+        plan = Plan.line((0, layers.size // 2, layers.size), (0, 1))
+        return Placed(plan=plan, bottleneck_s=7.0, lower_bound_s=7.0, uniform_bottleneck_s=INF)
+
+    monkeypatch.setattr("tiger.pipeline.solve.solved", halved)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("posed", "devices"),
+    [
+        (model(), CLUSTER),
+        (model()["layers"], "dgx:1"),
+        ("transformer:layers=2,hidden=64,heads=2,vocabulary=100,sequence=8", CLUSTER),
+        ({"transformer": {"layers": 2, "hidden": 64, "heads": 2, "vocabulary": 100, "sequence": 8}}, CLUSTER),
+    ],
+)
+def test_a_model_is_answered_with_its_report(engine: list[PlaceParams], posed: object, devices: object) -> None:
+    """It has the fields that the documentation promises, and no others."""
+    report = PlacementBody.model_validate_json(answer(ask(model=posed, cluster=devices, seed=4), LIMITS))
+    assert (report.feasible, report.optimal, report.seed, len(report.stages)) == (True, True, 4, 2)
+    assert report.uniform_bottleneck_s is None
+
+
+def test_every_field_reaches_the_engine(engine: list[PlaceParams]) -> None:
+    """As it was given, with the server's time limit where there is none."""
+    fields = {"schedule": "interleaved", "microbatches": 4, "virtual": 1, "pipeline": 2, "data": 1, "effort": 2}
+    answer(ask(**fields, pinned={"a": "x"}, solver="neal", seed=3), LIMITS)
+    answer(ask(time_limit_s=1.5), LIMITS)
+    first = PlaceParams(**fields, pinned={"a": "x"}, solver="neal", seed=3, time_limit_s=5.0)  # type: ignore[arg-type]
+    assert engine == [first, PlaceParams(time_limit_s=1.5)]
+
+
+def test_the_route_answers(refusing: TestClient, engine: list[PlaceParams], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the report as strict JSON."""
+
+    async def run(self: Workers, timeout_s: float, function: Callable[..., bytes], *args: object) -> bytes:
+        return function(*args)
+
+    monkeypatch.setattr(Workers, "run", run)
+    found = refusing.post("/place", json={"model": model(), "cluster": CLUSTER})
+    assert (found.status_code, found.json()["schema"]) == (200, "tiger.placement/1")
+    assert [stage["ops"] for stage in found.json()["stages"]] == [["a", "b"], ["c", "d"]]
+
+
+def test_a_worker_answers(place: Post) -> None:
+    """Two layers of three seconds a device, and half a second for a message there and back."""
+    found = place()
+    assert (found.status_code, found.json()["bottleneck_s"], found.json()["optimal"]) == (200, 7.0, True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"schedule": "interleaved", "pipeline": 2, "virtual": 3}, "stages"),
+        ({"cluster": CLUSTER | {"devices": [{"name": "x", "memory_bytes": 15}]}}, "memory"),
+        ({"cluster": {"devices": CLUSTER["devices"], "links": []}, "pipeline": 2}, "unlinked"),
+    ],
+)
+def test_what_does_not_fit_is_an_answer(place: Post, fields: dict[str, object], kind: str) -> None:
+    """It is 200, and says what stands against it."""
+    found = place(**fields)
+    assert (found.status_code, found.json()["feasible"], found.json()["bottleneck_s"]) == (200, False, None)
+    assert found.json()["violations"][0]["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"model": model() | {"edges": [["a", "b"], ["b", "a"]]}}, "#/model"),
+        ({"model": model() | {"edges": [["a", "z"]]}}, "#/model/edges/0"),
+        ({"model": model(forward_s=None)}, "#/model/layers/1/forward_s"),
+        ({"model": model(forward_s=NAN)}, "#/model/layers/1/forward_s"),
+        ({"model": model(backward_s=10**400)}, "#/model/layers/1/backward_s"),
+        ({"model": model(parameter_bytes=-1)}, "#/model/layers/1/parameter_bytes"),
+        ({"model": model(activation_bytes="5")}, "#/model/layers/1/activation_bytes"),
+        ({"model": model(activation_bytes=True)}, "#/model/layers/1/activation_bytes"),
+        ({"model": model(name="a")}, "#/model/layers"),
+        ({"model": {"layers": []}}, "#/model/layers"),
+        ({"model": {"layers": [[[[]]]]}}, "#/model/layers/0"),
+        ({"model": {}}, "#/model"),
+        ({"model": []}, "#/model"),
+        ({"model": 5}, "#/model"),
+        ({"model": None}, "#/model"),
+        ({"model": "/etc/passwd"}, "#/model"),
+        ({"model": "transformer:layers=100000000,hidden=64,heads=2,vocabulary=100,sequence=8"}, "#/model"),
+        ({"cluster": CLUSTER | {"links": [{"a": "x", "b": "z", "bandwidth": 1}]}}, "#/cluster/links/0/b"),
+        ({"cluster": CLUSTER | {"links": [{"a": "x", "b": "y", "bandwidth": INF}]}}, "#/cluster/links/0/bandwidth"),
+        ({"cluster": {"devices": CLUSTER["devices"]}}, "#/cluster/links"),
+        ({"cluster": {"devices": [{"name": "x", "memory_bytes": -1}]}}, "#/cluster/devices/0/memory_bytes"),
+        ({"cluster": {"devices": []}}, "#/cluster/devices"),
+        ({"cluster": []}, "#/cluster"),
+        ({"cluster": "/etc/passwd"}, "#/cluster"),
+        ({"cluster": "dgx:100000000"}, "#/cluster"),
+        ({"cluster": "torus:4x4"}, "#/cluster"),
+        ({"mode": "dag"}, "#/mode"),
+        ({"schedule": "chimera"}, "#/schedule"),
+        ({"microbatches": 4}, "#/microbatches"),
+        ({"microbatches": 10**9, "schedule": "gpipe"}, "#/microbatches"),
+        ({"microbatches": 0, "schedule": "gpipe"}, "#/microbatches"),
+        ({"virtual": 2}, "#/virtual"),
+        ({"pipeline": 3}, "#/pipeline"),
+        ({"pipeline": 1.0}, "#/pipeline"),
+        ({"tensor": 2}, "#/tensor"),
+        ({"tensor": True}, "#/tensor"),
+        ({"data": 3}, "#/data"),
+        ({"pinned": {"e": "x"}}, "#/pinned/e"),
+        ({"pinned": {"a": "z"}}, "#/pinned/a"),
+        ({"pinned": {"a": 1}}, "#/pinned/a"),
+        ({"solver": "nobody"}, "#/solver"),
+        ({"solver": "leap-bqm"}, "#/solver"),
+        ({"seed": -1}, "#/seed"),
+        ({"effort": 0}, "#/effort"),
+        ({"time_limit_s": 6}, "#/time_limit_s"),
+        ({"time_limit_s": 0}, "#/time_limit_s"),
+        ({"tasks": {}}, "#/tasks"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_bad_input_is_422_and_points_at_the_field(place: Post, fields: dict[str, Any], pointer: str) -> None:
+    """Whatever is wrong, the answer is a strict problem document."""
+    found = place(**fields)
+    problem = json.loads(found.text, parse_constant=pytest.fail)
+    assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
+    assert problem["errors"][0]["pointer"].startswith(pointer)
+    assert "root:" not in found.text
+
+
+def test_both_model_and_cluster_are_needed() -> None:
+    """Nothing stands for them."""
+    for name in ("model", "cluster"):
+        body = json.loads(ask())
+        del body[name]
+        with pytest.raises(ValidationError, match="Field required") as refusal:
+            check(json.dumps(body).encode(), LIMITS)
+        assert refusal.value.errors()[0]["loc"] == (name,)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b'{"model":1,"model":2}', b"[" * 1900])
+def test_what_is_not_json_is_400(refusing: TestClient, body: bytes) -> None:
+    """Nothing is placed."""
+    found = refusing.post("/place", content=body, headers={"Content-Type": "application/json"})
+    assert (found.status_code, found.json()["errors"][0]["pointer"]) == (400, "#")
+
+
+def test_layers_and_devices_are_bounded_by_the_service() -> None:
+    """Before anything is built of them."""
+    with pytest.raises(InputError, match="expected at most 3 layers"):
+        answer(ask(), Limits(max_tasks=3, max_time_s=5.0))
+    with pytest.raises(InputError, match="cluster") as caught:
+        answer(ask(cluster="dgx:2"), LIMITS)
+    assert "8" in caught.value.reason
+
+
+def test_a_request_has_defaults() -> None:
+    """Model and cluster suffice."""
+    request = PlaceRequest.model_validate({"model": "transformer:", "cluster": "dgx:1"})
+    assert (request.mode, request.schedule, request.tensor, request.data) == ("chain", None, 1, 1)
+    assert (request.solver, request.seed, request.effort, request.time_limit_s) == ("auto", 0, 1, None)
+
+
+def test_a_flood_of_errors_is_one() -> None:
+    """Refusing a large body costs little."""
+    for fields in ({f"x{k}": k for k in range(1000)}, {"pinned": {f"l{k}": k for k in range(1000)}}):
+        with pytest.raises(ValidationError) as refusal:
+            PlaceRequest.model_validate({"model": [], "cluster": "dgx:1", **fields})
+        assert refusal.value.error_count() == 1
+
+
+def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
+    """With worked examples, and nothing that refers elsewhere."""
+    post = refusing.get("/openapi.json").json()["paths"]["/place"]["post"]
+    content = post["requestBody"]["content"]["application/json"]
+    assert (set(content["examples"]), set(content["schema"]["required"])) == (set(PLACEMENTS), {"model", "cluster"})
+    assert "$ref" not in str(PlaceRequest.model_json_schema())
+    assert set(post["responses"]) == {"200", "400", "413", "415", "422", "500", "503"}
+
+
+@pytest.mark.parametrize("name", PLACEMENTS)
+def test_the_worked_requests_are_good(engine: list[PlaceParams], name: str) -> None:
+    """Their models and clusters are read, and something is placed."""
+    body = json.dumps(PLACEMENTS[name]["value"]).encode()
+    assert PlacementBody.model_validate_json(answer(body, Limits(max_tasks=100, max_time_s=5.0))).feasible
+
+
+def test_the_fast_device_takes_four_of_six_layers(place: Post) -> None:
+    """As the worked request says: 60 ms, and a message of 0.11 ms there and back."""
+    report = place(**TWO_SPEEDS).json()
+    assert {stage["device"]: len(stage["ops"]) for stage in report["stages"]} == {"fast": 4, "slow": 2}
+    assert report["bottleneck_s"] == pytest.approx(0.06022)

@@ -1,0 +1,86 @@
+"""The split of vLLM, there and back."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tiger.errors import InputError
+from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.emission.vllm import VllmSplit, parsed, written
+
+Deploy = Callable[..., Deployment]
+
+SPLIT = """\
+# the head costs as much as 3.00 decoder layers, so the last stage holds 1 of 6
+# vllm serve MODEL --pipeline-parallel-size 3 --tensor-parallel-size 1
+export VLLM_PP_LAYER_PARTITION=2,3,1
+export CUDA_VISIBLE_DEVICES=2,0,1
+"""
+
+
+def test_a_plan_is_written_with_its_reasons(deploy: Deploy) -> None:
+    """Decoder layers alone count."""
+    assert written(deploy((0, 3, 6, 8), [[[2]], [[0]], [[1]]], head=3.0)) == SPLIT
+    assert parsed(SPLIT) == VllmSplit(partition=(2, 3, 1), devices=((2, 0, 1),))
+
+
+@settings(max_examples=30)
+@given(st.sets(st.integers(1, 19), min_size=1, max_size=7), st.integers(1, 2), st.integers(1, 3), st.randoms())
+def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: int, random: object) -> None:
+    """With the devices of every replica in the order of its ranks."""
+    cuts = (0, *sorted(inner), 20)
+    order = list(range((len(cuts) - 1) * data * tensor))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    grid = np.array(order).reshape(-1, data, tensor)
+    split = parsed(written(deploy(cuts, grid)))
+    assert sum(split.partition) == 18
+    assert split.devices == tuple(tuple(grid[:, replica].ravel().tolist()) for replica in range(data))
+
+
+def test_devices_are_numbered_within_their_machine(deploy: Deploy) -> None:
+    """CUDA knows no others; a replica on two machines has no list of its own."""
+    made = deploy((0, 2, 4), [[[1], [0]], [[3], [2]]])
+    apart = replace(made.cluster, machine=np.array([0, 1, 0, 1]))
+    assert parsed(written(replace(made, cluster=apart))).devices == ((0, 1), (0, 1))
+    across = written(replace(made, cluster=replace(made.cluster, machine=np.array([0, 0, 1, 1]))))
+    assert "# replica 0, on machine 0, 1\n# on machine 0, ranks 0: CUDA_VISIBLE_DEVICES=1\n" in across
+    assert parsed(across).devices == ()
+
+
+def test_what_vllm_cannot_do_is_refused(deploy: Deploy) -> None:
+    """Virtual stages, stages on a cpu, a head that begins early."""
+    with pytest.raises(InputError, match="emit: expected one stage a device, as vLLM has no virtual stages, got 2"):
+        written(deploy((0, 2, 4), [[[0]]]))
+    made = deploy((0, 2, 4))
+    with pytest.raises(InputError, match="emit: expected accelerators alone for vLLM"):
+        written(replace(made, cluster=replace(made.cluster, kinds=("cpu", "accelerator"))))
+    early = replace(made.layers, kinds=("layer", "head", "layer", "head"))
+    with pytest.raises(InputError, match=r"head in the last stage, got 'layers.0' in stage 0"):
+        written(replace(made, layers=early))
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("", "VLLM_PP_LAYER_PARTITION"),
+        (SPLIT + SPLIT, "VLLM_PP_LAYER_PARTITION"),
+        ("VLLM_PP_LAYER_PARTITION=1,x", "VLLM_PP_LAYER_PARTITION"),
+        ("VLLM_PP_LAYER_PARTITION=1,-1", "VLLM_PP_LAYER_PARTITION"),
+        ("VLLM_PP_LAYER_PARTITION=1,1\nCUDA_VISIBLE_DEVICES=0,0", "CUDA_VISIBLE_DEVICES"),
+        ("VLLM_PP_LAYER_PARTITION=1,1\nCUDA_VISIBLE_DEVICES=0,1,2", "CUDA_VISIBLE_DEVICES"),
+    ],
+)
+def test_other_texts_are_refused(text: str, field: str) -> None:
+    """By the variable at fault."""
+    with pytest.raises(InputError, match="expected") as caught:
+        parsed(text)
+    assert caught.value.field == field
+
+
+def test_quotes_and_plain_assignments_are_read() -> None:
+    """As people write them."""
+    assert parsed('VLLM_PP_LAYER_PARTITION="4, 5"').partition == (4, 5)

@@ -1,0 +1,125 @@
+"""Classes of devices that stand for each other in a line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.pipeline.chain.params import LineParams
+from tiger.pipeline.cluster import NO_LINK, Cluster
+from tiger.pipeline.layers import Layers
+
+Groups = tuple[tuple[int, ...], ...]
+MOST_CLASSES = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Classes:
+    """Hold c classes of devices, and the seconds of all messages between two devices over each boundary.
+
+    `link[c, c]` are rows of `sent_s[x, L + 1]`, which counts activations forward and gradients back. The members of a
+    class lie, in their order, on `islands[c]` islands of as many each; `link[c, c]` holds on one, `across[c]` between
+    two of them.
+    """
+
+    members: Groups
+    speed: FloatArray
+    memory_bytes: FloatArray
+    link: IntArray
+    sent_s: FloatArray
+    islands: IntArray
+    across: IntArray
+
+
+def equivalent(cluster: Cluster, params: LineParams) -> Groups:
+    """Return the devices of each class that can be exchanged without any effect; a device with a pin is alone.
+
+    Classes and devices are in the order of the cluster. O(n^2).
+    """
+    label = cluster.classes().copy()
+    alone = sorted(set(params.pinned.values()))
+    label[alone] = label.max() + 1 + np.arange(len(alone))
+    return _grouped(label.tolist())
+
+
+def alike(cluster: Cluster, classes: int) -> Groups:
+    """Return at most so many classes of devices, by speed and memory: like ones first, then ones that are near."""
+    kinds = np.stack([cluster.speed, cluster.memory_bytes])
+    _, label = np.unique(kinds, axis=1, return_inverse=True)
+    # np.unique sorts by speed first, so that neighbours in number are near in speed.
+    label = label.reshape(-1) * min(classes, int(label.max()) + 1) // (int(label.max()) + 1)
+    return _grouped(label.tolist())
+
+
+def joined(cluster: Cluster, groups: Groups, params: LineParams) -> tuple[Groups, tuple[int, ...]]:
+    """Return exact classes with those joined that can be exchanged as a whole, and how many of them each consists of.
+
+    Above 128 classes, and with pins, they stay as they are. O(c^3).
+    """
+    if len(groups) > MOST_CLASSES:
+        return groups, (1,) * len(groups)
+    pinned = set(params.pinned.values())
+    link = cluster.link[np.ix_([group[0] for group in groups], [group[-1] for group in groups])]
+    twins: dict[int, list[int]] = {}
+    for c, group in enumerate(groups):
+        # A device with a pin is no match for another.
+        others = [f for f in twins if pinned.isdisjoint((*group, *groups[f]))]
+        first = next((f for f in others if _exchangeable(cluster, groups, link, (f, c))), c)
+        twins.setdefault(first, []).append(c)
+    return (
+        tuple(tuple(device for c in classes for device in groups[c]) for classes in twins.values()),
+        tuple(len(classes) for classes in twins.values()),
+    )
+
+
+def classes_of(layers: Layers, cluster: Cluster, groups: Groups, islands: tuple[int, ...] = ()) -> Classes:
+    """Return the classes, as good in speed, memory and links as the best of their devices; O(n^2 + c^2 curves L)."""
+    islands = islands or (1,) * len(groups)
+    times = [2 * curve.of(layers.crossing_bytes) for curve in cluster.curves]
+    rows = [*times, np.where(layers.crossing_bytes > 0, np.inf, 0.0)]
+    link = np.empty((len(groups), len(groups)), np.int64)
+    for a, first in enumerate(groups):
+        for b, second in enumerate(groups[:a]):
+            link[a, b] = link[b, a] = _best_row(rows, cluster.link[np.ix_(first, second)], len(times))
+        island = list(first[: len(first) // islands[a]])
+        between = cluster.link[np.ix_(island, island)]
+        link[a, a] = _best_row(rows, between[~np.eye(len(island), dtype=bool)], len(times))
+    across = [_best_row(rows, cluster.link[group[0], group[-1:]], len(times)) for group in groups]
+    return Classes(
+        members=groups,
+        speed=np.array([cluster.speed[list(group)].max() for group in groups]),
+        memory_bytes=np.array([cluster.memory_bytes[list(group)].max() for group in groups]),
+        link=link,
+        sent_s=np.array(rows),
+        islands=np.array(islands),
+        across=np.array(across),
+    )
+
+
+def _exchangeable(cluster: Cluster, groups: Groups, link: IntArray, pair: tuple[int, int]) -> bool:
+    """Tell whether two classes can be exchanged."""
+    a, b = pair
+    firsts = [groups[a][0], groups[b][0]]
+    same = len(groups[a]) == len(groups[b]) and link[a, a] == link[b, b]
+    same = same and all(len(set(values[firsts].tolist())) == 1 for values in (cluster.speed, cluster.memory_bytes))
+    differs = link[a] != link[b]
+    differs[[a, b]] = False
+    return bool(same and not differs.any())
+
+
+def _best_row(rows: list[FloatArray], links: IntArray, curves: int) -> int:
+    """Return the row of the best of some links, a new one if none of them is the best for every size."""
+    seen = np.unique(links[links != NO_LINK]).tolist()
+    if len(seen) > 1:
+        rows.append(np.min([rows[curve] for curve in seen], axis=0))
+        return len(rows) - 1
+    return seen[0] if seen else curves
+
+
+def _grouped(labels: Sequence[int]) -> Groups:
+    """Return the devices of each label, labels by their first device."""
+    groups: dict[int, list[int]] = {}
+    for device, label in enumerate(labels):
+        groups.setdefault(label, []).append(device)
+    return tuple(tuple(group) for group in groups.values())

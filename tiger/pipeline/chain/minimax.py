@@ -1,0 +1,119 @@
+"""The least bottleneck of all lines in a trellis."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.pipeline.chain.trellis import Level, Trellis
+
+TIE = 1e-12
+PROBES = (1.0, 1.1, 1.5, 3.0, 16.0)
+
+
+class Sweep(NamedTuple):
+    """Hold which stages a limit allows.
+
+    `rows[level][s, i]` is the load, without messages in, of a stage of state s that begins at boundary i and whose
+    successors are all within the limit, infinite if there is none; a last row is infinite. `depth` is the first level
+    at which a line begins, -1 if none does. Other limits from `below` up to, not including, `above` allow the same.
+    """
+
+    rows: list[FloatArray]
+    depth: int
+    below: float
+    above: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Hold a limit, `high_s`, that some line keeps, and one below which none does."""
+
+    low_s: float
+    high_s: float
+
+    @property
+    def closed(self) -> bool:
+        """Tell whether nothing but rounding lies between the two."""
+        return self.high_s <= self.low_s * (1 + TIE)
+
+
+def least_bottleneck(trellis: Trellis, low_s: float, stop: Callable[[], bool]) -> Bracket | None:
+    r"""Return the least bottleneck of all lines, or the range that it is in if stopped; None if there is no line.
+
+    .. math:: \min \max_s \frac{\sum_{c_s \le i < c_{s+1}} (f_i + b_i)}{v_s} + 2 (T_{s-1,s}(c_s) + T_{s,s+1}(c_{s+1}))
+
+    over cuts c and the devices of stages s, of speed v, with T the seconds of a message over a boundary. Exact:
+    bisection whose ends move on to the next load that occurs, about 20 sweeps. `low_s` is a lower bound to begin with;
+    a stop counts once a line is found. Source: the bisection of Pinar and Aykanat, J. Parallel Distrib. Comput. 64
+    (2004) 974, doi:10.1016/j.jpdc.2004.05.003, on more than one order of processors.
+    """
+    bracket = _first(trellis, low_s)
+    while bracket is not None and not bracket.closed and not stop():
+        # The geometric mean, as bounds may be off by a factor where messages dominate.
+        middle = max(bracket.low_s, math.sqrt(bracket.low_s) * math.sqrt(bracket.high_s))
+        found = sweep(trellis, middle)
+        if found.depth < 0:
+            bracket = Bracket(min(found.above, bracket.high_s), bracket.high_s)
+        else:
+            bracket = Bracket(bracket.low_s, min(found.below, middle))
+    return bracket
+
+
+def sweep(trellis: Trellis, limit_s: float) -> Sweep:
+    """Return which stages a limit allows, by levels from the end; O(options x L log L)."""
+    rows: list[FloatArray] = []
+    below, above = -np.inf, np.inf
+    for number, level in enumerate(trellis.levels):
+        reach = _ends(trellis, level) if not rows else np.full((len(level.owner), trellis.sent_s.shape[1]), np.inf)
+        for k in range(level.options.shape[1]):
+            sent = trellis.sent_s[level.via[:, k]]
+            # Number -1, no state, reads the last row, which is infinite.
+            load = rows[-1][level.options[:, k]] + sent
+            kept = load <= limit_s
+            below = max(below, float(np.where(kept, load, -np.inf).max()))
+            above = min(above, float(np.where(kept, np.inf, load).min()))
+            np.minimum(reach, np.where(kept, sent, np.inf), out=reach)
+        rows.append(_loads(trellis, level, reach))
+        if number >= trellis.shortest:
+            least = float(rows[-1][:, 0].min())
+            if least <= limit_s:
+                # Longer lines need no look: the fewest stages are preferred.
+                return Sweep(rows, number, max(below, least), above)
+            above = min(above, least)
+    return Sweep(rows, -1, below, above)
+
+
+def _first(trellis: Trellis, low_s: float) -> Bracket | None:
+    """Return the first bracket, of growing limits; None if no limit is high enough."""
+    finite = trellis.sent_s[np.isfinite(trellis.sent_s)]
+    ceiling = float(trellis.ahead_s[:, -1].max() + 2 * finite.max(initial=0.0)) * 2
+    for limit in [*(low_s * probe for probe in PROBES), ceiling]:
+        found = sweep(trellis, max(limit, low_s))
+        if found.depth >= 0:
+            return Bracket(low_s, max(low_s, found.below))
+        low_s = found.above
+        # Every load above the limit is infinite: a link is missing, or room.
+        if low_s == np.inf:
+            break
+    return None
+
+
+def _ends(trellis: Trellis, level: Level) -> FloatArray:
+    """Return how a last stage ends: with the last layer, and without a message."""
+    reach = np.full((len(level.owner), trellis.sent_s.shape[1]), np.inf)
+    reach[:, -1] = 0.0
+    return reach
+
+
+def _loads(trellis: Trellis, level: Level, reach: FloatArray) -> FloatArray:
+    """Return the least loads of stages without messages in, from what a message at each of their ends takes."""
+    loads = np.full((len(level.owner) + 1, reach.shape[1]), np.inf)
+    for owner, windows in level.windows.items():
+        first, end = np.searchsorted(level.owner, [owner, owner + 1])
+        passed = trellis.ahead_s[owner]
+        loads[first:end] = windows.minima(reach[first:end] + passed) - passed
+    return loads

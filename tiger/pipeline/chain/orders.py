@@ -1,0 +1,52 @@
+"""The best line of stages over all orders and subsets of devices."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tiger.pipeline.chain.classes import classes_of, equivalent
+from tiger.pipeline.chain.minimax import least_bottleneck
+from tiger.pipeline.chain.params import LineParams, never
+from tiger.pipeline.chain.states import WORK_LIMIT as WORK_LIMIT
+from tiger.pipeline.chain.states import affordable, device_trellis, steps
+from tiger.pipeline.chain.walk import Line, first_line
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.layers import Layers
+
+
+def best_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never) -> Line | None:
+    """Return the line with the least bottleneck over all orders and subsets of devices; None where nothing fits.
+
+    Exact, its own certificate. Takes some twenty times `work(..)` steps of about 10 ns, and 8 bytes for each; above
+    `WORK_LIMIT` orders are better searched for.
+    """
+    trellis = device_trellis(layers, classes_of(layers, cluster, equivalent(cluster, params)), params)
+    bracket = least_bottleneck(trellis, balance_s(layers, cluster, params), stop)
+    return None if bracket is None else first_line(trellis, bracket)
+
+
+def work(layers: Layers, cluster: Cluster, params: LineParams) -> int:
+    """Return how many steps a sweep over all orders takes: pairs of neighbours, sets behind them and boundaries."""
+    return steps([(len(group), 1) for group in equivalent(cluster, params)], layers.size, params.stages)
+
+
+def bound_s(
+    layers: Layers, cluster: Cluster, params: LineParams, limit: int = WORK_LIMIT, stop: Callable[[], bool] = never
+) -> float:
+    """Return what no line over any devices in any order goes below; infinite where none fits.
+
+    The optimum where a sweep over all orders takes at most `limit` steps; otherwise that of a relaxation, see
+    `affordable`, and lower still if stopped. Takes some twenty times `limit` steps at most.
+    """
+    classes = affordable(layers, cluster, params, limit)
+    balance = balance_s(layers, cluster, params)
+    bracket = least_bottleneck(device_trellis(layers, classes, params), balance, stop)
+    return np.inf if bracket is None else max(balance, bracket.low_s)
+
+
+def balance_s(layers: Layers, cluster: Cluster, params: LineParams) -> float:
+    """Return the simplest bound: all devices equally busy without messages, or the largest layer on the fastest."""
+    spent = layers.forward_s + layers.backward_s
+    count = min(cluster.size, layers.size, params.stages or layers.size)
+    fastest = np.sort(cluster.speed)[::-1][:count]
+    return max(float(spent.sum() / fastest.sum()), float(spent.max() / fastest[0]))

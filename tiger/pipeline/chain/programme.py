@@ -1,0 +1,79 @@
+"""The best cuts of layers into stages at given positions."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.pipeline.chain.minimax import least_bottleneck
+from tiger.pipeline.chain.params import LineParams, never
+from tiger.pipeline.chain.segments import admitted, ahead, fitting
+from tiger.pipeline.chain.trellis import Level, Trellis
+from tiger.pipeline.chain.walk import first_line
+from tiger.pipeline.chain.windows import Windows
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.stages import Position
+
+
+class Split(NamedTuple):
+    """Hold the cuts of S stages and the largest load among them; no cuts make it smaller than `bound_s`."""
+
+    cuts: tuple[int, ...]
+    bottleneck_s: float
+    bound_s: float
+
+
+def split(
+    layers: Layers,
+    positions: Sequence[Position],
+    transfers_s: FloatArray,
+    params: LineParams,
+    stop: Callable[[], bool] = never,
+) -> Split | None:
+    """Return the cuts into S stages with the least bottleneck, stage j at position j mod p; None where nothing fits.
+
+    `transfers_s[S - 1, L + 1]` are the seconds of a message over each boundary from a stage to the next. Exact: the
+    least largest load of a stage; a position of several stages gives each of them an equal share of its memory. Memory
+    is linear in L: O(S L log L) twenty times.
+    """
+    trellis = one_line(layers, positions, transfers_s, params)
+    passed = np.array([position.forward_s + position.backward_s for position in positions]).min(axis=0)
+    low = max(float(passed.sum()) / (len(transfers_s) + 1), float(passed.max()))
+    bracket = least_bottleneck(trellis, low, stop)
+    if bracket is None:
+        return None
+    line = first_line(trellis, bracket)
+    return Split(line.cuts, line.bottleneck_s, line.bound_s)
+
+
+def one_line(layers: Layers, positions: Sequence[Position], transfers_s: FloatArray, params: LineParams) -> Trellis:
+    """Return the one line of stages at given positions."""
+    stages, count = len(transfers_s) + 1, len(positions)
+    levels = []
+    for after in range(stages):
+        at = (stages - 1 - after) % count
+        links = min(after, 1)
+        levels.append(
+            Level(
+                owner=np.array([at]),
+                options=np.zeros((1, links), np.int64),
+                via=np.full((1, links), stages - 1 - after),
+                windows={at: _windows(layers, positions[at], params, (after, at, stages // count))},
+            )
+        )
+    return Trellis(
+        ahead_s=np.array([ahead(position.forward_s + position.backward_s) for position in positions]),
+        sent_s=2 * np.asarray(transfers_s, np.float64).reshape(stages - 1, layers.size + 1),
+        members=tuple((at,) * (stages // count) for at in range(count)),
+        levels=tuple(levels),
+        shortest=stages - 1,
+    )
+
+
+def _windows(layers: Layers, position: Position, params: LineParams, place: tuple[int, int, int]) -> Windows:
+    """Return the runs of layers that a stage can hold, with so many stages behind, at a position of so many stages."""
+    after, at, virtual = place
+    capacity = position.memory_bytes * position.ranks / virtual
+    last = fitting(layers, capacity, params.in_flight(after))
+    return Windows.of(np.minimum(last, admitted(layers.size, params.pinned, {at})))

@@ -1,0 +1,68 @@
+"""Moving the cuts of a line for as long as a judge finds it better."""
+
+from collections.abc import Callable, Iterator
+from itertools import chain, combinations
+from typing import NamedTuple
+
+from tiger.pipeline.chain.params import never
+
+Cuts = tuple[int, ...]
+LEAST_GAIN = 1e-12
+STRIDES = (1, 2, 4)
+
+
+class Refined(NamedTuple):
+    """Hold the best cuts found, their value, and how many times the judge was asked."""
+
+    cuts: Cuts
+    value: float
+    judged: int
+
+
+def refined(cuts: Cuts, judge: Callable[[Cuts], float], budget: int, stop: Callable[[], bool] = never) -> Refined:
+    """Return cuts that no move betters, or the best so far when the judge has been asked `budget` times.
+
+    `judge` returns what is made small, infinite for what is not allowed. Moves shift a boundary by 1, 2 or 4 layers, a
+    run of boundaries by one layer, and two boundaries anywhere by one layer each, which exchanges layers between stages
+    that share a device. Each move that betters is made at once; moves are tried in turn and go on where the last one
+    was. A local optimum, not exact.
+    """
+    known = {cuts: judge(cuts)}
+    best = cuts
+    improved = True
+    while improved:
+        improved = False
+        for move in _moves(len(cuts) - 2):
+            trial = _moved(best, move)
+            if trial is None or trial in known:
+                continue
+            if len(known) >= budget or stop():
+                return Refined(best, known[best], len(known))
+            known[trial] = judge(trial)
+            # Gains below rounding would go round in circles.
+            if known[trial] < known[best] * (1 - LEAST_GAIN):
+                best, improved = trial, True
+    return Refined(best, known[best], len(known))
+
+
+Move = tuple[tuple[int, int], ...]
+
+
+def _moves(inner: int) -> Iterator[Move]:
+    """Yield moves as pairs of a boundary, 1 to `inner`, and how many layers it shifts: single ones, runs, pairs."""
+    boundaries = range(1, inner + 1)
+    singles = (((b, sign * stride),) for stride in STRIDES for b in boundaries for sign in (1, -1))
+    spans = combinations(range(1, inner + 2), 2)
+    runs = (tuple((b, sign) for b in range(first, end)) for first, end in spans if end - first > 1 for sign in (1, -1))
+    signs = ((1, -1), (-1, 1), (1, 1), (-1, -1))
+    pairs = (((a, x), (b, y)) for a, b in combinations(boundaries, 2) for x, y in signs)
+    return chain(singles, runs, pairs)
+
+
+def _moved(cuts: Cuts, move: Move) -> Cuts | None:
+    """Return the cuts after a move, None if a stage would be left without layers."""
+    trial = list(cuts)
+    for boundary, shift in move:
+        trial[boundary] += shift
+    touched = {b for boundary, _ in move for b in (boundary - 1, boundary)}
+    return tuple(trial) if all(trial[b] < trial[b + 1] for b in touched) else None

@@ -1,0 +1,58 @@
+"""Which runs of consecutive layers a device can hold."""
+
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.pipeline.layers import Layers
+
+
+def ahead(values: FloatArray) -> FloatArray:
+    """Return the sums of the first 0 .. L values, [L + 1]."""
+    return np.concatenate([[0.0], np.cumsum(values)])
+
+
+def fitting(layers: Layers, capacity_bytes: float, in_flight: float) -> IntArray:
+    """Return, for each of L + 1 starts i, the largest end j such that layers i .. j - 1 fit; i where layer i does not.
+
+    What they hold is their state, that of tied layers once, and what `in_flight` microbatches leave behind.
+    O((L log L) x (pairs of tied layers + 1)).
+    """
+    need = layers.state_bytes + in_flight * layers.held_bytes
+    pairs = tied_pairs(layers)
+    last = np.empty(layers.size + 1, np.int64)
+    edges = np.unique([0, *(before + 1 for before, _ in pairs), layers.size + 1])
+    for start, end in pairwise(edges):
+        # From these starts on, a tied layer is free when the one before it in its group is in the run as well.
+        free = [member for before, member in pairs if before >= start]
+        own = need.copy()
+        np.subtract.at(own, free, layers.state_bytes[free])
+        # Rising even where a tied layer takes more off than it adds.
+        sums = np.maximum.accumulate(ahead(own))
+        last[start:end] = np.searchsorted(sums, sums[start:end] + capacity_bytes, side="right") - 1
+    return last
+
+
+def tied_pairs(layers: Layers) -> list[tuple[int, int]]:
+    """Return each tied layer with the one before it in its group, in the order of the former."""
+    groups = [sorted(set(group)) for group in layers.tied]
+    return sorted(pair for group in groups for pair in pairwise(group))
+
+
+def admitted(size: int, pinned: Mapping[int, int], hosts: Collection[int]) -> IntArray:
+    """Return, for each of L + 1 starts i, the largest end j such that one of `hosts` may hold layers i .. j - 1.
+
+    `pinned` gives the host of some layers. O(L log pins).
+    """
+    places = sorted(pinned)
+    limits = [size]
+    for k in reversed(range(len(places))):
+        if pinned[places[k]] not in hosts:
+            limits.append(places[k])
+        elif k + 1 < len(places) and pinned[places[k]] != pinned[places[k + 1]]:
+            limits.append(places[k + 1])
+        else:
+            limits.append(limits[-1])
+    return np.array(limits[::-1], np.int64)[np.searchsorted(places, np.arange(size + 1))]

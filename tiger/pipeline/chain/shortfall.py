@@ -1,0 +1,144 @@
+"""Why no line of stages holds a model: what is missing, and where."""
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.objective import Violation
+from tiger.pipeline.chain.minimax import sweep
+from tiger.pipeline.chain.params import LineParams, never
+from tiger.pipeline.chain.segments import fitting
+from tiger.pipeline.chain.states import WORK_LIMIT, affordable, device_trellis
+from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
+from tiger.pipeline.layers import Layers
+
+Cause = Literal["stages", "pinned", "unlinked", "memory"]
+AT_ONCE = Curve(size_bytes=np.array([0.0, 1.0]), seconds=np.zeros(2))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall:
+    """Hold why nothing fits, and what is to be named.
+
+    "stages": there are fewer layers or devices than stages. "pinned": no line keeps all pins, which are those of
+    `layers` on `devices`. "unlinked": if all devices, such as these two, were linked, there would be room. "memory":
+    there would be room with `missing_bytes` more on every device; `layers` is the first one without a place when the
+    devices are filled in order, and `oversize` one that is too large for any device.
+    """
+
+    kind: Cause
+    missing_bytes: int = 0
+    layers: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    oversize: str | None = None
+
+    @property
+    def violation(self) -> Violation:
+        """Return it as a sentence."""
+        layers, devices = (", ".join(map(repr, names)) for names in (self.layers, self.devices))
+        sentences = {
+            "stages": "there are more stages than layers, or than devices",
+            "pinned": f"stages of consecutive layers cannot keep layers {layers} on devices {devices}",
+            "unlinked": f"the devices that could hold the model together are not linked, such as {devices}",
+            "memory": self._memory(),
+        }
+        return Violation(kind=self.kind, message=sentences[self.kind])
+
+    def _memory(self) -> str:
+        """Return the sentence about memory."""
+        parts = [f"the model needs {self.missing_bytes:,} bytes more on every device"]
+        if self.layers:
+            parts.append(f"filled in order, the devices have no room from layer {self.layers[0]!r} on")
+        if self.oversize is not None:
+            parts.append(f"layer {self.oversize!r} alone is larger than any of them")
+        return "; ".join(parts)
+
+
+def shortfall(
+    layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never
+) -> Shortfall | None:
+    """Return why no line fits, None where one does.
+
+    Exact: `missing_bytes` is the least number. Where the classes of devices by memory and links are too many to
+    enumerate, like ones are merged: then it is a lower bound, and None says only that there is no such reason. If
+    stopped, so many bytes are enough, but may not be the least.
+    """
+    if (params.stages or 1) > min(layers.size, cluster.size):
+        return Shortfall(kind="stages")
+    memory, ample = cluster.memory_bytes, np.full(cluster.size, np.inf)
+    whole = np.zeros_like(cluster.link)
+    if _fits(layers, cluster, params, (cluster.link, memory)):
+        return None
+    if not _fits(layers, cluster, params, (whole, ample)):
+        return _pins(layers, cluster, params)
+    if _fits(layers, cluster, params, (whole, memory)):
+        return Shortfall(kind="unlinked", devices=_apart(cluster))
+    link = cluster.link if _fits(layers, cluster, params, (cluster.link, ample)) else whole
+    return _short(layers, cluster, params, (link, stop))
+
+
+def _fits(layers: Layers, cluster: Cluster, params: LineParams, room: tuple[IntArray, FloatArray]) -> bool:
+    """Tell whether some line fits with such links and memory, whatever time it takes."""
+    link, memory = room
+    bare = Cluster(
+        names=cluster.names,
+        speed=np.ones(cluster.size),
+        memory_bytes=memory,
+        curves=(AT_ONCE,),
+        link=np.minimum(link, 0),
+    )
+    classes = affordable(layers, bare, params, WORK_LIMIT)
+    return sweep(device_trellis(layers, classes, params), sys.float_info.max).depth >= 0
+
+
+def _pins(layers: Layers, cluster: Cluster, params: LineParams) -> Shortfall:
+    """Return the pins as the reason."""
+    pinned = sorted(params.pinned.items())
+    return Shortfall(
+        kind="pinned",
+        layers=tuple(layers.names[layer] for layer, _ in pinned),
+        devices=tuple(cluster.names[device] for _, device in pinned),
+    )
+
+
+def _apart(cluster: Cluster) -> tuple[str, ...]:
+    """Return two devices without a link, if possible without a way either."""
+    part = cluster.parts()
+    apart = part[:, None] != part if part.any() else cluster.link == NO_LINK
+    first, second = np.argwhere(np.triu(apart, 1))[0]
+    return cluster.names[first], cluster.names[second]
+
+
+def _short(layers: Layers, cluster: Cluster, params: LineParams, how: tuple[IntArray, Callable[[], bool]]) -> Shortfall:
+    """Return how much memory is missing, and where: bisection to one byte, or enough if stopped."""
+    link, stop = how
+    stages = params.stages or min(cluster.size, layers.size)
+    flying = [params.in_flight(after) for after in range(stages)]
+    low, high = 0, math.ceil(layers.state_bytes.sum() + max(flying) * layers.held_bytes.sum())
+    while high - low > 1 and not stop():
+        middle = (low + high) // 2
+        if _fits(layers, cluster, params, (link, cluster.memory_bytes + middle)):
+            high = middle
+        else:
+            low = middle
+    need = layers.state_bytes + min(flying) * layers.held_bytes
+    largest = int(np.argmax(need))
+    return Shortfall(
+        kind="memory",
+        missing_bytes=high,
+        layers=_left_over(layers, cluster, flying),
+        oversize=layers.names[largest] if need[largest] > cluster.memory_bytes.max() else None,
+    )
+
+
+def _left_over(layers: Layers, cluster: Cluster, flying: list[float]) -> tuple[str, ...]:
+    """Return the first layer without a place when devices are filled in their order, if there is one."""
+    start = 0
+    for device, count in enumerate(reversed(flying)):
+        start = int(fitting(layers, float(cluster.memory_bytes[device]), count)[start])
+    return layers.names[start : start + 1]

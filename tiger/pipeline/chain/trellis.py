@@ -1,0 +1,38 @@
+"""All lines of stages, as levels of states: a level for every number of stages behind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.pipeline.chain.windows import Windows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Level:
+    """Hold the n states of a stage with a certain number of stages behind it.
+
+    `owner[n]` is who runs it, rising. The stage behind state s may be `options[s, k]` of the level below, -1 for none,
+    and messages to it take `via[s, k]`, a row of `Trellis.sent_s`. `windows[c]` are the runs of layers that owner c can
+    hold.
+    """
+
+    owner: IntArray
+    options: IntArray
+    via: IntArray
+    windows: Mapping[int, Windows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trellis:
+    """Hold every line that is allowed: a path from a state at the last level, or at any, down to level 0.
+
+    `ahead_s[c, L + 1]` are the seconds of the first layers with owner c, `sent_s[x, L + 1]` those of all messages over
+    a boundary. `members[c]` are the devices of an owner in the order in which they are used. A line begins at one of
+    the levels from `shortest` on.
+    """
+
+    ahead_s: FloatArray
+    sent_s: FloatArray
+    members: tuple[tuple[int, ...], ...]
+    levels: tuple[Level, ...]
+    shortest: int

@@ -1,0 +1,48 @@
+"""Minima over windows that begin behind an index and end at a given one."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Windows:
+    """Hold, for each of L + 1 starts i, the window i + 1 .. `last[i]`, empty where `last[i]` is i.
+
+    `spans` cover each window by two runs of 2^k indices: (k, the starts, where the two runs begin); none where every
+    window reaches the end.
+    """
+
+    last: IntArray
+    spans: tuple[tuple[int, IntArray, IntArray, IntArray], ...]
+
+    @classmethod
+    def of(cls, last: IntArray) -> Self:
+        """Return the windows that end at `last`; O(L)."""
+        size = len(last) - 1
+        if (last[:-1] == size).all():
+            return cls(last=last, spans=())
+        starts = np.flatnonzero(last > np.arange(size + 1))
+        # Two runs of the largest power of two that is not longer than the window overlap, which a minimum may.
+        power = np.frexp(last[starts] - starts)[1] - 1
+        spans = []
+        for k in range(int(power.max(initial=0)) + 1):
+            chosen = starts[power == k]
+            spans.append((k, chosen, chosen + 1, last[chosen] + 1 - 2**k))
+        return cls(last=last, spans=tuple(spans))
+
+    def minima(self, values: FloatArray) -> FloatArray:
+        """Return the minimum of each row of `values[n, L + 1]` over each window, infinite if empty; O(n L log L)."""
+        made = np.full(values.shape, np.inf)
+        if not self.spans:
+            made[:, :-1] = np.minimum.accumulate(values[:, :0:-1], axis=1)[:, ::-1]
+            return made
+        runs = values
+        for k, starts, early, late in self.spans:
+            if k:
+                runs = np.minimum(runs[:, : -(2 ** (k - 1))], runs[:, 2 ** (k - 1) :])
+            made[:, starts] = np.minimum(runs[:, early], runs[:, late])
+        return made

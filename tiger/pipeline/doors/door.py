@@ -1,0 +1,153 @@
+"""The door: a model and a cluster as callers hold them in, a report out."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from tiger.pipeline import solve
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.doors.account import links_of, placed_stages
+from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.doors.request import Asked, check_fit, checked
+from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
+from tiger.pipeline.hunt import virtual_stages
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.reading import model_of_document, read_model
+from tiger.pipeline.params import PlaceParams, Schedule
+from tiger.pipeline.placed import Placed
+from tiger.progress import Progress, ignored
+from tiger.run import Deadline
+
+Model = Layers | Path | str | Mapping[str, object] | list[object]
+Hardware = Cluster | Path | str | Mapping[str, object]
+VIRTUAL = 2
+
+
+def place(
+    model: Model,
+    cluster: Hardware,
+    *,
+    mode: str = "chain",
+    schedule: Schedule | None = None,
+    microbatches: int | None = None,
+    virtual: int | None = None,
+    pipeline: int | None = None,
+    tensor: int = 1,
+    data: int = 1,
+    pinned: Mapping[str, str] | None = None,
+    solver: str = "auto",
+    seed: int = 0,
+    effort: int = 1,
+    time_limit_s: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> PlacementReport:
+    """Place the layers of a model on the devices of a cluster, as the stages of a pipeline, and report what that costs.
+
+    The model is Layers, a path, a SPEC or a document (`tiger.pipeline.models.reading`), the cluster a Cluster, a path,
+    a SPEC such as `dgx:2` or a document (`tiger.pipeline.hardware.reading`). Without a `schedule` the bottleneck of a
+    steady pipeline is made small and memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the
+    simulated time of an iteration of `microbatches` (default 4 a stage) small, with `virtual` stages a device.
+    `pipeline` is the number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut,
+    `data` how many replicas there are. `pinned` gives the device of layers, by name. Same seed and effort, same
+    answer; `time_limit_s` only ends a search early.
+    Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
+    cluster cannot hold is a report that is not feasible.
+    """
+    begun = time.perf_counter()
+    params = checked(
+        PlaceParams(
+            schedule=schedule,
+            microbatches=microbatches,
+            virtual=virtual,
+            pipeline=pipeline,
+            tensor=tensor,
+            data=data,
+            pinned={} if pinned is None else pinned,
+            solver=solver,
+            seed=seed,
+            effort=effort,
+            time_limit_s=time_limit_s,
+        ),
+        mode,
+    )
+    watch = progress or ignored
+    watch(Progress("reading", None, None))
+    asked = Asked(_layers(model), _cluster(cluster), params, watch)
+    return replace(answered(asked), seconds=time.perf_counter() - begun)
+
+
+def answered(asked: Asked) -> PlacementReport:
+    """Report the placement of a model that has been read; raise InputError as `place` does, but for its arguments."""
+    begun = time.perf_counter()
+    check_fit(asked)
+    limit = asked.params.time_limit_s
+    stop = Deadline(None if limit is None else time.monotonic() + limit)
+    found = solve.solved(asked.layers, asked.cluster, asked.params, stop, asked.watch)
+    report = _reported(asked, found)
+    seconds = time.perf_counter() - begun
+    late = limit is not None and seconds >= limit
+    remarks = (f"ended by the time limit of {limit:g} s: the same seed may end elsewhere",) if late else ()
+    return replace(report, seconds=seconds, warnings=(*found.warnings, *remarks))
+
+
+def _layers(source: Model) -> Layers:
+    """Return the layers of a model in any of its forms."""
+    if isinstance(source, Layers):
+        return source
+    if isinstance(source, str | Path):
+        return read_model(source)
+    if isinstance(source, Mapping | list):
+        return model_of_document(source if isinstance(source, list) else dict(source))
+    raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
+
+
+def _cluster(source: Hardware) -> Cluster:
+    """Return a cluster in any of its forms."""
+    if isinstance(source, Cluster):
+        return source
+    if isinstance(source, str | Path):
+        return read_cluster(source)
+    if isinstance(source, Mapping):
+        return cluster_of_document(source)
+    raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
+
+
+def _reported(asked: Asked, found: Placed) -> PlacementReport:
+    """Return what has been found as a report; time is left open."""
+    params, plan = asked.params, found.plan
+    report = PlacementReport(
+        feasible=plan is not None and not found.violations,
+        solver=params.solver,
+        seed=params.seed,
+        seconds=0.0,
+        schedule=params.schedule,
+        microbatches=found.microbatches,
+        virtual=virtual_stages(params),
+        bottleneck_s=found.bottleneck_s,
+        iteration_s=found.iteration_s,
+        bubble=found.bubble,
+        uniform_bottleneck_s=found.uniform_bottleneck_s,
+        uniform_iteration_s=found.uniform_iteration_s,
+        lower_bound_s=found.lower_bound_s,
+        iteration_bound_s=found.iteration_bound_s,
+        violations=found.violations,
+        progress=found.stages,
+    )
+    if plan is None:
+        return report
+    deployment = Deployment(
+        layers=asked.layers,
+        cluster=asked.cluster,
+        plan=plan,
+        schedule=params.schedule,
+        memory_bytes=found.memory_bytes,
+    )
+    return replace(
+        report,
+        virtual=plan.virtual,
+        stages=placed_stages(deployment),
+        links=() if report.microbatches is None else links_of(deployment, report.microbatches),
+        deployment=deployment,
+    )

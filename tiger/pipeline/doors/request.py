@@ -1,0 +1,84 @@
+"""What a caller asks of a placement, checked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from tiger.errors import InputError
+from tiger.formats.values import shown
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.params import PlaceParams, Schedule
+from tiger.progress import Progress, ignored
+from tiger.request import Request
+
+MODES = ("chain",)
+COUNT_LIMIT = 65_536
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Hold a model, a cluster, what is asked of them and whom to tell."""
+
+    layers: Layers
+    cluster: Cluster
+    params: PlaceParams
+    watch: Callable[[Progress], None] = ignored
+
+
+def checked(params: PlaceParams, mode: str = "chain") -> PlaceParams:
+    """Return parameters whose values can be used with some model, or raise InputError that names one.
+
+    Raises TypeError for an argument of another type.
+    """
+    Request(solver=params.solver, seed=params.seed, effort=params.effort, time_limit_s=params.time_limit_s)
+    if params.effort is None:
+        raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
+    if mode not in MODES:
+        raise InputError("mode", f"expected one of {', '.join(MODES)}, got {shown(mode)}")
+    if params.schedule is not None and params.schedule not in get_args(Schedule):
+        known = ", ".join(get_args(Schedule))
+        raise InputError("schedule", f"expected one of {known}, got {shown(params.schedule)}")
+    for name in ("microbatches", "virtual", "pipeline", "tensor", "data"):
+        _check_count(name, getattr(params, name), optional=name not in ("tensor", "data"))
+    _check_schedule(params)
+    if not isinstance(params.pinned, Mapping):
+        raise TypeError(f"expected pinned as a mapping from layer to device, got {type(params.pinned).__name__}")
+    return params
+
+
+def check_fit(asked: Asked) -> None:
+    """Raise InputError that names a parameter which this model or this cluster does not go with."""
+    params, layers, cluster = asked.params, asked.layers, asked.cluster
+    if params.tensor > 1 and not layers.sliced:
+        raise InputError("tensor", f"expected 1, as the layers of this model cannot be cut, got {params.tensor}")
+    sizes = {"tensor": params.tensor, "data": params.data, "pipeline": params.pipeline or 1}
+    wanted = sizes["tensor"] * sizes["data"] * sizes["pipeline"]
+    if wanted > cluster.size:
+        product = " x ".join(f"{name} {size}" for name, size in sizes.items())
+        raise InputError(max(sizes, key=lambda name: sizes[name]), f"expected {product} <= {cluster.size} devices")
+    known, devices = set(layers.names), set(cluster.names)
+    for layer, device in params.pinned.items():
+        if layer not in known:
+            raise InputError(f"pinned/{layer}", f"expected a layer of the model, got {shown(layer)}")
+        if not isinstance(device, str) or device not in devices:
+            raise InputError(f"pinned/{layer}", f"expected a device of the cluster, got {shown(device)}")
+
+
+def _check_count(name: str, value: object, *, optional: bool) -> None:
+    """Raise InputError unless a value is a whole number from 1, or None where that is allowed."""
+    if optional and value is None:
+        return
+    if type(value) is not int or not 1 <= value <= COUNT_LIMIT:
+        raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {shown(value)}")
+
+
+def _check_schedule(params: PlaceParams) -> None:
+    """Raise InputError for microbatches and virtual stages that the schedule does not know."""
+    count, stages = params.microbatches, params.pipeline
+    if params.schedule is None and count is not None:
+        raise InputError("microbatches", f"expected a schedule beside it, got {count} without one")
+    if params.schedule != "interleaved" and (params.virtual or 1) > 1:
+        raise InputError("virtual", f"expected the schedule interleaved beside it, got {params.virtual} without")
+    if params.schedule == "interleaved" and count is not None and stages is not None and count % stages:
+        raise InputError("microbatches", f"expected a multiple of the {stages} stages of the pipeline, got {count}")

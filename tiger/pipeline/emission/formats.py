@@ -1,0 +1,30 @@
+"""The systems that a plan can be written for, by name."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tiger.errors import InputError
+from tiger.formats.values import shown
+from tiger.pipeline.emission import deepspeed, megatron, torch, vllm
+from tiger.pipeline.emission.deployment import FIELD, Deployment, Writer
+
+WRITERS: Mapping[str, Writer] = MappingProxyType(
+    {
+        "megatron": megatron.written,
+        "deepspeed": deepspeed.written,
+        "vllm": vllm.written,
+        "torch": torch.written,
+    }
+)
+
+
+def emitted(name: str, deployment: Deployment) -> str:
+    """Return a plan as text to be pasted; raise InputError of `emit` for another name, or what a system cannot do."""
+    return writer(name)(deployment)
+
+
+def writer(name: str) -> Writer:
+    """Return what writes for a system; raise InputError of `emit` for one that is not known."""
+    if name not in WRITERS:
+        raise InputError(FIELD, f"expected one of {', '.join(WRITERS)}, got {shown(name)}")
+    return WRITERS[name]

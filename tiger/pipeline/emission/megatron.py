@@ -1,0 +1,156 @@
+"""The layout of Megatron-LM: `--pipeline-model-parallel-layout`, and the flags that go with it."""
+
+import re
+from dataclasses import dataclass
+from itertools import groupby
+
+from tiger.errors import InputError
+from tiger.formats.values import shown
+from tiger.pipeline.emission.deployment import FIELD, Deployment
+from tiger.pipeline.emission.reasons import comments
+
+SYMBOLS = {"embedding": "E", "layer": "t", "mtp": "m", "head": "L"}
+LAYOUT = "layout"
+LONGEST = 1_000_000
+_GROUP = re.compile(r"\(([^)]+)\)\*(\d+)")
+_RUN = re.compile(r"(.)\*(\d+)")
+_FLAG = re.compile(r"--([a-z-]+)[ =]+(\"[^\"]*\"|'[^']*'|\S+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MegatronSplit:
+    """Hold what Megatron-LM is told: symbols E, t, m and L of every stage, and the sizes.
+
+    Stage k runs on pipeline rank k mod `pipeline`, as its virtual stage k // `pipeline`.
+    """
+
+    stages: tuple[str, ...]
+    pipeline: int
+    tensor: int
+    num_layers: int
+
+
+def written(deployment: Deployment) -> str:
+    """Return reasons as comments, then the flags for a command line, the layout last.
+
+    Raises InputError of `emit` for what a layout cannot say.
+    """
+    stages, plan = stages_of(deployment), deployment.plan
+    flags = [
+        f"--pipeline-model-parallel-size {plan.positions}",
+        f"--tensor-model-parallel-size {plan.grid.shape[2]}",
+        f"--num-layers {sum(stage.count('t') for stage in stages)}",
+        *([f"--mtp-num-layers {m}"] if (m := sum(stage.count("m") for stage in stages)) else []),
+        f'--pipeline-model-parallel-layout "{layout_of(stages)}"',
+    ]
+    lines = [*comments(deployment), *_order(deployment), *_plain_flags(stages, plan.virtual), " \\\n".join(flags)]
+    return "\n".join(lines) + "\n"
+
+
+def parsed(text: str) -> MegatronSplit:
+    """Return what a text written here says; raise InputError of `layout` for another."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    flags = {name: value.strip("\"'") for name, value in _FLAG.findall(" ".join(lines))}
+    stages = stages_of_layout(flags.get("pipeline-model-parallel-layout", ""))
+    sizes = [_size(flags, f"{name}-model-parallel-size") for name in ("pipeline", "tensor")]
+    if len(stages) % sizes[0]:
+        raise InputError(LAYOUT, f"expected a multiple of {sizes[0]} stages, got {len(stages)}")
+    decoders, stated = sum(stage.count("t") for stage in stages), _size(flags, "num-layers")
+    if decoders != stated:
+        raise InputError(LAYOUT, f"expected {stated} decoder layers, as --num-layers says, got {decoders}")
+    return MegatronSplit(stages=stages, pipeline=sizes[0], tensor=sizes[1], num_layers=stated)
+
+
+def stages_of_layout(layout: str) -> tuple[str, ...]:
+    """Return the symbols of every stage of a layout, with `x*n` and `(..)*n` written out.
+
+    Commas mean nothing, a group holds no group. Raises InputError of `layout` for what Megatron-LM refuses: another
+    symbol, no E first or no L last or either twice, a decoder layer behind MTP. Syntax:
+    Megatron-LM, megatron/core/transformer/pipeline_parallel_layer_layout.py.
+    """
+    plain = layout.replace(",", "")
+    for pattern in (_GROUP, _RUN):
+        plain = _repeated(pattern, plain)
+    odd = next((symbol for symbol in plain if symbol not in "EtmL|"), None)
+    if odd is not None:
+        raise InputError(LAYOUT, f"expected E, t, m, L and |, got {shown(odd)} in {shown(layout)}")
+    order = plain.replace("|", "")
+    if not re.fullmatch("Et*m*L", order):
+        raise InputError(LAYOUT, f"expected one E, then t, then m, then one L, got {shown(layout)}")
+    return tuple(plain.split("|"))
+
+
+def layout_of(stages: tuple[str, ...]) -> str:
+    """Return stages as a layout, runs of a symbol and of equal stages in short."""
+    runs = [(stage, len(list(same))) for stage, same in groupby(_shortened(stage) for stage in stages)]
+    parts = [f"({stage}|)*{count}," if count > 2 else f"{stage}|" * count for stage, count in runs[:-1]]
+    last, count = runs[-1]
+    # The bar stands between stages, so the last one is never part of a group.
+    parts.append((f"({last}|)*{count - 1}," if count > 3 else f"{last}|" * (count - 1)) + last)
+    return "".join(parts)
+
+
+def stages_of(deployment: Deployment) -> tuple[str, ...]:
+    """Return the symbols of every stage, E in front and L at the end whether the model lists them or not."""
+    counts, last = deployment.decoder_counts, deployment.plan.stages - 1
+    at = {kind: {block.stage for block in deployment.blocks if block.kind == kind} for kind in SYMBOLS}
+    order = re.sub(r"(.)\1+", r"\1", "".join(SYMBOLS[block.kind] for block in deployment.blocks))
+    if not re.fullmatch("E?tm?L?", order):
+        raise InputError(FIELD, "expected embedding, decoder layers, MTP and head in this order, got another")
+    for kind, stage in (("embedding", 0), ("head", last)):
+        astray = at[kind] - {stage}
+        if astray:
+            raise InputError(FIELD, f"expected all of the {kind} in stage {stage}, got some in {min(astray)}")
+    if len(at["mtp"]) > 1 or any(stage < last - deployment.plan.positions + 1 for stage in at["mtp"]):
+        raise InputError(FIELD, "expected all MTP layers in one of the last stages, got them elsewhere")
+    mtp = sum(block.kind == "mtp" for block in deployment.blocks)
+    return tuple(
+        "E" * (stage == 0) + "t" * count + "m" * (mtp * (stage in at["mtp"])) + "L" * (stage == last)
+        for stage, count in enumerate(counts)
+    )
+
+
+def _order(deployment: Deployment) -> list[str]:
+    """Return a comment on which devices the ranks are, unless they are those of the cluster in its order."""
+    devices = deployment.devices
+    if devices == deployment.cluster.names[: len(devices)]:
+        return []
+    return [f"# devices of ranks 0 to {len(devices) - 1}: {', '.join(map(shown, devices))}"]
+
+
+def _plain_flags(stages: tuple[str, ...], virtual: int) -> list[str]:
+    """Return a comment with flags that say the same without a layout, if there are such."""
+    counts = [stage.count("t") for stage in stages]
+    if virtual > 1 or len(counts) < 2 or not all(counts) or any("m" in stage for stage in stages):
+        return []
+    inner = set(counts[1:-1] or counts[-1:])
+    if len(inner) > 1:
+        return []
+    usual = inner.pop()
+    ends = (("first", counts[0]), ("last", counts[-1]))
+    flags = [f"--decoder-{end}-pipeline-num-layers {count}" for end, count in ends if count != usual]
+    return [f"# instead of a layout: {' '.join(flags) or 'nothing, as stages hold equally many'}"]
+
+
+def _repeated(pattern: re.Pattern[str], text: str) -> str:
+    """Return a text with every match repeated as often as it says."""
+    size = 0
+    for found in pattern.finditer(text):
+        size += len(found[1]) * int(found[2][:9])
+        if size > LONGEST or len(found[2]) > 9:
+            raise InputError(LAYOUT, f"expected at most {LONGEST} symbols, got more")
+    return pattern.sub(lambda found: found[1] * int(found[2]), text)
+
+
+def _shortened(stage: str) -> str:
+    """Return the symbols of a stage with runs of three or more in short."""
+    runs = [(symbol, len(list(same))) for symbol, same in groupby(stage)]
+    return "".join(f"{symbol}*{count}" if count > 2 else symbol * count for symbol, count in runs)
+
+
+def _size(flags: dict[str, str], name: str) -> int:
+    """Return the whole number of a flag."""
+    value = flags.get(name, "")
+    if not (value.isascii() and value.isdecimal() and len(value) < 10 and int(value)):
+        raise InputError(LAYOUT, f"expected --{name} with a whole number from 1, got {shown(value)}")
+    return int(value)

@@ -1,0 +1,226 @@
+"""Exact cuts of a pipeline along orders of single devices, for many orders at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.chain.params import LineParams
+from tiger.pipeline.chain.segments import admitted, ahead, fitting
+from tiger.pipeline.chain.walk import Line
+from tiger.pipeline.cluster import NO_LINK, Cluster
+from tiger.pipeline.layers import Layers
+
+UNUSED = -1
+EQUAL, SLACK = 1e-12, 1e-9
+BATCH_CELLS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lines:
+    """Hold what L layers cost on each of n devices, and sending them over each of c kinds of links.
+
+    `done_s[n, L + 1]` are the seconds of all layers before a boundary; `sent_s[c + 1, L + 1]` those of a message
+    forward and one back, the last row for pairs without a link; `kind[n, n]` is the row of a pair. A stage on device d
+    with a stages behind it that ends at boundary j begins at `first[window[d, a], j]` or later, as memory and pins
+    want. `least_s` is what no line goes below.
+    """
+
+    done_s: FloatArray
+    sent_s: FloatArray
+    kind: IntArray
+    first: IntArray
+    window: IntArray
+    least_s: float
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster, params: LineParams) -> Self:
+        """Return the costs of a model on a cluster, and what stages have to keep to."""
+        spent, crossing = layers.forward_s + layers.backward_s, layers.crossing_bytes
+        none = np.where(crossing > 0, np.inf, 0.0)
+        first, window = _windows(layers, cluster, params)
+        paces = np.sort(cluster.speed)[::-1][: params.stages or layers.size]
+        return cls(
+            done_s=ahead(spent) / cluster.speed[:, None],
+            sent_s=np.array([*(2 * curve.of(crossing) for curve in cluster.curves), none]),
+            kind=np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link),
+            first=first,
+            window=window,
+            least_s=max(float(spent.sum() / paces.sum()), float(spent.max() / paces[0])),
+        )
+
+    @property
+    def size(self) -> int:
+        """Return n, the number of devices."""
+        return len(self.done_s)
+
+    @property
+    def boundaries(self) -> int:
+        """Return L + 1."""
+        return len(self.done_s[0])
+
+    def loads_s(self, devices: Sequence[int], cuts: Sequence[int]) -> FloatArray:
+        """Return the loads of the stages between cuts."""
+        order, ends = np.array(devices), np.array(cuts)
+        between = self.sent_s[self.kind[order[:-1], order[1:]], ends[1:-1]]
+        spent = self.done_s[order, ends[1:]] - self.done_s[order, ends[:-1]]
+        return np.asarray(spent + np.append(between, 0.0) + np.append(0.0, between))
+
+    def reachable(self, orders: IntArray, limits: FloatArray) -> list[BoolArray]:
+        """Tell which boundaries can end each stage of `orders[N, k]` with no load above `limits[N]`.
+
+        Orders shorter than k end in -1, and keep the boundaries of their last stage. Returns k + 1 arrays [N, L + 1].
+        O(N k L), times log L where memory limits a stage.
+        """
+        reached = np.zeros((len(orders), self.boundaries), bool)
+        reached[:, 0] = True
+        found, finite = [reached], np.minimum(limits, np.finfo(np.float64).max)
+        bands = self._bands(orders, finite)
+        for position in range(orders.shape[1]):
+            used = orders[:, position] != UNUSED
+            begins, ends = bands[position : position + 2]
+            ended = np.where(used[:, None], False, found[-1])
+            ended[used, ends] = self._stage(orders[used], position, finite[used], (begins, ends, found[-1][used]))
+            found.append(ended)
+        return found
+
+    def within(self, orders: IntArray, limits: FloatArray) -> BoolArray:
+        """Tell which orders have cuts without a load above their limit; in batches that stay in the cache."""
+        batch = max(BATCH_CELLS // self.boundaries, 1)
+        parts = [slice(begin, begin + batch) for begin in range(0, len(orders), batch)]
+        answers = [self.reachable(orders[part], limits[part])[-1][:, -1] for part in parts]
+        return np.concatenate(answers) if answers else np.zeros(0, bool)
+
+    def cut(self, devices: Sequence[int], limit_s: float = np.inf, slack: float = EQUAL) -> Line:
+        """Return the cuts of the smallest bottleneck along an order that uses all its devices, but for the slack.
+
+        Bisection on the bottleneck, each step of which ends at loads that occur, and asks whether there is any below;
+        infinite where nothing fits, or nothing below `limit_s`.
+        """
+        order = np.array([devices], np.int64)
+        best = self._traced(order, limit_s)
+        low = min(self.least_s, best.bottleneck_s)
+        while best.bottleneck_s - low > slack * best.bottleneck_s:
+            middle = max((low + best.bottleneck_s) / 2, low)
+            found = self._traced(order, middle)
+            if not found.cuts:
+                low = middle
+                continue
+            best, found = found, self._traced(order, found.bottleneck_s * (1 - slack))
+            if not found.cuts:
+                break
+            best = found
+        return best
+
+    def _bands(self, orders: IntArray, limits: FloatArray) -> list[slice]:
+        """Return which boundaries can lie before, between and behind stages, for all orders together.
+
+        A stage gets no further than compute alone does in the limit, and leaves no more than all later ones can do.
+        """
+        whole = self.done_s[:, -1]
+        if not whole.all():
+            return [slice(0, self.boundaries)] * (orders.shape[1] + 1)
+        with np.errstate(over="ignore"):
+            shares = np.where(orders == UNUSED, 0.0, limits[:, None] / whole[orders])
+            ahead_of, behind = (np.cumsum(each, axis=1) for each in (shares, shares[:, ::-1]))
+        most = np.append(0.0, ahead_of.max(axis=0, initial=0.0))
+        least = 1 - np.append(behind.max(axis=0, initial=0.0)[::-1], 0.0)
+        parts = self.done_s[0] / whole[0]
+        low = np.searchsorted(parts, least - SLACK)
+        high = np.searchsorted(parts, most + SLACK, side="right")
+        low[0] = 0
+        return [slice(a, max(a, b)) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+
+    def _stage(
+        self, orders: IntArray, position: int, limits: FloatArray, band: tuple[slice, slice, BoolArray]
+    ) -> BoolArray:
+        """Return the ends of a stage of orders that all have it, from the ends of the stage before."""
+        begins, ends, reached = band
+        after = (orders[:, position + 1 :] != UNUSED).sum(axis=1)
+        first = self.first[self.window[orders[:, position], after]]
+        every = slice(0, self.boundaries)
+        if first.any():
+            open_s = np.where(reached, self._begun(orders, position, every), -np.inf)
+            best = _windowed(open_s, first)[:, ends]
+        else:
+            best = _running(np.where(reached[:, begins], self._begun(orders, position, begins), -np.inf), begins, ends)
+        return np.asarray(self._spent(orders, position, ends) - best <= limits[:, None])
+
+    def _begun(self, orders: IntArray, position: int, part: slice) -> FloatArray:
+        """Return what to subtract for the begin of a stage, at some boundaries."""
+        device = orders[:, position]
+        begun: FloatArray = self.done_s[:, part][device]
+        if position:
+            begun -= self.sent_s[:, part][self.kind[orders[:, position - 1], device]]
+        return begun
+
+    def _spent(self, orders: IntArray, position: int, part: slice) -> FloatArray:
+        """Return what to add for the end of a stage, at some boundaries."""
+        device = orders[:, position]
+        spent: FloatArray = self.done_s[:, part][device]
+        if position + 1 < orders.shape[1]:
+            following = orders[:, position + 1]
+            sent = self.sent_s[:, part][self.kind[device, following]]
+            spent += np.where((following == UNUSED)[:, None], 0.0, sent)
+        return spent
+
+    def _traced(self, order: IntArray, limit_s: float) -> Line:
+        """Return cuts along one order with no load above a limit, empty and infinite where there are none."""
+        devices = tuple(order[0].tolist())
+        found = self.reachable(order, np.array([limit_s]))
+        if not found[-1][0, -1]:
+            return Line(devices=devices, cuts=(), bottleneck_s=np.inf, bound_s=self.least_s)
+        cuts, every = [self.boundaries - 1], slice(0, self.boundaries)
+        for position in range(len(devices) - 1, -1, -1):
+            begun = np.where(found[position][0], self._begun(order, position, every)[0], -np.inf)
+            after = len(devices) - position - 1
+            lowest = self.first[self.window[devices[position], after], cuts[-1]]
+            cuts.append(int(lowest + np.argmax(begun[lowest : cuts[-1]])))
+        cuts.reverse()
+        worst = float(self.loads_s(devices, cuts).max())
+        return Line(devices=devices, cuts=tuple(cuts), bottleneck_s=worst, bound_s=self.least_s)
+
+
+def _windows(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[IntArray, IntArray]:
+    """Return the earliest begins of stages, a row for each limit, and the row of each device and place from the end."""
+    rows: dict[tuple[float, float, int], int] = {}
+    first: list[IntArray] = []
+    window = np.empty((cluster.size, min(cluster.size, layers.size)), np.int64)
+    pinned = set(params.pinned.values())
+    for (device, after), _ in np.ndenumerate(window):
+        flying, memory = params.in_flight(after), float(cluster.memory_bytes[device])
+        key = (flying, memory, device if device in pinned else UNUSED)
+        if key not in rows:
+            rows[key] = len(first)
+            last = np.minimum(fitting(layers, memory, flying), admitted(layers.size, params.pinned, {device}))
+            # A later start may hold more, where tied layers differ in state; then the earlier one is given up.
+            last = np.minimum.accumulate(last[::-1])[::-1]
+            first.append(np.searchsorted(last, np.arange(layers.size + 1)))
+        window[device, after] = rows[key]
+    return np.array(first), window
+
+
+def _running(values: FloatArray, begins: slice, ends: slice) -> FloatArray:
+    """Return the largest of the values, at boundaries `begins`, before each of `ends`, -inf before the first."""
+    best = np.full((len(values), values.shape[1] + 1), -np.inf)
+    np.maximum.accumulate(values, axis=1, out=best[:, 1:])
+    before = np.clip(np.arange(ends.start, ends.stop) - begins.start, 0, values.shape[1])
+    return best[:, before]
+
+
+def _windowed(values: FloatArray, first: IntArray) -> FloatArray:
+    """Return the largest of the values from `first[N, L + 1]` to before each boundary, by a table of powers of two."""
+    ends = np.arange(values.shape[1])
+    width = ends - first
+    level = np.where(width > 0, np.frexp(np.maximum(width, 1))[1] - 1, 0)
+    tables = [values]
+    for power in range(int(level.max())):
+        step = 1 << power
+        tables.append(np.maximum(tables[-1][:, : values.shape[1] - 2 * step + 1], tables[-1][:, step:]))
+    best = np.full_like(values, -np.inf)
+    for power, table in enumerate(tables):
+        row, end = np.nonzero((level == power) & (width > 0))
+        best[row, end] = np.maximum(table[row, first[row, end]], table[row, end - (1 << power)])
+    return best

@@ -1,0 +1,110 @@
+"""Grids of ranks one move away from a grid: ranks, groups, stages, lanes or machines change places."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+
+
+def rank_order(shape: tuple[int, int, int]) -> IntArray:
+    """Return the grid `[p, d, t]` of devices in order: tensor-parallel ranks side by side, then data-parallel ones.
+
+    That is the default of Megatron-LM, tp-dp-pp; Narayanan et al., SC 2021, arXiv:2104.04473.
+    """
+    return np.arange(int(np.prod(shape))).reshape(shape)
+
+
+def around(grid: IntArray, machine: IntArray) -> IntArray:
+    """Return the grids one move away from `grid[p, d, t]`, `[N, p, d, t]`; `machine[n]` says whose devices they are.
+
+    Two ranks, or a rank and an unused device, change places; so do two tensor-parallel groups, two stages, the
+    contents of two machines; and along an axis, two indices of all ranks, or of those of one group.
+    """
+    return np.concatenate([_swaps(grid, len(machine)), *_groups(grid), *_lanes(grid), _machines(grid, machine)])
+
+
+def drawn(grid: IntArray, machine: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    """Return grids further away, `[count, p, d, t]`: half with the devices of every machine in one new order.
+
+    The other half has two to four random pairs of devices exchanged, of which one at least is used.
+    """
+    order = np.append(grid.ravel(), np.setdiff1d(np.arange(len(machine)), grid))
+    shuffled = _shuffled(machine, count // 2, rng)[:, order]
+    swapped = np.tile(order, (count - len(shuffled), 1))
+    rows, pairs = np.arange(len(swapped)), rng.integers(2, 5, len(swapped))
+    for number in range(4):
+        low, high = rng.integers(grid.size, size=len(rows)), rng.integers(len(order), size=len(rows))
+        high = np.where(number < pairs, high, low)
+        swapped[rows, low], swapped[rows, high] = swapped[rows, high], swapped[rows, low]
+    return np.concatenate([shuffled, swapped])[:, : grid.size].reshape(-1, *grid.shape)
+
+
+def _shuffled(machine: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    """Return what devices become, `[count, n]`, where machines of one size get one random order inside."""
+    members = [np.flatnonzero(machine == one) for one in np.unique(machine)]
+    orders = {len(inside): rng.permuted(np.tile(np.arange(len(inside)), (count, 1)), axis=1) for inside in members}
+    made = np.empty((count, len(machine)), np.int64)
+    for inside in members:
+        made[:, inside] = inside[orders[len(inside)]]
+    return made
+
+
+def _swaps(grid: IntArray, devices: int) -> IntArray:
+    """Return the grids with two devices exchanged, of which one at least is used."""
+    order = np.append(grid.ravel(), np.setdiff1d(np.arange(devices), grid))
+    low, high = np.triu_indices(devices, 1)
+    low, high = low[low < grid.size], high[low < grid.size]
+    rows, made = np.arange(len(low)), np.tile(order, (len(low), 1))
+    made[rows, low], made[rows, high] = order[high], order[low]
+    return made[:, : grid.size].reshape(-1, *grid.shape)
+
+
+def _groups(grid: IntArray) -> Iterator[IntArray]:
+    """Yield the grids with two tensor-parallel groups, or two stages, exchanged, or stages in between turned round."""
+    p, d, t = grid.shape
+    if t > 1 and d > 1:
+        yield np.array([rows.reshape(grid.shape) for rows in _exchanged(grid.reshape(p * d, t))])
+    if p > 1 and d * t > 1:
+        yield from (np.array([rows]) for rows in _exchanged(grid))
+    for low in range(p):
+        for high in range(low + 3, p + 1):
+            turned = grid.copy()
+            turned[low:high] = grid[low:high][::-1]
+            yield turned[None]
+
+
+def _exchanged(rows: IntArray) -> Iterator[IntArray]:
+    """Yield the rows with two of them exchanged."""
+    for low, high in zip(*np.triu_indices(len(rows), 1), strict=True):
+        made = rows.copy()
+        made[[low, high]] = rows[[high, low]]
+        yield made
+
+
+def _lanes(grid: IntArray) -> Iterator[IntArray]:
+    """Yield the grids with two indices of tensor-parallel ranks exchanged at all positions, in replicas, or in groups.
+
+    Exchanging them everywhere keeps which ranks of a pipeline talk, and changes the order of the rings alone.
+    """
+    p, d, t = grid.shape
+    replicas = [np.arange(d) == replica for replica in range(d)]
+    chosen = [np.ones((p, d), bool), *(np.tile(one, (p, 1)) for one in replicas)]
+    chosen += [np.tile(np.arange(p) == position, (d, 1)).T for position in range(p)]
+    for low, high in zip(*np.triu_indices(t, 1), strict=True):
+        swap = np.arange(t)
+        swap[[low, high]] = high, low
+        for cells in chosen:
+            yield np.where(cells[:, :, None], grid[:, :, swap], grid)[None]
+
+
+def _machines(grid: IntArray, machine: IntArray) -> IntArray:
+    """Return the grids with the contents of two machines of one size exchanged."""
+    members = [np.flatnonzero(machine == one) for one in np.unique(machine)]
+    made = [grid[:0]]
+    for low, high in zip(*np.triu_indices(len(members), 1), strict=True):
+        if len(members[low]) == len(members[high]):
+            other = np.arange(len(machine))
+            other[members[low]], other[members[high]] = members[high], members[low]
+            made.append(other[grid][None])
+    return np.concatenate([rows.reshape(-1, *grid.shape) for rows in made])

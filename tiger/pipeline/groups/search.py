@@ -1,0 +1,23 @@
+"""How hard devices are ordered and ranks are placed, and by what."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+def never() -> bool:
+    """Ask for no early end."""
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderSearch:
+    """Set the search for an order of devices, or for a place of every rank.
+
+    `solver` is a name of `tiger.solvers.registry.available`; `seed` >= 0; `effort` >= 1 multiplies what is tried; same
+    seed and effort, same answer. `stop` is asked now and then, and only ends a search early.
+    """
+
+    solver: str = "auto"
+    seed: int = 0
+    effort: int = 1
+    stop: Callable[[], bool] = never

@@ -1,0 +1,93 @@
+"""How good a plan is: what it costs by the schedule that is asked for, and whether it keeps to memory and pins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.params import Schedule
+from tiger.pipeline.plan import Plan
+from tiger.pipeline.schedules.memory import peak_bytes
+from tiger.pipeline.schedules.simulator import iteration_s, simulate
+from tiger.pipeline.stages import Workload, workloads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """Judge plans for a model on a cluster: by the bottleneck, or with a schedule by the simulated iteration.
+
+    `pinned` gives the device of a layer, by their numbers.
+    """
+
+    layers: Layers
+    cluster: Cluster
+    schedule: Schedule | None = None
+    microbatches: int = 1
+    pinned: Mapping[int, int] = field(default_factory=dict)
+
+    def value(self, plan: Plan) -> float:
+        """Return the seconds that are made small, infinite for a plan that breaks a rule or sends where no link is."""
+        if not self.pinned_right(plan):
+            return np.inf
+        loads = self._loads(plan)
+        if (self._held(loads[0]) > self.room(plan)).any():
+            return np.inf
+        return self._seconds(loads)
+
+    def seconds(self, plan: Plan) -> float:
+        """Return the seconds that are made small, rules aside."""
+        return self._seconds(self._loads(plan))
+
+    def bottleneck_s(self, plan: Plan) -> float:
+        """Return the largest load of a position for one microbatch."""
+        return max(float(load.loads_s.max()) for load in self._loads(plan))
+
+    def excess_bytes(self, plan: Plan) -> float:
+        """Return by how much the devices of a plan are too small, added up over positions."""
+        held = self.memory_bytes(plan)
+        return float(np.maximum(held - self.room(plan), 0).sum())
+
+    def memory_bytes(self, plan: Plan) -> FloatArray:
+        """Return the most bytes that a device of each position holds: with a schedule activations too."""
+        return self._held(self._loads(plan)[0])
+
+    def room(self, plan: Plan) -> FloatArray:
+        """Return the bytes that the smallest device of each position has."""
+        return np.asarray(self.cluster.memory_bytes[plan.grid].min(axis=(1, 2)))
+
+    def pinned_right(self, plan: Plan) -> bool:
+        """Tell whether all pinned layers are where they have to be."""
+        stages = np.searchsorted(plan.cuts, list(self.pinned), side="right") - 1
+        spots = zip(stages % plan.positions, self.pinned.values(), strict=True)
+        return all((plan.grid[position] == device).any() for position, device in spots)
+
+    def replica_s(self, load: Workload) -> float:
+        """Return the seconds that one replica takes; infinite where it sends over no link."""
+        if not (np.isfinite(load.transfer_s).all() and np.isfinite(load.closing_s).all()):
+            return np.inf
+        if self.schedule is None:
+            return float(load.loads_s.max())
+        return iteration_s(load, self.schedule, self.microbatches)
+
+    def bubble(self, plan: Plan) -> float | None:
+        """Return the share of an iteration in which positions run no pass, of the slowest replica."""
+        if self.schedule is None:
+            return None
+        return max(simulate(load, self.schedule, self.microbatches).bubble for load in self._loads(plan))
+
+    def _seconds(self, loads: tuple[Workload, ...]) -> float:
+        """Return the seconds of the slowest replica."""
+        return max(self.replica_s(load) for load in loads)
+
+    def _loads(self, plan: Plan) -> tuple[Workload, ...]:
+        """Return what the stages of every replica cost."""
+        return workloads(self.layers, self.cluster, plan)
+
+    def _held(self, load: Workload) -> FloatArray:
+        """Return the most bytes that a device of each position holds; the same in all replicas."""
+        if self.schedule is None:
+            return np.asarray(load.state_bytes.reshape(-1, load.positions).sum(axis=0))
+        return peak_bytes(load, self.schedule, self.microbatches)

@@ -1,0 +1,32 @@
+"""What is found of a placement, before it becomes a report."""
+
+from dataclasses import dataclass
+
+from tiger.objective import Violation
+from tiger.pipeline.plan import Plan
+from tiger.report import Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Placed:
+    """Hold the best plan, None where nothing fits, and how good it is.
+
+    `bottleneck_s` is the largest load of a position for one microbatch, `lower_bound_s` what no plan of this order of
+    layers goes below, `iteration_s` and `bubble` what the simulated schedule comes to, with `iteration_bound_s` below
+    all of them, and `uniform_..` the same of as many layers in every stage, devices in the order of the cluster.
+    `memory_bytes[p]` is the most that a device of each position holds.
+    """
+
+    plan: Plan | None
+    microbatches: int | None = None
+    bottleneck_s: float | None = None
+    lower_bound_s: float | None = None
+    iteration_s: float | None = None
+    iteration_bound_s: float | None = None
+    bubble: float | None = None
+    uniform_bottleneck_s: float | None = None
+    uniform_iteration_s: float | None = None
+    memory_bytes: tuple[float, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    warnings: tuple[str, ...] = ()

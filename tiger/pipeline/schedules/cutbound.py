@@ -1,0 +1,155 @@
+"""What no iteration can take less than, by the best of all cuts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.pipeline.cluster import NO_LINK, Cluster
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.params import Schedule
+from tiger.pipeline.stages import Position
+
+WINDOWS = 24
+MOST_LAYERS, MOST_WINDOWED = 2000, 2_000_000
+ROUNDING = 1e-12
+Paths = tuple[FloatArray, FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Leasts:
+    """Hold the least that any plan spends: passes of L layers, and messages over the L + 1 boundaries, in seconds.
+
+    `passes_s` are forward and backward, `forward_s` forward alone, `urgent_s` all but weight passes.
+    """
+
+    passes_s: FloatArray
+    forward_s: FloatArray
+    urgent_s: FloatArray
+    transfer_s: FloatArray
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster, places: Sequence[Position]) -> Self:
+        """Return the least over positions that each are one of `places`, and over all links of a cluster."""
+        forward = np.array([place.forward_s for place in places])
+        passes = forward + [place.backward_s for place in places]
+        urgent = passes - [place.weight_s for place in places]
+        used = np.unique(cluster.link[~np.eye(cluster.size, dtype=bool)])
+        share = layers.crossing_bytes / max(place.ranks for place in places)
+        times = [cluster.curves[curve].of(share) for curve in used[used != NO_LINK]]
+        return cls(
+            passes_s=passes.min(axis=0),
+            forward_s=forward.min(axis=0),
+            urgent_s=urgent.min(axis=0),
+            transfer_s=np.min(times, axis=0) if times else np.zeros(layers.size + 1),
+        )
+
+
+def cut_bounds_s(leasts: Leasts, schedule: Schedule, positions: int, microbatches: int) -> FloatArray:
+    r"""Return bounds [p] on the seconds of an iteration of any plan of 1, 2, .. p stages, one at each position.
+
+    All-reduces of gradients are left out. A stage of load L_s, of which P_s are passes, is on a path of
+    :math:`A_s + m L_s` seconds behind the passes A_s of the layers before, and, k stages behind it, in 1F1B of
+
+    .. math:: W - P_s + m L_s - \min(m - 1, k) (f_s + c_s)
+
+    with the passes W of one microbatch, and f_s + c_s for a forward pass and its messages; with 2 k in interleaved
+    1F1B, without the last term in GPipe. With zero-bubble A_s has forward passes alone. The bound is the least over
+    cuts of the longest path, found backwards, stage by stage. Infinite for more stages than layers, 0 above 2,000
+    layers. O(p L^2), for GPipe `WINDOWS` times that, as its longest path may be at one stage forward and another back.
+    """
+    size = len(leasts.passes_s)
+    if size > MOST_LAYERS:
+        return np.zeros(positions)
+    paths = _paths(leasts, leasts, schedule, microbatches)
+    bounds = _swept([paths] * positions, schedule, microbatches)
+    if schedule == "gpipe" and microbatches > 1 and positions * size**2 <= MOST_WINDOWED:
+        parts = _windowed(leasts, paths, positions, microbatches)
+        windows = [_swept([part] * positions, schedule, microbatches) for part in parts]
+        bounds = np.maximum(bounds, np.min(windows, axis=0))
+    return bounds
+
+
+def ordered_bound_s(places: Sequence[Leasts], schedule: Schedule, microbatches: int) -> float:
+    """Return a bound on the seconds of an iteration of any plan with a stage at each of `places`, in their order.
+
+    As `cut_bounds_s`, with every stage priced where it is. O(p L^2).
+    """
+    if len(places[0].passes_s) > MOST_LAYERS:
+        return 0.0
+    every = Leasts(
+        passes_s=np.min([place.passes_s for place in places], axis=0),
+        forward_s=np.min([place.forward_s for place in places], axis=0),
+        urgent_s=np.min([place.urgent_s for place in places], axis=0),
+        transfer_s=np.min([place.transfer_s for place in places], axis=0),
+    )
+    paths = [_paths(every, place, schedule, microbatches) for place in reversed(places)]
+    return float(_swept(paths, schedule, microbatches)[-1])
+
+
+def _swept(stages: Sequence[Paths], schedule: Schedule, microbatches: int) -> FloatArray:
+    """Return the bounds of pipelines of one stage, two, .. for the paths of each, the last stage first."""
+    size = len(stages[0][0]) - 1
+    behind = np.where(np.arange(size + 1) == size, 0.0, np.inf)
+    bounds = np.empty(len(stages))
+    for after, (ahead, around, forward) in enumerate(stages):
+        # Row i begins with layer i, column j is where the stages behind begin.
+        paths = np.maximum(ahead, around - _early(schedule, microbatches, after) * forward)
+        behind = np.maximum(paths, behind).min(axis=1)
+        bounds[after] = behind[0]
+    return bounds
+
+
+def _windowed(leasts: Leasts, paths: Paths, positions: int, microbatches: int) -> Iterator[Paths]:
+    """Yield the paths of GPipe for its largest forward pass, messages included, in each of some windows.
+
+    A microbatch passes all stages, m - 1 more the stage with that pass, and m - 1 more back the stage of the path.
+    """
+    message = leasts.transfer_s[:, None] + leasts.transfer_s[None, :]
+    forward = _spans(leasts.forward_s) + message
+    back = _spans(leasts.passes_s) - _spans(leasts.forward_s) + message
+    # No pipeline has all its forward passes below that of the largest layer, nor below their mean.
+    least = max(float(leasts.forward_s.max()), float(leasts.forward_s.sum()) / positions)
+    lows = least * np.append(np.linspace(1, 2, WINDOWS, endpoint=False), [2.0, 4.0, 8.0])
+    for low, high in zip(lows, np.append(lows[1:], np.inf), strict=True):
+        around = leasts.passes_s.sum() + 2 * message + (microbatches - 1) * (low + back)
+        # Rounding must not ban the pass that is as large as the window allows.
+        banned = np.where(forward > high * (1 + ROUNDING), np.inf, 0.0)
+        yield paths[0] + banned, around + banned, paths[2]
+
+
+def _early(schedule: Schedule, microbatches: int, after: int) -> int:
+    """Return how many forward passes a stage with so many behind it runs between its first and its first backward."""
+    return min(microbatches - 1, after * (2 if schedule == "interleaved" else 1))
+
+
+def _paths(every: Leasts, own: Leasts, schedule: Schedule, microbatches: int) -> Paths:
+    """Return, for stages of layers i to j - 1 [L + 1, L + 1], both kinds of path, and what an early pass takes off.
+
+    A stage spends what `own` says, all others at least `every`. Infinite where i >= j.
+    """
+    message = own.transfer_s[:, None] + own.transfer_s[None, :]
+    passes, urgent = _spans(own.passes_s), _spans(own.urgent_s)
+    banned = np.where(np.tri(len(message), dtype=bool), np.inf, 0.0)
+    before = _through(every.passes_s)[:, None]
+    if schedule == "zero-bubble":
+        # Weight passes may come last; without them, the last gradients of a stage go all the way back.
+        ahead = banned + _through(every.forward_s)[:, None] + microbatches * (passes + 2 * message)
+        around = banned + _through(every.urgent_s)[:, None] + microbatches * (urgent + 2 * message)
+        return ahead, around, np.zeros_like(banned)
+    ahead = banned + before + microbatches * (passes + 2 * message)
+    around = ahead + before[-1] - before.T
+    return ahead, around, np.zeros_like(banned) if schedule == "gpipe" else _spans(own.forward_s) + message
+
+
+def _spans(layers_s: FloatArray) -> FloatArray:
+    """Return the seconds [L + 1, L + 1] of layers i to j - 1."""
+    through = _through(layers_s)
+    return through[None, :] - through[:, None]
+
+
+def _through(layers_s: FloatArray) -> FloatArray:
+    """Return the seconds [L + 1] of the first k layers."""
+    return np.concatenate([[0.0], np.cumsum(layers_s)])
