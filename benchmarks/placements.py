@@ -76,7 +76,10 @@ def table(say: Callable[[str], None], _: None) -> Iterator[tuple[str, ...]]:
         uniform, made = report.uniform_iteration_s, report.iteration_s
         cells = (uniform, ranked, made)
         bound = max(
-            [report.iteration_bound_s, *(step.detail["bound_s"] for step in report.progress if step.name == "ranks")]
+            [
+                report.iteration_bound_s,
+                *(step.detail["same_cuts_bound_s"] for step in report.progress if step.name == "ranks"),
+            ]
         )
         yield (
             case.title,

@@ -29,7 +29,7 @@ def _regular() -> Callable[..., Cluster]:
 
 
 @pytest.fixture(scope="session", name="irregular")
-def _irregular() -> Callable[[], Cluster]:
+def _irregular() -> Callable[..., Cluster]:
     return irregular
 
 
@@ -61,20 +61,21 @@ def regular(machines: int = 2, devices: int = 8) -> Cluster:
     )
 
 
-def irregular() -> Cluster:
-    """Return two DGX-1: 48 or 24 GB/s over NVLinks, 9 GB/s without, and 12 GB/s between the machines."""
-    link = np.full((16, 16), 3)
-    for base in (0, 8):
+def irregular(machines: int = 2) -> Cluster:
+    """Return some DGX-1: 48 or 24 GB/s over NVLinks, 9 GB/s without, and 12 GB/s between the machines."""
+    size = 8 * machines
+    link = np.full((size, size), 3)
+    for base in range(0, size, 8):
         link[base : base + 8, base : base + 8] = 2
         for (a, b), lanes in LANES.items():
             link[base + a, base + b] = link[base + b, base + a] = 2 - lanes
     return Cluster(
-        names=tuple(f"d{k}" for k in range(16)),
-        speed=np.ones(16),
-        memory_bytes=np.full(16, np.inf),
+        names=tuple(f"d{k}" for k in range(size)),
+        speed=np.ones(size),
+        memory_bytes=np.full(size, np.inf),
         curves=tuple(Curve.affine(pace, 5e-6) for pace in (48e9, 24e9, 9e9, 12e9)),
         link=link,
-        machine=np.arange(16) // 8,
+        machine=np.arange(size) // 8,
     )
 
 

@@ -30,6 +30,17 @@ def test_no_place_of_ranks_goes_below(seed, shape, transformer, replica_s):
     assert iteration_bound(layers, cluster, plan, Goal(iteration_s=one), SEARCH) <= least * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_virtual_stages_are_bounded_too(seed, transformer):
+    """With two stages a position, no order of four devices has a bottleneck below the bound."""
+    layers, cluster, cuts = transformer(4), _drawn(seed), (0, 1, 3, 4, 6)
+    prices = Prices.of(layers, cluster, cuts, Degrees(pipeline=2, tensor=2))
+    grids = [np.reshape(order, (2, 1, 2)) for order in permutations(range(6), 4)]
+    least = min(_bottleneck_s(prices.workloads(grid)[0]) for grid in grids)
+    plan = Plan(cuts=cuts, grid=rank_order((2, 1, 2)))
+    assert 0 < iteration_bound(layers, cluster, plan, Goal(iteration_s=_bottleneck_s), SEARCH) <= least * (1 + 1e-12)
+
+
 def test_a_crossing_is_put_where_it_costs_least(transformer, regular, replica_s):
     """With little to send over one boundary of three, the bound is that of the grid that leaves the machine there."""
     layers = transformer(4)
@@ -70,6 +81,11 @@ def test_a_stopped_bound_is_lower(transformer, regular, replica_s):
     assert 0 < early < iteration_bound(layers, cluster, plan, Goal(iteration_s=one), SEARCH)
 
 
+def _bottleneck_s(workload):
+    """Return the largest load."""
+    return float(workload.loads_s.max())
+
+
 def _drawn(seed):
     """Return six devices of random speeds and links on two machines or three."""
     rng = np.random.default_rng(seed)
@@ -80,5 +96,5 @@ def _drawn(seed):
         memory_bytes=np.full(6, np.inf),
         curves=tuple(Curve.affine(pace, late) for pace, late in ((40e9, 1e-3), (20e9, 0), (10e9, 1e-4), (2e9, 0))),
         link=link + link.T,
-        machine=np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]][seed % 2]),
+        machine=np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1]][seed % 3]),
     )

@@ -50,6 +50,12 @@ def test_microbatches_in_flight_count_from_the_end(regular):
     assert Lines.of(layers, cluster, params).cut([0, 1]).cuts == (0, 1, 4)
 
 
+def test_layers_that_take_no_time_are_cut_too(regular):
+    """Two layers that compute nothing, and send nothing, load two devices with nothing."""
+    idle = replace(_plain(2), forward_s=np.zeros(2), backward_s=np.zeros(2), weight_s=np.zeros(2))
+    assert Lines.of(idle, regular(1, 2), FREE).cut([0, 1]).bottleneck_s == 0
+
+
 def test_a_layer_that_fits_nowhere_leaves_no_cuts(regular):
     """Without memory for a layer, the bottleneck is infinite."""
     line = Lines.of(_plain(4), _with_memory(regular(1, 2), [0.5, 9]), FREE).cut([0, 1])

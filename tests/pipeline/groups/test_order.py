@@ -101,6 +101,17 @@ def test_only_one_way_through_missing_links(drawn_layers, drawn_cluster):
     assert steps <= around
 
 
+def test_an_assignment_without_a_way_is_passed_over(drawn_layers, drawn_cluster):
+    """Where the solver's order has no link between its first devices, the search goes on without it."""
+    layers, cluster = drawn_layers(9, 1), drawn_cluster(4, 1)
+    link = cluster.link.copy()
+    link[0, 1] = link[1, 0] = -1
+    params = LineParams(stages=4)
+    line = ordered(layers, _linked(cluster, link), params, replace(SEARCH, solver="identity"))
+    exact = ordered(layers, _linked(cluster, link), params, OrderSearch())
+    assert line.bottleneck_s == pytest.approx(exact.bottleneck_s, rel=1e-9)
+
+
 def test_equal_devices_need_no_order(drawn_layers, regular):
     """Where nothing tells devices apart, the first ones are taken in their order."""
     layers = drawn_layers(9, 1)

@@ -12,11 +12,13 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.groups.prices import Degrees, Prices
 from tiger.pipeline.groups.ranks import around, drawn, rank_order
 from tiger.pipeline.groups.search import OrderSearch
+from tiger.pipeline.groups.starts import starts
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.plan import Plan
 
 GAIN = 1e-9
-JUDGED, KICKS, DRAWN, SETTLED, ROUNDS = 24, 8, 2048, 3, 3
+BEGUN, JUDGED, DRAWN, SETTLED, ROUNDS = 4, 24, 2048, 3, 3
+PATIENCE = 6
 BATCH_RANKS = 1 << 14
 
 Cuts = tuple[int, ...]
@@ -45,18 +47,18 @@ class Judged:
 def grouped(layers: Layers, cluster: Cluster, degrees: Degrees, judges: Judges, search: OrderSearch) -> Plan | None:
     """Place the ranks of p x d x t groups on devices so that an iteration takes little time; None where nothing fits.
 
-    Starts from rank order and from the answer of a quadratic assignment problem; in turns, ranks, groups, stages and
+    Starts from rank order, others and the answer of a quadratic assignment problem; in turns, ranks, groups, stages and
     machines change places between fixed cuts, and the layers are cut anew; shaken again and again. Never worse than
-    rank order; heuristic. The cluster has p x d x t devices or more.
+    rank order, which is kept where nothing gains; heuristic. The cluster has p x d x t devices or more.
     """
     if layers.size < degrees.pipeline:
         return None
     trade = Trade(layers=layers, cluster=cluster, degrees=degrees, judges=judges, search=search)
     start = trade.judged(rank_order(degrees.shape))
-    best = trade.settled(start)
+    best = trade.begun(trade.settled(start))
     if not search.stop():
         best = better(best, trade.settled(trade.assigned(start)))
-    best = trade.shaken(trade.polished(best))
+    best = trade.plain(trade.shaken(trade.polished(best)))
     return None if best.iteration_s == np.inf else Plan(cuts=best.cuts, grid=best.grid)
 
 
@@ -79,6 +81,15 @@ class Trade:
         """Return a grid with the cuts made for it."""
         cuts = self.judges.cuts_of(grid)
         return self._judged(grid, cuts) if cuts else Judged(grid=grid, cuts=(), iteration_s=np.inf)
+
+    def begun(self, best: Judged) -> Judged:
+        """Return the best of what settles from the most promising orders of all devices, numbered as in rank order."""
+        orders = starts(self.cluster, self.search.seed)[:, : self.degrees.ranks]
+        grids = orders.reshape(-1, *self.degrees.shape)
+        for grid in self._promising(self._prices(best.cuts or self._even()), grids, BEGUN):
+            if not self.search.stop():
+                best = better(best, self.settled(self.judged(grid)))
+        return best
 
     def settled(self, start: Judged) -> Judged:
         """Return the best of cutting, and of moves by estimated seconds between these cuts, in turns."""
@@ -113,22 +124,27 @@ class Trade:
         return best
 
     def shaken(self, best: Judged) -> Judged:
-        """Return the best of what settles from the most promising of many grids further away, again and again."""
+        """Return the best of what settles from the most promising of many grids further away, till that often fails."""
         rng = np.random.default_rng(derived(self.search.seed, 1 + self.degrees.ranks))
-        for _ in range(KICKS * self.search.effort):
-            if self.search.stop():
-                break
-            cuts = best.cuts or self._even()
+        failed = 0
+        while failed < PATIENCE * self.search.effort and not self.search.stop():
+            cuts, known = best.cuts or self._even(), best
             grids = drawn(best.grid, self.cluster.machine, DRAWN, rng)
             for grid in self._promising(self._prices(cuts), grids, SETTLED):
                 if not self.search.stop():
                     best = better(best, self.settled(self._judged(grid, cuts)))
+            failed = failed + 1 if best is known else 0
         return best
 
+    def plain(self, best: Judged) -> Judged:
+        """Return rank order between the same cuts if that is as good."""
+        ranks = self._judged(rank_order(self.degrees.shape), best.cuts) if best.cuts else best
+        return best if better(ranks, best) is best else ranks
+
     def _promising(self, prices: Prices, grids: IntArray, count: int) -> IntArray:
-        """Return the best grids by estimate, one of all with the same, so many for every effort."""
+        """Return the best grids by estimate, one of all with the same."""
         first = np.unique(self._estimates(prices, grids), return_index=True)[1]
-        return grids[first[: count * self.search.effort]]
+        return grids[first[:count]]
 
     def _descended(self, prices: Prices, grid: IntArray) -> IntArray:
         """Return the grid that the best move by estimate, again and again, leads to."""

@@ -15,10 +15,10 @@ from tiger.pipeline.groups.distances import seconds_per_byte
 from tiger.pipeline.groups.lines import Lines
 from tiger.pipeline.groups.polish import ROUGHLY, Polish
 from tiger.pipeline.groups.search import OrderSearch
+from tiger.pipeline.groups.starts import starts
 from tiger.pipeline.layers import Layers
 
 TURNS, STEPS, STRESS = 2, 3, 1.5
-WALKS, NEAR_BYTES = 16, 1e6
 
 
 def ordered(layers: Layers, cluster: Cluster, params: LineParams, search: OrderSearch) -> Line | None:
@@ -33,7 +33,7 @@ def ordered(layers: Layers, cluster: Cluster, params: LineParams, search: OrderS
         return best_line(layers, cluster, params, search.stop)
     kind = _kinds(cluster, params)
     polish = Polish(lines=Lines.of(layers, cluster, params), search=search, kind=kind, stages=params.stages)
-    best = polish.begun(_starts(cluster, search))
+    best = polish.begun(starts(cluster, search.seed))
     if best.bottleneck_s < np.inf and kind.any():
         best = polish.descended(best)
         for turn in range(TURNS * search.effort):
@@ -48,33 +48,6 @@ def _kinds(cluster: Cluster, params: LineParams) -> IntArray:
     kinds, pinned = cluster.classes(), sorted(set(params.pinned.values()))
     kinds[pinned] = kinds.max() + 1 + np.arange(len(pinned))
     return kinds
-
-
-def _starts(cluster: Cluster, search: OrderSearch) -> IntArray:
-    """Return orders to begin with: the cluster's own, the fastest first, machine by machine, fast ones first.
-
-    And along the widest links from each device, and some at random, so that something fits where links are missing.
-    """
-    _, machine = np.unique(cluster.machine, return_inverse=True)
-    pace = np.bincount(machine, cluster.speed) / np.bincount(machine)
-    fastest = np.argsort(-cluster.speed, kind="stable")
-    together = np.lexsort((-cluster.speed, machine, -pace[machine]))
-    near = seconds_per_byte(cluster, NEAR_BYTES)
-    walks = [_walk(near, begin) for begin in range(min(cluster.size, WALKS))]
-    rng = np.random.default_rng(derived(search.seed, cluster.size))
-    drawn = [rng.permutation(cluster.size) for _ in range(WALKS)]
-    return np.array([np.arange(cluster.size), fastest, together, *walks, *drawn])
-
-
-def _walk(near: FloatArray, begin: int) -> IntArray:
-    """Return all devices, each the nearest to the one before of those not visited."""
-    order, left = [begin], near.copy()
-    for _ in range(len(near) - 1):
-        left[:, order[-1]] = np.inf
-        row = left[order[-1]]
-        free = np.setdiff1d(np.arange(len(near)), order)
-        order.append(int(free[np.argmin(row[free])]))
-    return np.array(order, np.int64)
 
 
 def _turned(layers: Layers, cluster: Cluster, polish: Polish, best: Line, turn: int) -> Line:
@@ -93,9 +66,7 @@ def _turned(layers: Layers, cluster: Cluster, polish: Polish, best: Line, turn: 
         if found.bottleneck_s == np.inf or search.stop():
             break
         best = min(best, found, key=lambda each: each.bottleneck_s)
-        if len(found.devices) != len(stress):
-            stress = np.ones(len(found.devices))
-        line = found
+        line, stress = found, stress if len(found.devices) == len(stress) else np.ones(len(found.devices))
     return best
 
 

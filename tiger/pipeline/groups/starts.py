@@ -1,0 +1,37 @@
+"""Orders of devices to begin a search with."""
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.seeds import derived
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.groups.distances import seconds_per_byte
+
+WALKS, NEAR_BYTES = 16, 1e6
+
+
+def starts(cluster: Cluster, seed: int) -> IntArray:
+    """Return orders of all devices `[N, n]`: the cluster's own, the fastest first, and machine by machine.
+
+    And along the widest links from each device, and some at random, so that something fits where links are missing.
+    """
+    _, machine = np.unique(cluster.machine, return_inverse=True)
+    pace = np.bincount(machine, cluster.speed) / np.bincount(machine)
+    fastest = np.argsort(-cluster.speed, kind="stable")
+    together = np.lexsort((-cluster.speed, machine, -pace[machine]))
+    near = seconds_per_byte(cluster, NEAR_BYTES)
+    walks = [_walk(near, begin) for begin in range(min(cluster.size, WALKS))]
+    rng = np.random.default_rng(derived(seed, cluster.size))
+    drawn = [rng.permutation(cluster.size) for _ in range(WALKS)]
+    return np.array([np.arange(cluster.size), fastest, together, *walks, *drawn])
+
+
+def _walk(near: FloatArray, begin: int) -> IntArray:
+    """Return all devices, each the nearest to the one before of those not visited."""
+    order, left = [begin], near.copy()
+    for _ in range(len(near) - 1):
+        left[:, order[-1]] = np.inf
+        row = left[order[-1]]
+        free = np.setdiff1d(np.arange(len(near)), order)
+        order.append(int(free[np.argmin(row[free])]))
+    return np.array(order, np.int64)
