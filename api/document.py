@@ -4,7 +4,7 @@ import json
 import re
 
 from tiger.errors import InputError
-from tiger.formats.files import read_json
+from tiger.formats.jsontext import read_json
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 

@@ -115,7 +115,7 @@ TWO_SPEEDS = {
 PLACEMENTS = {
     "head-aware": {
         "summary": "A transformer of 24 layers on eight devices",
-        "description": "Its head costs as much as three layers, so the last stage holds fewer of them.",
+        "description": "Its head costs as much as three layers and a half, so the last stage holds fewer of them.",
         "value": HEAD_AWARE,
     },
     "two-speeds": {

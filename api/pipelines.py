@@ -3,11 +3,16 @@
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
+from tiger.api.networks import CLUSTERS, MODELS
 from tiger.api.schemas import Closed, Pins, RoutingStage, Violation
 from tiger.pipeline.params import Schedule
+
+MICROBATCHES = (
+    "Microbatches in an iteration. Without it 4 times the devices in a row: `pipeline`, or as many as there may be, "
+    "those of the cluster divided by `tensor` and `data`, and no more than layers."
+)
 
 
 def _model(value: object) -> object:
@@ -24,51 +29,11 @@ def _cluster(value: object) -> object:
     return value
 
 
-def _records(required: dict[str, str], optional: dict[str, str]) -> JsonDict:
-    """Document a list of objects by the types of the fields that they must have, and of those they may have."""
-    properties: JsonDict = {name: {"type": kind} for name, kind in (required | optional).items()}
-    return {"type": "array", "items": {"type": "object", "required": list(required), "properties": properties}}
-
-
-LAYERS = _records(
-    {
-        "name": "string",
-        "forward_s": "number",
-        "backward_s": "number",
-        "parameter_bytes": "number",
-        "activation_bytes": "number",
-    },
-    {"weight_s": "number", "state_bytes": "number", "held_bytes": "number", "kind": "string", "module": "string"},
-)
-NAMES: JsonDict = {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}
-TABLE: JsonDict = {
-    "type": "object",
-    "required": ["layers"],
-    "properties": {"layers": LAYERS, "edges": NAMES, "tied": NAMES},
-}
-DESCRIBED: list[JsonDict] = [
-    {"type": "object", "required": [name], "properties": {name: {"type": kind}}}
-    for name, kind in (("transformer", "object"), ("graph", "string"))
-]
-DEVICES: JsonDict = {
-    "type": "object",
-    "required": ["devices"],
-    "properties": {
-        "devices": _records({"name": "string"}, {"kind": "string", "memory_bytes": "number", "speed": "number"}),
-        "uniform_bandwidth": {"type": "number"},
-        "uniform_latency": {"type": "number"},
-        "links": _records({"a": "string", "b": "string"}, {"bandwidth": "number", "latency": "number"}),
-    },
-}
-OTHERS: list[JsonDict] = [
-    {"type": "object", "required": [name], "properties": {name: {"type": kind}}}
-    for name, kind in (("machines", "array"), ("nvidia_smi_topo", "string"))
-]
 Model = Annotated[
     str | list[object] | dict[str, object],
-    WithJsonSchema({"oneOf": [{"type": "string"}, TABLE, *DESCRIBED, LAYERS]}),
+    WithJsonSchema({"oneOf": [{"type": "string"}, *MODELS]}),
 ]
-Hardware = Annotated[str | dict[str, object], WithJsonSchema({"oneOf": [{"type": "string"}, DEVICES, *OTHERS]})]
+Hardware = Annotated[str | dict[str, object], WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS]})]
 
 
 class PlaceRequest(Closed):
@@ -77,7 +42,9 @@ class PlaceRequest(Closed):
     model: Annotated[Model, BeforeValidator(_model)] = Field(
         description="Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text "
         "of a PipeDream profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one "
-        "microbatch. A string is never opened as a file."
+        "microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, "
+        "1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is weights and KV "
+        "cache. A string is never opened as a file."
     )
     cluster: Annotated[Hardware, BeforeValidator(_cluster)] = Field(
         description="Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and "
@@ -89,8 +56,10 @@ class PlaceRequest(Closed):
         description="Makes the simulated time of an iteration small instead of the bottleneck, within the memory that "
         "this schedule takes; without one, memory is parameters alone.",
     )
-    microbatches: int | None = Field(default=None, ge=1, description="Microbatches in an iteration, 4 a stage.")
-    virtual: int | None = Field(default=None, ge=1, description="Stages a device where they are interleaved, 2.")
+    microbatches: int | None = Field(default=None, ge=1, description=MICROBATCHES)
+    virtual: int | None = Field(
+        default=None, ge=1, description="Stages a device: 2 where they are interleaved, else 1."
+    )
     pipeline: int | None = Field(default=None, ge=1, description="Devices in a row; as many as pay without it.")
     tensor: int = Field(default=1, ge=1, description="Devices among which each layer is cut.")
     data: int = Field(default=1, ge=1, description="Replicas of the pipeline.")
@@ -139,6 +108,7 @@ class PlacementBody(BaseModel):
     bubble: float | None
     uniform_bottleneck_s: float | None
     uniform_iteration_s: float | None
+    uniform_feasible: bool | None
     lower_bound_s: float | None
     iteration_bound_s: float | None
     optimal: bool

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.instances import layered
+from tiger.deadline import Deadline
 from tiger.feasibility import launch_order
 from tiger.ising import IsingParams
 from tiger.lookahead import assigned, placed_forward
@@ -16,7 +17,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seeds import derived
 from tiger.objective import cost_of
-from tiger.run import Deadline, Run
+from tiger.run import Run
 from tiger.sampling import ising_of
 from tiger.solvers import registry
 from tiger.sweeps import Sweeps

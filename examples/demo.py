@@ -93,7 +93,7 @@ def stencil_example() -> dict[str, object]:
 
 
 def network_example() -> dict[str, object]:
-    """Return the request for a transformer whose head costs as much as three of its layers."""
+    """Return the request for a transformer whose head costs as much as three and a half of its layers."""
     model = json.loads((HERE / "models/gpt2-medium.json").read_text())
     return {"model": model, "cluster": "dgx:1", "schedule": "1f1b", "microbatches": 32, "pipeline": 8}
 

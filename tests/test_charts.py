@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger import charts
-from tiger.charts import draw_memory, draw_placement, draw_timeline
+from tiger.charts import check, draw_placement
 from tiger.errors import InputError
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.doors.account import placed_stages
@@ -67,6 +67,20 @@ def report_of(schedule, memory=(9e9, np.inf)):
     )
 
 
+def draw_timeline(timeline, names, path, ranks=1):
+    """Write the upper panel alone."""
+    figure, (axes, _) = charts._panels(len(names))
+    charts._draw_passes(axes, timeline, names, ranks)
+    charts._write(figure, path)
+
+
+def draw_memory(held, capacity, path):
+    """Write the lower panel alone."""
+    figure, (_, axes) = charts._panels(len(NAMES))
+    charts._draw_held(axes, held, capacity, max(when[-1] for when in held.when_s))
+    charts._write(figure, path)
+
+
 def texts(path):
     """Return the words of a picture in svg, which are written in its comments."""
     return path.read_text(encoding="utf-8")
@@ -104,6 +118,20 @@ def test_the_title_tells_schedule_time_and_bubble(tmp_path, schedule, virtual, t
     assert all(f"<!-- {word} -->" in drawn for word in words)
 
 
+@pytest.mark.parametrize(
+    ("virtual", "ranks", "places"),
+    [
+        (1, 1, "on 4 devices"),
+        (1, 4, "in 4 stages of 4 devices"),
+        (2, 1, "on 4 devices, 2 stages each, later ones lighter"),
+        (2, 4, "on 4 groups of 4 devices, 2 stages each, later ones lighter"),
+    ],
+)
+def test_the_title_tells_how_many_devices_there_are(virtual, ranks, places):
+    """Tests lines and groups, with one stage a position and with two."""
+    assert charts._places(4, virtual, ranks) == places
+
+
 def test_microbatches_are_numbered_from_1_where_there_is_room(tmp_path, monkeypatch):
     """Tests that numbers go with too many passes, and the picture stays."""
     made = simulate(two_stages(), "1f1b", 3)
@@ -134,7 +162,7 @@ def test_rows_too_low_for_words_have_fewer_of_them(tmp_path, monkeypatch):
     workload = two_stages()
     made = simulate(workload, "1f1b", 3)
     draw_timeline(made, ["a machine with a very long name", "gpu1"], tmp_path / "time.svg")
-    draw_memory(footprint(made, workload), [8e9, 9e9], NAMES, tmp_path / "memory.svg")
+    draw_memory(footprint(made, workload), [8e9, 9e9], tmp_path / "memory.svg")
     assert "<!-- a machine with a very l… -->" in texts(tmp_path / "time.svg")
     assert "gpu1" not in texts(tmp_path / "time.svg")
     assert "4 GB of 8 GB" in texts(tmp_path / "memory.svg")
@@ -154,12 +182,6 @@ def test_passes_that_no_dot_is_left_for_are_left_out(monkeypatch):
     assert thinned.end_s[0] == made.iteration_s / 4
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.0, "0 µs"), (2e-6, "2 µs"), (0.99, "990 ms"), (61652.4, "61,652 s")])
-def test_times_are_written_in_the_unit_that_suits_them(seconds, text):
-    """Tests the words of titles."""
-    assert charts._seconds(seconds) == text
-
-
 def test_rows_of_many_devices_are_lower():
     """Tests the inches of a row."""
     assert charts._row_in(4) == 0.42
@@ -171,7 +193,7 @@ def test_memory_is_drawn_under_its_capacity(tmp_path):
     """Tests the words beside the rows: within capacity, and without one."""
     workload = two_stages()
     held = footprint(simulate(workload, "1f1b", 4), workload)
-    draw_memory(held, [8e9, np.inf], NAMES, tmp_path / "a.svg")
+    draw_memory(held, [8e9, np.inf], tmp_path / "a.svg")
     drawn = texts(tmp_path / "a.svg")
     assert "<!-- Memory: at most 4 GB -->" in drawn
     assert "4 GB of 8 GB" in drawn
@@ -183,10 +205,11 @@ def test_memory_beyond_capacity_is_said_so(tmp_path):
     """Tests a device that is too small, and one so large that its line would flatten all rows."""
     workload = two_stages()
     held = footprint(simulate(workload, "1f1b", 4), workload)
-    draw_memory(held, [3e9, 1e15], NAMES, tmp_path / "a.svg")
+    draw_memory(held, [3e9, 1e15], tmp_path / "a.svg")
     assert "beyond capacity" in texts(tmp_path / "a.svg")
     assert "3 GB of 1,000 TB" in texts(tmp_path / "a.svg")
-    assert "Memory: at most 4 GB, which fills a row" in texts(tmp_path / "a.svg")
+    assert "Memory: at most 4 GB; larger capacities are off the scale" in texts(tmp_path / "a.svg")
+    assert "<!-- capacity -->" in texts(tmp_path / "a.svg")
 
 
 def test_a_placement_with_a_schedule_shows_passes_and_memory(tmp_path):
@@ -215,11 +238,11 @@ def test_no_plan_is_no_picture(tmp_path):
 def test_files_that_cannot_be_drawn_are_refused(tmp_path, name, reason):
     """Tests unknown endings and a folder that does not exist."""
     with pytest.raises(InputError, match=reason):
-        draw_timeline(simulate(two_stages(), "1f1b", 2), NAMES, tmp_path / name)
+        draw_placement(report_of("1f1b"), tmp_path / name)
 
 
-def test_a_missing_matplotlib_names_the_extra(tmp_path, monkeypatch):
+def test_a_missing_matplotlib_names_the_extra(monkeypatch):
     """Tests the advice."""
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pip install 'tiger-mapper\[plot\]'"):
-        draw_timeline(simulate(two_stages(), "1f1b", 2), NAMES, tmp_path / "a.png")
+        check("a.png")

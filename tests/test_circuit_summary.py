@@ -8,9 +8,9 @@ import pytest
 
 from tiger.circuits.doors.report import CircuitReport
 from tiger.circuits.ising.movement import DataMovement
-from tiger.objective import Violation
-from tiger.report import Stage
+from tiger.stage import Stage
 from tiger.summary import circuit_summary
+from tiger.violation import Violation
 
 REPORT = CircuitReport(
     feasible=True,

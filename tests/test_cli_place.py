@@ -50,8 +50,8 @@ def test_the_summary_is_a_table_of_stages(cli: Run) -> None:
     assert (status, err) == (0, "")
     assert out.startswith("solved: bottleneck 14 ms, 1.21x as fast as the 17 ms of the uniform split\n")
     assert "  lower bound        14 ms\noptimal              yes\n" in out
-    assert "\n0      x       0..3 (4)  12          2                 4 of 8\n" in out
-    assert "\n1      y       4..5 (2)  12          2                 2 of 8\n" in out
+    assert "\n0      x       0..3 (4)  12          2                 4 GB of 8 GB\n" in out
+    assert "\n1      y       4..5 (2)  12          2                 2 GB of 8 GB\n" in out
 
 
 def test_a_schedule_is_simulated(cli: Run) -> None:
@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_a_result(cli: Run, tmp_path: Path) -> None:
     (tmp_path / "small.json").write_text(json.dumps(small))
     status, out, err = cli("m.json", "--cluster", "small.json", "--plot", "p.svg")
     assert (status, err) == (1, "")
-    assert out.startswith("infeasible: no placement meets\n  memory: the model needs ")
+    assert out.startswith("infeasible: no placement meets\n  memory: every device would need ")
     assert "'op2'" in out
     assert cli("m.json", "--cluster", "small.json", "--emit", "vllm") == (1, "", out)
     assert json.loads(cli("m.json", "--cluster", "small.json", "--json", "-")[1])["feasible"] is False
@@ -188,6 +188,7 @@ def test_bad_clusters_are_named(cli: Run, tmp_path: Path, cluster: object, field
         (["--emit", "vllm", "--json", "-"], "emit"),
         (["--json", "no/out.json"], "json"),
         (["--plot", "no/p.svg"], "plot"),
+        (["--plot", "p.gif"], "plot"),
         (["--frobnicate"], "frobnicate"),
     ],
     ids=" ".join,

@@ -9,13 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 import networkx as nx
 import pytest
 
+from tiger.deadline import Deadline
 from tiger.errors import InputError
 from tiger.executors import opened
 from tiger.formats.graphs import task_graph_of
 from tiger.ising import IsingParams
 from tiger.mapper import solve
 from tiger.model.problem import Problem
-from tiger.run import Deadline, Run
+from tiger.run import Run
 from tiger.sampling import ising_of
 from tiger.solvers import registry
 from tiger.topologies.spec import build

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from tiger import encode
+from tiger.deadline import Deadline
 from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.ising import IsingParams, Sampling, Walk, _batches, _moved
 from tiger.model.problem import Problem
 from tiger.model.window import Block
 from tiger.objective import cost_of, violations
-from tiger.run import Deadline, Run
+from tiger.run import Run
 from tiger.sampling import ising_of
 from tiger.solvers import registry
 from tiger.sweeps import Sweeps

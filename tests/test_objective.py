@@ -12,7 +12,8 @@ from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
-from tiger.objective import Cost, Violation, cost_of, metrics, violations
+from tiger.objective import Cost, cost_of, metrics, violations
+from tiger.violation import Violation
 
 SEEDS = st.integers(0, 2**32 - 1)
 RULES = st.sampled_from(["one-to-one", "levels", "capacity"])

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from tiger.objective import Violation
 from tiger.pipeline.doors.report import PlacedStage, PlacementReport
-from tiger.report import Stage
+from tiger.stage import Stage
 from tiger.summary import placement_summary
+from tiger.violation import Violation
 
 STAGE = PlacedStage(
     device="x",
@@ -41,12 +41,32 @@ def test_the_headline_compares_with_the_uniform_split(uniform: float, headline: 
     assert placement_summary(replace(REPORT, uniform_bottleneck_s=uniform)).startswith(headline)
 
 
-def test_groups_are_named_by_their_first_device() -> None:
-    """And counted; a single layer has one number."""
-    wide = replace(STAGE, devices=(("x", "y"), ("z", "w")), ops=("a",))
+def test_groups_are_named_in_short() -> None:
+    """Replicas are apart, and how many devices are for what is said once; a single layer has one number."""
+    wide = replace(STAGE, devices=(("g0", "g1"), ("h0", "h1")), ops=("a",))
     out = placement_summary(replace(REPORT, stages=(wide, STAGE)))
-    assert "\n0      x and 3 more  0 (1)     3           0                 2\n" in out
-    assert "\n1      x             1..2 (2)  3           0                 2\n" in out
+    assert "devices a stage      4: tensor 2 x data 2\n" in out
+    assert "\n0      g0-1; h0-1  0 (1)     3           0                 2 GB\n" in out
+    assert "\n1      x           1..2 (2)  3           0                 2 GB\n" in out
+
+
+def test_memory_has_the_unit_that_suits_it() -> None:
+    """A small model on a large device."""
+    small = replace(STAGE, memory_bytes=155e3, capacity_bytes=80e9)
+    assert "155 kB of 80 GB\n" in placement_summary(replace(REPORT, stages=(small,)))
+
+
+def test_a_uniform_split_that_does_not_fit_is_no_gain() -> None:
+    """However slow it is."""
+    report = replace(REPORT, uniform_bottleneck_s=0.006, uniform_feasible=False)
+    headline = "solved: bottleneck 3 ms; the uniform split of 6 ms does not meet what is asked\n"
+    assert placement_summary(report).startswith(headline)
+
+
+def test_what_is_open_is_not_called_infeasible() -> None:
+    """No plan was found, and none is proved impossible."""
+    open_yet = replace(REPORT, feasible=False, stages=(), violations=(Violation(kind="undecided", message="m"),))
+    assert placement_summary(open_yet) == "no placement found\n  undecided: m\n\n"
 
 
 def test_many_stages_are_not_all_listed() -> None:

@@ -1,12 +1,12 @@
 """Tests of a solve under way."""
 
 import math
-import time
 
 import numpy as np
 import pytest
 
-from tiger.run import Deadline, Run
+from tiger.deadline import Deadline
+from tiger.run import Run
 
 
 def run_of(problem, places, **fields):
@@ -36,13 +36,6 @@ def test_a_run_ends_at_its_bound_or_by_proof(path_problem):
     other, _ = run_of(path_problem, [0, 1, 2])
     other.proved = True
     assert other.ended
-
-
-def test_a_deadline_passes():
-    """Tests the clock."""
-    assert not Deadline(None)()
-    assert not Deadline(time.monotonic() + 60)()
-    assert Deadline(time.monotonic() - 1)()
 
 
 def test_a_stage_is_announced_timed_and_recorded(path_problem):

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tiger.exchange import Model
-from tiger.objective import Violation
-from tiger.report import Objective, Report, Stage
+from tiger.report import Objective, Report
+from tiger.stage import Stage
 from tiger.summary import model_summary, number, summary, table, unmet
+from tiger.violation import Violation
 
 SOLVED = Report(
     mapping={"t0": "[red]a[/]", "t1": "b"},

@@ -17,9 +17,9 @@ from tiger.model.topology import Topology
 from tiger.model.window import fold, whole
 from tiger.objective import cost_of, violations
 from tiger.penalties import Penalties, safe_penalties
-from tiger.report import Stage
 from tiger.solvers import registry
 from tiger.solvers.ocean import Draw, ask
+from tiger.stage import Stage
 from tiger.tune import Bisection, Fixed, Trial, TuneParams, tune
 
 AIM = Penalties(one_hot=np.ones(1), exclusive=np.ones(1), capacity=np.ones(1), scale=0.2, centred=True)

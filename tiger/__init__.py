@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tiger.model.topology import Links, Topology
     from tiger.pipeline.doors.door import place
     from tiger.pipeline.doors.report import PlacementReport
-    from tiger.report import Report, Stage
+    from tiger.report import Report
+    from tiger.stage import Stage
 
 __version__ = "0.1.0"
 
@@ -32,7 +33,7 @@ _HOMES = {
     "PlacementReport": "tiger.pipeline.doors.report",
     "Problem": "tiger.model.problem",
     "Report": "tiger.report",
-    "Stage": "tiger.report",
+    "Stage": "tiger.stage",
     "TaskGraph": "tiger.model.tasks",
     "Topology": "tiger.model.topology",
     "TreeMetric": "tiger.model.metrics",

@@ -5,6 +5,7 @@ Needs the extra `tiger-mapper[plot]`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,96 +15,94 @@ import numpy as np
 from tiger import outfile
 from tiger.errors import InputError, shown
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.doors.ranks import short
 from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.params import Schedule
 from tiger.pipeline.schedules.memory import Footprint, footprint
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT
 from tiger.pipeline.schedules.simulator import Timeline, iteration_s, simulate
 from tiger.pipeline.stages import workloads
+from tiger.units import SIZES, TIMES, Unit, bytes_text, seconds_text, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Style = Mapping[str, object]
 ENDINGS = (".png", ".svg", ".pdf")
 DPI = 110
 WIDTH_IN = 13.0
-HEADROOM_IN = 1.1
+HEADROOM_IN, LEGEND_POINTS = 1.3, 18
 TITLES = {"gpipe": "GPipe", "1f1b": "1F1B", "interleaved": "interleaved 1F1B", "zero-bubble": "zero-bubble"}
 PASSES = {FORWARD: ("forward", "#3b78b5"), BACKWARD: ("backward", "#e08a3c"), WEIGHT: ("weight gradient", "#5aa469")}
-MESSAGE, CLOSING = "#8a8a8a", "#b9a3d3"
+CLOSING = "#b9a3d3"
+MESSAGES: Style = {"facecolor": "#ececec", "edgecolor": "#8a8a8a", "linewidth": 0.3, "hatch": "/////"}
 STATE, HELD, OVER, CAPACITY = "#5b6770", "#9fb8c9", "#c8443c", "#333333"
 DRAWN_PASSES, OUTLINED_PASSES, NUMBERED_PASSES, HATCHED_MESSAGES = 100_000, 2000, 1500, 2000
 NUMBER_POINTS, NAME_LENGTH = 7, 24
 SCALED_CAPACITY = 8.0
 GOLDEN = 0.6180339887498949
-TIMES = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
-SIZES = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
-
-
-def draw_timeline(timeline: Timeline, names: Sequence[str], path: Path | str) -> None:
-    """Write a picture of the passes and messages of an iteration, a row for each of p positions.
-
-    The ending of `path` chooses svg, png or pdf. Raises InputError of `plot` for another, where the file cannot be
-    written, and where matplotlib is missing.
-    """
-    figure, (axes,) = _panels(path, len(names), 1)
-    _draw_passes(axes, timeline, names)
-    _label_time(axes, timeline.iteration_s)
-    _write(figure, path)
-
-
-def draw_memory(held: Footprint, capacity_bytes: Sequence[float], names: Sequence[str], path: Path | str) -> None:
-    """Write a picture of what each of p positions holds over time, under its capacity; errors as `draw_timeline`."""
-    figure, (axes,) = _panels(path, len(names), 1)
-    end = max(float(when[-1]) for when in held.when_s)
-    _draw_held(axes, held, capacity_bytes, end)
-    _name_rows(axes, names)
-    _label_time(axes, end)
-    _write(figure, path)
 
 
 def draw_placement(report: PlacementReport, path: Path | str) -> None:
     """Write a picture of a placement: with a schedule, an iteration of the slowest replica and what it holds.
 
-    Without one, the load and the memory of every device. Raises InputError of `plot` where there is no plan to draw,
-    and as `draw_timeline`.
+    Without one, the load and the memory of every device. The ending of `path` chooses svg, png or pdf. Raises
+    InputError of `plot` where there is no plan to draw, where the file cannot be written, and as `check`.
     """
+    check(path)
     plan = report.deployment
     if plan is None:
         raise InputError("plot", "expected a plan that is possible, got a report without one")
-    positions = plan.plan.positions
-    names = [stage.device for stage in report.stages[:positions]]
-    figure, axes = _panels(path, positions, 2)
+    figure, axes = _panels(plan.plan.positions)
     if report.schedule is None or report.microbatches is None:
+        names = _names(report, plan.plan.positions)
         _draw_loads(axes[0], report, names)
         _draw_memory_bars(axes[1], report, names)
     else:
-        schedule, microbatches = report.schedule, report.microbatches
-        replicas = workloads(plan.layers, plan.cluster, plan.plan)
-        workload = max(replicas, key=lambda load: iteration_s(load, schedule, microbatches))
-        timeline = simulate(workload, schedule, microbatches)
-        capacity = [float(plan.cluster.memory_bytes[ranks].min()) for ranks in plan.plan.grid]
-        _draw_passes(axes[0], timeline, names)
-        _draw_held(axes[1], footprint(timeline, workload), capacity, timeline.iteration_s)
-        _name_rows(axes[1], names)
-        for panel in axes:
-            _label_time(panel, timeline.iteration_s)
+        _draw_iteration(axes, report, plan, (report.schedule, report.microbatches))
     _write(figure, path)
 
 
-def _panels(path: Path | str, rows: int, count: int) -> tuple["Figure", list["Axes"]]:
-    """Return a figure with `count` panels of as many rows, one under the other."""
+def check(path: Path | str) -> None:
+    """Raise InputError of `plot` for an ending that is not known, or where matplotlib is missing."""
     if Path(path).suffix.lower() not in ENDINGS:
         raise InputError("plot", f"expected a file that ends in {', '.join(ENDINGS)}, got {shown(Path(path).name)}")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("plot", "expected matplotlib: pip install 'tiger-mapper[plot]'") from None
-    height = count * (rows * _row_in(rows) + HEADROOM_IN)
+    if not find_spec("matplotlib"):
+        raise InputError("plot", "expected matplotlib: pip install 'tiger-mapper[plot]'")
+
+
+def _names(report: PlacementReport, positions: int) -> list[str]:
+    """Return the devices of every position in short."""
+    return [short(stage.devices) for stage in report.stages[:positions]]
+
+
+def _draw_iteration(
+    axes: Sequence["Axes"], report: PlacementReport, made: Deployment, asked: tuple[Schedule, int]
+) -> None:
+    """Draw an iteration of the slowest replica, and under it what that holds."""
+    replicas = workloads(made.layers, made.cluster, made.plan)
+    workload = max(replicas, key=lambda load: iteration_s(load, *asked))
+    timeline = simulate(workload, *asked)
+    names = _names(report, made.plan.positions)
+    capacity = [float(made.cluster.memory_bytes[ranks].min()) for ranks in made.plan.grid]
+    _draw_passes(axes[0], timeline, names, made.plan.grid[0].size)
+    _draw_held(axes[1], footprint(timeline, workload), capacity, timeline.iteration_s)
+    _name_rows(axes[1], names)
+    for panel in axes:
+        _label_axis(panel, timeline.iteration_s, "time", TIMES)
+
+
+def _panels(rows: int) -> tuple["Figure", tuple["Axes", "Axes"]]:
+    """Return a figure with two panels of as many rows, one under the other."""
+    from matplotlib.figure import Figure
+
+    height = 2 * (rows * _row_in(rows) + HEADROOM_IN)
     figure = Figure(figsize=(WIDTH_IN, height), dpi=DPI, layout="constrained")
-    axes = figure.subplots(count, 1, squeeze=False)
-    return figure, [panel for (panel,) in axes]
+    upper, lower = figure.subplots(2, 1, squeeze=False)[:, 0]
+    return figure, (upper, lower)
 
 
 def _row_in(rows: int) -> float:
@@ -124,8 +123,8 @@ def _write(figure: "Figure", path: Path | str) -> None:
     outfile.write(str(path), "plot", drawn.getvalue())
 
 
-def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str]) -> None:
-    """Draw every pass, message and all-reduce, with a legend and a title."""
+def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str], ranks: int) -> None:
+    """Draw every pass, message and all-reduce, with a legend and a title; a position has so many ranks."""
     axes.set_xlim(0, timeline.iteration_s or 1.0)
     _name_rows(axes, names)
     microbatches = int(timeline.microbatch.max()) + 1
@@ -139,10 +138,18 @@ def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str]) -> None
             rows = (timeline.kind == kind) & (chunk == part)
             _draw_kind(axes, timeline, rows, (label if part == 0 else "_", _lighter(colour, 0.5 * part / virtual)))
     _draw_numbers(axes, timeline)
-    stages = f", {virtual} stages each, later ones lighter" if virtual > 1 else ""
-    head = f"{TITLES[timeline.schedule]}: {microbatches} microbatches on {len(names)} devices{stages}"
-    axes.set_title(f"{head}: {_seconds(timeline.iteration_s)}, bubble {timeline.bubble:.1%}", fontsize=11, loc="left")
+    title = f"{TITLES[timeline.schedule]}: {microbatches} microbatches {_places(len(names), virtual, ranks)}"
+    bubble = max(timeline.bubble, 0.0)
+    _title(axes, f"{title}: {seconds_text(timeline.iteration_s)}, bubble {bubble:.1%}")
     _explain(axes, axes.get_legend_handles_labels()[0])
+
+
+def _places(positions: int, virtual: int, ranks: int) -> str:
+    """Return on what a pipeline runs."""
+    if virtual > 1:
+        where = f"on {positions} devices" if ranks == 1 else f"on {positions} groups of {ranks} devices"
+        return f"{where}, {virtual} stages each, later ones lighter"
+    return f"on {positions} devices" if ranks == 1 else f"in {positions} stages of {ranks} devices"
 
 
 def _thinned(timeline: Timeline) -> Timeline:
@@ -195,8 +202,7 @@ def _draw_messages(axes: "Axes", timeline: Timeline) -> None:
     if len(position):
         hatch = "/////" if len(position) <= HATCHED_MESSAGES else ""
         spans = _spans(position, start, end, 0.36)
-        style = {"facecolor": "#ececec", "edgecolor": MESSAGE, "linewidth": 0.3, "hatch": hatch, "label": "message"}
-        _add(axes, spans, style)
+        _add(axes, spans, {**MESSAGES, "hatch": hatch, "label": "message"})
     closing = np.flatnonzero(timeline.closing_s > 0)
     if len(closing):
         free = timeline.free_s[closing]
@@ -211,7 +217,7 @@ def _spans(row: FloatArray | IntArray, start: FloatArray, end: FloatArray, heigh
     return np.stack([across, np.stack([low, low, high, high], axis=1)], axis=2)
 
 
-def _add(axes: "Axes", spans: FloatArray, style: Mapping[str, object]) -> None:
+def _add(axes: "Axes", spans: FloatArray, style: Style) -> None:
     """Add bars as one collection, with an entry in the legend if they have a label."""
     from matplotlib.collections import PolyCollection
 
@@ -249,9 +255,12 @@ def _draw_held(axes: "Axes", held: Footprint, capacity_bytes: Sequence[float], e
         if capacity[row] <= top:
             axes.hlines(row + 0.4 - 0.8 * capacity[row] / top, 0, end, color=CAPACITY, lw=1, ls="--")
         _note(axes, row, len(peaks), _sizes(peaks[row], capacity[row]))
-    axes.set_title(_memory_title(peaks, top), fontsize=11, loc="left")
-    entries = [("parameters and state", STATE), ("held for microbatches", HELD), ("beyond capacity (dashed)", OVER)]
-    _add_legend(axes, entries if (peaks > capacity).any() else entries[:2])
+    _title(axes, _memory_title(peaks, capacity, top))
+    entries: dict[str, Style] = {
+        "parameters and state": {"facecolor": STATE},
+        "held for microbatches": {"facecolor": HELD},
+    }
+    _add_legend(axes, entries | _limits(peaks, capacity, top))
 
 
 def _scale(peaks: FloatArray, capacity: FloatArray) -> float:
@@ -261,10 +270,18 @@ def _scale(peaks: FloatArray, capacity: FloatArray) -> float:
     return max(peak, largest) if largest <= SCALED_CAPACITY * peak else peak
 
 
-def _memory_title(peaks: FloatArray, top: float) -> str:
+def _memory_title(peaks: FloatArray, capacity: FloatArray, top: float) -> str:
     """Return the words above a panel of memory."""
-    peak = float(peaks.max())
-    return f"Memory: at most {_bytes(peak)}{', which fills a row' if top <= peak else ''}"
+    hidden = (np.isfinite(capacity) & (capacity > top)).any()
+    note = "; larger capacities are off the scale" if hidden else ""
+    return f"Memory: at most {bytes_text(float(peaks.max()))}{note}"
+
+
+def _limits(peaks: FloatArray, capacity: FloatArray, top: float) -> dict[str, Style]:
+    """Return the styles of what is beyond capacity, and of capacities, where they are drawn."""
+    beyond: dict[str, Style] = {"beyond capacity": {"facecolor": OVER}} if (peaks > capacity).any() else {}
+    line = {"facecolor": "none", "edgecolor": CAPACITY, "linestyle": "--"}
+    return beyond | ({"capacity": line} if (capacity <= top).any() else {})
 
 
 def _draw_loads(axes: "Axes", report: PlacementReport, names: Sequence[str]) -> None:
@@ -274,14 +291,17 @@ def _draw_loads(axes: "Axes", report: PlacementReport, names: Sequence[str]) -> 
     compute, message = np.array(stages).reshape(-1, positions, 2).sum(axis=0).T
     rows = np.arange(positions)
     axes.barh(rows, compute, height=0.8, color=PASSES[FORWARD][1])
-    axes.barh(rows, message, left=compute, height=0.5, color="#ececec", edgecolor=MESSAGE, hatch="/////", lw=0.3)
+    for bar in axes.barh(rows, message, left=compute, height=0.5):
+        bar.set(**MESSAGES)
     _name_rows(axes, names)
-    bound = "" if report.lower_bound_s is None else f", no split of these layers below {_seconds(report.lower_bound_s)}"
+    bound = (
+        "" if report.lower_bound_s is None else f", no split of these layers below {seconds_text(report.lower_bound_s)}"
+    )
     top = float((compute + message).max())
-    axes.set_title(f"One microbatch: bottleneck {_seconds(top)}{bound}", fontsize=11, loc="left")
-    _add_legend(axes, [("passes", PASSES[FORWARD][1]), ("messages", "#d5d5d5")])
+    _title(axes, f"One microbatch: bottleneck {seconds_text(top)}{bound}")
+    _add_legend(axes, {"passes": {"facecolor": PASSES[FORWARD][1]}, "messages": MESSAGES})
     axes.set_xlim(0, 1.02 * top or 1.0)
-    _label_time(axes, top)
+    _label_axis(axes, top, "time", TIMES)
 
 
 def _draw_memory_bars(axes: "Axes", report: PlacementReport, names: Sequence[str]) -> None:
@@ -290,15 +310,16 @@ def _draw_memory_bars(axes: "Axes", report: PlacementReport, names: Sequence[str
     peaks = np.array([stage.memory_bytes for stage in stages])
     capacity = np.array([np.inf if stage.capacity_bytes is None else stage.capacity_bytes for stage in stages])
     top = _scale(peaks, capacity)
-    axes.barh(np.arange(len(names)), peaks / top, height=0.8, color=np.where(peaks > capacity, OVER, STATE).tolist())
+    axes.barh(np.arange(len(names)), peaks, height=0.8, color=np.where(peaks > capacity, OVER, STATE).tolist())
     for row in range(len(names)):
         if capacity[row] <= top:
-            axes.vlines(capacity[row] / top, row - 0.45, row + 0.45, color=CAPACITY, lw=1.2, ls="--")
+            axes.vlines(capacity[row], row - 0.45, row + 0.45, color=CAPACITY, lw=1.2, ls="--")
         _note(axes, row, len(names), _sizes(peaks[row], capacity[row]))
     _name_rows(axes, names)
-    axes.set_xlim(0, 1.02)
-    axes.set_xticks([])
-    axes.set_title(_memory_title(peaks, top), fontsize=11, loc="left")
+    axes.set_xlim(0, 1.02 * top)
+    _label_axis(axes, top, "memory", SIZES)
+    _title(axes, _memory_title(peaks, capacity, top))
+    _add_legend(axes, {"parameters and state": {"facecolor": STATE}, **_limits(peaks, capacity, top)})
 
 
 def _name_rows(axes: "Axes", names: Sequence[str]) -> None:
@@ -322,32 +343,43 @@ def _note(axes: "Axes", row: int, rows: int, text: str) -> None:
         axes.annotate(text, (1.005, row), xycoords=("axes fraction", "data"), va="center", fontsize=8)
 
 
-def _label_time(axes: "Axes", end: float) -> None:
+def _label_axis(axes: "Axes", end: float, what: str, units: Sequence[Unit]) -> None:
     """Mark the horizontal axis in the unit that suits its end."""
-    unit, factor = _unit(end, TIMES)
+    unit, factor = unit_of(end, units)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value / factor:g}")
-    axes.set_xlabel(f"time in {unit}", fontsize=9)
+    axes.set_xlabel(f"{what} in {unit}", fontsize=9)
     axes.tick_params(axis="x", labelsize=8)
 
 
-def _add_legend(axes: "Axes", entries: Sequence[tuple[str, str]]) -> None:
-    """Explain colours by their labels."""
+def _title(axes: "Axes", text: str) -> None:
+    """Write the words of a panel above its legend."""
+    axes.set_title(text, fontsize=11, loc="left", pad=LEGEND_POINTS)
+
+
+def _add_legend(axes: "Axes", entries: Mapping[str, Style]) -> None:
+    """Explain by its label what is drawn in some style."""
     from matplotlib.patches import Patch
 
-    _explain(axes, [Patch(facecolor=colour, label=label) for label, colour in entries])
+    handles = []
+    for label, style in entries.items():
+        handles.append(Patch(label=label))
+        handles[-1].set(**style)
+    _explain(axes, handles)
 
 
 def _explain(axes: "Axes", handles: Sequence["Artist"]) -> None:
-    """Put the legend above the panel, on the right."""
+    """Put the legend above the panel, under its title."""
     axes.legend(
         handles=handles,
-        loc="lower right",
-        bbox_to_anchor=(1, 1),
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
         ncols=5,
         frameon=False,
         fontsize=8,
         handlelength=1.4,
         columnspacing=1.2,
+        borderpad=0.2,
+        borderaxespad=0.2,
     )
 
 
@@ -359,21 +391,4 @@ def _lighter(colour: str, share: float) -> tuple[float, ...]:
 
 def _sizes(peak: float, capacity: float) -> str:
     """Return a peak, beside the capacity if that has an end."""
-    return f"{_bytes(peak)} of {_bytes(capacity)}" if np.isfinite(capacity) else _bytes(peak)
-
-
-def _bytes(size: float) -> str:
-    """Return bytes with three digits, or more before the point, and a unit."""
-    unit, factor = _unit(size, SIZES)
-    return f"{size / factor:.3g} {unit}" if size < 1e3 * factor else f"{size / factor:,.0f} {unit}"
-
-
-def _seconds(time: float) -> str:
-    """Return seconds with four digits, or more before the point, and a unit."""
-    unit, factor = _unit(time, TIMES)
-    return f"{time / factor:.4g} {unit}" if time < 1e4 * factor else f"{time / factor:,.0f} {unit}"
-
-
-def _unit(value: float, units: Sequence[tuple[str, float]]) -> tuple[str, float]:
-    """Return the largest unit that leaves at least 1 before the point, else the smallest."""
-    return next(((unit, factor) for unit, factor in units if value >= factor), units[-1])
+    return f"{bytes_text(peak)} of {bytes_text(capacity)}" if np.isfinite(capacity) else bytes_text(peak)

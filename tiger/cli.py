@@ -206,6 +206,9 @@ def place(
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
     if plot is not None:
+        from tiger import charts
+
+        charts.check(plot)
         outfile.check(plot, "plot")
     from tiger.pipeline.doors.door import place as place_layers
     from tiger.summary import placement_summary
@@ -229,9 +232,7 @@ def place(
             progress=show,
         )
     if plot is not None and report.feasible:
-        from tiger.charts import draw_placement
-
-        draw_placement(report, plot)
+        charts.draw_placement(report, plot)
     if emit is None:
         console.deliver(report, json_file, placement_summary)
     else:

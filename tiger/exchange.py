@@ -13,9 +13,9 @@ from tiger.feasibility import launch_order
 from tiger.ising import IsingParams
 from tiger.model.problem import Problem
 from tiger.model.window import Window, fold, whole
-from tiger.objective import Violation
 from tiger.penalties import safe_penalties
 from tiger.solvers.cqm import BIAS_LIMIT, bias_count, cqm_of
+from tiger.violation import Violation
 
 FORMS = (".bqm", ".coo", ".cqm")
 

@@ -8,7 +8,7 @@ from tiger import reasons
 from tiger.firstfit import first_fit
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.objective import Violation, violations
+from tiger.objective import violations
 from tiger.packing import Packing, pack
 from tiger.pairing import pair
 from tiger.splits import (
@@ -24,6 +24,7 @@ from tiger.splits import (
     together,
     ways,
 )
+from tiger.violation import Violation
 
 CELLS, OPEN_CELLS, DEAL_CELLS = 2_000_000, 100_000_000, 20_000_000
 MILP_LIMIT_S = 30.0

@@ -22,8 +22,8 @@ from tiger.model.seeds import derived
 from tiger.model.window import Block, Window, fold, whole
 from tiger.objective import cost_of, violations
 from tiger.penalties import Penalties
-from tiger.report import Detail
 from tiger.run import Run
+from tiger.stage import Detail
 from tiger.sweeps import Sweeps
 from tiger.tune import Trial, Tuned, TuneParams, Tuner, tune
 

@@ -12,6 +12,7 @@ from functools import partial
 from dimod.core.sampler import Sampler
 
 from tiger.bounds import lower_bound, strong_bound
+from tiger.deadline import Deadline
 from tiger.executors import opened
 from tiger.feasibility import launch_order
 from tiger.ising import IsingParams
@@ -23,7 +24,7 @@ from tiger.portfolio import Step, budgets, plan
 from tiger.progress import ignored
 from tiger.report import Origin, Report
 from tiger.request import Request
-from tiger.run import Deadline, Run, Watch
+from tiger.run import Run, Watch
 from tiger.solvers import registry
 from tiger.solvers.warm import load
 

@@ -1,6 +1,6 @@
 """What a mapping costs and what it violates, evaluated on the mapping alone."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from tiger.makespan import makespan
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.routes import max_link_load
+from tiger.violation import Violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,18 +25,6 @@ class Cost:
     def total(self) -> float:
         """Return the sum of both parts."""
         return self.compute + self.communication
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
-    """Name a constraint that is broken or cannot be met: its `kind`, and a sentence that names tasks and nodes."""
-
-    kind: str
-    message: str
-
-    def to_dict(self) -> dict[str, str]:
-        """Return the two strings by name."""
-        return asdict(self)
 
 
 def cost_of(problem: Problem, places: IntArray) -> Cost:

@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from tiger.congestion import Congestion
+from tiger.deadline import Deadline
 from tiger.errors import InputError
 from tiger.makespan import Makespan, schedule_of
 from tiger.model.aims import Aims
@@ -15,7 +16,7 @@ from tiger.model.seams import Search
 from tiger.model.seeds import derived
 from tiger.report import Objective
 from tiger.routes import routes_of
-from tiger.run import Deadline, Run
+from tiger.run import Run
 
 ObjectiveName = Literal["cost", "max-link-load", "makespan"]
 Solve = Callable[[Problem, IntArray, int, int], IntArray]

@@ -103,13 +103,14 @@ LayerPin = Annotated[
     list[str] | None,
     typer.Option("--pin", metavar="LAYER=DEVICE", help="Fix a layer to a device; split at the last '='."),
 ]
-Mode = Annotated[str, typer.Option(metavar="MODE", help="What a device may hold: chain, a run of layers.")]
+Mode = Annotated[str, typer.Option(metavar="MODE", help="What a stage is: chain, a run of layers in their order.")]
 Schedule = Annotated[
     Literal["gpipe", "1f1b", "interleaved", "zero-bubble"] | None,
     typer.Option(help="Simulate an iteration of this schedule; memory is parameters alone without one."),
 ]
 Microbatches = Annotated[
-    int | None, typer.Option(metavar="M", help="Microbatches in an iteration, by default 4 a stage.")
+    int | None,
+    typer.Option(metavar="M", help="Microbatches in an iteration, by default 4 for each stage there may be."),
 ]
 Virtual = Annotated[
     int | None, typer.Option(metavar="V", help="Stages a device where the schedule interleaves them, by default 2.")
@@ -128,12 +129,13 @@ Emit = Annotated[
 
 
 def pins(texts: Sequence[str], form: str = "TASK=NODE") -> dict[str, str]:
-    """Return {task: node} of `--pin` arguments."""
+    """Return {task: node} of `--pin` arguments; `form` names both in what is refused."""
+    wanted = form.rpartition("=")[2].lower()
     places: dict[str, str] = {}
     for text in texts:
         task, node = _pair("pinned", text, form)
         if places.setdefault(task, node) != node:
-            raise InputError(f"pinned/{task}", f"expected one node, got {places[task]!r} and {node!r}")
+            raise InputError(f"pinned/{task}", f"expected one {wanted}, got {places[task]!r} and {node!r}")
     return places
 
 

@@ -6,13 +6,15 @@ from itertools import count
 
 import numpy as np
 
+from tiger.deadline import Deadline
 from tiger.ising import IsingParams, Sampling
+from tiger.limits import EFFORT_LIMIT
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search
 from tiger.model.seeds import derived
-from tiger.request import EFFORT_LIMIT, Request
-from tiger.run import Deadline, Run
+from tiger.request import Request
+from tiger.run import Run
 from tiger.sampling import ising_of
 from tiger.solvers import registry
 from tiger.solvers.warm import load

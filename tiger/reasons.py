@@ -6,9 +6,9 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.objective import Violation
 from tiger.packing import pack
 from tiger.splits import Board, Shortage, Split, components, matched, ways
+from tiger.violation import Violation
 
 SIZES = 200
 MEANING = {

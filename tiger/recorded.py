@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.bounds import lower_bound
+from tiger.deadline import Deadline
 from tiger.decode import Reads, decode, repair
 from tiger.encode import COUPLER_LIMIT, Qubo, coupler_count, encode
 from tiger.errors import InputError
@@ -17,10 +18,11 @@ from tiger.model.problem import Problem
 from tiger.model.window import Window
 from tiger.objective import cost_of
 from tiger.progress import ignored
-from tiger.report import Detail, Origin, Report
-from tiger.run import Deadline, Run, Watch
+from tiger.report import Origin, Report
+from tiger.run import Run, Watch
 from tiger.solvers import registry
 from tiger.solvers.cqm import BIAS_LIMIT, variables
+from tiger.stage import Detail
 
 NAME = "decode"
 

@@ -10,11 +10,9 @@ from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError, shown
 from tiger.ising import IsingParams
+from tiger.limits import check_limits
 from tiger.objectives import ObjectiveName
 from tiger.solvers import registry
-
-SEED_LIMIT = EFFORT_LIMIT = 1 << 63
-TIME_LIMIT_S = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,18 +44,10 @@ class Request:
         if self.objective not in get_args(ObjectiveName):
             known = ", ".join(get_args(ObjectiveName))
             raise InputError("objective", f"expected one of {known}, got {shown(self.objective)}")
-        if type(self.seed) is not int or not 0 <= self.seed < SEED_LIMIT:
-            raise InputError("seed", f"expected a whole number from 0 to 2**63 - 1, got {shown(self.seed)}")
-        if self.effort is not None and (type(self.effort) is not int or not 1 <= self.effort < EFFORT_LIMIT):
-            raise InputError("effort", f"expected a whole number from 1 to 2**63 - 1, got {shown(self.effort)}")
-        limit = self.time_limit_s
-        if limit is not None and not isinstance(limit, int | float):
-            raise TypeError(f"time_limit_s: expected a number of seconds, got {type(limit).__name__}")
-        if limit is not None and (isinstance(limit, bool) or not 0 < limit <= TIME_LIMIT_S):
-            what = f"expected a finite number of seconds > 0, at most {TIME_LIMIT_S:g}"
-            raise InputError("time_limit_s", f"{what}, got {shown(limit)}")
+        check_limits(self.seed, self.effort, self.time_limit_s)
         if not isinstance(self.ising, IsingParams):
             raise TypeError(f"ising: expected IsingParams, got {type(self.ising).__name__}")
+        limit = self.time_limit_s
         object.__setattr__(self, "deadline_s", None if limit is None else time.monotonic() + limit)
 
     def later(self, seconds: float) -> "Request":

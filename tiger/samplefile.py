@@ -7,7 +7,7 @@ import dimod
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.files import read_json
+from tiger.formats.jsontext import read_json
 from tiger.formats.text import is_number, read_text
 from tiger.formats.values import shown
 from tiger.model.arrays import BitArray, IntArray

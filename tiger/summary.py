@@ -10,20 +10,23 @@ from rich.console import Console
 from rich.table import Table
 
 from tiger.console import printable
-from tiger.exchange import Model
-from tiger.objective import Violation
-from tiger.report import Detail, Objective, Report, Stage
+from tiger.pipeline.doors.ranks import short
+from tiger.stage import Detail, Stage
+from tiger.units import bytes_text
+from tiger.violation import Violation
 
 if TYPE_CHECKING:
     from tiger.circuits.doors.report import CircuitReport
+    from tiger.exchange import Model
     from tiger.pipeline.doors.report import PlacedStage, PlacementReport
+    from tiger.report import Report
 
 SHOWN = 40
 NARROWEST = 100
-MILLISECONDS, GIGABYTE = 1e3, 1e9
+MILLISECONDS = 1e3
 
 
-def summary(report: Report) -> str:
+def summary(report: "Report") -> str:
     """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
     parts = [_headline(report), _facts(report), _stages(report.stages)]
     parts += [f"warning: {warning}\n" for warning in report.warnings]
@@ -57,12 +60,14 @@ def placement_summary(report: "PlacementReport") -> str:
 
 
 def unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
-    """Return one sentence on what has no solution, then what cannot be met."""
+    """Return one sentence on what has no solution, or none that was found, then what cannot be met."""
+    open_yet = bool(violations) and all(violation.kind == "undecided" for violation in violations)
+    start = f"no {wanted} found\n" if open_yet else f"infeasible: no {wanted} meets\n"
     lines = [f"  {violation.kind}: {violation.message}\n" for violation in violations]
-    return "".join([f"infeasible: no {wanted} meets\n", *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
+    return "".join([start, *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
 
 
-def model_summary(model: Model, target: str) -> str:
+def model_summary(model: "Model", target: str) -> str:
     """Return what a model that was written holds, and how to read its variables."""
     slack = sum(task is None for task, _ in model.variables)
     size = len(model.variables)
@@ -96,10 +101,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 
-def _headline(report: Report) -> str:
+def _headline(report: "Report") -> str:
     """Return one sentence on the outcome, then what cannot be met if nothing is feasible."""
     if report.cost is None:
         return unmet(report.violations)
+    from tiger.report import Objective
+
     made = report.objective or Objective(
         name="cost", value=report.cost, baseline=report.baseline_cost or 0.0, bound=None
     )
@@ -109,7 +116,7 @@ def _headline(report: Report) -> str:
     return f"solved: {made.name} {number(made.value)}, {saved:.1%} below the baseline of {number(made.baseline)}\n\n"
 
 
-def _facts(report: Report) -> str:
+def _facts(report: "Report") -> str:
     """Return the figures of the outcome, one a line."""
     facts = {
         "cost": number(report.cost),
@@ -190,9 +197,9 @@ def _placement_headline(report: "PlacementReport") -> str:
     start = f"solved: {name}" if report.feasible else f"{unmet(report.violations, 'placement')}{name}"
     if uniform is None or made is None or not math.isfinite(uniform):
         return f"{start} {_ms(made)}; as many layers in every stage do not run here\n\n"
-    if made == uniform:
+    if made == uniform and report.uniform_feasible is not False:
         return f"{start} {_ms(made)}, as with the uniform split\n\n"
-    if made > uniform:
+    if made > uniform or report.uniform_feasible is False:
         return f"{start} {_ms(made)}; the uniform split of {_ms(uniform)} does not meet what is asked\n\n"
     return f"{start} {_ms(made)}, {uniform / made:.2f}x as fast as the {_ms(uniform)} of the uniform split\n\n"
 
@@ -208,6 +215,7 @@ def _placement_facts(report: "PlacementReport") -> str:
         "  lower bound ": _ms(report.iteration_bound_s),
         "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
         "optimal": "yes" if report.optimal else "not proved",
+        "devices a stage": _ranks(report.stages[0]),
         "schedule": "-" if report.schedule is None else f"{report.schedule}, {report.microbatches} microbatches",
         "virtual stages": str(report.virtual) if report.virtual > 1 else "-",
         "solver": f"{report.solver}, seed {report.seed}",
@@ -224,21 +232,21 @@ def _placed_stages(report: "PlacementReport") -> str:
         if k < SHOWN:
             layers = f"{begin}..{end - 1} ({len(stage.ops)})" if len(stage.ops) > 1 else f"{begin} (1)"
             spent = (_figure(stage.compute_s), _figure(stage.communication_s))
-            rows.append((str(k), _ranks(stage), layers, *spent, _memory(stage)))
+            rows.append((str(k), printable(short(stage.devices)), layers, *spent, _memory(stage)))
         begin = end
-    return table(("stage", "device", "layers", "compute ms", "communication ms", "memory GB"), rows)
+    return table(("stage", "device", "layers", "compute ms", "communication ms", "memory"), rows)
 
 
 def _ranks(stage: "PlacedStage") -> str:
-    """Return the device of a stage, and how many others it runs on."""
-    others = sum(map(len, stage.devices)) - 1
-    return f"{printable(stage.device)} and {others} more" if others else printable(stage.device)
+    """Return how many devices a stage has for what, a dash for a single one."""
+    data, tensor = len(stage.devices), len(stage.devices[0])
+    return f"{data * tensor}: tensor {tensor} x data {data}" if data * tensor > 1 else "-"
 
 
 def _memory(stage: "PlacedStage") -> str:
-    """Return the gigabytes that a device holds, of how many."""
-    held = f"{stage.memory_bytes / GIGABYTE:.3g}"
-    return held if stage.capacity_bytes is None else f"{held} of {stage.capacity_bytes / GIGABYTE:.3g}"
+    """Return what a device holds, of how much."""
+    held = bytes_text(stage.memory_bytes)
+    return held if stage.capacity_bytes is None else f"{held} of {bytes_text(stage.capacity_bytes)}"
 
 
 def _ms(seconds: float | None) -> str:

@@ -4,13 +4,13 @@ import dimod
 import numpy as np
 from dimod.core.sampler import Sampler
 
+from tiger.deadline import Deadline
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Partitioner, Search
 from tiger.objective import cost_of, violations
 from tiger.penalties import Penalties
-from tiger.run import Deadline
 from tiger.solvers.ocean import Draw, ask
 from tiger.tune import Trial, Tuner
 

@@ -21,7 +21,7 @@ from tiger.model.seams import Samples, Stop
 from tiger.model.seeds import derived
 from tiger.model.window import Window
 from tiger.penalties import Penalties, safe_penalties
-from tiger.report import Detail
+from tiger.stage import Detail
 
 Sample = Callable[[dimod.BinaryQuadraticModel, Penalties, int], Samples]
 Finish = Callable[[IntArray], IntArray]

@@ -1,5 +1,6 @@
 """Requests for placements: answers, refusals, and what they may not do."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 from typing import Any
@@ -11,12 +12,17 @@ from pydantic import ValidationError
 
 from tiger.api.examples import PLACEMENTS, TWO_SPEEDS
 from tiger.api.limits import Limits
+from tiger.api.networks import CLUSTERS, MODELS
 from tiger.api.pipelines import PlacementBody, PlaceRequest
 from tiger.api.placement import answer, check
 from tiger.api.workers import Workers
 from tiger.errors import InputError
 from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.connection import CONNECTION_FIELDS
+from tiger.pipeline.hardware.device import DEVICE_FIELDS
 from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.columns import COLUMNS
+from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.placed import Placed
 from tiger.pipeline.plan import Plan
@@ -235,6 +241,31 @@ def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
     assert (set(content["examples"]), set(content["schema"]["required"])) == (set(PLACEMENTS), {"model", "cluster"})
     assert "$ref" not in str(PlaceRequest.model_json_schema())
     assert set(post["responses"]) == {"200", "400", "413", "415", "422", "500", "503"}
+
+
+def _properties(schema: dict[str, Any], key: str) -> set[str]:
+    """Return the fields of the entries of a list in a schema, or of an object in it."""
+    entry = schema["properties"][key]
+    return set(entry.get("items", entry)["properties"])
+
+
+def test_the_document_shows_every_field_of_models_and_clusters() -> None:
+    """Those that are read, and no others."""
+    table, shaped, *_ = MODELS
+    assert _properties(table, "layers") == set(COLUMNS)
+    assert _properties(shaped, "transformer") == {field.name for field in dataclasses.fields(Shape)}
+    devices, machines, _ = CLUSTERS
+    assert _properties(devices, "devices") == {"name", *DEVICE_FIELDS, "machine"}
+    assert _properties(devices, "links") == {"a", "b", *CONNECTION_FIELDS}
+    assert _properties(machines, "machines") > {"count", "devices", "nic", "nvidia_smi_topo", *DEVICE_FIELDS}
+
+
+@pytest.mark.parametrize("group", sorted(MODELS[1]["properties"]["transformer"]["properties"]))
+def test_the_shape_in_the_document_has_types(group: str) -> None:
+    """A number, a truth value, or one of some words; only what has no default is required."""
+    shape = MODELS[1]["properties"]["transformer"]
+    assert {"type", "enum"} & set(shape["properties"][group])
+    assert shape["required"] == ["layers", "hidden", "heads", "vocabulary", "sequence"]
 
 
 @pytest.mark.parametrize("name", PLACEMENTS)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from tiger.errors import InputError
 from tiger.formats import csvmatrix, graphml, matrixmarket, metis, nodelink, original, qaplib
-from tiger.formats.files import read_json, read_tasks
+from tiger.formats.files import read_tasks
+from tiger.formats.jsontext import read_json
 
 SAMPLES = {
     "json tasks": (

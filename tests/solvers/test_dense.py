@@ -8,12 +8,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from tiger.deadline import Deadline
 from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.objective import cost_of, violations
-from tiger.run import Deadline
 from tiger.solvers import fields
 from tiger.solvers.dense import Dense, applies
 from tiger.solvers.memetic import MemeticParams

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from tiger.deadline import Deadline
 from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric
@@ -13,7 +14,6 @@ from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.model.window import Block
 from tiger.objective import cost_of, violations
-from tiger.run import Deadline
 from tiger.solvers import local
 from tiger.solvers.local import Annealing, AnnealParams, Descent, Polish
 from tiger.topologies.spec import build

@@ -1,6 +1,8 @@
 """Plans on given devices that are worth a look: exact cuts, those that trade bottleneck for sum, and even ones."""
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,21 +19,44 @@ from tiger.pipeline.schedules.memory import peak_held
 from tiger.pipeline.stages import Position, position_of, transfers_s
 
 
-def balanced(layers: Layers, cluster: Cluster, grid: IntArray, params: LineParams) -> tuple[int, ...]:
-    """Return the cuts of one stage a position with the least bottleneck on a grid `[p, d, t]`, none if nothing fits."""
-    found = split(layers, *_costs(layers, cluster, grid, len(grid)), _by_position(params, grid))
+class LineSearch(NamedTuple):
+    """Hold what a line has to keep to, and when to stop looking."""
+
+    params: LineParams
+    stop: Callable[[], bool]
+
+
+def balanced(layers: Layers, cluster: Cluster, grid: IntArray, params: LineParams, virtual: int = 1) -> tuple[int, ...]:
+    """Return the cuts with the least largest load of a stage on a grid `[p, d, t]`, none if nothing fits."""
+    found = split(layers, *_costs(layers, cluster, grid, len(grid) * virtual), _by_position(params, grid))
     return () if found is None else found.cuts
 
 
-def candidates(layers: Layers, cluster: Cluster, grid: IntArray, virtual: int, params: LineParams) -> Iterator[Plan]:
+def candidates(layers: Layers, cluster: Cluster, grid: IntArray, virtual: int, search: LineSearch) -> Iterator[Plan]:
     """Yield plans on a grid `[p, d, t]` with so many stages a position; not all of them need fit."""
     stages = len(grid) * virtual
-    costs, pinned = _costs(layers, cluster, grid, stages), _by_position(params, grid)
+    costs, pinned = _costs(layers, cluster, grid, stages), _by_position(search.params, grid)
     seen: set[tuple[int, ...]] = set()
-    for cuts in (*mixes(layers, *costs, pinned), uniform(layers, stages), by_time(layers, stages)):
+    for cuts in (*mixes(layers, *costs, pinned, search.stop), uniform(layers, stages), by_time(layers, stages)):
         if cuts not in seen:
             seen.add(cuts)
             yield Plan(cuts=cuts, grid=grid)
+
+
+def distinct_orders(kinds: IntArray, count: int) -> Iterator[tuple[int, ...]]:
+    """Yield `count` devices in all orders that differ by more than devices of one kind, first ones first."""
+    alike = {int(kind): np.flatnonzero(kinds == kind).tolist() for kind in np.unique(kinds)}
+
+    def longer(order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(order) == count:
+            yield order
+            return
+        for devices in alike.values():
+            spare = next((device for device in devices if device not in order), None)
+            if spare is not None:
+                yield from longer((*order, spare))
+
+    yield from longer(())
 
 
 def chunks_in_flight(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Callable[[int], float]:
@@ -53,3 +78,19 @@ def _by_position(params: LineParams, grid: IntArray) -> LineParams:
     place: Mapping[int, int] = {int(device): p for p, ranks in enumerate(grid) for device in ranks.ravel()}
     pinned = {layer: place.get(device, len(grid)) for layer, device in params.pinned.items()}
     return LineParams(stages=params.stages, in_flight=params.in_flight, pinned=pinned)
+
+
+def roomy(layers: Layers, cluster: Cluster, shape: tuple[int, int, int], pinned: Mapping[int, int]) -> list[IntArray]:
+    """Return grids of the devices with the most memory, and of devices in order, pinned ones where an even cut is."""
+    positions, wanted = shape[0], shape[1] * shape[2]
+    place = np.searchsorted(uniform(layers, positions), sorted(pinned), side="right") - 1
+    grids = []
+    for order in (np.argsort(-cluster.memory_bytes, kind="stable"), np.arange(cluster.size)):
+        rows: list[list[int]] = [[] for _ in range(positions)]
+        for device, row in dict(zip((pinned[layer] for layer in sorted(pinned)), place.tolist(), strict=True)).items():
+            rows[row].append(device)
+        rest = iter([device for device in order.tolist() if device not in pinned.values()])
+        rows = [[*row, *islice(rest, wanted - len(row))] if len(row) <= wanted else row for row in rows]
+        if all(len(row) == wanted for row in rows):
+            grids.append(np.reshape(rows, shape))
+    return grids

@@ -5,24 +5,22 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.objective import Violation
-from tiger.pipeline.candidates import balanced, candidates, chunks_in_flight
+from tiger.pipeline.candidates import LineSearch, balanced, candidates, chunks_in_flight, distinct_orders, roomy
 from tiger.pipeline.chain.baselines import uniform
 from tiger.pipeline.chain.islands import island_line
 from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, work
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.refinement import refined
-from tiger.pipeline.chain.shortfall import shortfall
 from tiger.pipeline.chain.states import WORK_LIMIT
 from tiger.pipeline.chain.walk import Line
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.groups.bound import Goal, iteration_bound
 from tiger.pipeline.groups.grid import Judges, grouped
-from tiger.pipeline.groups.order import ordered
 from tiger.pipeline.groups.prices import Degrees
 from tiger.pipeline.groups.ranks import rank_order
 from tiger.pipeline.groups.search import OrderSearch
@@ -35,12 +33,14 @@ from tiger.pipeline.schedules.bound import Floors, iteration_bound_s
 from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s
 from tiger.pipeline.schedules.memory import in_flight
 from tiger.pipeline.stages import position_of
+from tiger.pipeline.unmet import Closest, unmet
 from tiger.progress import Progress
-from tiger.report import Detail, Stage
+from tiger.stage import Detail, Stage
 
 MICROBATCHES, VIRTUAL = 4, 2
 FINALISTS, PASSES, FEWEST = 3, 200_000, 50
-SHORTER = 4
+SHORTER, FEW, MANY = 4, 8, 64
+ORDERS, CELLS, PROMISING = 200, 40_000, 12
 ROUNDING = 1e-9
 
 
@@ -115,6 +115,11 @@ class Hunt:
 
     def order(self) -> None:
         """Find the order of devices and the cuts with the least bottleneck, and what else a schedule may prefer."""
+        if self.params.solver != "auto" and self.virtual == 1:
+            with self.stage("assignment"):
+                found = self._ordered(self.line)
+                if found is not None:
+                    self.offer(Plan.line(found.cuts, found.devices))
         with self.stage("order") as detail:
             line, exact = self._line(self.line)
             if line is not None and self.virtual == 1:
@@ -122,29 +127,55 @@ class Hunt:
             proved = line is not None and exact and self.virtual == 1
             self.lower_bound_s = line.bound_s if line is not None and proved else self._bound_s()
             detail["exact"] = exact
-        if self.params.schedule is not None and not self.optimal:
+        if (self.params.schedule is not None or self.best is None) and not self.optimal:
             with self.stage("candidates"):
                 self._look(self._orders(line))
+                if not self.optimal:
+                    self._look(self._others())
 
     def group(self) -> None:
-        """Put the ranks of tensor-, data- and pipeline-parallel groups on devices, and cut."""
-        degrees = Degrees(
-            pipeline=self.positions,
-            data=self.params.data,
-            tensor=self.params.tensor,
-            microbatches=self.microbatches,
-        )
-        line = replace(self.line, stages=None)
-        judges = Judges(
-            cuts_of=lambda grid: balanced(self.layers, self.cluster, grid, line), iteration_s=self.judge.value
-        )
-        with self.stage("groups"):
+        """Put the ranks of tensor-, data- and pipeline-parallel groups on devices, and cut; fewer if that pays."""
+        self.lower_bound_s = self._balance_s()
+        for count in filter(self._worthwhile, self._fewer()):
+            degrees = Degrees(
+                pipeline=count,
+                data=self.params.data,
+                tensor=self.params.tensor,
+                microbatches=self.microbatches,
+            )
+            with self.stage("groups") as detail:
+                detail["positions"] = count
+                self._group(degrees)
+
+    def _group(self, degrees: Degrees) -> None:
+        """Search for the places of ranks, unless rank order is proved best for its cuts and the groups are many."""
+        line, grid = replace(self.line, stages=None), rank_order(degrees.shape)
+        cuts = balanced(self.layers, self.cluster, grid, line)
+        grids = [grid]
+        if not (degrees.ranks >= MANY and cuts and self._proved(Plan(cuts=cuts, grid=grid))):
+            judges = Judges(
+                cuts_of=lambda each: balanced(self.layers, self.cluster, each, line), iteration_s=self.judge.value
+            )
             plan = grouped(self.layers, self.cluster, degrees, judges, self.search)
-            if plan is not None and self.virtual == 1:
-                self.offer(plan)
-            self.lower_bound_s = self._balance_s()
-        with self.stage("candidates"):
-            self._look([rank_order(degrees.shape)] if plan is None else [plan.grid, rank_order(degrees.shape)])
+            if plan is not None:
+                grids.insert(0, plan.grid)
+                if self.virtual == 1:
+                    self.offer(plan)
+        if self.best is None or self.line.pinned:
+            grids += roomy(self.layers, self.cluster, degrees.shape, self.line.pinned)
+        self._look(grids)
+
+    def _proved(self, plan: Plan) -> bool:
+        """Tell whether no other places of the ranks are better with the same cuts."""
+        value = self.judge.value(plan)
+        return value < np.inf and self._least_s(plan, value) >= value * (1 - ROUNDING)
+
+    def _least_s(self, plan: Plan, value: float) -> float:
+        """Return what no places of the ranks of a plan go below; not known where costs set the order of passes."""
+        if self.params.schedule == "zero-bubble":
+            return 0.0
+        goal = Goal(iteration_s=self.judge.replica_s, target_s=value)
+        return iteration_bound(self.layers, self.cluster, plan, goal, self.search)
 
     def refine(self) -> None:
         """Move the cuts of the best plans while that makes the simulated iteration shorter."""
@@ -159,16 +190,12 @@ class Hunt:
                     self.offer(Plan(cuts=found.cuts, grid=plan.grid))
 
     def prove(self) -> None:
-        """Look for a bound on what other places of the same ranks would come to, with the same cuts.
-
-        A zero-bubble order follows the costs, so that nothing is known of it from lower costs.
-        """
+        """Look for a bound on what other places of the same ranks would come to, with the same cuts."""
         value, plan = self.best or (np.inf, self.baseline)
         if self.single or self.params.schedule == "zero-bubble" or value == np.inf or self.optimal:
             return
         with self.stage("ranks") as detail:
-            goal = Goal(iteration_s=self.judge.replica_s, target_s=value)
-            least = iteration_bound(self.layers, self.cluster, plan, goal, self.search)
+            least = self._least_s(plan, value)
             detail["same_cuts_bound_s"], detail["same_cuts_optimal"] = least, value <= least * (1 + ROUNDING)
 
     def placed(self) -> Placed:
@@ -179,13 +206,17 @@ class Hunt:
             plan=None,
             microbatches=self.microbatches if timed else None,
             lower_bound_s=self.lower_bound_s,
-            iteration_bound_s=self._iteration_bound_s() if timed else None,
+            iteration_bound_s=self._iteration_bound_s() if timed and self.best is not None else None,
             uniform_bottleneck_s=_finite(self.judge.bottleneck_s(base)),
             uniform_iteration_s=_finite(self.judge.seconds(base)) if timed else None,
+            uniform_feasible=self.judge.value(base) < np.inf,
             stages=stages,
         )
         if self.best is None:
-            return replace(placed, lower_bound_s=None, iteration_bound_s=None, violations=(self._unmet(),))
+            lacking = None if self.misfit is None else self.judge.excess_bytes(self.misfit)
+            closest = Closest(virtual=self.virtual, positions=self.positions, lacking_bytes=lacking)
+            why = unmet(self.layers, self.cluster, self.params, self.line, closest)
+            return replace(placed, lower_bound_s=None, violations=(why,))
         value, plan = self.best
         return replace(
             placed,
@@ -229,7 +260,14 @@ class Hunt:
             line = island_line(self.layers, self.cluster, params, self.stop)
         if line is not None:
             return line, line.bottleneck_s <= line.bound_s * (1 + ROUNDING)
-        return ordered(self.layers, self.cluster, params, self.search), False
+        return self._ordered(params), False
+
+    def _ordered(self, params: LineParams) -> Line | None:
+        """Return the line that the search for an order of devices finds."""
+        # It brings in scipy, and few clusters need it.
+        from tiger.pipeline.groups.order import ordered
+
+        return ordered(self.layers, self.cluster, params, self.search)
 
     def _bound_s(self) -> float:
         """Return what no bottleneck goes below; with several stages a position that of a line does not hold."""
@@ -245,30 +283,65 @@ class Hunt:
         # Every replica runs all microbatches, so that each has its share of the devices.
         return max(float(spent.sum() / (self.positions * pace.max())), float(spent.max() / pace.max()))
 
+    def _fewer(self) -> list[int]:
+        """Return how many positions are tried: as many as asked for, else the most, and fewer."""
+        most = self.positions
+        if self.params.pipeline is not None:
+            return [most]
+        if self.single and most <= FEW:
+            counts = list(range(most, 0, -1))
+        else:
+            counts = [most >> k for k in range(most.bit_length())]
+        whole = self.params.schedule == "interleaved"
+        return [p for p in counts if not (whole and self.microbatches % p)]
+
+    def _worthwhile(self, count: int) -> bool:
+        """Tell whether so many positions, all of the fastest devices and always busy, could be better than the best."""
+        rounds = 1 if self.params.schedule is None else self.microbatches
+        spent = float((self.layers.forward_s + self.layers.backward_s).sum()) / self.params.tensor
+        return self.best is None or rounds * spent / (count * float(self.cluster.speed.max())) < self.best[0]
+
     def _orders(self, line: Line | None) -> list[IntArray]:
         """Return grids of one device a position: the line, the cluster's order, the fastest first, and shorter ones."""
-        count, fastest = self.positions, np.argsort(-self.cluster.speed, kind="stable")
-        orders = [tuple(range(count)), tuple(fastest[:count].tolist())]
-        if line is not None:
-            orders.insert(0, line.devices)
-        while self.params.pipeline is None and (count := count // 2):
-            cheap = work(self.layers, self.cluster, replace(self.line, stages=count)) <= WORK_LIMIT // SHORTER
-            shorter = self._line(replace(self.line, stages=count))[0] if cheap else None
-            orders.append(tuple(fastest[:count].tolist()) if shorter is None else shorter.devices)
+        fastest = np.argsort(-self.cluster.speed, kind="stable").tolist()
+        orders = [] if line is None else [line.devices]
+        for count in filter(self._worthwhile, self._fewer()):
+            orders += [tuple(range(count)), tuple(fastest[:count])]
+            if work(self.layers, self.cluster, replace(self.line, stages=count)) <= WORK_LIMIT // SHORTER:
+                shorter = self._line(replace(self.line, stages=count))[0]
+                orders += [] if shorter is None else [shorter.devices]
         whole = self.params.schedule == "interleaved"
-        return [np.reshape(order, (-1, 1, 1)) for order in orders if not (whole and self.microbatches % len(order))]
+        orders = [order for order in dict.fromkeys(orders) if not (whole and self.microbatches % len(order))]
+        return [np.reshape(order, (-1, 1, 1)) for order in orders]
+
+    def _others(self) -> list[IntArray]:
+        """Return the most promising of all other orders by cuts of the least bottleneck, none where these are many."""
+        kinds = self.cluster.classes()
+        pinned = sorted(set(self.line.pinned.values()))
+        kinds[pinned] = kinds.max() + 1 + np.arange(len(pinned))
+        counts = filter(self._worthwhile, self._fewer())
+        orders = [order for count in counts for order in islice(distinct_orders(kinds, count), ORDERS + 1)]
+        if len(orders) > ORDERS or self.layers.size * len(orders) > CELLS:
+            return []
+        line, found = replace(self.line, stages=None), []
+        for order in orders:
+            grid = np.reshape(order, (-1, 1, 1))
+            cuts = balanced(self.layers, self.cluster, grid, line, self.virtual)
+            if cuts and not self.stop():
+                found.append((self._value(grid, cuts), order))
+        return [np.reshape(order, (-1, 1, 1)) for _, order in sorted(found)[:PROMISING]]
 
     def _look(self, grids: Iterable[IntArray]) -> None:
         """Offer all candidates on grids; remember the one that lacks the least memory if none fits."""
         least = np.inf
         for grid in grids:
-            for plan in candidates(self.layers, self.cluster, grid, self.virtual, replace(self.line, stages=None)):
+            search = LineSearch(replace(self.line, stages=None), self.stop)
+            for plan in candidates(self.layers, self.cluster, grid, self.virtual, search):
                 self.offer(plan)
-                excess = self.judge.excess_bytes(plan)
-                if not self.known and excess < least:
+                if not self.known and (excess := self.judge.excess_bytes(plan)) < least:
                     least, self.misfit = excess, plan
-            if self.stop():
-                return
+                if self.stop():
+                    return
 
     def _squeezed(self, plan: Plan, budget: int) -> Plan:
         """Return the cuts moved so that less memory is missing."""
@@ -298,29 +371,8 @@ class Hunt:
             if self.virtual == 1:
                 leasts = Leasts.of(bare, self.cluster, [place])
                 least = np.maximum(least, cut_bounds_s(leasts, schedule, self.positions, self.microbatches))
-            some = self.params.pipeline is None and self.single
-            self.iteration_bound = float(least.min() if some else least[-1])
+            self.iteration_bound = float(least.min() if self.params.pipeline is None else least[-1])
         return self.iteration_bound
-
-    def _unmet(self) -> Violation:
-        """Return why there is no plan."""
-        found = shortfall(self.layers, *((self.cluster, self.line) if self.single else self._merged()), self.stop)
-        if found is not None:
-            return found.violation
-        return Violation(kind="undecided", message="no plan was found that fits, nor a proof that there is none")
-
-    def _merged(self) -> tuple[Cluster, LineParams]:
-        """Return a cluster whose devices are tensor-parallel groups, with the memory of all ranks, and its pins."""
-        rows = rank_order((self.positions, self.params.data, self.params.tensor))[:, 0]
-        merged = Cluster(
-            names=tuple("+".join(self.cluster.names[device] for device in row) for row in rows),
-            speed=self.cluster.speed[rows].min(axis=1),
-            memory_bytes=self.cluster.memory_bytes[rows].min(axis=1) * self.params.tensor,
-            curves=self.cluster.curves,
-            link=self.cluster.link[np.ix_(rows[:, 0], rows[:, 0])],
-        )
-        # Which group a pinned device is in is open, and its memory is like that of the others.
-        return merged, replace(self.line, pinned={})
 
 
 def _finite(seconds: float) -> float | None:

@@ -30,7 +30,7 @@ class Judge:
 
     def value(self, plan: Plan) -> float:
         """Return the seconds that are made small, infinite for a plan that breaks a rule or sends where no link is."""
-        if not self.pinned_right(plan):
+        if not self.pinned_right(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
             return np.inf
         loads = self._loads(plan)
         if (self._held(loads[0]) > self.room(plan)).any():

@@ -12,11 +12,11 @@ class PlaceParams:
     """Set what is placed how, and how hard to search.
 
     Without a `schedule` the bottleneck of a steady pipeline is made small and memory is parameters alone; with one, the
-    simulated time of an iteration of `microbatches` (default 4 a stage), with `virtual` stages a device (interleaved:
-    default 2; otherwise 1). `pipeline` is the number of stages (default: as many as pay, at most a device each);
-    `tensor` and `data` are the sizes of the other groups. `pinned` gives the device of a layer, both by name. `solver`
-    orders devices where the order cannot be enumerated; "auto" is the native search. `effort` counts iterations; same
-    seed and effort, same answer. `time_limit_s` only ends a search early.
+    simulated time of an iteration of `microbatches` (default: 4 for each stage there may be), with `virtual` stages a
+    device (interleaved: default 2; otherwise 1). `pipeline` is the number of stages (default: as many as pay, at most a
+    device each); `tensor` and `data` are the sizes of the other groups. `pinned` gives the device of a layer, both by
+    name. `solver` orders devices where the order cannot be enumerated; "auto" is the native search. `effort` counts
+    iterations; same seed and effort, same answer. `time_limit_s` only ends a search early.
     """
 
     schedule: Schedule | None = None

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from tiger.objective import Violation
 from tiger.pipeline.plan import Plan
-from tiger.report import Stage
+from tiger.stage import Stage
+from tiger.violation import Violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -13,7 +13,8 @@ class Placed:
 
     `bottleneck_s` is the largest load of a position for one microbatch, `lower_bound_s` what no plan of this order of
     layers goes below, `iteration_s` and `bubble` what the simulated schedule comes to, with `iteration_bound_s` below
-    all of them, and `uniform_..` the same of as many layers in every stage, devices in the order of the cluster.
+    all of them, and `uniform_..` the same of as many layers in every stage, devices in the order of the cluster,
+    whether or not that fits.
     `memory_bytes[p]` is the most that a device of each position holds.
     """
 
@@ -26,6 +27,7 @@ class Placed:
     bubble: float | None = None
     uniform_bottleneck_s: float | None = None
     uniform_iteration_s: float | None = None
+    uniform_feasible: bool | None = None
     memory_bytes: tuple[float, ...] = ()
     stages: tuple[Stage, ...] = ()
     violations: tuple[Violation, ...] = ()

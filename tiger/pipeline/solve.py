@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from tiger.objective import Violation
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.hunt import Hunt, most_positions, virtual_stages
@@ -10,6 +9,7 @@ from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.placed import Placed
 from tiger.progress import Progress, ignored
+from tiger.violation import Violation
 
 
 def solved(

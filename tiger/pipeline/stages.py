@@ -128,11 +128,22 @@ def state_bytes(layers: Layers, cuts: tuple[int, ...]) -> FloatArray:
     return sums
 
 
+def gradient_bytes(layers: Layers, cuts: tuple[int, ...], positions: int) -> FloatArray:
+    """Return the gradients of each position's layers; of tied layers at one position the first alone counts."""
+    sums = np.add.reduceat(layers.parameter_bytes, np.array(cuts[:-1])).reshape(-1, positions).sum(axis=0)
+    for group in layers.tied:
+        places = (np.searchsorted(cuts, group, side="right") - 1) % positions
+        for k, member in enumerate(group):
+            if (places[:k] == places[k]).any():
+                sums[places[k]] -= layers.parameter_bytes[member]
+    return np.asarray(np.maximum(sums, 0.0))
+
+
 def closing_s(layers: Layers, cluster: Cluster, plan: Plan) -> FloatArray:
     """Return the seconds of all-reducing gradients at each position: among replicas, then of tied layers."""
     cuts, grid = np.array(plan.cuts), plan.grid
     tensor = grid.shape[2]
-    sums = np.add.reduceat(layers.parameter_bytes, cuts[:-1]).reshape(-1, plan.positions).sum(axis=0) / tensor
+    sums = gradient_bytes(layers, plan.cuts, plan.positions) / tensor
     closing = np.array(
         [
             max(float(all_reduce_s(cluster, grid[p, :, t].tolist(), sums[p])) for t in range(tensor))

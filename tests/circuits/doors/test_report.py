@@ -4,8 +4,8 @@ import json
 
 from tiger.circuits.doors.report import CircuitReport
 from tiger.circuits.ising.movement import DataMovement
-from tiger.objective import Violation
-from tiger.report import Stage
+from tiger.stage import Stage
+from tiger.violation import Violation
 
 KEYS = {
     "schema", "initial_layout", "final_layout", "qasm", "swaps", "bridges", "extra_cx", "depth", "data_movement",

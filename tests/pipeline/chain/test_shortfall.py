@@ -14,7 +14,7 @@ def test_the_least_missing_memory_is_named() -> None:
     found = shortfall(layers_of([1.0] * 3, state=[3.0] * 3), cluster_of([1.0, 1.0], memory=4.0), LineParams())
     assert found == Shortfall(kind="memory", missing_bytes=2, layers=("l2",))
     assert found.violation.message == (
-        "the model needs 2 bytes more on every device; filled in order, the devices have no room from layer 'l2' on"
+        "every device would need 2 bytes more; filled in order, the devices have no room from layer 'l2' on"
     )
 
 

@@ -13,6 +13,7 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.doors.door import place
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.placed import Placed
 from tiger.progress import Progress
 
 Engine = list[PlaceParams]
@@ -174,3 +175,15 @@ def test_a_report_writes_its_plan(engine: Engine, pair: Cluster) -> None:
 def test_the_door_is_public() -> None:
     """By its name in the package."""
     assert tiger.place is place
+
+
+@pytest.mark.parametrize(("bubble", "reported"), [(None, None), (2.2e-16, 0.0), (-1e-17, 0.0), (0.25, 0.25)])
+def test_a_bubble_of_rounding_is_none(
+    chain: Layers, pair: Cluster, monkeypatch: pytest.MonkeyPatch, bubble: float | None, reported: float | None
+) -> None:
+    """A single stage never waits."""
+    monkeypatch.setattr(
+        "tiger.pipeline.solve.solved", lambda *_: Placed(plan=None, bubble=bubble, uniform_feasible=False)
+    )
+    report = place(chain, pair)
+    assert (report.bubble, report.uniform_feasible) == (reported, False)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tiger.errors import InputError
-from tiger.objective import Violation
 from tiger.pipeline.doors.report import Link, PlacedStage, PlacementReport
-from tiger.report import Stage
+from tiger.stage import Stage
+from tiger.violation import Violation
 
 STAGE = PlacedStage(
     device="x",

@@ -49,9 +49,15 @@ def test_pins_are_a_mapping(pinned: object) -> None:
         checked(PlaceParams(pinned=pinned))  # type: ignore[arg-type]
 
 
+def test_a_solver_has_a_name() -> None:
+    """A sampler itself is none."""
+    with pytest.raises(TypeError, match="solver: expected a name, got 5"):
+        checked(PlaceParams(solver=5))  # type: ignore[arg-type]
+
+
 def test_other_modes_are_refused() -> None:
-    """With those that exist."""
-    with pytest.raises(InputError, match="mode: expected one of chain, got 'dag'"):
+    """With the one that exists, and those that do not yet."""
+    with pytest.raises(InputError, match="mode: expected chain, got 'dag'; dag and experts are to come"):
         checked(PlaceParams(), "dag")
 
 

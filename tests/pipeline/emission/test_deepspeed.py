@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from tiger.errors import InputError
 from tiger.pipeline.emission.deepspeed import DeepSpeedSplit, parsed, written
 from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.models.shape import Shape
+from tiger.pipeline.models.transformer import layers_of_shape
 
 Deploy = Callable[..., Deployment]
 
@@ -64,6 +66,28 @@ def test_the_pasted_class_sets_what_deepspeed_reads(deploy: Deploy) -> None:
     module = scope["PlacedPipelineModule"]()  # type: ignore[operator]
     module._partition_layers()
     assert (module.parts, bounds) == ([0, 3, 5], {"start": 3, "stop": 5})
+
+
+@pytest.mark.parametrize(
+    ("grid", "call"),
+    [
+        ([[[0], [1]], [[2], [3]]], "num_stages=2"),
+        ([[[0, 1]], [[2, 3]]], "topology=PipeModelDataParallelTopology(num_pp=2, num_mp=2, num_dp=1)"),
+    ],
+)
+def test_the_use_of_the_class_is_a_comment(deploy: Deploy, grid: object, call: str) -> None:
+    """With the topology where layers are cut, and then its import."""
+    text = written(deploy((0, 3, 5), grid))
+    assert f"# PlacedPipelineModule(specs, {call}, loss_fn=loss)\n" in text
+    assert ("import PipeModelDataParallelTopology\n" in text) == ("topology" in call)
+
+
+def test_what_deepspeed_does_not_have_or_read_is_a_comment(deploy: Deploy) -> None:
+    """Schedules but its own, and names that nobody chose."""
+    shape = Shape(layers=3, hidden=8, heads=2, vocabulary=9, sequence=4)
+    made = deploy((0, 3, 5), schedule="gpipe", layers=layers_of_shape(shape))
+    assert "# made for the schedule gpipe, which DeepSpeed does not have: it runs 1F1B\n" in written(made)
+    assert "# names of layers are the usual ones of a shape" in written(made)
 
 
 def test_virtual_stages_are_refused(deploy: Deploy) -> None:

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from tiger.errors import InputError
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.megatron import MegatronSplit, layout_of, parsed, stages_of_layout, written
+from tiger.pipeline.models.shape import Shape
+from tiger.pipeline.models.transformer import layers_of_shape
 
 Deploy = Callable[..., Deployment]
 
 HEAD_AWARE = """\
 # the head costs as much as 3.07 decoder layers, so the last stage holds 1 of 8
-# instead of a layout: --decoder-first-pipeline-num-layers 1 --decoder-last-pipeline-num-layers 1
+# instead of the layout: --decoder-first-pipeline-num-layers 1 --decoder-last-pipeline-num-layers 1
 --pipeline-model-parallel-size 4 \\
 --tensor-model-parallel-size 1 \\
 --num-layers 8 \\
@@ -113,9 +115,9 @@ def test_every_layout_is_read_back(counts: list[int]) -> None:
 @pytest.mark.parametrize(
     ("cuts", "comment"),
     [
-        ((0, 3, 5, 8), "# instead of a layout: nothing, as stages hold equally many"),
-        ((0, 4, 6, 8), "# instead of a layout: --decoder-first-pipeline-num-layers 3 --decoder-last-"),
-        ((0, 5, 8), "# instead of a layout: --decoder-first-pipeline-num-layers 4\n"),
+        ((0, 3, 5, 8), "# no flag is needed instead of the layout: all stages hold equally many decoder layers"),
+        ((0, 4, 6, 8), "# instead of the layout: --decoder-first-pipeline-num-layers 3 --decoder-last-"),
+        ((0, 5, 8), "# instead of the layout: --decoder-first-pipeline-num-layers 4\n"),
     ],
 )
 def test_flags_that_say_the_same_are_named(deploy: Deploy, cuts: tuple[int, ...], comment: str) -> None:
@@ -134,12 +136,31 @@ def test_virtual_stages_are_a_layout_alone(deploy: Deploy) -> None:
     text = written(deploy((0, 2, 4, 6, 8), [[[0]], [[1]]]))
     assert "size 2 \\\n--tensor-model-parallel-size 1 \\\n--num-layers 6 \\\n" in text
     assert text.endswith('"Et|tt|tt|tL"\n')
+    assert "# the layout says the virtual stages: no --num-layers-per-virtual-pipeline-stage beside it\n" in text
     assert "instead" not in text
 
 
 def test_another_order_of_devices_is_a_comment(deploy: Deploy) -> None:
     """Ranks are launched in it."""
-    assert "# devices of ranks 0 to 1: 'gpu1', 'gpu0'\n" in written(deploy((0, 2, 4), [[[1]], [[0]]]))
+    text = written(deploy((0, 2, 4), [[[1]], [[0]]]))
+    assert "# node rank 0: machine 0 ('gpu1', 'gpu0'), CUDA_VISIBLE_DEVICES=1,0\n" in text
+
+
+@pytest.mark.parametrize("schedule", ["gpipe", "zero-bubble"])
+def test_a_schedule_that_megatron_does_not_have_is_a_comment(deploy: Deploy, schedule: str) -> None:
+    """It runs another."""
+    text = written(deploy((0, 2, 4), schedule=schedule))
+    assert f"# made for the schedule {schedule}, which Megatron-LM does not have: it runs 1F1B\n" in text
+    assert "made for" not in written(deploy((0, 2, 4), schedule="1f1b"))
+
+
+@pytest.mark.parametrize(("tied", "flags"), [(True, 0), (False, 1)])
+def test_ends_of_a_shape_that_are_not_tied_are_a_flag(deploy: Deploy, tied: bool, flags: int) -> None:  # noqa: FBT001
+    """Megatron-LM ties them without."""
+    shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=4, tied=tied)
+    text = written(replace(deploy((0, 2, 4)), layers=layers_of_shape(shape)))
+    assert text.count("--untie-embeddings-and-output-weights \\\n") == flags
+    assert parsed(text).stages == ("Et", "tL")
 
 
 def test_mtp_is_written(deploy: Deploy) -> None:

@@ -38,16 +38,34 @@ def test_costs_are_relative_to_the_mean_decoder_layer(deploy: Deploy) -> None:
 
 
 def test_devices_of_different_speed_are_named(deploy: Deploy) -> None:
-    """With what they hold, of which not all are listed."""
-    made = deploy((0, 4, 6), head=0.0)
-    slow = replace(made, cluster=replace(made.cluster, speed=np.array([1.0, 0.5])))
+    """One clause a speed, with the stages that run at it and what they hold."""
+    made = deploy((0, 2, 4, 5, 6, 9), head=0.0)
+    slow = replace(made, cluster=replace(made.cluster, speed=np.array([1.0, 1.0, 0.4, 0.4, 1.0])))
     assert reasons(slow) == (
-        "devices differ in speed: stage 0 on 'gpu0' of speed 1 holds 4, "
-        "stage 1 on 'gpu1' of speed 0.5 holds 2 of 6 layers",
+        "of 9 layers, by the speed of devices: speed 1: stages 0-1, 4 hold 2 to 3 each; "
+        "speed 0.4: stages 2-3 hold 1 each",
     )
+
+
+def test_not_all_speeds_and_stages_are_listed(deploy: Deploy) -> None:
+    """Sixteen of each."""
     many = deploy(tuple(range(19)), head=0.0)
     many = replace(many, cluster=replace(many.cluster, speed=np.arange(1.0, 19.0)))
-    assert ", and 2 more of 18 layers" in reasons(many)[0]
+    assert reasons(many)[0].startswith("of 18 layers, by the speed of devices: speed 18: stage 17 holds 1; speed 17")
+    assert reasons(many)[0].endswith("; speed 3: stage 2 holds 1; and 2 speeds more")
+    striped = deploy(tuple(range(37)), head=0.0)
+    striped = replace(striped, cluster=replace(striped.cluster, speed=np.tile([2.0, 1.0], 18)))
+    assert ", 28, 30 and 2 more hold 1 each; speed 1: stages 1, 3," in reasons(striped)[0]
+
+
+def test_the_head_is_no_reason_where_stages_as_fast_hold_no_more(deploy: Deploy) -> None:
+    """The last device is the slow one, or the fast one: others hold more or fewer for that."""
+    made = deploy((0, 5, 9, 12), head=1.0)
+    slow = replace(made, cluster=replace(made.cluster, speed=np.array([1.0, 1.0, 0.5])))
+    assert reasons(slow)[0].endswith("and the last stage holds 2 of 10")
+    mixed = deploy((0, 2, 3, 4, 8, 12), head=1.0)
+    mixed = replace(mixed, cluster=replace(mixed.cluster, speed=np.array([0.4, 0.4, 0.4, 1.0, 1.0])))
+    assert reasons(mixed)[0].endswith("so the last stage holds 3 of 10")
 
 
 def test_full_devices_are_named(deploy: Deploy) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from tiger.errors import InputError
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.torch import TorchSplit, parsed, written
+from tiger.pipeline.models.shape import Shape
+from tiger.pipeline.models.transformer import layers_of_shape
 
 Deploy = Callable[..., Deployment]
 
@@ -45,6 +48,22 @@ def test_names_come_back(deploy: Deploy, names: set[str]) -> None:
     made = deploy((0, 2, 4))
     split = parsed(written(replace(made, layers=replace(made.layers, modules=tuple(names)))))
     assert (*split.chunks[0], *split.chunks[1]) == tuple(names)
+
+
+def test_layers_of_a_shape_are_named_as_in_torchtitan(deploy: Deploy) -> None:
+    """It deletes modules that are not named, so that the head is two; and it is said that the names are a guess."""
+    shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=4)
+    document = json.loads(written(deploy((0, 2, 3, 4), layers=layers_of_shape(shape))))
+    assert document["module_fqns_per_model_part"] == [["tok_embeddings", "layers.0"], ["layers.1"], ["norm", "output"]]
+    assert document["split_points"] == ["layers.1", "norm"]
+    assert document["why"][-1].endswith("which have to match the model's")
+
+
+def test_ranks_that_alternate_between_machines_are_a_reason_for_care(deploy: Deploy) -> None:
+    """As torchrun numbers them machine by machine."""
+    made = deploy((0, 2, 3, 5))
+    apart = replace(made, cluster=replace(made.cluster, machine=np.array([0, 1, 0])))
+    assert json.loads(written(apart))["why"][-1].startswith("warning: machine 0 has ranks 0, 2")
 
 
 def test_the_modules_are_enough() -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from tiger.errors import InputError
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.vllm import VllmSplit, parsed, written
+from tiger.pipeline.models.shape import Shape
+from tiger.pipeline.models.transformer import layers_of_shape
 
 Deploy = Callable[..., Deployment]
 
@@ -29,7 +31,7 @@ def test_a_plan_is_written_with_its_reasons(deploy: Deploy) -> None:
 
 
 @settings(max_examples=30)
-@given(st.sets(st.integers(1, 19), min_size=1, max_size=7), st.integers(1, 2), st.integers(1, 3), st.randoms())
+@given(st.sets(st.integers(2, 18), min_size=1, max_size=7), st.integers(1, 2), st.integers(1, 3), st.randoms())
 def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: int, random: object) -> None:
     """With the devices of every replica in the order of its ranks."""
     cuts = (0, *sorted(inner), 20)
@@ -61,6 +63,36 @@ def test_what_vllm_cannot_do_is_refused(deploy: Deploy) -> None:
     early = replace(made.layers, kinds=("layer", "head", "layer", "head"))
     with pytest.raises(InputError, match=r"head in the last stage, got 'layers.0' in stage 0"):
         written(replace(made, layers=early))
+
+
+def test_every_stage_has_a_decoder_layer(deploy: Deploy) -> None:
+    """Without one vLLM would fail, as there is nothing to cache."""
+    with pytest.raises(
+        InputError, match=r"emit: expected a decoder layer in every stage, .*, got none in stage 2: ask"
+    ):
+        written(deploy((0, 2, 4, 5)))
+
+
+def test_a_cpu_has_no_number(deploy: Deploy) -> None:
+    """CUDA does not see it."""
+    made = deploy((0, 2, 4), [[[1]], [[2]]])
+    kinds = ("cpu", "accelerator", "accelerator")
+    assert parsed(written(replace(made, cluster=replace(made.cluster, kinds=kinds)))).devices == ((0, 1),)
+
+
+def test_ranks_that_alternate_between_machines_are_warned_of(deploy: Deploy) -> None:
+    """Launchers number them machine by machine."""
+    made = deploy((0, 2, 3, 5))
+    text = written(replace(made, cluster=replace(made.cluster, machine=np.array([0, 1, 0]))))
+    assert "# warning: machine 0 has ranks 0, 2, and launchers give a machine consecutive ones" in text
+
+
+def test_a_shape_to_train_is_remarked(deploy: Deploy) -> None:
+    """Its memory is not that of serving; the same shape to serve is no remark, nor is a table."""
+    shape = {"layers": 2, "hidden": 8, "heads": 2, "vocabulary": 9, "sequence": 4}
+    made = deploy((0, 2, 4))
+    texts = [written(replace(made, layers=layers_of_shape(Shape(**shape, serve=serve)))) for serve in (False, True)]
+    assert ["# the shape is one to train" in text for text in (*texts, written(made))] == [True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,14 @@ LAYER = {"name": "a", "forward_s": 1, "backward_s": 2, "parameter_bytes": 3, "ac
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("skipnet.txt", 11), ("layers.csv", 8), ("branches.json", 4), ("gpt2-medium.json", 26)]
+    ("name", "size"),
+    [
+        ("skipnet.txt", 11),
+        ("layers.csv", 8),
+        ("branches.json", 4),
+        ("gpt2-medium.json", 26),
+        ("llama2-13b-serving.json", 42),
+    ],
 )
 def test_examples_are_read_by_their_ending(name, size):
     """As a path or as text."""

@@ -53,6 +53,7 @@ def test_tokens_of_a_microbatch_are_those_of_all_its_sequences():
         ("top_k", 1),
         ("gated", 1),
         ("tied", "no"),
+        ("serve", "yes"),
         ("dtype", "int8"),
         ("dtype", []),
         ("attention", None),

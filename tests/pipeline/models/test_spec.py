@@ -12,9 +12,10 @@ SPEC = "transformer:" + ",".join(f"{key}={value}" for key, value in SMALL.items(
 
 def test_a_spec_and_a_document_state_the_same():
     """Numbers, truth values and words."""
-    more = ",gated=true,tied=false,dtype=fp32,attention=full,flops=3.12e14,experts=4,top_k=2,batch=3,ffn=12,kv_heads=2"
+    more = ",gated=true,tied=false,serve=true,dtype=fp32,attention=full,flops=3.12e14,batch=3"
+    more += ",experts=4,top_k=2,ffn=12,kv_heads=2"
     stated = {"dtype": "fp32", "attention": "full", "flops": 3.12e14, "experts": 4, "top_k": 2}
-    stated |= {"gated": True, "tied": False, "batch": 3, "ffn": 12, "kv_heads": 2}
+    stated |= {"gated": True, "tied": False, "serve": True, "batch": 3, "ffn": 12, "kv_heads": 2}
     assert shape_of_spec(SPEC + more) == shape_of_document(SMALL | stated) == Shape(**SMALL, **stated)
 
 

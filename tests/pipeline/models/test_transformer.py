@@ -1,10 +1,12 @@
 """Transformers described by their shape."""
 
+from dataclasses import replace
+
 import pytest
 
 from tiger.errors import InputError
 from tiger.pipeline.models.shape import Shape
-from tiger.pipeline.models.transformer import layers_of_shape, parameter_count, volumes
+from tiger.pipeline.models.transformer import layers_of_shape, made_of_shape, parameter_count, volumes
 
 SMALL = {"layers": 2, "hidden": 8, "heads": 4, "vocabulary": 10, "sequence": 3, "batch": 2}
 LLAMA = {"gated": True, "kv_heads": 8}
@@ -51,17 +53,19 @@ def test_untied_ends_are_not_tied():
 def test_a_backward_pass_takes_twice_as_long():
     """Products with weights take a third of both passes for the gradients of weights, attention none of it."""
     layers = layers_of_shape(Shape(**SMALL, flops=1e3))
-    weights, attention = 2 * 6 * 12 * 64 / 1e3, 4 * 6 * 3 * 8 / 1e3
+    weights, attention = 2 * 6 * 12 * 64 / 1e3, 2 * 6 * 3 * 8 / 1e3
     assert layers.forward_s[1] == pytest.approx(weights + attention)
     assert layers.backward_s[1] == pytest.approx(2 * (weights + attention))
     assert layers.weight_s[1] == pytest.approx(weights)
     assert layers.forward_s[0] == layers.backward_s[0] == 0
 
 
-def test_a_head_costs_as_much_as_three_layers():
-    """At h = 1024, V = 50257, s = 2048: 50257 / (12 (1 + 1/3) 1024)."""
-    layers = layers_of_shape(Shape(layers=24, hidden=1024, heads=16, vocabulary=50257, sequence=2048))
-    assert layers.forward_s[-1] / layers.forward_s[1] == pytest.approx(3.0674, abs=1e-4)
+@pytest.mark.parametrize(("attention", "layers_worth"), [("flash", 3.5057), ("full", 3.0674)])
+def test_a_head_costs_as_much_as_three_layers(attention, layers_worth):
+    """At h = 1024, V = 50257, s = 2048: 50257 / (12 (1 + c/3) 1024), c of the scores being computed, half or all."""
+    shape = Shape(layers=24, hidden=1024, heads=16, vocabulary=50257, sequence=2048, attention=attention)
+    layers = layers_of_shape(shape)
+    assert layers.forward_s[-1] / layers.forward_s[1] == pytest.approx(layers_worth, abs=1e-4)
 
 
 @pytest.mark.parametrize(("dtype", "number", "state"), [("bf16", 2, 18), ("fp16", 2, 20), ("fp32", 4, 16)])
@@ -138,3 +142,12 @@ def test_the_largest_shape_is_still_added_up(dtype):
         parameter_count(shape) / 2 * {"bf16": 18, "fp16": 20, "fp32": 16}[dtype]
     )
     assert layers.forward_s[1] == pytest.approx(4e45)
+
+
+def test_layers_of_a_shape_are_known_by_their_names():
+    """As long as nobody has named a module, or called a layer something else."""
+    layers = layers_of_shape(Shape(**SMALL))
+    assert made_of_shape(layers)
+    assert not made_of_shape(replace(layers, modules=("embedding", "h.0", "h.1", "output_layer")))
+    assert not made_of_shape(replace(layers, kinds=("layer",) * 4))
+    assert not made_of_shape(replace(layers, sliced=False))

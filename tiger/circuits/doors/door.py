@@ -24,10 +24,10 @@ from tiger.circuits.params import CircuitObjective, LayoutParams
 from tiger.circuits.transpiler.mapping import mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.target import coupling_of, has_errors
+from tiger.deadline import Deadline
 from tiger.errors import InputError
-from tiger.objective import Violation
 from tiger.progress import Progress, ignored
-from tiger.run import Deadline
+from tiger.violation import Violation
 
 SHARE = 0.1
 

@@ -11,7 +11,7 @@ from qiskit.transpiler import CouplingMap, Target
 from tiger.circuits.doors.record import target_of
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.files import read_json
+from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.formats.values import shown, whole
 from tiger.model.arrays import IntArray

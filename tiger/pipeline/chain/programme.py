@@ -38,7 +38,9 @@ def split(
     is linear in L: O(S L log L) twenty times.
     """
     trellis = one_line(layers, positions, transfers_s, params)
-    passed = np.array([position.forward_s + position.backward_s for position in positions]).min(axis=0)
+    passed = np.array([_passed_s(position) for position in positions]).min(axis=0)
+    if not np.isfinite(passed).all():
+        return None
     low = max(float(passed.sum()) / (len(transfers_s) + 1), float(passed.max()))
     bracket = least_bottleneck(trellis, low, stop)
     if bracket is None:
@@ -63,7 +65,7 @@ def one_line(layers: Layers, positions: Sequence[Position], transfers_s: FloatAr
             )
         )
     return Trellis(
-        ahead_s=np.array([ahead(position.forward_s + position.backward_s) for position in positions]),
+        ahead_s=np.array([ahead(np.where(np.isfinite(spent), spent, 0.0)) for spent in map(_passed_s, positions)]),
         sent_s=2 * np.asarray(transfers_s, np.float64).reshape(stages - 1, layers.size + 1),
         members=tuple((at,) * (stages // count) for at in range(count)),
         levels=tuple(levels),
@@ -76,4 +78,12 @@ def _windows(layers: Layers, position: Position, params: LineParams, place: tupl
     after, at, virtual = place
     capacity = position.memory_bytes * position.ranks / virtual
     last = fitting(layers, capacity, params.in_flight(after))
+    # No stage runs over a layer that its ranks cannot all-reduce.
+    never_done = np.append(np.flatnonzero(~np.isfinite(_passed_s(position))), layers.size)
+    last = np.minimum(last, never_done[np.searchsorted(never_done, np.arange(layers.size + 1))])
     return Windows.of(np.minimum(last, admitted(layers.size, params.pinned, {at})))
+
+
+def _passed_s(position: Position) -> FloatArray:
+    """Return the seconds of both passes of each layer."""
+    return position.forward_s + position.backward_s

@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.objective import Violation
 from tiger.pipeline.chain.minimax import sweep
 from tiger.pipeline.chain.params import LineParams, never
 from tiger.pipeline.chain.segments import fitting
 from tiger.pipeline.chain.states import WORK_LIMIT, affordable, device_trellis
 from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.layers import Layers
+from tiger.violation import Violation
 
 Cause = Literal["stages", "pinned", "unlinked", "memory"]
 AT_ONCE = Curve(size_bytes=np.array([0.0, 1.0]), seconds=np.zeros(2))
@@ -51,7 +51,7 @@ class Shortfall:
 
     def _memory(self) -> str:
         """Return the sentence about memory."""
-        parts = [f"the model needs {self.missing_bytes:,} bytes more on every device"]
+        parts = [f"every device would need {self.missing_bytes:,} bytes more"]
         if self.layers:
             parts.append(f"filled in order, the devices have no room from layer {self.layers[0]!r} on")
         if self.oversize is not None:

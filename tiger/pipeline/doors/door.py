@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from tiger.deadline import Deadline
 from tiger.pipeline import solve
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.doors.account import links_of, placed_stages
-from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.doors.report import ROUNDING, PlacementReport
 from tiger.pipeline.doors.request import Asked, check_fit, checked
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
@@ -18,11 +19,9 @@ from tiger.pipeline.models.reading import model_of_document, read_model
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.placed import Placed
 from tiger.progress import Progress, ignored
-from tiger.run import Deadline
 
 Model = Layers | Path | str | Mapping[str, object] | list[object]
 Hardware = Cluster | Path | str | Mapping[str, object]
-VIRTUAL = 2
 
 
 def place(
@@ -48,7 +47,8 @@ def place(
     The model is Layers, a path, a SPEC or a document (`tiger.pipeline.models.reading`), the cluster a Cluster, a path,
     a SPEC such as `dgx:2` or a document (`tiger.pipeline.hardware.reading`). Without a `schedule` the bottleneck of a
     steady pipeline is made small and memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the
-    simulated time of an iteration of `microbatches` (default 4 a stage) small, with `virtual` stages a device.
+    simulated time of an iteration of `microbatches` (default: 4 for each stage there may be) small, with `virtual`
+    stages a device.
     `pipeline` is the number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut,
     `data` how many replicas there are. `pinned` gives the device of layers, by name. Same seed and effort, same
     answer; `time_limit_s` only ends a search early.
@@ -127,9 +127,10 @@ def _reported(asked: Asked, found: Placed) -> PlacementReport:
         virtual=virtual_stages(params),
         bottleneck_s=found.bottleneck_s,
         iteration_s=found.iteration_s,
-        bubble=found.bubble,
+        bubble=_cleared(found.bubble),
         uniform_bottleneck_s=found.uniform_bottleneck_s,
         uniform_iteration_s=found.uniform_iteration_s,
+        uniform_feasible=found.uniform_feasible,
         lower_bound_s=found.lower_bound_s,
         iteration_bound_s=found.iteration_bound_s,
         violations=found.violations,
@@ -151,3 +152,8 @@ def _reported(asked: Asked, found: Placed) -> PlacementReport:
         links=() if report.microbatches is None else links_of(deployment, report.microbatches),
         deployment=deployment,
     )
+
+
+def _cleared(share: float | None) -> float | None:
+    """Return a share of time, 0 where it is no more than rounding."""
+    return 0.0 if share is not None and share < ROUNDING else share

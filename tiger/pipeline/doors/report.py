@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tiger.errors import InputError
-from tiger.objective import Violation
 from tiger.pipeline.params import Schedule
-from tiger.report import Stage
+from tiger.stage import Stage
+from tiger.violation import Violation
 
 if TYPE_CHECKING:
     from tiger.pipeline.emission.deployment import Deployment
@@ -68,10 +68,11 @@ class PlacementReport:
     largest load of a position for one microbatch, messages not hidden behind passes, and `lower_bound_s` what no plan
     of the same order of layers goes below. With a `schedule`, `iteration_s` is its simulated time for all
     `microbatches`, `iteration_bound_s` below those of all plans, and `bubble` the share of it in which devices wait.
-    `uniform_..` is what as many layers in every stage come to, on devices in the order of the cluster, None where that
-    does not run at all. `optimal` says that what was made small, the iteration with a schedule and else the bottleneck,
-    meets its bound. Without a schedule, memory is parameters alone. `progress` has what each step of the search reached
-    as cost, `links` what devices send each other in an iteration, `seconds` is wall time.
+    `uniform_..` is what as many layers in every stage come to, on devices in the order of the cluster, None where they
+    cannot send to each other; memory and pins play no part in it, and `uniform_feasible` says whether it keeps to them,
+    None where that is not known. `optimal` says that what was made small, the iteration with a schedule and else the
+    bottleneck, meets its bound. Without a schedule, memory is parameters alone. `progress` has what each step of the
+    search reached as cost, `links` what devices send each other in an iteration, `seconds` is wall time.
     Where no plan is possible, figures are None, stages empty, and `violations` say what cannot be met.
     `deployment` holds the plan itself, and is not serialised.
     """
@@ -89,6 +90,7 @@ class PlacementReport:
     bubble: float | None = None
     uniform_bottleneck_s: float | None = None
     uniform_iteration_s: float | None = None
+    uniform_feasible: bool | None = None
     lower_bound_s: float | None = None
     iteration_bound_s: float | None = None
     violations: tuple[Violation, ...] = ()
@@ -126,6 +128,7 @@ class PlacementReport:
             "bubble": _finite(self.bubble),
             "uniform_bottleneck_s": _finite(self.uniform_bottleneck_s),
             "uniform_iteration_s": _finite(self.uniform_iteration_s),
+            "uniform_feasible": self.uniform_feasible,
             "lower_bound_s": _finite(self.lower_bound_s),
             "iteration_bound_s": _finite(self.iteration_bound_s),
             "optimal": self.optimal,

@@ -6,13 +6,14 @@ from typing import get_args
 
 from tiger.errors import InputError
 from tiger.formats.values import shown
+from tiger.limits import check_limits
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.progress import Progress, ignored
-from tiger.request import Request
 
-MODES = ("chain",)
+MODES, COMING = ("chain",), ("dag", "experts")
+NATIVE = "auto"
 COUNT_LIMIT = 65_536
 
 
@@ -31,11 +32,12 @@ def checked(params: PlaceParams, mode: str = "chain") -> PlaceParams:
 
     Raises TypeError for an argument of another type.
     """
-    Request(solver=params.solver, seed=params.seed, effort=params.effort, time_limit_s=params.time_limit_s)
+    _check_solver(params.solver)
+    check_limits(params.seed, params.effort, params.time_limit_s)
     if params.effort is None:
         raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
     if mode not in MODES:
-        raise InputError("mode", f"expected one of {', '.join(MODES)}, got {shown(mode)}")
+        raise InputError("mode", f"expected {', '.join(MODES)}, got {shown(mode)}; {' and '.join(COMING)} are to come")
     if params.schedule is not None and params.schedule not in get_args(Schedule):
         known = ", ".join(get_args(Schedule))
         raise InputError("schedule", f"expected one of {known}, got {shown(params.schedule)}")
@@ -63,6 +65,17 @@ def check_fit(asked: Asked) -> None:
             raise InputError(f"pinned/{layer}", f"expected a layer of the model, got {shown(layer)}")
         if not isinstance(device, str) or device not in devices:
             raise InputError(f"pinned/{layer}", f"expected a device of the cluster, got {shown(device)}")
+
+
+def _check_solver(name: object) -> None:
+    """Raise InputError for a solver that nobody knows, TypeError for what is no name."""
+    if not isinstance(name, str):
+        raise TypeError(f"solver: expected a name, got {shown(name)}")
+    if name != NATIVE:
+        # The list of solvers brings in what some of them need.
+        from tiger.solvers.registry import kind_of
+
+        kind_of(name)
 
 
 def _check_count(name: str, value: object, *, optional: bool) -> None:

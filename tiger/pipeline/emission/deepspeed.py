@@ -8,10 +8,13 @@ from itertools import pairwise
 from tiger.errors import InputError
 from tiger.formats.values import shown, whole
 from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.emission.nodes import node_lines
 from tiger.pipeline.emission.reasons import comments
+from tiger.pipeline.models.transformer import made_of_shape
 
 PARTS, LAYERS, DEVICES = "parts", "layers", "devices"
 SPECS = ("LayerSpec", "TiedLayerSpec")
+TOPOLOGY = "PipeModelDataParallelTopology"
 # PipelineModule knows no way to be given its parts, so a subclass sets what its own ways would have set.
 MODULE = """
 class PlacedPipelineModule(PipelineModule):
@@ -49,7 +52,10 @@ def written(deployment: Deployment) -> str:
         specs.append(f"    ({', '.join(map(_literal, spec))}),  # stage {deployment.stage_of(at)}")
     lines = [
         *comments(deployment),
+        *node_lines(deployment),
+        *_usage(deployment),
         "from deepspeed.pipe import PipelineModule",
+        *([f"from deepspeed.runtime.pipe.topology import {TOPOLOGY}"] if plan.grid.shape[2] > 1 else []),
         "",
         f"{PARTS} = {list(plan.cuts)}",
         f"{DEVICES} = [{', '.join(map(_literal, deployment.devices))}]",
@@ -80,6 +86,23 @@ def parsed(text: str) -> DeepSpeedSplit:
     if not all(isinstance(device, str) for device in devices) or len(devices) % (len(parts) - 1):
         raise InputError(DEVICES, f"expected names of devices, a multiple of {len(parts) - 1} of them")
     return DeepSpeedSplit(parts=parts, layers=layers, devices=tuple(map(str, devices)))
+
+
+def _usage(deployment: Deployment) -> list[str]:
+    """Return comments on what to do with the text, and on a schedule that DeepSpeed does not run."""
+    pipeline, data, tensor = deployment.plan.grid.shape
+    shape = f"num_stages={pipeline}"
+    if tensor > 1:
+        shape = f"topology={TOPOLOGY}(num_pp={pipeline}, num_mp={tensor}, num_dp={data})"
+    lines = [
+        "# build your LayerSpecs in the order of layers, one for each, then instead of a PipelineModule",
+        f"# PlacedPipelineModule(specs, {shape}, loss_fn=loss)",
+    ]
+    if deployment.schedule in ("gpipe", "zero-bubble"):
+        lines.insert(0, f"# made for the schedule {deployment.schedule}, which DeepSpeed does not have: it runs 1F1B")
+    if made_of_shape(deployment.layers):
+        lines.append("# names of layers are the usual ones of a shape, and are read by nobody")
+    return lines
 
 
 def _literal(name: str) -> str:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tiger.errors import InputError
+from tiger.model.arrays import IntArray
 from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.emission.ranges import ranges
 from tiger.pipeline.layers import LayerKind, Layers
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.plan import Plan
@@ -62,6 +64,33 @@ class Deployment:
     def devices(self) -> tuple[str, ...]:
         """Return the device of every rank: tensor-parallel ranks next to each other, then replicas, then positions."""
         return tuple(self.cluster.names[device] for device in self.plan.grid.ravel())
+
+    @property
+    def cuda_indices(self) -> dict[int, int]:
+        """Return what CUDA calls every accelerator of the cluster: those of a machine are numbered as they come."""
+        seen: Counter[int] = Counter()
+        indices = {}
+        for device, (machine, kind) in enumerate(zip(self.cluster.machine.tolist(), self.cluster.kinds, strict=True)):
+            if kind == "accelerator":
+                indices[device] = seen[machine]
+                seen[machine] += 1
+        return indices
+
+    def ranks_by_machine(self, devices: IntArray) -> dict[int, list[int]]:
+        """Return the ranks of every machine, machines as they come, of the devices of ranks in order."""
+        ranks: dict[int, list[int]] = {}
+        for rank, machine in enumerate(self.cluster.machine[devices].tolist()):
+            ranks.setdefault(machine, []).append(rank)
+        return ranks
+
+    def warnings(self, devices: IntArray) -> list[str]:
+        """Return a sentence if a machine has ranks that are not consecutive, of the devices of ranks in order."""
+        ranks = self.ranks_by_machine(devices)
+        apart = [machine for machine, own in ranks.items() if own[-1] - own[0] >= len(own)]
+        if not apart:
+            return []
+        what = f"machine {apart[0]} has ranks {', '.join(ranges(ranks[apart[0]]))}"
+        return [f"warning: {what}, and launchers give a machine consecutive ones: start each process by itself"]
 
     def stage_of(self, layer: int) -> int:
         """Return the stage that holds a layer."""

@@ -7,7 +7,9 @@ from itertools import groupby
 from tiger.errors import InputError
 from tiger.formats.values import shown
 from tiger.pipeline.emission.deployment import FIELD, Deployment
+from tiger.pipeline.emission.nodes import node_lines
 from tiger.pipeline.emission.reasons import comments
+from tiger.pipeline.models.transformer import made_of_shape
 
 SYMBOLS = {"embedding": "E", "layer": "t", "mtp": "m", "head": "L"}
 LAYOUT = "layout"
@@ -41,10 +43,11 @@ def written(deployment: Deployment) -> str:
         f"--tensor-model-parallel-size {plan.grid.shape[2]}",
         f"--num-layers {sum(stage.count('t') for stage in stages)}",
         *([f"--mtp-num-layers {m}"] if (m := sum(stage.count("m") for stage in stages)) else []),
+        *(["--untie-embeddings-and-output-weights"] if _untied(deployment) else []),
         f'--pipeline-model-parallel-layout "{layout_of(stages)}"',
     ]
-    lines = [*comments(deployment), *_order(deployment), *_plain_flags(stages, plan.virtual), " \\\n".join(flags)]
-    return "\n".join(lines) + "\n"
+    remarks = [*comments(deployment), *_schedule(deployment), *node_lines(deployment)]
+    return "\n".join([*remarks, *_plain_flags(stages, plan.virtual), " \\\n".join(flags)]) + "\n"
 
 
 def parsed(text: str) -> MegatronSplit:
@@ -110,12 +113,18 @@ def stages_of(deployment: Deployment) -> tuple[str, ...]:
     )
 
 
-def _order(deployment: Deployment) -> list[str]:
-    """Return a comment on which devices the ranks are, unless they are those of the cluster in its order."""
-    devices = deployment.devices
-    if devices == deployment.cluster.names[: len(devices)]:
-        return []
-    return [f"# devices of ranks 0 to {len(devices) - 1}: {', '.join(map(shown, devices))}"]
+def _untied(deployment: Deployment) -> bool:
+    """Tell whether embedding and head are known to share nothing; a table may have left out that they do."""
+    return made_of_shape(deployment.layers) and not deployment.layers.tied
+
+
+def _schedule(deployment: Deployment) -> list[str]:
+    """Return a comment for a schedule that Megatron-LM does not run, or that the layout brings along."""
+    if deployment.schedule in ("gpipe", "zero-bubble"):
+        return [f"# made for the schedule {deployment.schedule}, which Megatron-LM does not have: it runs 1F1B"]
+    if deployment.plan.virtual > 1:
+        return ["# the layout says the virtual stages: no --num-layers-per-virtual-pipeline-stage beside it"]
+    return []
 
 
 def _plain_flags(stages: tuple[str, ...], virtual: int) -> list[str]:
@@ -129,7 +138,9 @@ def _plain_flags(stages: tuple[str, ...], virtual: int) -> list[str]:
     usual = inner.pop()
     ends = (("first", counts[0]), ("last", counts[-1]))
     flags = [f"--decoder-{end}-pipeline-num-layers {count}" for end, count in ends if count != usual]
-    return [f"# instead of a layout: {' '.join(flags) or 'nothing, as stages hold equally many'}"]
+    if not flags:
+        return ["# no flag is needed instead of the layout: all stages hold equally many decoder layers"]
+    return [f"# instead of the layout: {' '.join(flags)}"]
 
 
 def _repeated(pattern: re.Pattern[str], text: str) -> str:

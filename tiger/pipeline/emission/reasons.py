@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from tiger.formats.values import shown
+from tiger.model.arrays import IntArray
 from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.emission.ranges import ranges
 from tiger.pipeline.layers import LayerKind
 
 NOTABLE, FULL = 0.05, 0.9
@@ -40,31 +42,47 @@ def _ends(deployment: Deployment) -> Iterator[str]:
     """Say what embedding and head cost, and how many decoder layers their stages hold."""
     if set(deployment.layers.kinds) == {"layer"} or "layer" not in deployment.layers.kinds:
         return
-    counts = deployment.decoder_counts
+    counts, paces = deployment.decoder_counts, _paces(deployment)
     ends: tuple[tuple[LayerKind, int, str], ...] = (("embedding", 0, "first"), ("head", -1, "last"))
     for kind, end, side in ends:
         cost = relative_cost(deployment, kind)
         if cost < NOTABLE:
             continue
-        joint = "so" if counts[end] < max(counts) else "and"
+        # Stages on devices of another speed hold more or less anyway.
+        others = [count for count, pace in zip(counts, paces, strict=True) if pace == paces[end]]
+        joint = "so" if counts[end] < sum(others) / len(others) else "and"
         what = f"the {kind} costs as much as {cost:.2f} decoder layers"
         yield f"{what}, {joint} the {side} stage holds {counts[end]} of {sum(counts)}"
 
 
 def _speeds(deployment: Deployment) -> Iterator[str]:
-    """Say which stages run on slower and on faster devices."""
-    plan, cluster = deployment.plan, deployment.cluster
-    paces = [float(cluster.speed[ranks].min()) for ranks in plan.grid]
-    if len(set(paces)) == 1:
+    """Say how many layers stages on slower and on faster devices hold, the fastest first."""
+    paces = np.array(_paces(deployment))
+    speeds = sorted(set(paces.tolist()), reverse=True)
+    if len(speeds) == 1:
         return
-    sizes = np.diff(plan.cuts)
-    held = [
-        f"stage {stage} on {shown(cluster.names[plan.grid[stage % plan.positions, 0, 0]])} "
-        f"of speed {paces[stage % plan.positions]:g} holds {sizes[stage]}"
-        for stage in range(plan.stages)
-    ]
-    more = f", and {len(held) - LISTED} more" if len(held) > LISTED else ""
-    yield f"devices differ in speed: {', '.join(held[:LISTED])}{more} of {deployment.layers.size} layers"
+    sizes = np.diff(deployment.plan.cuts)
+    held = [f"speed {pace:g}: {_holding(np.flatnonzero(paces == pace), sizes)}" for pace in speeds[:LISTED]]
+    more = f"; and {len(speeds) - LISTED} speeds more" if len(speeds) > LISTED else ""
+    yield f"of {deployment.layers.size} layers, by the speed of devices: {'; '.join(held)}{more}"
+
+
+def _holding(stages: IntArray, sizes: IntArray) -> str:
+    """Say how many layers some stages hold."""
+    listed = ranges(stages.tolist())
+    more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+    least, most = int(sizes[stages].min()), int(sizes[stages].max())
+    many = f"{least}" if least == most else f"{least} to {most}"
+    if len(stages) == 1:
+        return f"stage {listed[0]} holds {many}"
+    return f"stages {', '.join(listed[:LISTED])}{more} hold {many} each"
+
+
+def _paces(deployment: Deployment) -> list[float]:
+    """Return the speed at which every stage runs: that of the slowest of its devices."""
+    plan = deployment.plan
+    positions = [float(deployment.cluster.speed[ranks].min()) for ranks in plan.grid]
+    return [positions[stage % plan.positions] for stage in range(plan.stages)]
 
 
 def _memory(deployment: Deployment) -> Iterator[str]:

@@ -4,13 +4,16 @@ import json
 from dataclasses import dataclass
 
 from tiger.errors import InputError
-from tiger.formats.files import read_json
+from tiger.formats.jsontext import read_json
 from tiger.formats.values import node_name, positive, shown, whole
-from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.emission.deployment import Block, Deployment
 from tiger.pipeline.emission.reasons import reasons
+from tiger.pipeline.models.transformer import made_of_shape
 
 # torchtitan took the second name up to version 0.1 and has taken the first since.
 CHUNKS = ("module_fqns_per_model_part", "module_names_per_model_chunk")
+ENDS = {"embedding": ("tok_embeddings",), "head": ("norm", "output")}
+USUAL = "modules of a shape have the names that torchtitan gives those of Llama, which have to match the model's"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +32,10 @@ def written(deployment: Deployment) -> str:
     Modules named in `split_points` are keys of a `split_spec` with `SplitPoint.BEGINNING`. Stage j runs on rank
     j mod (number of ranks of the pipeline).
     """
-    plan, blocks = deployment.plan, deployment.blocks
-    chunks = [[block.module for block in blocks if block.stage == stage] for stage in range(plan.stages)]
+    plan, usual = deployment.plan, made_of_shape(deployment.layers)
+    chunks: list[list[str]] = [[] for _ in range(plan.stages)]
+    for block in deployment.blocks:
+        chunks[block.stage] += _usual_names(block) if usual else (block.module,)
     document = {
         **dict.fromkeys(CHUNKS, chunks),
         "split_points": [chunk[0] for chunk in chunks[1:]],
@@ -39,9 +44,16 @@ def written(deployment: Deployment) -> str:
         "data_parallel_degree": plan.grid.shape[1],
         "stages_per_rank": plan.virtual,
         "devices": list(deployment.devices),
-        "why": list(reasons(deployment)),
+        "why": [*reasons(deployment), *deployment.warnings(plan.grid.ravel()), *([USUAL] if usual else [])],
     }
     return json.dumps(document, indent=1) + "\n"
+
+
+def _usual_names(block: Block) -> tuple[str, ...]:
+    """Return what torchtitan calls the modules of a layer made of a shape; it deletes those that no stage names."""
+    if block.kind == "layer":
+        return (f"layers.{block.module.rpartition('.')[2]}",)
+    return ENDS[block.kind]
 
 
 def parsed(text: str) -> TorchSplit:

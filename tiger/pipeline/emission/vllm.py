@@ -3,14 +3,15 @@
 import re
 from dataclasses import dataclass
 
-import numpy as np
-
 from tiger.errors import InputError
 from tiger.formats.values import shown
 from tiger.pipeline.emission.deployment import FIELD, Deployment
+from tiger.pipeline.emission.nodes import VISIBLE
+from tiger.pipeline.emission.ranges import ranges
 from tiger.pipeline.emission.reasons import comments
+from tiger.pipeline.models.transformer import made_of_shape
 
-PARTITION, DEVICES = "VLLM_PP_LAYER_PARTITION", "CUDA_VISIBLE_DEVICES"
+PARTITION, DEVICES = "VLLM_PP_LAYER_PARTITION", VISIBLE
 _LINE = re.compile(rf"\s*(?:export\s+)?({PARTITION}|{DEVICES})=[\"']?([^\"']*?)[\"']?\s*")
 
 
@@ -25,7 +26,7 @@ class VllmSplit:
 def written(deployment: Deployment) -> str:
     """Return reasons as comments, then lines for a shell; embedding and head are with the first and last rank anyway.
 
-    Devices are numbered in the order of the cluster, within their machine. A replica that spans machines gets its
+    Accelerators are numbered in the order of the cluster, within their machine. A replica that spans machines gets its
     devices as comments, since its ranks are not in one process. Raises InputError of `emit` for what vLLM cannot do.
     """
     deployment.check_plain("vLLM")
@@ -33,13 +34,17 @@ def written(deployment: Deployment) -> str:
     if any(deployment.cluster.kinds[device] == "cpu" for device in plan.grid.ravel()):
         raise InputError(FIELD, "expected accelerators alone for vLLM, got a stage on a cpu")
     counts, last = deployment.decoder_counts, plan.stages - 1
+    if not all(counts):
+        reason = "expected a decoder layer in every stage, as vLLM keeps a KV cache in each, got none"
+        raise InputError(FIELD, f"{reason} in stage {counts.index(0)}: ask for fewer than {plan.stages} stages")
     astray = [b for b in deployment.blocks if b.kind != "layer" and b.stage != (0 if b.kind == "embedding" else last)]
     if astray:
         reason = f"expected the embedding in the first and the head in the last stage, got {shown(astray[0].module)}"
         raise InputError(FIELD, f"{reason} in stage {astray[0].stage}")
     sizes = f"--pipeline-parallel-size {plan.positions} --tensor-parallel-size {plan.grid.shape[2]}"
     partition = f"export {PARTITION}={','.join(map(str, counts))}"
-    lines = [*comments(deployment), f"# vllm serve MODEL {sizes}", partition, *_devices(deployment)]
+    remarks = [*comments(deployment), *_training(deployment), f"# vllm serve MODEL {sizes}"]
+    lines = [*remarks, partition, *_devices(deployment)]
     return "\n".join(lines) + "\n"
 
 
@@ -56,23 +61,27 @@ def parsed(text: str) -> VllmSplit:
     return VllmSplit(partition=partitions[0], devices=devices)
 
 
+def _training(deployment: Deployment) -> list[str]:
+    """Return a comment if memory was counted for training a shape."""
+    if not made_of_shape(deployment.layers) or not deployment.layers.backward_s.any():
+        return []
+    return ["# the shape is one to train: with serve=true its memory is weights and KV cache"]
+
+
 def _devices(deployment: Deployment) -> list[str]:
     """Return a line for the devices of every replica."""
-    machine, grid = deployment.cluster.machine, deployment.plan.grid
-    own = [int((machine[:device] == machine[device]).sum()) for device in range(deployment.cluster.size)]
+    grid, own = deployment.plan.grid, deployment.cuda_indices
     lines = []
     for replica in range(grid.shape[1]):
         ranks = grid[:, replica].ravel()
-        homes = list(dict.fromkeys(machine[ranks].tolist()))
+        homes = deployment.ranks_by_machine(ranks)
         if grid.shape[1] > 1:
             lines.append(f"# replica {replica}, on machine {', '.join(map(str, homes))}")
-        if len(homes) == 1:
-            lines.append(f"export {DEVICES}={','.join(str(own[device]) for device in ranks)}")
-            continue
-        for home in homes:
-            here = np.flatnonzero(machine[ranks] == home)
-            listed = ",".join(str(own[ranks[rank]]) for rank in here)
-            lines.append(f"# on machine {home}, ranks {','.join(map(str, here))}: {DEVICES}={listed}")
+        lines += [f"# {warning}" for warning in deployment.warnings(ranks)]
+        for home, here in homes.items():
+            listed = f"{DEVICES}={','.join(str(own[int(ranks[rank])]) for rank in here)}"
+            where = f"# on machine {home}, ranks {','.join(ranges(here))}: "
+            lines.append(f"export {listed}" if len(homes) == 1 else where + listed)
     return lines
 
 

@@ -3,14 +3,16 @@
 import numpy as np
 import scipy.sparse as sp
 
+from tiger.deadline import Deadline
 from tiger.mapper import solve
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+from tiger.pipeline.groups.search import OrderSearch
 
-FARTHEST = 1e6
+FARTHEST, SHORT_S = 1e6, 1e-3
 
 
 def assignment(traffic: sp.csr_array, work: FloatArray, distance: FloatArray, price: FloatArray) -> Problem:
@@ -43,8 +45,10 @@ def assignment(traffic: sp.csr_array, work: FloatArray, distance: FloatArray, pr
     )
 
 
-def assigned(problem: Problem, solver: str, seed: int) -> IntArray:
-    """Return the device of every task that a solver finds, in one round of effort."""
-    report = solve(problem, solver=solver, seed=seed, effort=1)
+def assigned(problem: Problem, search: OrderSearch, seed: int) -> IntArray:
+    """Return the device of every task that the solver of a search finds, in one round of effort."""
+    left_s = search.stop.left_s if isinstance(search.stop, Deadline) else None
+    limit = None if left_s is None else max(left_s, SHORT_S)
+    report = solve(problem, solver=search.solver, seed=seed, effort=1, time_limit_s=limit)
     index = {name: k for k, name in enumerate(problem.topology.names)}
     return np.array([index[report.mapping[name]] for name in problem.tasks.names], np.int64)

@@ -108,7 +108,7 @@ class Trade:
         from tiger.pipeline.groups.traffic import rank_problem
 
         problem = rank_problem(self.layers, self.cluster, start.cuts or self._even(), self.degrees)
-        places = assigned(problem, self.search.solver, derived(self.search.seed, self.degrees.ranks))
+        places = assigned(problem, self.search, derived(self.search.seed, self.degrees.ranks))
         return self.judged(places.reshape(self.degrees.shape))
 
     def polished(self, best: Judged) -> Judged:
@@ -161,7 +161,12 @@ class Trade:
     def _estimates(self, prices: Prices, grids: IntArray) -> FloatArray:
         """Return estimates, in batches that stay in the cache."""
         batch = max(BATCH_RANKS // self.degrees.ranks, 1)
-        return np.concatenate([prices.estimates(grids[at : at + batch]) for at in range(0, len(grids), batch)])
+        found = np.full(len(grids), np.inf)
+        for at in range(0, len(grids), batch):
+            found[at : at + batch] = prices.estimates(grids[at : at + batch])
+            if self.search.stop():
+                break
+        return found
 
     def _judged(self, grid: IntArray, cuts: Cuts) -> Judged:
         """Return a grid with given cuts."""

@@ -185,20 +185,19 @@ class Lines:
 
 def _windows(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[IntArray, IntArray]:
     """Return the earliest begins of stages, a row for each limit, and the row of each device and place from the end."""
-    rows: dict[tuple[float, float, int], int] = {}
-    first: list[IntArray] = []
-    window = np.empty((cluster.size, min(cluster.size, layers.size)), np.int64)
     pinned = set(params.pinned.values())
-    for (device, after), _ in np.ndenumerate(window):
-        flying, memory = params.in_flight(after), float(cluster.memory_bytes[device])
-        key = (flying, memory, device if device in pinned else UNUSED)
-        if key not in rows:
-            rows[key] = len(first)
-            last = np.minimum(fitting(layers, memory, flying), admitted(layers.size, params.pinned, {device}))
+    own = [device if device in pinned else UNUSED for device in range(cluster.size)]
+    hosts, host = np.unique(np.stack([cluster.memory_bytes, own], axis=1), axis=0, return_inverse=True)
+    places = [params.in_flight(after) for after in range(min(cluster.size, layers.size))]
+    flights, flight = np.unique(places, return_inverse=True)
+    first = []
+    for memory, device in hosts.tolist():
+        for flying in flights.tolist():
+            last = np.minimum(fitting(layers, memory, flying), admitted(layers.size, params.pinned, {int(device)}))
             # A later start may hold more, where tied layers differ in state; then the earlier one is given up.
             last = np.minimum.accumulate(last[::-1])[::-1]
             first.append(np.searchsorted(last, np.arange(layers.size + 1)))
-        window[device, after] = rows[key]
+    window = host.ravel()[:, None] * len(flights) + flight.ravel()[None, :]
     return np.array(first), window
 
 

@@ -11,7 +11,6 @@ from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.states import WORK_LIMIT
 from tiger.pipeline.chain.walk import Line
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.groups.distances import seconds_per_byte
 from tiger.pipeline.groups.lines import Lines
 from tiger.pipeline.groups.polish import ROUGHLY, Polish
 from tiger.pipeline.groups.search import OrderSearch
@@ -61,7 +60,7 @@ def _turned(layers: Layers, cluster: Cluster, polish: Polish, best: Line, turn: 
     for step in range(STEPS):
         stress[int(np.argmax(polish.lines.loads_s(line.devices, line.cuts)))] *= STRESS ** (turn + step)
         problem = assignment_of(layers, cluster, line, stress)
-        places = assigned(problem, search.solver, derived(search.seed, turn, step))
+        places = assigned(problem, search, derived(search.seed, turn, step))
         found = polish.descended(polish.lines.cut(places.tolist(), np.inf, ROUGHLY))
         if found.bottleneck_s == np.inf or search.stop():
             break
@@ -80,5 +79,6 @@ def assignment_of(layers: Layers, cluster: Cluster, line: Line, stress: FloatArr
     # A message goes forward and one back, and both of its ends spend the time.
     volume = 2 * crossing * (stress[:-1] + stress[1:])
     traffic = sp.csr_array((volume, (np.arange(count - 1), np.arange(1, count))), shape=(count, count))
-    distance = seconds_per_byte(cluster, float(crossing.mean()) if count > 1 else 0.0)
+    size = max(float(crossing.mean()), 1.0) if count > 1 else 1.0
+    distance = cluster.table_s(size) / size
     return assignment(traffic, work * stress, distance, 1 / cluster.speed)

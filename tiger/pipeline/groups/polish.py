@@ -41,7 +41,7 @@ class Polish:
         low, high = self.lines.least_s, line.bottleneck_s * (1 - GAIN)
         orders = orders[self.lines.within(orders, np.full(len(orders), high))]
         for _ in range(HALVINGS):
-            if len(orders) < 2:
+            if len(orders) < 2 or self.search.stop():
                 break
             middle = (low + high) / 2 if high < np.inf else self._longest_s()
             reach = self.lines.within(orders, np.full(len(orders), middle))

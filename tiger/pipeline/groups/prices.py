@@ -8,7 +8,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.cluster import NO_LINK, Cluster
 from tiger.pipeline.layers import Layers
-from tiger.pipeline.stages import Workload, state_bytes
+from tiger.pipeline.stages import Workload, gradient_bytes, state_bytes
 
 SMALL, MISFIT = 1e-6, 10.0
 
@@ -86,7 +86,7 @@ class Prices:
         calls = np.maximum(layers.reductions, 1)
         sizes, which = np.unique(layers.reduced_bytes / calls, return_inverse=True)
         often = np.where(which[:, None] == np.arange(len(sizes)), calls[:, None], 0.0)
-        gradients = np.add.reduceat(layers.parameter_bytes, begins).reshape(-1, p).sum(axis=0) / t
+        gradients = gradient_bytes(layers, cuts, p) / t
         return cls(
             degrees=degrees,
             passes_s=np.add.reduceat(times, begins, axis=1) / t,

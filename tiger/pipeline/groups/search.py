@@ -3,10 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-
-def never() -> bool:
-    """Ask for no early end."""
-    return False
+from tiger.pipeline.chain.params import never
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

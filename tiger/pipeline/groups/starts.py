@@ -5,9 +5,8 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derived
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.groups.distances import seconds_per_byte
 
-WALKS, NEAR_BYTES = 16, 1e6
+WALKS, WALKED, NEAR_BYTES = 16, 512, 1e6
 
 
 def starts(cluster: Cluster, seed: int) -> IntArray:
@@ -19,8 +18,8 @@ def starts(cluster: Cluster, seed: int) -> IntArray:
     pace = np.bincount(machine, cluster.speed) / np.bincount(machine)
     fastest = np.argsort(-cluster.speed, kind="stable")
     together = np.lexsort((-cluster.speed, machine, -pace[machine]))
-    near = seconds_per_byte(cluster, NEAR_BYTES)
-    walks = [_walk(near, begin) for begin in range(min(cluster.size, WALKS))]
+    near = cluster.table_s(NEAR_BYTES) / NEAR_BYTES
+    walks = [_walk(near, begin) for begin in range(min(cluster.size, WALKS) if cluster.size <= WALKED else 0)]
     rng = np.random.default_rng(derived(seed, cluster.size))
     drawn = [rng.permutation(cluster.size) for _ in range(WALKS)]
     return np.array([np.arange(cluster.size), fastest, together, *walks, *drawn])

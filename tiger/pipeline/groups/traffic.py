@@ -9,7 +9,6 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.groups.assignment import assignment
-from tiger.pipeline.groups.distances import seconds_per_byte
 from tiger.pipeline.groups.prices import Degrees
 from tiger.pipeline.layers import Layers
 
@@ -35,7 +34,8 @@ def rank_problem(layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degree
     traffic = sp.csr_array((volume, (source, target)), shape=(degrees.ranks, degrees.ranks))
     spent = np.add.reduceat(layers.forward_s + layers.backward_s, np.array(cuts[:-1]))
     work = _per_position(spent, degrees.pipeline) * degrees.microbatches / degrees.tensor
-    distance = seconds_per_byte(cluster, _middle(message, volume))
+    size = max(_middle(message, volume), 1.0)
+    distance = cluster.table_s(size) / size
     return assignment(traffic, np.repeat(work, degrees.data * degrees.tensor), distance, 1 / cluster.speed)
 
 

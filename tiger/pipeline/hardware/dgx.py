@@ -10,8 +10,8 @@ from tiger.pipeline.hardware.connection import Affine
 from tiger.pipeline.hardware.device import DeviceType
 from tiger.pipeline.hardware.fleet import Fleet, MachineType
 from tiger.pipeline.hardware.nvidia import LANES, RATES
-from tiger.topologies.trees import DGX_GPUS
 
+GPUS = 8
 # What NCCL reckons with for a message over the network (src/graph/tuning.cc), in seconds.
 NETWORK_LATENCY_S = 14e-6
 # NVLinks between the V100s of a DGX-1 (NVIDIA DGX-1 with Tesla V100 System Architecture, WP-08437-002): six for each,
@@ -43,14 +43,14 @@ KINDS: Mapping[str, MachineKind] = {
     "dgx": MachineKind(
         syntax="dgx:n",
         description="n DGX H100 machines of 8 GPUs of 80 GB, 450 GB/s within and 50 GB/s between machines",
-        machine=MachineType(devices=DGX_GPUS, device=DeviceType(memory_bytes=80e9), inside=_lanes(18)),
+        machine=MachineType(devices=GPUS, device=DeviceType(memory_bytes=80e9), inside=_lanes(18)),
         network=Affine(50e9, NETWORK_LATENCY_S),
     ),
     # NVIDIA DGX A100 datasheet: 12 NVLinks a GPU through NVSwitch, 8 ports of 200 Gb/s.
     "dgx-a100": MachineKind(
         syntax="dgx-a100:n",
         description="n DGX A100 machines of 8 GPUs of 80 GB, 300 GB/s within and 25 GB/s between machines",
-        machine=MachineType(devices=DGX_GPUS, device=DeviceType(memory_bytes=80e9), inside=_lanes(12)),
+        machine=MachineType(devices=GPUS, device=DeviceType(memory_bytes=80e9), inside=_lanes(12)),
         network=Affine(25e9, NETWORK_LATENCY_S),
     ),
     # Four ports of 100 Gb/s, each shared by two GPUs.
@@ -58,7 +58,7 @@ KINDS: Mapping[str, MachineKind] = {
         syntax="dgx-1v:n",
         description="n DGX-1 machines of 8 V100 of 32 GB: 25 or 50 GB/s by NVLink, 10 GB/s else, 12.5 GB/s between",
         machine=MachineType(
-            devices=DGX_GPUS,
+            devices=GPUS,
             device=DeviceType(memory_bytes=32e9),
             inside=RATES["SYS"],
             links={pair: _lanes(count) for pair, count in DGX_1V_LANES.items()},

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.files import read_json
+from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.formats.values import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster

@@ -4,12 +4,13 @@ With h hidden, f the width of a feed-forward block of g matrices (3 with a gate,
 goes through, d the width of its keys, V the vocabulary, and microbatches of b sequences of s tokens, a forward pass is
 
 .. math::
-    F_{layer} &= 2 b s (2 h^2 + 2 h d + g k h f + h E) + 4 b s^2 h \\
+    F_{layer} &= 2 b s (2 h^2 + 2 h d + g k h f + h E) + 4 c b s^2 h \\
     F_{head} &= 2 b s h V
 
-FLOP, where E is 0 without experts: 24 b s h^2 (1 + s / 6h) for a GPT with f = 4h (Narayanan et al., SC 2021,
-arXiv:2104.04473). A backward pass does twice that, of which the first term once for gradients of weights (Qi et al.,
-ICLR 2024, arXiv:2401.10241).
+FLOP, where E is 0 without experts: 24 b s h^2 (1 + c s / 6h) for a GPT with f = 4h. With full attention c is 1, as in
+Narayanan et al., SC 2021, arXiv:2104.04473; flash attention leaves out the half that is masked, so that c is 1/2, as
+in Dao, arXiv:2307.08691, and in what later versions of Megatron-LM count. A backward pass does twice that, of which the
+first term once for gradients of weights (Qi et al., ICLR 2024, arXiv:2401.10241).
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from tiger.pipeline.models.shape import Shape
 
 NUMBER_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
 LOGIT_BYTES = 4
+# Of the scores of a token with every other, those that are computed.
+COMPUTED = {"flash": 0.5, "full": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +56,7 @@ def decoder_of(shape: Shape) -> Part:
     return Part(
         # A multiplication and an addition for every weight and token.
         weight_flops=2.0 * shape.tokens * (attention + shape.active * matrix + router),
-        other_flops=4.0 * shape.tokens * shape.sequence * shape.hidden,
+        other_flops=4.0 * COMPUTED[shape.attention] * shape.tokens * shape.sequence * shape.hidden,
         parameters=attention + max(experts, 1) * (matrix + _block_biases(shape)) + router + _rest(shape),
         held_bytes=_held(shape),
         reduced_bytes=2 * sent_bytes(shape),
@@ -72,6 +75,11 @@ def head_of(shape: Shape) -> Part:
         reduced_bytes=(sent_bytes(shape) + 3 * LOGIT_BYTES * shape.tokens) / 2,
         reductions=2,
     )
+
+
+def cached_bytes(shape: Shape) -> int:
+    """Return the bytes of the keys and values of all tokens in a layer of the decoder."""
+    return 2 * shape.tokens * shape.key_value * NUMBER_BYTES[shape.dtype]
 
 
 def sent_bytes(shape: Shape) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats.files import read_json
+from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.formats.values import shown
 from tiger.pipeline.layers import Layers

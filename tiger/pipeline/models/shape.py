@@ -27,9 +27,13 @@ class Shape:
     holds as many feed-forward blocks, of which a token goes through `top_k` (default: 2, or 1 of 1).
     `gated` shapes are built like Llama: a gate beside the feed-forward block, no biases, no learned positions, no
     dropout, norms without shift; others like GPT, with all of those. `tied` (default: not gated) shares the matrix of
-    the embedding with the head.
+    the embedding with the head. `attention` that is flash computes the half of the scores that a token may see, and
+    holds none; full computes and holds all of them.
+    `serve` makes a model that answers instead of learning: there is no backward pass and nothing is held for one, and
+    the state is weights and the keys and values of `batch` x `sequence` tokens, the most that are answered at once.
     `flops` is what a device of speed 1 achieves a second: by default 4e14, two fifths of the 989e12 that an H100 can
-    do in 16 bits, and half of it in fp32. Raises InputError that names the key.
+    do in 16 bits, and half of it in fp32; the same of an A100 is 1.25e14, of a V100 5e13. Raises InputError that names
+    the key.
     """
 
     layers: int
@@ -46,6 +50,7 @@ class Shape:
     tied: bool | None = None
     dtype: Precision = "bf16"
     attention: Attention = "flash"
+    serve: bool = False
     flops: float | None = None
 
     def __post_init__(self) -> None:
@@ -59,6 +64,7 @@ class Shape:
         _check_choice("attention", self.attention, get_args(Attention))
         flag(f"{FIELD}/gated", self.gated)
         flag(f"{FIELD}/tied", self.shared)
+        flag(f"{FIELD}/serve", self.serve)
         if not PACE_LIMITS[0] <= positive(f"{FIELD}/flops", self.pace) <= PACE_LIMITS[1]:
             raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {shown(self.pace)}")
         _check_divides("heads", self.heads, "hidden", self.hidden)

@@ -8,7 +8,7 @@ from tiger.formats.values import shown
 from tiger.pipeline.models.shape import FIELD, Shape
 
 PREFIX = "transformer:"
-SYNTAX = f"{PREFIX}layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
+SYNTAX = f"{PREFIX}layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048,flops=4e14"
 KEYS = tuple(field.name for field in fields(Shape))
 REQUIRED = tuple(field.name for field in fields(Shape) if field.default is MISSING)
 _FLAGS = {"true": True, "false": False}

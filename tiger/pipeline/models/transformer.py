@@ -9,6 +9,7 @@ from tiger.model.arrays import FloatArray
 from tiger.pipeline.layers import LayerKind, Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, check_size
 from tiger.pipeline.models.parts import NUMBER_BYTES, decoder_of, embedding_of, head_of, sent_bytes
+from tiger.pipeline.models.serving import served
 from tiger.pipeline.models.shape import FIELD, Shape
 
 # Weights, gradients and Adam's fp32 copies as Megatron Core adds them up: gradients are fp32 with bf16, both with fp16.
@@ -33,7 +34,8 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
 
     What is held for a microbatch assumes sequence parallelism, so that each of t tensor-parallel ranks has a t-th of
     it. The state is that of Adam, of which nothing is shared out among replicas: 18 bytes a parameter in bf16, 20 in
-    fp16, 16 in fp32. Experts stay with their layer. O(L). Raises InputError for more than `max_layers`.
+    fp16, 16 in fp32. Experts stay with their layer. A shape to `serve` does none of the training. O(L). Raises
+    InputError for more than `max_layers`.
 
     Source: Korthikanti et al., MLSys 2023, arXiv:2205.05198.
     """
@@ -44,8 +46,8 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
     # Whole numbers may be beyond 2**63 here.
     parameters = np.array([part.parameters for part in parts], np.float64)
     layer: LayerKind = "layer"
-    return Layers(
-        names=("embedding", *(f"decoder.layers.{k}" for k in range(shape.layers)), "output_layer"),
+    layers = Layers(
+        names=module_names(shape.layers),
         forward_s=forward_flops / shape.pace,
         backward_s=2 * forward_flops / shape.pace,
         weight_s=weight_flops / shape.pace,
@@ -59,6 +61,18 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
         tied=((0, shape.layers + 1),) if shape.shared else (),
         sliced=True,
     )
+    return served(layers, shape) if shape.serve else layers
+
+
+def module_names(decoders: int) -> tuple[str, ...]:
+    """Return what layers made of a shape are called: what Megatron-LM calls its modules."""
+    return ("embedding", *(f"decoder.layers.{k}" for k in range(decoders)), "output_layer")
+
+
+def made_of_shape(layers: Layers) -> bool:
+    """Tell whether layers are called what those made of a shape are, so that nobody has named a module."""
+    kinds = ("embedding", *("layer",) * (layers.size - 2), "head")
+    return layers.sliced and layers.kinds == kinds and layers.modules == module_names(layers.size - 2)
 
 
 def parameter_count(shape: Shape) -> int:
@@ -69,7 +83,7 @@ def parameter_count(shape: Shape) -> int:
 
 
 def volumes(shape: Shape, *, tensor: int = 1, pipeline: int = 1, data: int = 1, microbatches: int = 1) -> Volumes:
-    r"""Return what a tensor- x pipeline- x data-parallel iteration sends, with m microbatches a replica.
+    r"""Return what a tensor- x pipeline- x data-parallel iteration of training sends, m microbatches a replica.
 
     To all-reduce B bytes, r ranks of a ring send 2 (r - 1) B in all, just under the 2 B each of the source. With S the
     bytes that one layer hands to the next, W those of the weights, and M those of a matrix that two stages share:

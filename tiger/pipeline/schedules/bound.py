@@ -84,7 +84,7 @@ def _lines(floors: Floors, schedule: Schedule, positions: int, microbatches: int
         lines.append((np.where(usable, floors.work_s[-1], 0.0), np.where(usable, rest, m)))
     elif schedule == "zero-bubble":
         # The last position waits for every forward pass of the first microbatch but its own.
-        last = before == positions - 1
+        last = (before == positions - 1) & (m > share)
         lines.append((np.where(last, floors.forward_s[-1], 0.0), np.where(last, m - share, m)))
     return lines
 

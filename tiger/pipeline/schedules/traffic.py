@@ -7,6 +7,7 @@ import numpy as np
 
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.plan import Plan
+from tiger.pipeline.stages import gradient_bytes
 
 Link = tuple[int, int]
 
@@ -46,7 +47,7 @@ def _add_gradients(sent: dict[Link, float], layers: Layers, plan: Plan) -> None:
     """Add what replicas all-reduce, and what the stages that hold tied layers do."""
     cuts, grid = np.array(plan.cuts), plan.grid
     replicas, tensor = grid.shape[1:]
-    parameters = np.add.reduceat(layers.parameter_bytes, cuts[:-1]).reshape(-1, plan.positions).sum(axis=0) / tensor
+    parameters = gradient_bytes(layers, plan.cuts, plan.positions) / tensor
     for position, size in enumerate(parameters.tolist()):
         for t in range(tensor):
             _add_ring(sent, grid[position, :, t].tolist(), size)

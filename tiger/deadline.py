@@ -1,0 +1,33 @@
+"""When a solve has to end."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """Say when a solve has to end, by the system's monotonic clock in seconds; None for never.
+
+    It can be sent to other processes and machines, by the seconds left.
+    """
+
+    at_s: float | None
+
+    def __reduce__(self) -> tuple[Callable[[float | None], "Deadline"], tuple[float | None]]:
+        """Return how to make it again on another clock."""
+        return _after, (self.left_s,)
+
+    @property
+    def left_s(self) -> float | None:
+        """Return the seconds left, None where there is no end."""
+        return None if self.at_s is None else self.at_s - time.monotonic()
+
+    def __call__(self) -> bool:
+        """Tell whether time is up."""
+        return self.at_s is not None and time.monotonic() >= self.at_s
+
+
+def _after(seconds: float | None) -> Deadline:
+    """Return the deadline in so many seconds."""
+    return Deadline(None if seconds is None else time.monotonic() + seconds)

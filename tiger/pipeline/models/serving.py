@@ -1,0 +1,36 @@
+"""Transformers that answer instead of learning: one pass, weights, and the keys and values of what is answered."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.parts import NUMBER_BYTES, cached_bytes
+from tiger.pipeline.models.shape import Shape
+
+PASSES = 2
+
+
+def served(layers: Layers, shape: Shape) -> Layers:
+    """Return the layers of a shape as they are served: no backward pass, no gradients, no optimizer, nothing in flight.
+
+    Tokens are made one by one, so that the head works for every token as the other layers do; its ranks gather their
+    shares of the numbers of the vocabulary. Nothing is all-reduced among replicas. O(L).
+    """
+    nothing = np.zeros(layers.size)
+    decoder = np.array([kind == "layer" for kind in layers.kinds])
+    head = np.array([kind == "head" for kind in layers.kinds])
+    # To gather takes half as long as to all-reduce, and what a pass sends is counted in each of two.
+    gathered = shape.tokens * shape.vocabulary * NUMBER_BYTES[shape.dtype] / 2 / PASSES
+    reduced = np.where(decoder, layers.reduced_bytes / PASSES, layers.reduced_bytes)
+    return replace(
+        layers,
+        backward_s=nothing,
+        weight_s=nothing,
+        parameter_bytes=nothing,
+        state_bytes=layers.parameter_bytes + decoder * float(cached_bytes(shape)),
+        held_bytes=nothing,
+        crossing_bytes=layers.crossing_bytes / PASSES,
+        reduced_bytes=np.where(head, gathered, reduced),
+        reductions=np.ones(layers.size),
+    )

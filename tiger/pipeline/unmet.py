@@ -1,0 +1,55 @@
+"""Why there is no plan, as far as that is known."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tiger.pipeline.chain.params import LineParams
+from tiger.pipeline.chain.shortfall import shortfall
+from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.params import PlaceParams
+from tiger.violation import Violation
+
+UNDECIDED = "no plan was found that fits, nor a proof that there is none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closest:
+    """Hold how many stages a position has, the most positions, and what the closest plan lacks in all, if known."""
+
+    virtual: int
+    positions: int
+    lacking_bytes: float | None
+
+
+def unmet(layers: Layers, cluster: Cluster, params: PlaceParams, line: LineParams, closest: Closest) -> Violation:
+    """Return what cannot be met, exact for one device and stage a position; "undecided" where nothing is proved."""
+    if closest.virtual > 1:
+        short = "" if closest.lacking_bytes is None else f"; the closest one lacks {closest.lacking_bytes:,.0f} bytes"
+        return Violation(kind="undecided", message=UNDECIDED + short)
+    if params.tensor * params.data == 1:
+        found = shortfall(layers, cluster, line)
+    else:
+        found = shortfall(layers, _merged(cluster, params, closest.positions), replace(line, pinned={}))
+    if found is None:
+        return Violation(kind="undecided", message=UNDECIDED)
+    # Ranks share what a group lacks.
+    return replace(found, missing_bytes=-(-found.missing_bytes // params.tensor)).violation
+
+
+def _merged(cluster: Cluster, params: PlaceParams, positions: int) -> Cluster:
+    """Return a cluster of as many devices as groups, as large as groups get, and all linked.
+
+    Groups of the largest devices first hold at least what any others would, so that what fits in none of them fits
+    nowhere.
+    """
+    ranks = params.tensor * params.data
+    largest = np.sort(cluster.memory_bytes)[::-1][: positions * ranks].reshape(positions, ranks)
+    return Cluster(
+        names=tuple(f"group {k}" for k in range(positions)),
+        speed=np.ones(positions),
+        memory_bytes=largest.min(axis=1) * params.tensor,
+        curves=(Curve.affine(1.0, 0.0),),
+        link=np.zeros((positions, positions), np.int64),
+    )
