@@ -24,7 +24,7 @@ def layers() -> Layers:
         reduced_bytes=np.full(4, 6.0),
         reductions=np.full(4, 2.0),
         tied=((0, 3),),
-        sliced=True,
+        slices=0,
     )
 
 

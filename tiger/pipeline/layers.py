@@ -26,7 +26,8 @@ class Layers:
     `tied` names groups of layers that share the parameters of the first of them: a stage that holds several holds
     them once, and stages that each hold one all-reduce the gradient once in an iteration.
     `kinds` say what a system makes of a layer (default: all "layer"), `modules` what its code calls it (default: its
-    name). `sliced` says that the layers can be cut among tensor-parallel ranks.
+    name). `slices` is what the number of tensor-parallel ranks
+    has to divide: 1 where layers cannot be cut, 0 where any number will do.
     """
 
     names: tuple[str, ...]
@@ -42,7 +43,7 @@ class Layers:
     kinds: tuple[LayerKind, ...] = ()
     modules: tuple[str, ...] = ()
     tied: tuple[tuple[int, ...], ...] = ()
-    sliced: bool = False
+    slices: int = 1
 
     def __post_init__(self) -> None:
         """Check every bound, fill the defaults in and make the arrays read-only; raise InputError naming the field."""

@@ -25,7 +25,7 @@ def chain() -> Layers:
         backward_s=np.full(4, 2.0),
         parameter_bytes=np.full(4, 10.0),
         crossing_bytes=np.array([0.0, 5.0, 5.0, 5.0, 0.0]),
-        sliced=True,
+        slices=0,
     )
 
 

@@ -1,5 +1,7 @@
 """What a caller may ask of a placement."""
 
+from dataclasses import replace
+
 import pytest
 
 from tiger.errors import InputError
@@ -110,3 +112,11 @@ def test_layers_that_cannot_be_cut_have_one_rank(chain: Layers, pair: Cluster) -
     with pytest.raises(InputError, match="tensor: expected 1, as the layers of this model cannot be cut, got 2"):
         check_fit(Asked(whole, pair, PlaceParams(tensor=2)))
     check_fit(Asked(chain, pair, PlaceParams(tensor=2, pinned={"a": "y"})))
+
+
+def test_ranks_have_to_divide_what_is_cut(chain: Layers, pair: Cluster) -> None:
+    """Sixteen heads are not cut among three ranks."""
+    shaped = replace(chain, slices=16)
+    with pytest.raises(InputError, match="tensor: expected a divisor of 16, as heads and feed-forward block are cut"):
+        check_fit(Asked(shaped, pair, PlaceParams(tensor=3)))
+    check_fit(Asked(shaped, pair, PlaceParams(tensor=2)))

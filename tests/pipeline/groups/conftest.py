@@ -93,7 +93,7 @@ def transformer(layers: int = 12, hidden: int = 1024) -> Layers:
         reduced_bytes=np.array([sent, *[2 * sent] * layers, 0.0]),
         reductions=np.array([1.0, *[2.0] * layers, 0.0]),
         tied=((0, layers + 1),),
-        sliced=True,
+        slices=0,
     )
 
 

@@ -27,7 +27,7 @@ def test_times_are_milliseconds_and_sizes_bytes():
     assert layers.held_bytes.tolist() == [8, 5]
     assert (layers.parameter_bytes == layers.state_bytes).all()
     assert layers.state_bytes.tolist() == [3, 3]
-    assert not layers.sliced
+    assert layers.slices == 1
 
 
 def test_activations_of_a_list_are_summed():

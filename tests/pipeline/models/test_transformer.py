@@ -39,7 +39,7 @@ def test_layers_are_embedding_decoder_and_head():
     layers = layers_of_shape(Shape(**SMALL))
     assert layers.names == layers.modules == ("embedding", "decoder.layers.0", "decoder.layers.1", "output_layer")
     assert layers.kinds == ("embedding", "layer", "layer", "head")
-    assert (layers.tied, layers.sliced) == (((0, 3),), True)
+    assert (layers.tied, layers.slices) == (((0, 3),), 4)
     assert layers.crossing_bytes.tolist() == [0, 96, 96, 96, 0]
     assert layers.reduced_bytes.tolist() == [48, 192, 192, 84]
     assert layers.reductions.tolist() == [1, 2, 2, 2]
@@ -150,4 +150,4 @@ def test_layers_of_a_shape_are_known_by_their_names():
     assert made_of_shape(layers)
     assert not made_of_shape(replace(layers, modules=("embedding", "h.0", "h.1", "output_layer")))
     assert not made_of_shape(replace(layers, kinds=("layer",) * 4))
-    assert not made_of_shape(replace(layers, sliced=False))
+    assert not made_of_shape(replace(layers, slices=1))

@@ -43,13 +43,13 @@ def test_replicas_all_reduce_their_gradients_once():
 def test_tensor_parallel_ranks_all_reduce_in_both_passes():
     """Tests two ranks, 4 x 3 bytes reduced in each pass of two microbatches, both ways; gradients stay local."""
     plan = Plan(cuts=(0, 4), grid=np.array([[[0, 1]]]))
-    assert link_traffic(four_layers(reduced_bytes=np.full(4, 3.0), sliced=True), plan, 2) == {(0, 1): 2 * 4 * 12.0}
+    assert link_traffic(four_layers(reduced_bytes=np.full(4, 3.0), slices=0), plan, 2) == {(0, 1): 2 * 4 * 12.0}
 
 
 def test_tensor_parallel_ranks_send_shares_to_their_counterparts():
     """Tests two stages of two ranks each: half of 2 bytes, forth and back."""
     plan = Plan(cuts=(0, 2, 4), grid=np.array([[[0, 1]], [[2, 3]]]))
-    assert link_traffic(four_layers(sliced=True), plan, 5) == {(0, 2): 10.0, (1, 3): 10.0}
+    assert link_traffic(four_layers(slices=0), plan, 5) == {(0, 2): 10.0, (1, 3): 10.0}
 
 
 def test_tied_layers_all_reduce_between_their_stages():

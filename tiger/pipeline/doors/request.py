@@ -52,8 +52,11 @@ def checked(params: PlaceParams, mode: str = "chain") -> PlaceParams:
 def check_fit(asked: Asked) -> None:
     """Raise InputError that names a parameter which this model or this cluster does not go with."""
     params, layers, cluster = asked.params, asked.layers, asked.cluster
-    if params.tensor > 1 and not layers.sliced:
+    if params.tensor > 1 and layers.slices == 1:
         raise InputError("tensor", f"expected 1, as the layers of this model cannot be cut, got {params.tensor}")
+    if layers.slices and layers.slices % params.tensor:
+        divisor = f"expected a divisor of {layers.slices}, as heads and feed-forward block are cut"
+        raise InputError("tensor", f"{divisor}, got {params.tensor}")
     sizes = {"tensor": params.tensor, "data": params.data, "pipeline": params.pipeline or 1}
     wanted = sizes["tensor"] * sizes["data"] * sizes["pipeline"]
     if wanted > cluster.size:

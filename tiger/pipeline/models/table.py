@@ -145,5 +145,5 @@ def _layers(rows: Sequence[Row], names: Mapping[str, int], ends: Ends, tied: lis
         kinds=tuple(kind_of(k, rows[k]) for k in order),
         modules=tuple(node_name(f"model/layers/{k}/module", rows[k].get("module", labels[k])) for k in order),
         tied=tuple(tuple(place[group].tolist()) for group in tied),
-        sliced=any("reduced_bytes" in row for row in rows),
+        slices=0 if any("reduced_bytes" in row for row in rows) else 1,
     )

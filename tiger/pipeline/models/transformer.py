@@ -1,5 +1,6 @@
 """Transformers described by their shape: their layers, and what they send in an iteration."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +60,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
         reductions=np.array([part.reductions for part in parts], np.float64),
         kinds=("embedding", *(layer,) * shape.layers, "head"),
         tied=((0, shape.layers + 1),) if shape.shared else (),
-        sliced=True,
+        slices=math.gcd(shape.heads, shape.width),
     )
     return served(layers, shape) if shape.serve else layers
 
@@ -72,7 +73,7 @@ def module_names(decoders: int) -> tuple[str, ...]:
 def made_of_shape(layers: Layers) -> bool:
     """Tell whether layers are called what those made of a shape are, so that nobody has named a module."""
     kinds = ("embedding", *("layer",) * (layers.size - 2), "head")
-    return layers.sliced and layers.kinds == kinds and layers.modules == module_names(layers.size - 2)
+    return layers.slices != 1 and layers.kinds == kinds and layers.modules == module_names(layers.size - 2)
 
 
 def parameter_count(shape: Shape) -> int:
