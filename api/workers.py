@@ -74,7 +74,7 @@ def _warm_up(server: int) -> None:
     """Tie this process to the server, then load everything that a solve needs."""
     _tie(server)
     import tiger.api.assignment
-    import tiger.pipeline.doors.door  # noqa: F401
+    import tiger.pipeline.doors.door  # noqa: F401 (loaded ahead of the first request)
     from tiger.circuits.warm import warm as warm_circuits
     from tiger.solvers.warm import warm
 

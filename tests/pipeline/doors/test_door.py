@@ -58,7 +58,7 @@ def test_models_and_clusters_have_many_forms(
     monkeypatch.chdir(tmp_path)
     Path("m.json").write_text(json.dumps(MODEL))
     Path("c.json").write_text(json.dumps(CLUSTER))
-    report = place(model, cluster, pipeline=2)  # type: ignore[arg-type]
+    report = place(model, cluster, pipeline=2)
     assert len(engine) == 1
     assert report.feasible != bool(report.violations)
 
@@ -67,9 +67,9 @@ def test_models_and_clusters_have_many_forms(
 def test_other_types_are_the_callers_fault(chain: Layers, pair: Cluster, wrong: object) -> None:
     """They are no input."""
     with pytest.raises(TypeError, match="expected model as Layers, a path, a SPEC or a document, got"):
-        place(wrong, pair)  # type: ignore[arg-type]
+        place(wrong, pair)
     with pytest.raises(TypeError, match="expected cluster as a Cluster, a path, a SPEC or a document, got"):
-        place(chain, wrong)  # type: ignore[arg-type]
+        place(chain, wrong)
 
 
 def layer(**fields: object) -> dict[str, object]:
@@ -106,7 +106,7 @@ def layer(**fields: object) -> dict[str, object]:
 def test_bad_models_and_clusters_are_named(model: object, cluster: object, field: str) -> None:
     """By the field at fault, before anything is placed."""
     with pytest.raises(InputError, match=r"expected|cannot read") as caught:
-        place(model, cluster)  # type: ignore[arg-type]
+        place(model, cluster)
     assert caught.value.field.startswith(field)
 
 

@@ -72,9 +72,9 @@ def test_violations_and_links_are_listed() -> None:
         ({"schedule": "1f1b", "iteration_s": 8.0, "iteration_bound_s": 8.0, "bottleneck_s": 5.0}, True),
     ],
 )
-def test_optimal_is_what_meets_its_bound(fields: dict[str, object], optimal: bool) -> None:  # noqa: FBT001
+def test_optimal_is_what_meets_its_bound(fields: dict[str, object], optimal: bool) -> None:  # noqa: FBT001 (a case, not a mode)
     """The iteration with a schedule, else the bottleneck."""
-    assert replace(REPORT, **fields).optimal is optimal  # type: ignore[arg-type]
+    assert replace(REPORT, **fields).optimal is optimal
 
 
 def test_nothing_is_emitted_without_a_plan() -> None:

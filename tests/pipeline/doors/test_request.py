@@ -40,7 +40,7 @@ from tiger.pipeline.params import PlaceParams
 def test_bad_values_are_named(name: str, value: object) -> None:
     """Every one by its argument."""
     with pytest.raises(InputError, match="expected") as caught:
-        checked(PlaceParams(**{name: value}))  # type: ignore[arg-type]
+        checked(PlaceParams(**{name: value}))
     assert caught.value.field == name
 
 
@@ -48,13 +48,13 @@ def test_bad_values_are_named(name: str, value: object) -> None:
 def test_pins_are_a_mapping(pinned: object) -> None:
     """Another type is an error of the caller's code."""
     with pytest.raises(TypeError, match="expected pinned as a mapping from layer to device"):
-        checked(PlaceParams(pinned=pinned))  # type: ignore[arg-type]
+        checked(PlaceParams(pinned=pinned))
 
 
 def test_a_solver_has_a_name() -> None:
     """A sampler itself is none."""
     with pytest.raises(TypeError, match="solver: expected a name, got 5"):
-        checked(PlaceParams(solver=5))  # type: ignore[arg-type]
+        checked(PlaceParams(solver=5))
 
 
 def test_other_modes_are_refused() -> None:

@@ -43,6 +43,6 @@ def deploy() -> Deploy:
             link=np.zeros((size, size), np.int64),
         )
         defaults = {"layers": transformer(cuts[-1] - 2, head), "cluster": cluster}
-        return Deployment(plan=Plan(cuts=cuts, grid=places), **(defaults | fields))  # type: ignore[arg-type]
+        return Deployment(plan=Plan(cuts=cuts, grid=places), **(defaults | fields))
 
     return make

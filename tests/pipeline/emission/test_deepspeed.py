@@ -63,7 +63,7 @@ def test_the_pasted_class_sets_what_deepspeed_reads(deploy: Deploy) -> None:
 
     scope: dict[str, object] = {"PipelineModule": PipelineModule}
     exec(written(deploy((0, 3, 5))).replace("from deepspeed.pipe import PipelineModule", ""), scope)
-    module = scope["PlacedPipelineModule"]()  # type: ignore[operator]
+    module = scope["PlacedPipelineModule"]()
     module._partition_layers()
     assert (module.parts, bounds) == ([0, 3, 5], {"start": 3, "stop": 5})
 

@@ -45,7 +45,7 @@ def test_a_model_without_kinds_has_no_decoder_layers(deploy: Deploy, kinds: tupl
     """Nobody said what its layers are."""
     made = deploy((0, 2, 4))
     with pytest.raises(InputError, match="emit: expected a model that says which layers are decoder layers"):
-        _ = replace(made, layers=replace(made.layers, kinds=kinds)).decoder_counts  # type: ignore[arg-type]
+        _ = replace(made, layers=replace(made.layers, kinds=kinds)).decoder_counts
 
 
 def test_ranks_are_tensor_then_data_then_pipeline(deploy: Deploy) -> None:

@@ -155,7 +155,7 @@ def test_a_schedule_that_megatron_does_not_have_is_a_comment(deploy: Deploy, sch
 
 
 @pytest.mark.parametrize(("tied", "flags"), [(True, 0), (False, 1)])
-def test_ends_of_a_shape_that_are_not_tied_are_a_flag(deploy: Deploy, tied: bool, flags: int) -> None:  # noqa: FBT001
+def test_ends_of_a_shape_that_are_not_tied_are_a_flag(deploy: Deploy, tied: bool, flags: int) -> None:  # noqa: FBT001 (a case, not a mode)
     """Megatron-LM ties them without."""
     shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=4, tied=tied)
     text = written(replace(deploy((0, 2, 4)), layers=layers_of_shape(shape)))
@@ -186,7 +186,7 @@ def test_what_a_layout_cannot_say_is_refused(deploy: Deploy, cuts: tuple[int, ..
     """It has one E in front and one L at the end."""
     made = deploy(cuts)
     named = {"E": "embedding", "t": "layer", "m": "mtp", "L": "head"}
-    layers = replace(made.layers, kinds=tuple(named[kind] for kind in kinds))  # type: ignore[misc]
+    layers = replace(made.layers, kinds=tuple(named[kind] for kind in kinds))
     with pytest.raises(InputError, match=reason) as caught:
         written(replace(made, layers=layers))
     assert caught.value.field == "emit"

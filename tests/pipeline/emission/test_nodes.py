@@ -14,7 +14,7 @@ Deploy = Callable[..., Deployment]
 
 def on_machines(made: Deployment, *machines: int, **fields: object) -> Deployment:
     """Return a deployment whose devices are on the machines given."""
-    return replace(made, cluster=replace(made.cluster, machine=np.array(machines), **fields))  # type: ignore[arg-type]
+    return replace(made, cluster=replace(made.cluster, machine=np.array(machines), **fields))
 
 
 def test_one_machine_in_its_order_needs_no_line(deploy: Deploy) -> None:

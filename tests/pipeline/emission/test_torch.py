@@ -31,7 +31,7 @@ def test_a_plan_is_written(deploy: Deploy) -> None:
 
 @settings(max_examples=30)
 @given(st.sets(st.integers(1, 19), min_size=1, max_size=7), st.booleans())
-def test_a_plan_comes_back(deploy: Deploy, inner: set[int], looped: bool) -> None:  # noqa: FBT001
+def test_a_plan_comes_back(deploy: Deploy, inner: set[int], looped: bool) -> None:  # noqa: FBT001 (a case, not a mode)
     """With virtual stages too."""
     cuts = (0, *sorted(inner), 20)
     made = deploy(cuts, [[[0]]] if looped else None)

@@ -36,7 +36,7 @@ def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: i
     """With the devices of every replica in the order of its ranks."""
     cuts = (0, *sorted(inner), 20)
     order = list(range((len(cuts) - 1) * data * tensor))
-    random.shuffle(order)  # type: ignore[attr-defined]
+    random.shuffle(order)
     grid = np.array(order).reshape(-1, data, tensor)
     split = parsed(written(deploy(cuts, grid)))
     assert sum(split.partition) == 18

@@ -12,7 +12,7 @@ from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.schedules import cutbound
-from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s, ordered_bound_s
+from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s
 from tiger.pipeline.schedules.simulator import iteration_s
 from tiger.pipeline.stages import position_of, workloads
 
@@ -69,10 +69,9 @@ def test_no_cut_beats_the_bounds(schedule, seed, positions, groups):
     rng, m = np.random.default_rng(seed), positions * groups
     layers = chain(rng.lognormal(0, 0.5, 7), rng.random(6) * rng.choice([0.0, 1.0]))
     cluster = line_of(*rng.choice([1.0, 2.0], positions))
-    each, every = leasts_of(layers, cluster)
+    _, every = leasts_of(layers, cluster)
     best = best_of(layers, cluster, schedule, m)
     assert cut_bounds_s(every, schedule, positions, m)[-1] <= best * (1 + 1e-12)
-    assert ordered_bound_s(each, schedule, m) <= best * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(("schedule", "exact"), [("gpipe", 45), ("1f1b", 45), ("zero-bubble", 39)])
@@ -95,13 +94,6 @@ def test_messages_count_at_both_ends():
     assert best_of(layers, cluster, "1f1b", 10) == 53.0
 
 
-def test_prices_of_places_make_the_bound_larger():
-    """Tests a slow device behind a fast one: 2 layers of 3 s, the second at half the speed."""
-    each, every = leasts_of(chain([1, 1]), line_of(1, 0.5))
-    assert cut_bounds_s(every, "1f1b", 2, 5)[1] == 18.0
-    assert ordered_bound_s(each, "1f1b", 5) == 33.0
-
-
 def test_the_largest_passes_of_gpipe_may_be_of_two_stages():
     """Tests forward passes of 1 s and 3 s, backward ones of 5 s and 1 s: 10 + 9 (3 + 5) s in ten microbatches."""
     layers, cluster = chain([1, 3]), line_of(1, 1)
@@ -115,11 +107,10 @@ def test_the_largest_passes_of_gpipe_may_be_of_two_stages():
 def test_too_many_layers_have_a_weaker_bound(monkeypatch, limit):
     """Tests the limits of memory and of work: nothing is claimed beyond them."""
     layers, cluster = chain([1, 3]), line_of(1, 1)
-    each, every = leasts_of(layers, cluster)
+    _, every = leasts_of(layers, cluster)
     best = cut_bounds_s(every, "gpipe", 2, 10)[1]
     monkeypatch.setattr(cutbound, limit, 1)
     assert cut_bounds_s(every, "gpipe", 2, 10)[1] <= best
-    assert ordered_bound_s(each, "gpipe", 10) <= best
 
 
 def test_devices_without_links_send_in_no_time():

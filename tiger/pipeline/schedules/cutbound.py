@@ -72,23 +72,6 @@ def cut_bounds_s(leasts: Leasts, schedule: Schedule, positions: int, microbatche
     return bounds
 
 
-def ordered_bound_s(places: Sequence[Leasts], schedule: Schedule, microbatches: int) -> float:
-    """Return a bound on the seconds of an iteration of any plan with a stage at each of `places`, in their order.
-
-    As `cut_bounds_s`, with every stage priced where it is. O(p L^2).
-    """
-    if len(places[0].passes_s) > MOST_LAYERS:
-        return 0.0
-    every = Leasts(
-        passes_s=np.min([place.passes_s for place in places], axis=0),
-        forward_s=np.min([place.forward_s for place in places], axis=0),
-        urgent_s=np.min([place.urgent_s for place in places], axis=0),
-        transfer_s=np.min([place.transfer_s for place in places], axis=0),
-    )
-    paths = [_paths(every, place, schedule, microbatches) for place in reversed(places)]
-    return float(_swept(paths, schedule, microbatches)[-1])
-
-
 def _swept(stages: Sequence[Paths], schedule: Schedule, microbatches: int) -> FloatArray:
     """Return the bounds of pipelines of one stage, two, .. for the paths of each, the last stage first."""
     size = len(stages[0][0]) - 1
