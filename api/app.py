@@ -1,21 +1,24 @@
 """The REST service: `create_app` builds it, and nothing happens at import."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
 from fastapi_offline import FastAPIOffline
-from pydantic import BaseModel, ValidationError
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 
 from tiger import __version__
-from tiger.api import assignment, body, placement, problems
+from tiger.api import answers, limits
+from tiger.api.doors import ASSIGN, PLACE
+from tiger.api.edge import operations, protect
 from tiger.api.examples import EXAMPLES, PLACEMENTS
-from tiger.api.limits import Limits
-from tiger.api.log import RequestLog
+from tiger.api.inline import Inline
+from tiger.api.jobbody import JobBody, JobsBody
+from tiger.api.jobroutes import JobRoutes
+from tiger.api.keepers import Keeper, durable
+from tiger.api.metrics import Metrics
 from tiger.api.pipelines import PlacementBody, PlaceRequest
+from tiger.api.reserve import Reserve
 from tiger.api.schemas import (
     Answer,
     AssignRequest,
@@ -27,29 +30,22 @@ from tiger.api.schemas import (
     TopologyBody,
 )
 from tiger.api.settings import Settings, load
-from tiger.api.workers import SolverLostError, Workers
-from tiger.errors import InputError
+from tiger.api.solving import Bounds, Solving
+from tiger.api.workers import Workers
 
-GRACE_S = 10.0
+# More would wait for the event loop, each with some 300 MB of libraries.
+INLINE_WORKERS = 4
+WARM_UP_S = 600.0
 REQUESTS = [request.model_json_schema() for request in (AssignRequest, CircuitRequest)]
 REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
 PLACE_REQUEST = {"schema": PlaceRequest.model_json_schema(), "examples": PLACEMENTS}
-REFUSALS = problems.documented(
-    {
-        400: "The body is not strict JSON in UTF-8.",
-        413: "The body is too large.",
-        415: "The content type is not application/json.",
-        422: "A field is missing, unknown or cannot be used; `errors` points at it.",
-        500: "The server failed; its log says why.",
-        503: "The solve was ended, or its process died.",
-    }
-)
-HANDLED = (InputError, HTTPException, problems.RefusedError, SolverLostError, ClientDisconnect)
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
+def create_app(settings: Settings | None = None, keeper: Keeper = durable) -> FastAPI:
     """Build the service; without settings they come from the environment, and InputError names a variable at fault."""
-    service = Service(settings or load())
+    asked = settings or load()
+    metrics = Metrics()
+    service = Service(asked, keeper, metrics)
     app = FastAPIOffline(
         title="TIGER",
         version=__version__,
@@ -59,65 +55,68 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for kind in HANDLED:
-        app.add_exception_handler(kind, problems.answer)
-    app.add_middleware(RequestLog)
+    protect(app, asked, metrics)
+    _add_work(app, service)
+    _add_jobs(app, JobRoutes(service.jobs, asked.max_wait_s, metrics.cancelled))
+    app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.refusals())
     app.add_api_route(
-        "/assign",
-        service.assign,
-        methods=["POST"],
-        summary="Map tasks onto a topology, or a circuit onto a device",
-        response_model=Answer,
-        response_description="The report; where nothing feasible exists, `feasible` is false and `violations` say why.",
-        responses=REFUSALS,
-        openapi_extra={"requestBody": {"required": True, "content": {"application/json": REQUEST}}},
+        "/topologies",
+        topologies,
+        summary="List the kinds of topology and their specifications",
+        responses=answers.refusals(),
     )
-    app.add_api_route(
-        "/place",
-        service.place,
-        methods=["POST"],
-        summary="Place the layers of a network on a cluster",
-        response_model=PlacementBody,
-        response_description="The report; where the cluster cannot hold the network, `feasible` is false and "
-        "`violations` say by how much.",
-        responses=REFUSALS,
-        openapi_extra={"requestBody": {"required": True, "content": {"application/json": PLACE_REQUEST}}},
-    )
-    app.add_api_route("/solvers", service.solvers, summary="List the solvers")
-    app.add_api_route("/topologies", topologies, summary="List the kinds of topology and their specifications")
     app.add_api_route("/healthz", health, summary="Answer as long as the server does")
+    app.include_router(operations(metrics, service.ready))
     return app
 
 
 class Service:
-    """Hold what the routes share: the limits and the workers."""
+    """Hold what the routes share: the limits, the jobs, and workers for these and for what is answered at once.
 
-    def __init__(self, settings: Settings) -> None:
-        self.max_body_bytes = settings.max_body_bytes
-        self.limits = Limits(
-            max_tasks=settings.max_tasks,
-            max_time_s=settings.max_time_s,
-            max_qubits=settings.max_qubits,
-            dwave=settings.enable_dwave,
-        )
-        self.workers = Workers(settings.workers)
+    They do not share them, so that no number of long jobs keeps a small request waiting.
+    """
+
+    def __init__(self, settings: Settings, keeper: Keeper, metrics: Metrics) -> None:
+        self.limits = limits.of(settings)
+        memory_bytes = settings.max_memory_bytes
+        self.workers = Workers(min(settings.workers, INLINE_WORKERS), memory_bytes)
+        self.job_workers = Reserve(settings.workers, memory_bytes)
+        self.workers.told = self.job_workers.told = metrics.worked
+        self.jobs = keeper(settings, self.job_workers)
+        metrics.watch(self.jobs.waiting)
+        bounds = Bounds(max_body_bytes=settings.max_body_bytes, max_wait_s=settings.max_wait_s)
+        self.solving = Solving(Inline(self.workers, self.limits, lambda _: None), self.jobs, bounds)
+        self.warm = False
 
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
-        """Keep the workers while the server is up; they warm up while it already answers."""
+        """Keep workers and jobs while the server is up; the workers warm up while it already answers."""
         self.workers.start()
+        self.job_workers.start()
+        warming = asyncio.create_task(self._warm_up())
+        await self.jobs.start()
         try:
             yield
         finally:
-            await self.workers.stop()
+            warming.cancel()
+            await self.jobs.stop()
+            await asyncio.gather(self.job_workers.stop(), self.workers.stop())
 
     async def assign(self, request: Request) -> Response:
-        """Solve a mapping problem or route a circuit, and answer with the report, whether it is feasible or not."""
-        return await self._solved(request, assignment.check, assignment.answer)
+        """Solve a mapping problem or route a circuit, and answer with the report, whether it is feasible or not.
+
+        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key: what does
+        not end within the wait is answered with the job, which goes on.
+        """
+        return await self.solving.answer(request, ASSIGN)
 
     async def place(self, request: Request) -> Response:
-        """Place a network on a cluster, and answer with the report, whether it is feasible or not."""
-        return await self._solved(request, placement.check, placement.answer)
+        """Place a network on a cluster, and answer with the report, whether it is feasible or not.
+
+        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key: what does
+        not end within the wait is answered with the job, which goes on.
+        """
+        return await self.solving.answer(request, PLACE)
 
     async def solvers(self) -> SolversBody:
         """List the solvers that a request may name."""
@@ -126,17 +125,15 @@ class Service:
         found = [info for info in await asyncio.to_thread(available) if self.limits.dwave or info.name not in DWAVE]
         return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in found])
 
-    async def _solved(
-        self, request: Request, check: Callable[[bytes, Limits], BaseModel], answer: Callable[[bytes, Limits], bytes]
-    ) -> Response:
-        """Check a request here, have a worker answer it, and return what it says."""
-        asked = await body.read(request, self.max_body_bytes)
-        try:
-            await asyncio.to_thread(check, asked, self.limits)
-        except ValidationError as error:
-            raise problems.RefusedError(problems.of_fields(error)) from None
-        solving = self.workers.run(self.limits.max_time_s + GRACE_S, answer, asked, self.limits)
-        return Response(await _while_connected(request, solving), media_type="application/json")
+    async def ready(self) -> Mapping[str, bool]:
+        """Say of the database and the workers whether they can be used."""
+        parts = await self.jobs.ready()
+        return {**parts, "workers": parts.get("workers", True) and self.warm}
+
+    async def _warm_up(self) -> None:
+        """Wait until a worker of either sort answers."""
+        await asyncio.gather(*(pool.run(WARM_UP_S, bool) for pool in (self.workers, self.job_workers)))
+        self.warm = True
 
 
 async def topologies() -> TopologiesBody:
@@ -151,20 +148,55 @@ async def health() -> HealthBody:
     return HealthBody()
 
 
-async def _while_connected(request: Request, work: Coroutine[None, None, bytes]) -> bytes:
-    """Return what the work returns; cancel it and raise ClientDisconnect when the client leaves first."""
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise ClientDisconnect
-        return working.result()
-    finally:
-        working.cancel()
-        leaving.cancel()
+def _add_work(app: FastAPI, service: Service) -> None:
+    """Add the routes that ask for work."""
+    app.add_api_route(
+        "/assign",
+        service.assign,
+        methods=["POST"],
+        summary="Map tasks onto a topology, or a circuit onto a device",
+        response_model=Answer,
+        response_description="The report; where nothing feasible exists, `feasible` is false and `violations` say why.",
+        responses=answers.WORK,
+        openapi_extra=_asking(REQUEST),
+    )
+    app.add_api_route(
+        "/place",
+        service.place,
+        methods=["POST"],
+        summary="Place the layers of a network on a cluster",
+        response_model=PlacementBody,
+        response_description="The report; where the cluster cannot hold the network, `feasible` is false and "
+        "`violations` say by how much.",
+        responses=answers.WORK,
+        openapi_extra=_asking(PLACE_REQUEST),
+    )
 
 
-async def _gone(request: Request) -> None:
-    """Wait until the client has left."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+def _add_jobs(app: FastAPI, jobs: JobRoutes) -> None:
+    """Add the routes of jobs."""
+    app.add_api_route("/jobs", jobs.page, summary="List jobs", response_model=JobsBody, responses=answers.refusals(422))
+    app.add_api_route(
+        "/jobs/{job_id}", jobs.show, summary="Show a job", response_model=JobBody, responses=answers.SHOWN
+    )
+    app.add_api_route(
+        "/jobs/{job_id}/events",
+        jobs.events,
+        summary="Follow a job",
+        response_class=Response,
+        responses=answers.STREAMED,
+    )
+    app.add_api_route(
+        "/jobs/{job_id}",
+        jobs.cancel,
+        methods=["DELETE"],
+        summary="Cancel a job",
+        response_model=JobBody,
+        responses=answers.CANCELLED,
+    )
+
+
+def _asking(content: Mapping[str, object]) -> dict[str, object]:
+    """Document the body and the headers of a request for work."""
+    body = {"required": True, "content": {"application/json": content}}
+    return {"requestBody": body, "parameters": answers.PARAMETERS}

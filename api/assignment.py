@@ -1,8 +1,10 @@
 """The work behind `POST /assign`: from the bytes of a request to the bytes of its answer."""
 
 import json
+from collections.abc import Callable
 
-from tiger.api.circuits import laid_out
+from tiger.api import limits as bounds
+from tiger.api.circuits import laid_out, scanned
 from tiger.api.document import parse
 from tiger.api.limits import Limits
 from tiger.api.schemas import AssignRequest, CircuitRequest, IsingBody
@@ -10,10 +12,13 @@ from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.ising import IsingParams
 from tiger.mapper import solve
+from tiger.progress import Progress, ignored
 from tiger.report import Report
 from tiger.solvers import registry
 from tiger.terms import Terms, build_problem
 from tiger.topologies import spec
+
+Watch = Callable[[Progress], None]
 
 DWAVE_OFF = "D-Wave solvers are off at this service; its operator can turn them on with TIGER_ENABLE_DWAVE"
 
@@ -21,14 +26,16 @@ DWAVE_OFF = "D-Wave solvers are off at this service; its operator can turn them 
 def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
     """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type or a bound.
 
-    Of the graphs inside it, nothing but the number of tasks is looked at, and of a circuit nothing.
+    The graphs inside it are only measured, and so is a circuit that is short.
     """
     request = _stated(parse(body))
-    if isinstance(request, AssignRequest):
-        nodes = request.tasks.get("nodes")
-        if isinstance(nodes, list) and len(nodes) > limits.max_tasks:
-            raise InputError("tasks", f"expected at most {limits.max_tasks} tasks, got {len(nodes)}")
     check_limits(limits, request.time_limit_s, request.solver)
+    if isinstance(request, AssignRequest):
+        bounds.check_tasks(limits, request.tasks)
+        bounds.check_hardware(limits, request.topology)
+    else:
+        bounds.check_device(limits, request.topology)
+        scanned(request, limits)
     return request
 
 
@@ -40,12 +47,18 @@ def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> Non
         raise InputError("solver", DWAVE_OFF)
 
 
-def answer(body: bytes, limits: Limits) -> bytes:
-    """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field."""
+def answer(body: bytes, limits: Limits, watch: Watch = ignored) -> bytes:
+    """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field.
+
+    `watch` is told how far the solve has come.
+    """
     # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
     request = check(body, limits)
-    report = _assigned(request, limits) if isinstance(request, AssignRequest) else laid_out(request, limits)
-    return json.dumps(report.to_dict(), allow_nan=False).encode()
+    if isinstance(request, AssignRequest):
+        report = _assigned(request, limits, watch).to_dict()
+    else:
+        report = laid_out(request, limits, watch).to_dict()
+    return json.dumps(report, allow_nan=False).encode()
 
 
 def _stated(data: object) -> AssignRequest | CircuitRequest:
@@ -59,7 +72,7 @@ def _stated(data: object) -> AssignRequest | CircuitRequest:
     return AssignRequest.model_validate(data)
 
 
-def _assigned(request: AssignRequest, limits: Limits) -> Report:
+def _assigned(request: AssignRequest, limits: Limits, watch: Watch) -> Report:
     """Solve a mapping problem."""
     tasks = nodelink.task_graph(request.tasks)
     hardware = request.topology
@@ -82,6 +95,7 @@ def _assigned(request: AssignRequest, limits: Limits) -> Report:
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
         ising=_ising(request.ising),
+        progress=watch,
     )
 
 

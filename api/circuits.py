@@ -1,18 +1,29 @@
 """The work behind a request for a circuit; what it needs is imported when the first one comes."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tiger.api.limits import Limits
 from tiger.api.schemas import CircuitRequest
+from tiger.circuits.doors.scan import CircuitLimits, scan
 from tiger.circuits.params import LayoutParams
+from tiger.progress import Progress, ignored
 
 if TYPE_CHECKING:
     from tiger.circuits.doors.report import CircuitReport
 
-MAX_GATES, MAX_BYTES_3 = 250_000, 1_048_576
+MAX_BYTES_3 = 1_048_576
+# A text of so many bytes is measured in a millisecond or two, which is cheaper than to have a worker refuse it.
+SHORT = 32_768
 
 
-def laid_out(request: CircuitRequest, limits: Limits) -> "CircuitReport":
+def scanned(request: CircuitRequest, limits: Limits) -> None:
+    """Raise InputError for a circuit that is short, and yet too large or one that would read files."""
+    if len(request.circuit) <= SHORT:
+        scan(request.circuit, _bounds(limits))
+
+
+def laid_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress], None] = ignored) -> "CircuitReport":
     """Lay a circuit out and route it, within the limits; raise InputError that names the field.
 
     Neither circuit nor device is ever opened as a file.
@@ -21,7 +32,6 @@ def laid_out(request: CircuitRequest, limits: Limits) -> "CircuitReport":
     from tiger.circuits.doors.hardware import device_of_document, device_of_spec
     from tiger.circuits.doors.reading import qasm_circuit
     from tiger.circuits.doors.request import Asked, checked
-    from tiger.circuits.doors.scan import CircuitLimits
 
     params = checked(
         LayoutParams(
@@ -34,11 +44,15 @@ def laid_out(request: CircuitRequest, limits: Limits) -> "CircuitReport":
             commute=request.commute,
         )
     )
-    bounds = CircuitLimits(max_qubits=limits.max_qubits, max_gates=MAX_GATES, max_bytes_3=MAX_BYTES_3)
-    circuit = qasm_circuit(request.circuit, bounds)
+    circuit = qasm_circuit(request.circuit, _bounds(limits))
     hardware = request.topology
     if isinstance(hardware, str):
         device = device_of_spec(hardware, limits.max_qubits)
     else:
         device = device_of_document(hardware, limits.max_qubits)
-    return answered(Asked(circuit, device, params), request.initial_layout)
+    return answered(Asked(circuit, device, params, watch), request.initial_layout)
+
+
+def _bounds(limits: Limits) -> CircuitLimits:
+    """Return the bounds of a circuit."""
+    return CircuitLimits(max_qubits=limits.max_qubits, max_gates=limits.max_gates, max_bytes_3=MAX_BYTES_3)

@@ -4,17 +4,16 @@ import asyncio
 import logging
 import sys
 import time
-import uuid
 
 import structlog
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiger.api.problems import Problem, problem_of
 
-SECURITY = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"}
-ENDING = Problem(503, "The server is shutting down; ask again.")
+ENDING = Problem(503, "The server is shutting down; ask again.", headers={"Retry-After": "5"})
+LONGEST = 200
 STEPS: list[structlog.typing.Processor] = [
+    structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso"),
     structlog.processors.format_exc_info,
@@ -31,36 +30,37 @@ def configure() -> None:
 
 
 class RequestLog:
-    """Number, time and log every request, and answer for whatever nothing further in has answered for."""
+    """Time and log every request, and answer for whatever nothing further in has answered for."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self.log = structlog.get_logger()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, with the headers that every answer carries."""
+        """Pass a request on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        number, began, status = uuid.uuid4().hex, time.perf_counter(), 0
-        about = {"id": number, "method": scope["method"], "path": scope["path"]}
+        began, status = time.perf_counter(), 0
+        about = {"method": scope["method"][:LONGEST], "path": scope["path"][:LONGEST]}
 
-        async def tagged(message: Message) -> None:
+        async def noted(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
-                MutableHeaders(scope=message).update(SECURITY | {"X-Request-ID": number})
+                status = int(message["status"])
             await send(message)
 
         try:
-            await self.app(scope, receive, tagged)
+            await self.app(scope, receive, noted)
         except asyncio.CancelledError:
             if status:
                 raise
-            await ENDING.response()(scope, receive, tagged)
+            await ENDING.response()(scope, receive, noted)
         except Exception as error:
             self.log.exception("failed", **about)
             if not status:
-                await problem_of(error).response()(scope, receive, tagged)
+                await problem_of(error).response()(scope, receive, noted)
         finally:
-            self.log.info("request", **about, status=status, seconds=round(time.perf_counter() - began, 6))
+            owner = scope.get("state", {}).get("owner") or None
+            seconds = round(time.perf_counter() - began, 6)
+            self.log.info("request", **about, status=status, seconds=seconds, owner=owner)

@@ -8,16 +8,22 @@ from http import HTTPStatus
 from urllib.parse import quote
 
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
 
+from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
 from tiger.api.workers import SolverLostError
 from tiger.errors import InputError
 
 MEDIA_TYPE = "application/problem+json"
 CLIENT_GONE = 499
+RETRY = {"Retry-After": "5"}
+UNREAD_BYTES = 65_536
 EXCERPT, REASON, POINTER = 80, 240, 200
 LONG = re.compile(rf"'[^']{{{EXCERPT - 1},}}'|\"[^\"]{{{EXCERPT - 1},}}\"|\S{{{EXCERPT + 1},}}")
 WANTED = {
@@ -30,6 +36,8 @@ WANTED = {
     "int_type": "expected a whole number",
     "float_type": "expected a number",
     "finite_number": "expected a finite number",
+    "int_parsing": "expected a whole number",
+    "float_parsing": "expected a number",
 }
 KINDS = {dict: "an object", list: "an array", type(None): "null", bool: "a boolean"}
 
@@ -44,12 +52,13 @@ class FieldError:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Hold the status, the sentence and the fields of a problem document."""
+    """Hold the status, the sentence and the fields of a problem document, and members of its own beside them."""
 
     status: int
     detail: str
     errors: tuple[FieldError, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
+    members: Mapping[str, object] = field(default_factory=dict)
 
     def response(self) -> Response:
         """Return the problem as a response of strict JSON."""
@@ -57,6 +66,7 @@ class Problem:
         body["detail"] = self.detail
         if self.errors:
             body["errors"] = [asdict(error) for error in self.errors]
+        body |= self.members
         return Response(json.dumps(body, allow_nan=False), self.status, dict(self.headers), MEDIA_TYPE)
 
 
@@ -68,9 +78,33 @@ class RefusedError(Exception):
         self.problem = problem
 
 
+HANDLED: tuple[type[Exception], ...] = (
+    InputError,
+    HTTPException,
+    RefusedError,
+    RequestValidationError,
+    SolverLostError,
+    KeyReusedError,
+    FullError,
+    StoreGoneError,
+    ClientDisconnect,
+)
+
+
 async def answer(_: Request, error: Exception) -> Response:
     """Answer an error that a route raised."""
     return problem_of(error).response()
+
+
+async def turn_away(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request that goes no further; a connection whose body would still have to be read ends with it."""
+    headers = Headers(scope=scope)
+    declared = headers.get("content-length", "0")
+    small = "transfer-encoding" not in headers and declared.isdecimal() and int(declared[:20]) <= UNREAD_BYTES
+    response = problem.response()
+    if not small:
+        response.headers["Connection"] = "close"
+    await response(scope, receive, send)
 
 
 def problem_of(error: Exception) -> Problem:
@@ -84,8 +118,20 @@ def problem_of(error: Exception) -> Problem:
             return _about_fields(status, (FieldError(_pointer(path), _short(error.reason)),))
         case HTTPException():
             return Problem(error.status_code, _short(error.detail), headers=error.headers or {})
+        case RequestValidationError():
+            found = [_outside(detail) for detail in error.errors()]
+            return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, found)))
+        case KeyReusedError():
+            reason = "expected a new Idempotency-Key, as another body came with this one before"
+            return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, reason)
+        case FullError():
+            reason = "expected room for another job, but too many wait already; ask again later"
+            return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason, headers=RETRY)
+        case StoreGoneError():
+            reason = "The database of jobs cannot be used at the moment, and nothing was kept; ask again later."
+            return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)
         case SolverLostError():
-            return Problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+            return Problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error), headers=RETRY)
         case ClientDisconnect():
             return Problem(CLIENT_GONE, "The client went away before the answer.")
     return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed on this request; its log says why.")
@@ -108,6 +154,11 @@ def _about_fields(status: int, errors: tuple[FieldError, ...]) -> Problem:
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     where = f"{errors[0].pointer}: " if errors[0].pointer != "#" else ""
     return Problem(status, f"{where}{errors[0].detail}{more}", errors)
+
+
+def _outside(found: ErrorDetails) -> ErrorDetails:
+    """Return what is wrong with a parameter of the path or the query, named without saying where it stood."""
+    return found | {"loc": tuple(part for part in found["loc"][1:])}
 
 
 def _field_error(found: ErrorDetails) -> FieldError:

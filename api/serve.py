@@ -1,15 +1,20 @@
 """The server process behind `tiger serve`."""
 
 import contextlib
+import ipaddress
+import os
 import signal
 import socket
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import uvicorn
 
 from tiger.api import log
 from tiger.api.app import create_app
+from tiger.api.hosts import Local
+from tiger.api.settings import Settings, load
 from tiger.errors import InputError
 
 DRAIN_S = 5
@@ -19,15 +24,23 @@ def serve(host: str, port: int) -> None:
     """Serve on an address until interrupted or terminated; port 0 is any free one.
 
     The URL goes to stdout once connections are accepted, the log to stderr. Raises InputError for an address that
-    cannot be listened on and for a setting out of bounds.
+    cannot be listened on, for one that others can reach while no keys are set, and for a setting out of bounds.
     """
-    app = create_app()
-    listener = _listen(host, port)
+    settings = load()
+    _own(settings.data_dir)
+    listener = _listen(host, port, settings)
     log.configure()
+    app = create_app(settings)
     # The server reraises the signal that ended it; either one is a normal end.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=DRAIN_S
+        app if settings.api_keys else Local(app),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN_S,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies),
     )
     with contextlib.suppress(KeyboardInterrupt):
         _Server(config).run(sockets=[listener])
@@ -46,7 +59,17 @@ class _Server(uvicorn.Server):
                 sys.stdout.flush()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _own(folder: Path) -> None:
+    """Make the data folder, which only its user may look into, or raise InputError of its variable."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("TIGER_DATA_DIR", f"expected a folder that can be made: {error.strerror}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError("TIGER_DATA_DIR", "expected a folder that can be written to, got one that cannot")
+
+
+def _listen(host: str, port: int, settings: Settings) -> socket.socket:
     """Return a listening socket, or raise InputError of `host` or `port`."""
     if not 0 <= port <= 65535:
         raise InputError("port", f"expected a number from 0 to 65535, got {port}")
@@ -54,6 +77,8 @@ def _listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (socket.gaierror, UnicodeError) as error:
         raise InputError("host", f"expected an address of this machine, got {host!r} ({error})") from None
+    if not settings.api_keys and not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
+        raise InputError("host", f"expected a loopback address while TIGER_API_KEYS is not set, got {host!r}")
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

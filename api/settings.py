@@ -1,29 +1,142 @@
 """What an operator sets through the environment."""
 
 import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from tiger import executors
+from tiger.api import keys, rates
 from tiger.errors import InputError
+
+PREFIX = "TIGER_"
+STORES = re.compile(r"sqlite:///.+|(postgres|postgresql|postgresql\+psycopg)://.+")
+SECRET = frozenset(("api_keys", "database_url"))
+MASK = "***"
+
+
+def _listed(value: object) -> object:
+    """Return the parts of a comma-separated text."""
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _keyed(value: object) -> object:
+    """Return the keys that a text states."""
+    return keys.parse(value) if isinstance(value, str) else value
+
+
+def _optional(value: object) -> object:
+    """Return nothing for an empty text, as a variable is unset where files of variables cannot leave it out."""
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _home() -> Path:
+    """Return where a user's data is kept, as the XDG base directory specification says."""
+    base = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "share") / "tiger"
+
+
+Text = Annotated[str | None, BeforeValidator(_optional)]
+Texts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 
 
 class Settings(BaseSettings):
-    """Hold the limits of the service, each read from the variable `TIGER_` + its name in capitals.
+    """Hold what an operator may set, each read from the variable `TIGER_` + its name in capitals.
 
-    `max_body_bytes`, `max_tasks` (also layers, and devices to place them on) and `max_qubits` (of a circuit, and of its
-    device) bound a request, `max_time_s` (seconds) bounds a solve, `workers` is how many solves run side by side.
-    `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.
+    `data_dir` is where the service keeps its files, and `database_url` its jobs: SQLite in there unless set. With
+    `api_keys` every request needs one; without, the server listens on loopback alone. `max_*` bound a request: tasks
+    (also layers, and devices to place them on), edges of any graph, qubits of a circuit and of its device, gates,
+    couplers of a device. `max_time_s` (seconds) bounds a solve, `max_wait_s` how long a request may wait for a job.
+    `workers` is how many solves run side by side, `max_memory_bytes` what one worker may hold, and `executor` a Dask
+    cluster that large solves spread over. `max_jobs` may wait at once; ended ones are kept for `retention_days`.
+    `rate`, such as `600/minute`, and `max_concurrent` bound the requests of one key, or of one address without keys.
+    `trusted_proxies` are the addresses whose word on the client's address is taken, and `cors_origins` the origins
+    whose pages may ask. `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.
     """
 
-    model_config = SettingsConfigDict(env_prefix="TIGER_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True)
 
+    data_dir: Path = Field(default_factory=_home)
+    database_url: Text = Field(default=None, repr=False)
+    api_keys: Annotated[tuple[keys.Key, ...], NoDecode, BeforeValidator(_keyed)] = Field(default=(), repr=False)
     max_body_bytes: int = Field(default=4_194_304, ge=1)
     max_tasks: int = Field(default=4096, ge=1)
+    max_edges: int = Field(default=200_000, ge=1)
     max_qubits: int = Field(default=1200, ge=1)
+    max_gates: int = Field(default=250_000, ge=1)
+    max_couplers: int = Field(default=100_000, ge=1)
     max_time_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    max_wait_s: float = Field(default=60.0, ge=0, le=3600)
+    max_memory_bytes: int = Field(default=4_294_967_296, ge=2_147_483_648)
     workers: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+    executor: Text = None
+    max_jobs: int = Field(default=1000, ge=1)
+    retention_days: float = Field(default=7.0, gt=0, allow_inf_nan=False)
+    rate: Text = None
+    max_concurrent: Annotated[int | None, BeforeValidator(_optional)] = Field(default=None, ge=1)
+    trusted_proxies: Texts = ()
+    cors_origins: Texts = ()
     enable_dwave: bool = False
+
+    @field_validator("data_dir")
+    @classmethod
+    def _a_folder(cls, value: Path) -> Path:
+        """Return an absolute path at which no file stands."""
+        found = value.expanduser().absolute()
+        if found.exists() and not found.is_dir():
+            raise ValueError(f"expected a folder, got the file {str(value)!r}")
+        return found
+
+    @field_validator("database_url")
+    @classmethod
+    def _a_store(cls, value: str | None) -> str | None:
+        """Refuse other databases, without showing the password that may stand in the URL."""
+        if value is not None and not STORES.fullmatch(value):
+            raise ValueError("expected sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME, got another URL")
+        return value
+
+    @field_validator("executor")
+    @classmethod
+    def _an_executor(cls, value: str | None) -> str | None:
+        """Refuse what names no Dask scheduler."""
+        try:
+            executors.check(value)
+        except InputError as error:
+            raise ValueError(error.reason) from None
+        return value
+
+    @field_validator("rate")
+    @classmethod
+    def _a_rate(cls, value: str | None) -> str | None:
+        """Refuse what is not a number of requests in a time."""
+        if value is not None:
+            rates.parse(value)
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse what a browser never names as an origin; `*` would be any page at all."""
+        for origin in value:
+            parts = urlsplit(origin)
+            if (
+                parts.scheme not in ("http", "https")
+                or not parts.netloc
+                or origin != f"{parts.scheme}://{parts.netloc}"
+            ):
+                raise ValueError(f"expected origins such as https://tiger.example, got {origin!r}")
+        return value
+
+    @property
+    def store_url(self) -> str:
+        """Return the URL of the database: the one set, else that of a SQLite file in the data folder."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'tiger.sqlite'}"
 
 
 def load() -> Settings:
@@ -31,8 +144,49 @@ def load() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = f"TIGER_{str(first['loc'][0]).upper()}"
-        raise InputError(
-            name, f"{first['msg'].replace('Input should be', 'expected')}, got {first['input']!r}"
-        ) from None
+        raise _fault(error.errors(include_url=False)[0]) from None
+
+
+def rows(settings: Settings) -> list[tuple[str, str, str]]:
+    """Return variable, value and origin of every setting, with secrets masked."""
+    shown: Mapping[str, str] = {
+        "api_keys": ", ".join(f"{MASK} ({key.owner})" for key in settings.api_keys) or "none",
+        "database_url": _masked(settings.store_url),
+    }
+    found = []
+    for name in type(settings).model_fields:
+        origin = "environment" if name in settings.model_fields_set else "default"
+        found.append((_variable(name), shown.get(name) or _written(getattr(settings, name)), origin))
+    return found
+
+
+def _fault(found: ErrorDetails) -> InputError:
+    """Return the error of a variable; the value of one that may be secret is not shown."""
+    name = str(found["loc"][0])
+    reason = found["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    told = found["type"] == "value_error" or name in SECRET
+    return InputError(_variable(name), reason if told else f"{reason}, got {found['input']!r}")
+
+
+def _variable(name: str) -> str:
+    """Return the variable of a setting."""
+    return f"{PREFIX}{name.upper()}"
+
+
+def _written(value: object) -> str:
+    """Return a value as an operator would write it."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value)) or "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return {"None": "none", "True": "true", "False": "false"}.get(str(value), str(value))
+
+
+def _masked(url: str) -> str:
+    """Return a URL without its password and without its query, where another may stand."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    user = parts.username or ""
+    who = f"{user}:{MASK}@" if parts.password else f"{user}@" if user else ""
+    query = f"?{MASK}" if parts.query else ""
+    return f"{parts.scheme}://{who}{host}{parts.path}{query}"

@@ -20,6 +20,10 @@ ARRAYS = {"numpy", "scipy"}
 GRAPHS = ARRAYS | {"networkx"}
 LEAF = GRAPHS | {"numba", "dimod", "dwave", "minorminer", "neal"}
 SERVICE = {
+    "dbos",
+    "limits",
+    "prometheus_client",
+    "sqlalchemy",
     "fastapi",
     "fastapi_offline",
     "pebble",
@@ -52,12 +56,41 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "plot": (VALUES | {"core", "pipeline"}, GRAPHS | {"matplotlib"}),
     "api": (
-        VALUES | {"core", "formats", "topologies", "solvers", "mapper", "door", "circuits", "pipeline", "package"},
+        VALUES
+        | {
+            "core",
+            "executors",
+            "formats",
+            "topologies",
+            "solvers",
+            "mapper",
+            "door",
+            "circuits",
+            "pipeline",
+            "package",
+        },
         SERVICE,
     ),
     "cli": (
-        VALUES | {"core", "topologies", "solvers", "mapper", "door", "circuits", "pipeline", "plot", "api", "package"},
+        VALUES
+        | {
+            "core",
+            "topologies",
+            "solvers",
+            "mapper",
+            "door",
+            "circuits",
+            "pipeline",
+            "plot",
+            "api",
+            "remote",
+            "package",
+        },
         {"typer", "rich"},
+    ),
+    "remote": (
+        VALUES | {"core", "formats", "topologies", "mapper", "door", "circuits", "pipeline", "package"},
+        GRAPHS | {"dimod", "httpx", "qiskit"},
     ),
     "package": (set(), set()),
 }
@@ -66,6 +99,7 @@ FILES = {
     **dict.fromkeys(("exchange", "portfolio", "recorded", "request", "sampling", "testing"), "mapper"),
     **dict.fromkeys(("samplefile", "terms"), "door"),
     "charts": "plot",
+    "client": "remote",
     **dict.fromkeys(("__main__", "console", "options", "summary"), "cli"),
 }
 

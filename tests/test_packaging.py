@@ -47,7 +47,7 @@ def test_constraints_pin_every_dependency_exactly() -> None:
     asked = [*PROJECT["project"]["dependencies"], *chain.from_iterable(extras)]
     names = {re.split(r"[\[<>=~!;]", line)[0].strip().lower().replace("_", "-") for line in asked}
     assert names - {PROJECT["project"]["name"]} <= set(pins)
-    assert all(re.fullmatch(r"[0-9.]+", pin) for pin in pins.values())
+    assert all(re.fullmatch(r"[0-9.]+(\.post[0-9]+)?", pin) for pin in pins.values())
 
 
 @pytest.mark.slow

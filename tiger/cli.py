@@ -15,8 +15,10 @@ from typing import Annotated
 
 import typer
 
+import tiger as local
 from tiger import __version__, console, options, outfile
 from tiger.errors import InputError
+from tiger.remote.service import service
 
 OK, INFEASIBLE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 THREADS = "tiger-assign"
@@ -91,6 +93,7 @@ def assign(
     penalty_scale: options.PenaltyScale = None,
     beta_range: options.BetaRange = None,
     capacity_encoding: options.CapacityEncoding = "slack",
+    server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
     """Map tasks onto a topology.
@@ -100,12 +103,11 @@ def assign(
     """
     pins, pairs, betas = options.pins(pin or []), options.pairs(forbid or []), options.betas(beta_range)
     console.check_report(json_file)
-    from tiger.door import assign as assign_tasks
     from tiger.ising import IsingParams
     from tiger.summary import summary
 
-    with console.progress() as show, _pool(threads) as executor:
-        report = assign_tasks(
+    with service(server, threads) as there, console.progress() as show, _pool(threads) as executor:
+        report = (there.assign if there else local.assign)(
             tasks,
             topology,
             rule=rule,
@@ -140,6 +142,7 @@ def layout(
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     threads: options.Threads = 1,
     initial_layout: options.InitialLayout = None,
+    server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
     """Lay a quantum circuit out on a device and route it.
@@ -151,11 +154,10 @@ def layout(
     console.check_report(json_file)
     if output is not None:
         outfile.check(output, "output")
-    from tiger.circuits.doors.door import layout as lay_out
     from tiger.summary import circuit_summary
 
-    with console.progress() as show:
-        report = lay_out(
+    with service(server, threads) as there, console.progress() as show:
+        report = (there.layout if there else local.layout)(
             circuit,
             coupling,
             level=level,
@@ -194,6 +196,7 @@ def place(
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
     emit: options.Emit = None,
     plot: options.Plot = None,
+    server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
     """Place the layers of a network on a cluster, as the stages of a pipeline.
@@ -210,11 +213,10 @@ def place(
 
         charts.check(plot)
         outfile.check(plot, "plot")
-    from tiger.pipeline.doors.door import place as place_layers
     from tiger.summary import placement_summary
 
-    with console.progress() as show:
-        report = place_layers(
+    with service(server) as there, console.progress() as show:
+        report = (there.place if there else local.place)(
             model,
             cluster,
             mode=mode,
@@ -262,7 +264,7 @@ def encode(
     A .bqm file is the QUBO in dimod's format, .coo the same as text, .cqm a constrained model for hybrid solvers. Below
     a penalty scale of 1, the safe bound and the default, costs are centred. Exits as `tiger assign` does.
     """
-    pins, pairs = options.pins(pin or []), options.pairs(forbid or [])
+    pins, bans = options.pins(pin or []), options.pairs(forbid or [])
     if variables is not None:
         outfile.check(variables, "variables")
         if os.path.realpath(variables) == os.path.realpath(output):
@@ -274,14 +276,7 @@ def encode(
 
     ising = IsingParams(penalty_scale=penalty_scale, capacity=capacity_encoding)
     problem = problem_of(
-        tasks,
-        topology,
-        rule=rule,
-        slots=slots,
-        imbalance=imbalance,
-        allocation=allocation,
-        pinned=pins,
-        forbidden=pairs,
+        tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
     )
     written = write_model(problem, output, ising)
     if not isinstance(written, Model):
@@ -311,7 +306,7 @@ def decode(
     The problem is stated as it was for `tiger encode`. Every sample is repaired and polished, and the best one is
     reported as `tiger assign` does.
     """
-    pins, pairs = options.pins(pin or []), options.pairs(forbid or [])
+    pins, bans = options.pins(pin or []), options.pairs(forbid or [])
     console.check_report(json_file)
     from tiger.door import problem_of
     from tiger.recorded import decoded
@@ -319,14 +314,7 @@ def decode(
     from tiger.summary import summary
 
     problem = problem_of(
-        tasks,
-        topology,
-        rule=rule,
-        slots=slots,
-        imbalance=imbalance,
-        allocation=allocation,
-        pinned=pins,
-        forbidden=pairs,
+        tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
     )
     rows = read_samples(samples)
     with console.progress() as show:
@@ -359,8 +347,19 @@ def solvers() -> None:
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on, 0 for any free one.")] = 8000,
+    show_config: Annotated[bool, typer.Option("--show-config", help="Print the settings and stop.")] = False,
 ) -> None:
-    """Run the REST service until interrupted."""
+    """Run the REST service until interrupted.
+
+    Settings come from the environment, from variables that begin with TIGER_. Without TIGER_API_KEYS it listens on a
+    loopback address alone.
+    """
+    if show_config:
+        from tiger.api.settings import load, rows
+        from tiger.summary import table
+
+        console.emit(table(("variable", "value", "from"), rows(load())))
+        return
     from tiger.api.serve import serve as listen
 
     listen(host, port)

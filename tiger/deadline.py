@@ -1,8 +1,12 @@
 """When a solve has to end."""
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+# Set in a process whose solves have to come to an end now, with what they have.
+ENDING = threading.Event()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +25,13 @@ class Deadline:
     @property
     def left_s(self) -> float | None:
         """Return the seconds left, None where there is no end."""
+        if ENDING.is_set():
+            return 0.0
         return None if self.at_s is None else self.at_s - time.monotonic()
 
     def __call__(self) -> bool:
-        """Tell whether time is up."""
-        return self.at_s is not None and time.monotonic() >= self.at_s
+        """Tell whether time is up, or all solves of this process have to end."""
+        return ENDING.is_set() or (self.at_s is not None and time.monotonic() >= self.at_s)
 
 
 def _after(seconds: float | None) -> Deadline:

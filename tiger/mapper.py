@@ -12,7 +12,7 @@ from functools import partial
 from dimod.core.sampler import Sampler
 
 from tiger.bounds import lower_bound, strong_bound
-from tiger.deadline import Deadline
+from tiger.deadline import ENDING, Deadline
 from tiger.executors import opened
 from tiger.feasibility import launch_order
 from tiger.ising import IsingParams
@@ -115,7 +115,8 @@ def _improve(run: Run, request: Request, steps: tuple[Step, ...]) -> None:
         if run.ended or len(run.stages) == known:
             break
     if run.deadline() and not run.optimal:
-        run.warnings[f"ended by the time limit of {request.time_limit_s:g} s: the same seed may end elsewhere"] = None
+        why = "as asked" if ENDING.is_set() else f"by the time limit of {request.time_limit_s:g} s"
+        run.warnings[f"ended {why}: the same seed may end elsewhere"] = None
 
 
 def _sharpen(run: Run, over: int, most: int) -> None:

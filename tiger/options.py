@@ -49,6 +49,10 @@ CapacityEncoding = Annotated[
 Json = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON; - prints that alone.")
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(metavar="URL", envvar="TIGER_SERVER", help="Have this service do it, with the key TIGER_API_KEY."),
+]
 Circuit = Annotated[
     Path,
     typer.Argument(metavar="CIRCUIT", help="A file of OpenQASM 2, OpenQASM 3 or QPY.", show_default=False),

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,7 +13,9 @@ import pytest
 
 from tiger.api import workers
 from tiger.api.app import create_app
+from tiger.api.keepers import in_memory
 from tiger.api.settings import Settings
+from tiger.deadline import ENDING
 
 with warnings.catch_warnings():
     # The client asks for another HTTP library by a warning at import, and works with this one.
@@ -20,6 +24,19 @@ with warnings.catch_warnings():
 
 Post = Callable[..., httpx.Response]
 LINE = {"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "edges": [{"source": "a", "target": "b", "weight": 3}]}
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every server that a test starts keep its jobs in a folder of that test's own."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
+def _going_on() -> Iterator[None]:
+    """Let solves of this process go on after a test that told them to end."""
+    yield
+    ENDING.clear()
 
 
 @pytest.fixture(scope="session", name="line")
@@ -38,7 +55,10 @@ def endless() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def solving() -> Iterator[TestClient]:
     """Return a client of a service that solves in one process, and accepts limits of at most 5 s."""
-    with TestClient(create_app(Settings(workers=1, max_time_s=5.0))) as client:
+    with TestClient(create_app(Settings(workers=1, max_time_s=5.0), in_memory)) as client:
+        # A worker loads for seconds, and what is asked meanwhile may become a job.
+        while client.get("/readyz").status_code != 200:
+            time.sleep(0.05)
         yield client
 
 

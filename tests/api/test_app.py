@@ -1,6 +1,5 @@
 """The routes: answers, refusals and documentation."""
 
-import asyncio
 import json
 import threading
 import time
@@ -9,12 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import Request
 from fastapi.testclient import TestClient
-from starlette.requests import ClientDisconnect
-from starlette.types import Message
 
-from tiger.api.app import _while_connected, create_app
+from tiger.api.app import create_app
 from tiger.api.settings import Settings
 from tiger.errors import InputError
 
@@ -224,29 +220,11 @@ def test_the_document_shows_requests_and_refusals(refusing: TestClient) -> None:
     content = post["requestBody"]["content"]["application/json"]
     assert set(content["examples"]) == {"eleven-tasks", "stencil", "fourier", "entangled"}
     assert len(content["schema"]["oneOf"]) == 2
-    assert set(post["responses"]) == {"200", "400", "413", "415", "422", "500", "503"}
-    assert all("application/problem+json" in post["responses"][s]["content"] for s in ("400", "413", "415", "422"))
-
-
-def test_a_client_that_leaves_ends_its_solve(loop: asyncio.Runner) -> None:
-    """The work is cancelled when the connection closes."""
-    ended: list[str] = []
-    kinds = iter(("http.request", "http.disconnect"))
-
-    async def work() -> bytes:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.append("cancelled")
-        return b""
-
-    async def receive() -> Message:
-        await asyncio.sleep(0.01)
-        return {"type": next(kinds)}
-
-    with pytest.raises(ClientDisconnect):
-        loop.run(_while_connected(Request({"type": "http"}, receive), work()))
-    assert ended == ["cancelled"]
+    refusals = {"400", "401", "405", "409", "413", "415", "422", "429", "500", "503"}
+    assert set(post["responses"]) == {"200", "202", *refusals}
+    assert {parameter["name"] for parameter in post["parameters"]} == {"Prefer", "Idempotency-Key"}
+    assert "example" in post["responses"]["202"]["content"]["application/json"]
+    assert all("application/problem+json" in post["responses"][status]["content"] for status in refusals)
 
 
 def test_bad_settings_stop_the_service(monkeypatch: pytest.MonkeyPatch) -> None:

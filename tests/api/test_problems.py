@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
 from tiger.api.problems import Problem, RefusedError, excerpt, of_fields, problem_of
 from tiger.api.schemas import AssignRequest
 from tiger.api.workers import SolverLostError
@@ -23,6 +24,9 @@ from tiger.errors import InputError
         (SolverLostError("gone"), 503),
         (ClientDisconnect(), 499),
         (KeyError("x"), 500),
+        (KeyReusedError(), 422),
+        (FullError(), 429),
+        (StoreGoneError("/secret"), 503),
     ],
 )
 def test_every_error_has_one_status(error: Exception, status: int) -> None:
@@ -96,3 +100,15 @@ def test_names_in_a_pointer_are_escaped() -> None:
     with pytest.raises(ValidationError) as refusal:
         AssignRequest.model_validate({"tasks": {}, "topology": "grid:2", "pinned": {"a/b~": 1}})
     assert of_fields(refusal.value).errors[0].pointer == "#/pinned/a~1b~0"
+
+
+@pytest.mark.parametrize("error", [FullError(), StoreGoneError("/secret"), SolverLostError("gone")])
+def test_what_passes_says_when_to_ask_again(error: Exception) -> None:
+    """A client knows that the same request may succeed later."""
+    assert problem_of(error).response().headers["retry-after"] == "5"
+
+
+def test_a_problem_may_have_members_of_its_own() -> None:
+    """They stand beside those of RFC 9457."""
+    shown = json.loads(bytes(Problem(503, "no", members={"database": False}).response().body))
+    assert (shown["status"], shown["database"]) == (503, False)

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from asyncio import Runner
+from collections.abc import Callable
 from unittest import mock
 
 import pytest
@@ -73,7 +74,7 @@ def test_an_orphan_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.CDLL", mock.Mock())
     monkeypatch.setattr("os._exit", mock.Mock(side_effect=SystemExit))
     with pytest.raises(SystemExit):
-        _tie(os.getpid())
+        _tie(os.getpid(), 1 << 32)
 
 
 def test_warming_up_ties_the_worker_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,14 +82,45 @@ def test_warming_up_ties_the_worker_first(monkeypatch: pytest.MonkeyPatch) -> No
     order = mock.Mock()
     monkeypatch.setattr("tiger.api.workers._tie", order.tie)
     monkeypatch.setattr("tiger.solvers.warm.warm", order.warm)
-    _warm_up(7)
-    assert order.mock_calls == [mock.call.tie(7), mock.call.warm(mock.ANY)]
+    _warm_up(7, 8)
+    assert order.mock_calls == [mock.call.tie(7, 8), mock.call.warm(mock.ANY)]
 
 
 def test_bad_input_leaves_a_worker_unchanged() -> None:
     """InputError is one of those that can."""
     with pytest.raises(InputError):
         _contained(parse, b"{")
+
+
+def hoard(size: int) -> int:
+    """Hold so many bytes."""
+    return len(bytearray(size))
+
+
+def register(qubits: int) -> int:
+    """Have Qiskit read a register, without the scan that stands before it."""
+    from qiskit import qasm2
+
+    return int(qasm2.loads(f"OPENQASM 2.0; qreg q[{qubits}];", include_path=()).num_qubits)
+
+
+@pytest.mark.parametrize(("function", "size"), [(hoard, 3 << 30), (register, 10**8)])
+def test_a_worker_holds_no_more_than_it_may(
+    loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch, function: Callable[[int], int], size: int
+) -> None:
+    """What takes too much is bad input, and the worker goes on."""
+    monkeypatch.setattr("tiger.api.workers._warm_up", _tie)
+
+    async def tried() -> int:
+        pool = Workers(1, 2 << 30)
+        pool.start()
+        with pytest.raises(InputError, match="expected work that takes at most 2147483648 bytes of memory"):
+            await pool.run(60, function, size)
+        found = await pool.run(60, hoard, 1 << 30)
+        await pool.stop()
+        return found
+
+    assert loop.run(tried()) == 1 << 30
 
 
 async def _cancelled_after(pool: Workers, seconds: float) -> None:

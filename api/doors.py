@@ -1,0 +1,47 @@
+"""What can be asked for: by kind, how a body is checked in the server and answered in a worker."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from tiger.api import assignment, placement
+from tiger.api.jobs.job import Kind
+from tiger.api.jobs.line import Tell
+from tiger.api.limits import Limits
+from tiger.api.pipelines import PlaceRequest
+from tiger.api.schemas import AssignRequest, CircuitRequest
+from tiger.progress import Progress
+
+Wanted = AssignRequest | CircuitRequest | PlaceRequest
+
+
+class Answer(Protocol):
+    """Answer a checked body with a report as strict JSON; raise InputError."""
+
+    def __call__(self, body: bytes, limits: Limits, watch: Callable[[Progress], None] = ...) -> bytes:
+        """Answer, and tell `watch` how far the solve has come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """Hold what a kind of request is; `check` raises InputError, or ValidationError for a type or a bound."""
+
+    kind: Kind
+    check: Callable[[bytes, Limits], Wanted]
+    answer: Answer
+
+
+ASSIGN = Door(kind="assign", check=assignment.check, answer=assignment.answer)
+PLACE = Door(kind="place", check=placement.check, answer=placement.answer)
+DOORS: Mapping[str, Door] = {door.kind: door for door in (ASSIGN, PLACE)}
+
+
+@dataclass(frozen=True, slots=True)
+class Solve:
+    """Answer the bodies of jobs, in a worker."""
+
+    limits: Limits
+
+    def __call__(self, kind: str, body: bytes, tell: Tell) -> bytes:
+        """Answer a body with its report, and tell how far the solve has come."""
+        return DOORS[kind].answer(body, self.limits, tell.progress)

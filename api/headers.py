@@ -1,0 +1,61 @@
+"""The headers that every answer carries: its number, and what a browser may do with it."""
+
+import re
+import uuid
+
+from starlette.datastructures import Headers as Read
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bound_contextvars
+
+NUMBER = re.compile(r"[A-Za-z0-9._-]{1,64}")
+SECURITY = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+# The pages are the service's own, show nothing of a request in their markup, and begin with a script inside.
+PAGE = (
+    f"{NOTHING}; connect-src 'self'; font-src 'self' data:; img-src 'self' data:; "
+    "script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'"
+)
+
+
+class Headers:
+    """Number every request, in the log and in its answer, and tell browsers to keep and run nothing."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its number in `state`: the one it came with where that is a plain word."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        number = _number(scope)
+        scope.setdefault("state", {})["request_id"] = number
+
+        async def tagged(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _tag(MutableHeaders(scope=message), number)
+            await send(message)
+
+        with bound_contextvars(request_id=number):
+            await self.app(scope, receive, tagged)
+
+
+def _number(scope: Scope) -> str:
+    """Return the number that a request came with, or a new one."""
+    sent = Read(scope=scope).getlist("x-request-id")
+    return sent[0] if len(sent) == 1 and NUMBER.fullmatch(sent[0]) else uuid.uuid4().hex
+
+
+def _tag(headers: MutableHeaders, number: str) -> None:
+    """Add the headers to those of an answer; what a route says of caching stands."""
+    headers.update(SECURITY | {"X-Request-Id": number})
+    page = headers.get("content-type", "").startswith("text/html")
+    headers["Content-Security-Policy"] = PAGE if page else NOTHING
+    headers.setdefault("Cache-Control", "no-store")

@@ -1,0 +1,1 @@
+"""Jobs: solves that outlive their request, and the server."""

@@ -1,0 +1,162 @@
+"""Jobs as rows: what those ask for who work them off.
+
+A job carries a token, which is raised whenever it is taken from a server. Every write of a run names the token it was
+claimed with, so that a server that was only halted cannot write over the result of the one that took its place.
+"""
+
+import json
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from tiger.api.jobs.database import Database, now
+from tiger.api.jobs.job import Kind, Status
+from tiger.api.jobs.migrations import JOBS, SERVERS
+
+Order = Literal["go on", "end", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Name one turn of a job: its id, the token of the turn, and how urgent it is."""
+
+    job_id: str
+    token: int
+    priority: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Hold what a claimed job asks, and how often it has been begun."""
+
+    kind: Kind
+    body: bytes
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Say how a run ended."""
+
+    status: Status
+    report: bytes | None = None
+    problem: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Claim jobs for the server of a name, and hand them on. Every call may raise StoreGoneError."""
+
+    database: Database
+    server: str
+
+    def claim(self, turn: Turn) -> Claim | None:
+        """Begin a turn of a job, None where it is not this turn's any more."""
+        with self.database.begun() as connection:
+            started_s = sa.func.coalesce(JOBS.c.started_s, now(connection))
+            update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "queued")
+            update = update.values(
+                status="running", server=self.server, started_s=started_s, attempts=JOBS.c.attempts + 1
+            )
+            row = connection.execute(update.returning(JOBS.c.kind, JOBS.c.body, JOBS.c.attempts)).one_or_none()
+            return None if row is None else Claim(row.kind, bytes(row.body), row.attempts)
+
+    def touch(self, turn: Turn, progress: Mapping[str, object] | None) -> Order:
+        """Write how far a run has come, if that is new, and return what it is to do."""
+        mine = (*_of(turn), JOBS.c.status == "running", JOBS.c.server == self.server)
+        with self.database.begun() as connection:
+            if progress is not None:
+                connection.execute(sa.update(JOBS).where(*mine).values(progress=json.dumps(progress)))
+            cancelled = connection.execute(sa.select(JOBS.c.cancelled).where(*mine)).scalar_one_or_none()
+        return "lost" if cancelled is None else "end" if cancelled else "go on"
+
+    def finish(self, turn: Turn, outcome: Outcome) -> bool:
+        """Write the result of a run, and tell whether it was still this one's to write."""
+        problem = None if outcome.problem is None else json.dumps(outcome.problem)
+        with self.database.begun() as connection:
+            ended = {"status": outcome.status, "report": outcome.report, "problem": problem}
+            update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "running")
+            return connection.execute(update.values(**ended, ended_s=now(connection))).rowcount == 1
+
+    def release(self, turn: Turn) -> None:
+        """Put a job that was claimed back into the queue."""
+        with self.database.begun() as connection:
+            _requeue(connection, *_of(turn), JOBS.c.status == "running")
+
+    def release_mine(self, but: Container[str]) -> None:
+        """Put back all jobs of this server but some, which are looked up after the rows have been read."""
+        query = sa.select(JOBS.c.id, JOBS.c.token).where(JOBS.c.status == "running", JOBS.c.server == self.server)
+        with self.database.begun() as connection:
+            turns = [Turn(row.id, row.token) for row in connection.execute(query)]
+        for turn in turns:
+            if turn.job_id not in but:
+                self.release(turn)
+
+    def release_dead(self, dead_s: float) -> int:
+        """Put back the jobs of servers that have not been heard of for so long, and count them."""
+        with self.database.begun() as connection:
+            alive = sa.select(SERVERS.c.id).where(SERVERS.c.beat_s >= now(connection) - dead_s)
+            return _requeue(connection, JOBS.c.status == "running", JOBS.c.server.not_in(alive))
+
+    def renew(self, turn: Turn) -> None:
+        """Give a job that waits another turn, as this one has been lost."""
+        with self.database.begun() as connection:
+            again = {"token": JOBS.c.token + 1, "enqueued_s": None}
+            connection.execute(sa.update(JOBS).where(*_of(turn), JOBS.c.status == "queued").values(again))
+
+    def waiting(self, limit: int) -> list[Turn]:
+        """Return turns that are not in the queue yet, the oldest first."""
+        return self._turns(JOBS.c.enqueued_s.is_(None), limit)
+
+    def overdue(self, seconds: float, limit: int) -> list[Turn]:
+        """Return turns that have been in the queue for long, the oldest first."""
+        with self.database.begun() as connection:
+            before_s = now(connection) - seconds
+        return self._turns(JOBS.c.enqueued_s < before_s, limit)
+
+    def enqueued(self, turn: Turn) -> None:
+        """Note that a turn is in the queue."""
+        with self.database.begun() as connection:
+            connection.execute(sa.update(JOBS).where(*_of(turn)).values(enqueued_s=now(connection)))
+
+    def beat(self) -> None:
+        """Say that this server lives."""
+        with self.database.begun() as connection:
+            beat_s = now(connection)
+            mine = sa.update(SERVERS).where(SERVERS.c.id == self.server).values(beat_s=beat_s)
+            if connection.execute(mine).rowcount == 0:
+                connection.execute(sa.insert(SERVERS).values(id=self.server, beat_s=beat_s))
+
+    def leave(self) -> None:
+        """Say that this server has gone."""
+        with self.database.begun() as connection:
+            connection.execute(sa.delete(SERVERS).where(SERVERS.c.id == self.server))
+
+    def alive(self, dead_s: float) -> set[str]:
+        """Return the servers that have been heard of lately."""
+        with self.database.begun() as connection:
+            query = sa.select(SERVERS.c.id).where(SERVERS.c.beat_s >= now(connection) - dead_s)
+            return set(cast("list[str]", connection.execute(query).scalars().all()))
+
+    def _turns(self, where: sa.ColumnElement[bool], limit: int) -> list[Turn]:
+        """Return turns of jobs that wait."""
+        query = sa.select(JOBS.c.id, JOBS.c.token, JOBS.c.priority).where(JOBS.c.status == "queued", where)
+        with self.database.begun() as connection:
+            rows = connection.execute(query.order_by(JOBS.c.created_s).limit(limit)).all()
+        return [Turn(row.id, row.token, row.priority) for row in rows]
+
+
+def _of(turn: Turn) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Return the conditions for a turn that is the job's last."""
+    return JOBS.c.id == turn.job_id, JOBS.c.token == turn.token
+
+
+def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
+    """Put running jobs back into the queue for another turn, or end those that were cancelled; count them."""
+    cancelled = {"status": "cancelled", "ended_s": now(connection), "token": JOBS.c.token + 1}
+    ended = connection.execute(sa.update(JOBS).where(*where, JOBS.c.cancelled == 1).values(cancelled)).rowcount
+    again = {"status": "queued", "server": None, "progress": None, "enqueued_s": None, "token": JOBS.c.token + 1}
+    return ended + connection.execute(sa.update(JOBS).where(*where).values(again)).rowcount

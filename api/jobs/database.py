@@ -1,0 +1,100 @@
+"""The database of the jobs: SQLite or PostgreSQL, by the same statements."""
+
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from sqlite3 import Connection as SQLiteConnection
+from threading import Lock
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Engine
+
+from tiger.api.jobs.job import StoreGoneError
+from tiger.api.jobs.migrations import migrate
+
+POSTGRES = ("postgres", "postgresql")
+# A server that is halted inside a transaction must not hold up those that go on.
+SESSION = "-c lock_timeout=5s -c statement_timeout=20s -c idle_in_transaction_session_timeout=10s"
+
+
+class Database:
+    """Open transactions on a database; it can be lost and come back.
+
+    `queue_engine` and `queue_url` are for what can be made again from the jobs: on SQLite a file of its own, whose
+    writers do not hold up those of the jobs.
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = sa.make_url(url)
+        if parts.get_backend_name() in POSTGRES:
+            self.engine = self.queue_engine = _postgres(parts)
+            self._turns: AbstractContextManager[object] = nullcontext()
+            # Without the name of a driver, which every program picks itself.
+            self.queue_url = parts.set(drivername="postgresql").render_as_string(hide_password=False)
+        else:
+            beside = parts.set(database=f"{parts.database}-queue")
+            self.engine, self.queue_engine = _sqlite(parts, "FULL"), _sqlite(beside, "NORMAL")
+            # There is one writer at a time in any case, and those who wait here come up in turn.
+            self._turns = Lock()
+            self.queue_url = beside.render_as_string()
+
+    def prepare(self) -> None:
+        """Bring the tables up to date; raise StoreGoneError."""
+        with self.begun() as connection:
+            migrate(connection)
+
+    @contextmanager
+    def begun(self) -> Iterator[Connection]:
+        """Open a transaction that is committed at the end; raise StoreGoneError where the database is not usable."""
+        with guarded(), self._turns, self.engine.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+        self.queue_engine.dispose()
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Raise StoreGoneError for any error that says that the database is not usable."""
+    try:
+        yield
+    except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.DataError):
+        raise
+    except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
+        raise StoreGoneError(type(error).__name__) from error
+
+
+def now(connection: Connection) -> float:
+    """Return the seconds since the epoch by the one clock that all servers of a database share."""
+    if connection.dialect.name == "sqlite":
+        return time.time()
+    return float(connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+
+
+def _sqlite(url: sa.URL, synchronous: str) -> Engine:
+    """Return an engine on an SQLite file."""
+    engine = sa.create_engine(url, connect_args={"timeout": 5}, pool_timeout=5)
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: SQLiteConnection, _: object) -> None:
+        # Transactions begin as writers, so that none has to give way half-way; readers need not wait for them.
+        connection.isolation_level = "IMMEDIATE"
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    return engine
+
+
+def _postgres(url: sa.URL) -> Engine:
+    """Return an engine on PostgreSQL."""
+    return sa.create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_pre_ping=True,
+        pool_size=8,
+        pool_timeout=5,
+        connect_args={"connect_timeout": 3, "tcp_user_timeout": 5000, "options": SESSION},
+    )

@@ -1,0 +1,163 @@
+"""Durable jobs: kept in a database, queued by DBOS, solved by worker processes, taken over when a server dies.
+
+    jobs = DurableJobs(JobSettings(data_dir=...), workers, Answers({"assign": assignment.answer, ...}, limits))
+    await jobs.start() ... await jobs.stop()
+
+The workers are the caller's: started before the jobs are, and stopped after.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TypeVar, TypeVarTuple
+
+from tiger.api.jobs.bench import Bench
+from tiger.api.jobs.claims import Claims, Turn
+from tiger.api.jobs.database import Database
+from tiger.api.jobs.job import Job, StoreGoneError, Work
+from tiger.api.jobs.line import Exchange, Solve
+from tiger.api.jobs.queue import Queue
+from tiger.api.jobs.rounds import Rounds
+from tiger.api.jobs.run import Run
+from tiger.api.jobs.server import named
+from tiger.api.jobs.settings import JobSettings
+from tiger.api.jobs.store import Store
+from tiger.api.workers import Workers
+
+THREADS = 8
+LOOK_S, STOP_S = 0.5, 5.0
+
+Parts = TypeVarTuple("Parts")
+Answer = TypeVar("Answer")
+
+
+class DurableJobs:
+    """Keep jobs in a database and have them done by workers: a Jobs."""
+
+    def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
+        self.settings, self.workers, self.solve = settings, workers, solve
+        self._changes: dict[str, set[asyncio.Event]] = {}
+
+    async def start(self) -> None:
+        """Open the store, take up what was left, and begin to work; raise StoreGoneError or OSError."""
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="tiger-jobs")
+        self._server = named(self.settings.data_dir)
+        self._database = Database(self.settings.url)
+        self._store = Store(self._database, self.settings.max_queued)
+        claims = Claims(self._database, self._server.name)
+        self._bench = Bench(
+            settings=self.settings,
+            claims=claims,
+            workers=self.workers,
+            exchange=Exchange(),
+            solve=self.solve,
+            changed=self._changed,
+        )
+        await self._bench.exchange.start()
+        self._queue = Queue(self._database, self._server.name, self.workers.count, self.settings.poll_s)
+        await self._in_thread(self._open, asyncio.get_running_loop())
+        self._rounds = Rounds(self._bench, self._store, self._queue)
+        self._rounds.start()
+
+    async def stop(self) -> None:
+        """Put what runs back into the queue; nothing of it is lost where the database is not there to take it."""
+        await self._rounds.stop()
+        await self._in_thread(self._queue.stop)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_S):
+                while self._bench.running:
+                    await asyncio.sleep(0.01)
+        await self._bench.exchange.stop()
+        with suppress(StoreGoneError):
+            await self._in_thread(self._bench.claims.release_mine, ())
+            await self._in_thread(self._bench.claims.leave)
+        self._threads.shutdown(wait=False)
+        self._database.close()
+        self._server.close()
+
+    async def submit(self, work: Work) -> Job:
+        """Keep a job durably and return it; raise KeyReusedError, FullError or StoreGoneError."""
+        job, new = await self._in_thread(self._store.insert, work)
+        if new:
+            # The job is kept; should this be lost, a round finds it.
+            self._rounds.put(Turn(job.id, 0, work.priority))
+        return job
+
+    async def get(self, job_id: str, owner: str) -> Job | None:
+        """Return a job with its report; raise StoreGoneError."""
+        return await self._in_thread(self._store.get, job_id, owner)
+
+    async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
+        """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page.
+
+        Raises InputError for what is no cursor.
+        """
+        return await self._in_thread(self._store.page, owner, after, limit)
+
+    async def cancel(self, job_id: str, owner: str) -> Job | None:
+        """Cancel a job that has not ended, and return it once its worker has been freed; what it found is kept."""
+        job = await self._in_thread(self._store.cancel, job_id, owner)
+        if job is None or job.ended:
+            self._changed(job_id)
+            return job
+        if job_id in self._bench.running:
+            self._bench.running[job_id].set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.settings.stop_grace_s + 2 * self.settings.tick_s + 1):
+                async for seen in self.watch(job_id, owner):
+                    job = seen
+        return job
+
+    async def watch(self, job_id: str, owner: str) -> AsyncIterator[Job]:
+        """Yield the job now, whenever it changes, and at last when it has ended; nothing for an unknown one."""
+        event, before = asyncio.Event(), None
+        self._changes.setdefault(job_id, set()).add(event)
+        try:
+            while True:
+                event.clear()
+                job = await self.get(job_id, owner)
+                if job is not None and job != before:
+                    yield job
+                if job is None or job.ended:
+                    return
+                before = job
+                # Another server may be the one that works on it.
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(event.wait(), LOOK_S)
+        finally:
+            self._changes[job_id].discard(event)
+            if not self._changes[job_id]:
+                del self._changes[job_id]
+
+    async def ready(self) -> Mapping[str, bool]:
+        """Say of the database and the workers whether they can be used."""
+        try:
+            await self._in_thread(self._bench.claims.beat)
+        except StoreGoneError:
+            return {"database": False, "workers": self.workers.active}
+        return {"database": True, "workers": self.workers.active}
+
+    def waiting(self) -> int:
+        """Count the jobs of all owners that wait, in a thread of the caller's; raise StoreGoneError."""
+        return self._store.waiting()
+
+    def _open(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Prepare the database, take back what this server had when it was killed, and open the queue."""
+        self._database.prepare()
+        self._bench.claims.beat()
+        self._bench.claims.release_mine(())
+        self._queue.start(self._run, loop)
+
+    async def _run(self, turn: Turn) -> None:
+        """Work off one turn of a job."""
+        await Run(self._bench, turn)()
+
+    def _changed(self, job_id: str) -> None:
+        """Wake those who watch a job."""
+        for event in self._changes.get(job_id, ()):
+            event.set()
+
+    async def _in_thread(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
+        """Call a function that blocks."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *args)

@@ -1,0 +1,93 @@
+"""A job, and what keeps jobs."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Kind = Literal["assign", "place"]
+Status = Literal["queued", "running", "done", "failed", "cancelled"]
+ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Hold what is known of a job.
+
+    `owner` is the name of the key that submitted it, "" without keys. Times are seconds since the epoch. `progress` has
+    the stage, the best cost so far, the bound and the fraction done, each None where unknown. `report` is strict JSON:
+    of a done job, and of one that was cancelled or ran out of time the best found so far, if anything was. `problem` is
+    the problem document of a failed job.
+    """
+
+    id: str
+    owner: str
+    kind: Kind
+    status: Status
+    created_s: float
+    started_s: float | None = None
+    ended_s: float | None = None
+    progress: Mapping[str, object] | None = None
+    report: bytes | None = None
+    problem: Mapping[str, object] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether nothing more will happen to it."""
+        return self.status in ENDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Hold what is to be done: the checked body of a request, for which door, how urgent (1 is most), for whom.
+
+    `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job.
+    """
+
+    kind: Kind
+    body: bytes
+    owner: str = ""
+    key: str | None = None
+    priority: int = 10
+
+
+class KeyReusedError(Exception):
+    """Say that an Idempotency-Key came with another body than before (422)."""
+
+
+class FullError(Exception):
+    """Say that too many jobs wait (429)."""
+
+
+class StoreGoneError(Exception):
+    """Say that the database cannot be reached or written, so that nothing was acknowledged (503)."""
+
+
+class Jobs(Protocol):
+    """Keep jobs and have them done. A job of another owner is as unknown as one that never was."""
+
+    async def start(self) -> None:
+        """Open the store, take up what was left, and begin to work."""
+
+    async def stop(self) -> None:
+        """Put what runs back into the queue and end all processes."""
+
+    async def submit(self, work: Work) -> Job:
+        """Keep a job durably and return it; raise KeyReusedError, FullError or StoreGoneError."""
+
+    async def get(self, job_id: str, owner: str) -> Job | None:
+        """Return a job with its report; raise StoreGoneError."""
+
+    async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
+        """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page."""
+
+    async def cancel(self, job_id: str, owner: str) -> Job | None:
+        """Cancel a job that has not ended, and return it; what it found is kept."""
+
+    def watch(self, job_id: str, owner: str) -> AsyncIterator[Job]:
+        """Yield the job now, whenever it changes, and at last when it has ended; nothing for an unknown one."""
+
+    async def ready(self) -> Mapping[str, bool]:
+        """Say of the database and the workers whether they can be used."""
+
+    def waiting(self) -> int:
+        """Count the jobs of all owners that wait, in a thread of the caller's; raise StoreGoneError."""

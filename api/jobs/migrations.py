@@ -1,0 +1,43 @@
+"""The tables of the jobs, and how they came to be: each step is applied once, in order, and never changed."""
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+LOCK = 7_433_702_113  # any number that no other program locks
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE tiger_jobs (
+            id VARCHAR(32) PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, body {bytes} NOT NULL,
+            hash VARCHAR(64) NOT NULL, key TEXT, priority INTEGER NOT NULL, status TEXT NOT NULL,
+            created_s DOUBLE PRECISION NOT NULL, started_s DOUBLE PRECISION, ended_s DOUBLE PRECISION,
+            progress TEXT, report {bytes}, problem TEXT, token INTEGER NOT NULL, attempts INTEGER NOT NULL,
+            server TEXT, enqueued_s DOUBLE PRECISION, cancelled INTEGER NOT NULL, UNIQUE (owner, key))""",
+        "CREATE INDEX tiger_jobs_page ON tiger_jobs (owner, created_s, id)",
+        "CREATE INDEX tiger_jobs_open ON tiger_jobs (status, created_s) WHERE status IN ('queued', 'running')",
+        "CREATE INDEX tiger_jobs_ended ON tiger_jobs (ended_s)",
+        "CREATE TABLE tiger_servers (id VARCHAR(200) PRIMARY KEY, beat_s DOUBLE PRECISION NOT NULL)",
+    ),
+)
+
+# Columns as they are now, after the last step.
+JOBS = sa.table(
+    "tiger_jobs",
+    *map(sa.column, ("id", "owner", "kind", "hash", "key", "status", "progress", "problem", "server")),
+    *(sa.column(name, sa.Integer) for name in ("priority", "token", "attempts", "cancelled")),
+    *(sa.column(name, sa.LargeBinary) for name in ("body", "report")),
+    *(sa.column(name, sa.Double) for name in ("created_s", "started_s", "ended_s", "enqueued_s")),
+)
+SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Double))
+
+
+def migrate(connection: Connection) -> None:
+    """Apply the steps that a database has not seen, while other servers that start wait."""
+    postgres = connection.dialect.name == "postgresql"
+    connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({LOCK})" if postgres else "BEGIN IMMEDIATE"))
+    connection.execute(sa.text("CREATE TABLE IF NOT EXISTS tiger_version (version INTEGER NOT NULL)"))
+    done = connection.execute(sa.text("SELECT coalesce(max(version), 0) FROM tiger_version")).scalar_one()
+    for version, statements in enumerate(MIGRATIONS[done:], start=done + 1):
+        for statement in statements:
+            connection.execute(sa.text(statement.format(bytes="BYTEA" if postgres else "BLOB")))
+        connection.execute(sa.text("INSERT INTO tiger_version VALUES (:version)"), {"version": version})

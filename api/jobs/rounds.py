@@ -1,0 +1,102 @@
+"""What a server does again and again for the jobs: say that it lives, and find what was lost."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from tiger.api.jobs.bench import Bench
+from tiger.api.jobs.claims import Turn
+from tiger.api.jobs.job import StoreGoneError
+from tiger.api.jobs.queue import Queue
+from tiger.api.jobs.store import Store
+
+DAY_S = 86_400.0
+SWEEP_S, TIDY_S = 2.0, 600.0
+BATCH, BEATS = 200, 3
+LOG = logging.getLogger(__name__)
+
+
+class Rounds:
+    """Make the rounds of a server."""
+
+    def __init__(self, bench: Bench, store: Store, queue: Queue) -> None:
+        self.bench, self.store, self.queue = bench, store, queue
+        # One thread, so that turns come into the queue in the order in which they were submitted.
+        self._putting = ThreadPoolExecutor(1, thread_name_prefix="tiger-put")
+        self._steady_s: float | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        settings = self.bench.settings
+        rounds = ((self.beat, settings.beat_s), (self.reap, settings.reap_s), (self.tidy, TIDY_S))
+        self._tasks = [asyncio.create_task(_every(seconds, call, None)) for call, seconds in rounds]
+        self._tasks.append(asyncio.create_task(_every(SWEEP_S, self.sweep, self._putting)))
+
+    async def stop(self) -> None:
+        """End; what is being written is finished first."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.to_thread(self._putting.shutdown, cancel_futures=True)
+
+    def put(self, turn: Turn) -> None:
+        """Put a new turn into the queue, soon."""
+        self._putting.submit(self._put, turn)
+
+    def beat(self) -> None:
+        """Say that this server lives."""
+        try:
+            self.bench.claims.beat()
+        except StoreGoneError:
+            self._steady_s = None
+            raise
+        self._steady_s = self._steady_s or time.monotonic()
+
+    def sweep(self) -> None:
+        """Put turns into the queue that were kept, but never got there."""
+        for turn in self.bench.claims.waiting(BATCH):
+            self.queue.put(turn)
+            self.bench.claims.enqueued(turn)
+
+    def reap(self) -> None:
+        """Take back the jobs of dead servers, those lost here, and those that DBOS has lost."""
+        claims, dead_s = self.bench.claims, self.bench.settings.dead_s
+        claims.release_mine(self.bench.running)
+        # When the database comes back, nobody has been heard of for a while.
+        steady = self._steady_s is not None and time.monotonic() - self._steady_s > BEATS * self.bench.settings.beat_s
+        if not steady:
+            return
+        if found := claims.release_dead(dead_s):
+            LOG.warning("took over %d jobs of servers that are gone", found)
+        overdue = claims.overdue(self.bench.settings.reap_s, BATCH)
+        for turn in self.queue.lost(overdue, claims.alive(dead_s), set(self.bench.running)):
+            claims.renew(turn)
+
+    def tidy(self) -> None:
+        """Delete jobs that ended long ago."""
+        while old := self.store.expired(self.bench.settings.keep_days * DAY_S, BATCH):
+            self.queue.forget(old)
+            self.store.delete([job for job, _ in old])
+
+    def _put(self, turn: Turn) -> None:
+        """Put a turn into the queue, or leave it to the next sweep."""
+        try:
+            self.queue.put(turn)
+            self.bench.claims.enqueued(turn)
+        except StoreGoneError:
+            LOG.warning("a job waits for the database: %s", turn.job_id)
+
+
+async def _every(seconds: float, call: Callable[[], None], threads: ThreadPoolExecutor | None) -> None:
+    """Make a call every so many seconds, whatever becomes of it."""
+    loop = asyncio.get_running_loop()
+    while True:
+        try:
+            await loop.run_in_executor(threads, call)
+        except StoreGoneError:
+            LOG.warning("the database cannot be used at the moment")
+        except Exception:
+            LOG.exception("a round failed")
+        await asyncio.sleep(seconds)

@@ -1,0 +1,173 @@
+"""One turn of a job: claimed, solved in a worker, watched, and its outcome written."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TypeVar
+
+from tiger.api.jobs.bench import Bench
+from tiger.api.jobs.claims import Claim, Outcome, Turn
+from tiger.api.jobs.job import Status, StoreGoneError
+from tiger.api.jobs.line import Call, solved
+from tiger.api.problems import problem_of
+from tiger.api.workers import SolverLostError
+from tiger.errors import InputError
+
+ATTEMPTS = 3
+AGAIN_S = 0.5
+LOG = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
+
+
+class Run:
+    """Work off one turn of a job."""
+
+    def __init__(self, bench: Bench, turn: Turn) -> None:
+        self.bench, self.turn = bench, turn
+        self.cancelled, self.lost = asyncio.Event(), False
+
+    async def __call__(self) -> None:
+        """Claim the job, solve it and write what comes of it; nothing where the turn is not the job's last."""
+        running, job_id = self.bench.running, self.turn.job_id
+        running[job_id] = self.cancelled
+        try:
+            claim = await _insist(self.bench.claims.claim, self.turn)
+            if claim is not None:
+                self.bench.changed(job_id)
+                await self._work(claim)
+        finally:
+            if running.get(job_id) is self.cancelled:
+                del running[job_id]
+            self.bench.changed(job_id)
+
+    async def _work(self, claim: Claim) -> None:
+        """Solve a claimed job."""
+        limit_s = await asyncio.to_thread(_limit_s, claim.body, self.bench.settings.max_time_s)
+        call = self.bench.exchange.open()
+        solving = asyncio.ensure_future(self._solving(call, claim, limit_s))
+        try:
+            await self._attend(solving, call, limit_s)
+            await asyncio.wait((solving,))
+        finally:
+            solving.cancel()
+            self.bench.exchange.close(call)
+        if not self.lost:
+            await self._settle(claim, solving, call)
+
+    async def _solving(self, call: Call, claim: Claim, limit_s: float) -> bytes:
+        """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second rope."""
+        bench = self.bench
+        timeout_s = limit_s + 2 * bench.settings.kill_grace_s
+        work = (bench.exchange.address, call.ticket, bench.solve, claim.kind, claim.body)
+        return await bench.workers.run(timeout_s, solved, *work)
+
+    async def _attend(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
+        """Wait for a solve, told to end when it is cancelled or over its limit, and killed when it does not."""
+        settings = self.bench.settings
+        asked: asyncio.Future[object] = asyncio.ensure_future(self.cancelled.wait())
+        over: asyncio.Future[object] = asyncio.ensure_future(_over(call, limit_s))
+        ticking = asyncio.ensure_future(self._tick(solving, call, limit_s))
+        try:
+            await asyncio.wait((solving, asked, over), return_when=asyncio.FIRST_COMPLETED)
+            if not solving.done():
+                call.end()
+                grace_s = settings.stop_grace_s if self.cancelled.is_set() else settings.kill_grace_s
+                await asyncio.wait((solving,), timeout=grace_s)
+                solving.cancel()
+        finally:
+            for task in (asked, over, ticking):
+                task.cancel()
+
+    async def _tick(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
+        """Write how far the solve has come, and hear what is to become of it, for as long as it goes on."""
+        begun_s, last = time.monotonic(), None
+        while True:
+            progress = _progress(call, min(1.0, (time.monotonic() - begun_s) / limit_s))
+            order = None
+            with suppress(StoreGoneError):
+                fresh = progress if progress != last else None
+                order, last = await asyncio.to_thread(self.bench.claims.touch, self.turn, fresh), progress
+                self.bench.changed(self.turn.job_id)
+            if order == "lost":
+                # Another server has it now, and answers for it.
+                self.lost = True
+                solving.cancel()
+            elif order == "end":
+                self.cancelled.set()
+            await asyncio.sleep(self.bench.settings.tick_s)
+
+    async def _settle(self, claim: Claim, solving: "asyncio.Future[bytes]", call: Call) -> None:
+        """Write the outcome of a solve, or have the job done again where it was the worker that failed."""
+        outcome = _outcome(solving, call, self.cancelled.is_set())
+        if outcome is None and claim.attempts < ATTEMPTS:
+            await _insist(self.bench.claims.release, self.turn)
+            return
+        if outcome is None:
+            outcome = Outcome(status="failed", problem=_problem(SolverLostError("The worker was lost, repeatedly.")))
+        if not await _insist(self.bench.claims.finish, self.turn, outcome):
+            LOG.warning("a result came after the job had been taken over: %s", self.turn.job_id)
+
+
+async def _insist(function: "Callable[..., Answer]", *args: object) -> Answer:
+    """Call a function of the store until the store is there."""
+    while True:
+        try:
+            return await asyncio.to_thread(function, *args)
+        except StoreGoneError:
+            await asyncio.sleep(AGAIN_S)
+
+
+async def _over(call: Call, limit_s: float) -> None:
+    """Wait until a solve is over its limit, counted from when a worker took it up."""
+    await call.begun.wait()
+    await asyncio.sleep(limit_s + AGAIN_S)
+
+
+def _limit_s(body: bytes, most_s: float) -> float:
+    """Return the seconds that a body asks for, within the server's maximum."""
+    with suppress(ValueError, RecursionError):
+        asked = json.loads(body)
+        limit = asked.get("time_limit_s") if isinstance(asked, dict) else None
+        if isinstance(limit, int | float) and 0 < limit < most_s:
+            return float(limit)
+    return most_s
+
+
+def _progress(call: Call, time_share: float) -> Mapping[str, object]:
+    """Return what is known of a solve, the fraction by the clock where the solve does not say."""
+    said = call.progress
+    if said is None:
+        return {"stage": None, "cost": None, "bound": None, "fraction": round(time_share, 2)}
+    fraction = time_share if said.fraction is None else said.fraction
+    known = {"stage": said.stage, "cost": said.cost, "bound": None, "fraction": round(fraction, 2)}
+    return known | ({"message": said.message} if said.message else {})
+
+
+def _outcome(solving: "asyncio.Future[bytes]", call: Call, cancelled: bool) -> Outcome | None:  # noqa: FBT001
+    """Return how a solve has ended, None where its worker was lost."""
+    status: Status = "cancelled" if cancelled else "done"
+    if not solving.cancelled() and solving.exception() is None:
+        return Outcome(status=status, report=solving.result())
+    if cancelled or call.report is not None:
+        return Outcome(status=status, report=call.report)
+    error = TimeoutError() if solving.cancelled() else solving.exception()
+    match error:
+        case TimeoutError():
+            late = SolverLostError("The solve was ended after its time limit without an answer.")
+            return Outcome(status="failed", problem=_problem(late))
+        case SolverLostError():
+            return None
+        case InputError():
+            return Outcome(status="failed", problem=_problem(error))
+    LOG.error("a job failed", exc_info=error)
+    return Outcome(status="failed", problem=_problem(RuntimeError()))
+
+
+def _problem(error: Exception) -> Mapping[str, object]:
+    """Return the problem document of an error."""
+    document: dict[str, object] = json.loads(bytes(problem_of(error).response().body))
+    return document

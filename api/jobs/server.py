@@ -1,0 +1,50 @@
+"""The name of this server, the same after every restart."""
+
+import fcntl
+import os
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Hold a server's name, and the lock that keeps others from it while this process lives."""
+
+    name: str
+    lock: IO[str]
+
+    def close(self) -> None:
+        """Let go of the name."""
+        self.lock.close()
+
+
+def named(data_dir: Path) -> Server:
+    """Return the first name of a folder that no living process has, a new one if there is none.
+
+    A process that is merely halted keeps its name, so that whoever starts meanwhile does not take it for a dead one.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    number = 0
+    while True:
+        lock = (data_dir / f"server.{number}").open("a+", encoding="ascii")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            number += 1
+        else:
+            return Server(_read(lock), lock)
+
+
+def _read(lock: IO[str]) -> str:
+    """Return the name in a file, and write one where there is none."""
+    lock.seek(0)
+    name = lock.read().strip()
+    if not name:
+        name = uuid.uuid4().hex
+        lock.write(name)
+        lock.flush()
+        os.fsync(lock.fileno())
+    return name

@@ -1,0 +1,34 @@
+"""What the keeping of jobs is set to."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """Say where jobs are kept and how they are worked off.
+
+    `data_dir` holds this server's name and, without a `database_url`, the jobs in an SQLite file. A solve is told to
+    end when it is cancelled or over its limit, `time_limit_s` of its body and at most `max_time_s`; it is killed
+    `stop_grace_s` later, or `kill_grace_s`. At most `max_queued` jobs wait. A server whose beat is older than `dead_s`
+    has lost its jobs. Jobs that ended `keep_days` ago are deleted. Servers that share a database are to have the same
+    number of workers.
+    """
+
+    data_dir: Path
+    database_url: str | None = None
+    max_time_s: float = 60.0
+    max_queued: int = 10_000
+    keep_days: float = 7.0
+    poll_s: float = 0.05
+    tick_s: float = 0.5
+    beat_s: float = 3.0
+    dead_s: float = 30.0
+    reap_s: float = 8.0
+    stop_grace_s: float = 1.0
+    kill_grace_s: float = 4.0
+
+    @property
+    def url(self) -> str:
+        """Return where the database is."""
+        return self.database_url or f"sqlite:///{self.data_dir.absolute() / 'tiger.sqlite'}"

@@ -1,0 +1,156 @@
+"""Jobs as rows: what those ask for who submit, read and cancel them."""
+
+import hashlib
+import json
+import re
+import uuid
+from dataclasses import dataclass
+from typing import cast
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Row
+
+from tiger.api.jobs.database import Database, now
+from tiger.api.jobs.job import ENDED, FullError, Job, KeyReusedError, Work
+from tiger.api.jobs.migrations import JOBS
+from tiger.errors import InputError
+
+ID = re.compile(r"[0-9a-f]{32}\Z")
+CURSOR = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)-([0-9a-f]{32})\Z")
+PLAIN = ("id", "owner", "kind", "status", "created_s", "started_s", "ended_s", "progress", "problem")
+Columns = Row[tuple[object, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Read and write jobs, at most `max_queued` of which wait. Every call may raise StoreGoneError."""
+
+    database: Database
+    max_queued: int
+
+    def insert(self, work: Work) -> tuple[Job, bool]:
+        """Keep a job and return it, and whether it is new; raise KeyReusedError or FullError."""
+        digest = hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
+        try:
+            with self.database.begun() as connection:
+                known = _known(connection, work, digest)
+                return (known, False) if known else (self._inserted(connection, work, digest), True)
+        except sa.exc.IntegrityError:
+            # Another request with the same key came first.
+            with self.database.begun() as connection:
+                known = _known(connection, work, digest)
+            if known is None:
+                raise
+            return known, False
+
+    def get(self, job_id: str, owner: str) -> Job | None:
+        """Return a job with its report."""
+        if not ID.match(job_id):
+            return None
+        with self.database.begun() as connection:
+            return _found(connection, *_of(job_id, owner))
+
+    def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
+        """Return a page of jobs without reports and the cursor of the next; raise InputError for a bad cursor."""
+        query = _select().where(JOBS.c.owner == owner).order_by(JOBS.c.created_s.desc(), JOBS.c.id.desc())
+        if after is not None:
+            query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < _place(after))
+        with self.database.begun() as connection:
+            rows = connection.execute(query.limit(limit + 1)).all()
+        jobs = tuple(_job(row) for row in rows[:limit])
+        return jobs, f"{jobs[-1].created_s:.6f}-{jobs[-1].id}" if len(rows) > limit else None
+
+    def cancel(self, job_id: str, owner: str) -> Job | None:
+        """Cancel a job that waits, mark one that runs, and return it."""
+        if not ID.match(job_id):
+            return None
+        with self.database.begun() as connection:
+            mine = _of(job_id, owner)
+            ended = {"status": "cancelled", "ended_s": now(connection), "cancelled": 1}
+            connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status == "queued").values(ended))
+            connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status == "running").values(cancelled=1))
+            return _found(connection, *mine)
+
+    def waiting(self) -> int:
+        """Count the jobs of all owners that wait."""
+        with self.database.begun() as connection:
+            query = sa.select(sa.func.count()).select_from(JOBS).where(JOBS.c.status == "queued")
+            return int(connection.execute(query).scalar_one())
+
+    def expired(self, keep_s: float, limit: int) -> list[tuple[str, int]]:
+        """Return jobs, and the last token of each, that ended so long ago."""
+        with self.database.begun() as connection:
+            query = sa.select(JOBS.c.id, JOBS.c.token).where(JOBS.c.ended_s < now(connection) - keep_s)
+            return [(row.id, row.token) for row in connection.execute(query.limit(limit))]
+
+    def delete(self, ids: list[str]) -> None:
+        """Forget ended jobs."""
+        with self.database.begun() as connection:
+            connection.execute(sa.delete(JOBS).where(JOBS.c.id.in_(ids), JOBS.c.status.in_(ENDED)))
+
+    def queued(self) -> int:
+        """Count the jobs that wait."""
+        with self.database.begun() as connection:
+            return _queued(connection)
+
+    def _inserted(self, connection: Connection, work: Work, digest: str) -> Job:
+        """Add a row, unless too many wait."""
+        if _queued(connection) >= self.max_queued:
+            raise FullError(f"{self.max_queued} jobs wait already")
+        # Rounded, so that a page's cursor states it exactly.
+        created_s, job_id = round(now(connection), 6), uuid.uuid4().hex
+        row = sa.insert(JOBS).values(id=job_id, owner=work.owner, kind=work.kind, body=work.body, hash=digest)
+        row = row.values(key=work.key, priority=work.priority, status="queued", created_s=created_s)
+        connection.execute(row.values(token=0, attempts=0, cancelled=0))
+        return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s)
+
+
+def _known(connection: Connection, work: Work, digest: str) -> Job | None:
+    """Return the job that has the key already."""
+    if work.key is None:
+        return None
+    same = (JOBS.c.owner == work.owner, JOBS.c.key == work.key)
+    known = connection.execute(sa.select(JOBS.c.hash).where(*same)).scalar_one_or_none()
+    if known not in (None, digest):
+        raise KeyReusedError(work.key)
+    return None if known is None else _found(connection, *same)
+
+
+def _queued(connection: Connection) -> int:
+    """Count the jobs that wait."""
+    query = sa.select(sa.func.count()).select_from(JOBS).where(JOBS.c.status == "queued")
+    return connection.execute(query).scalar_one()
+
+
+def _of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Return the conditions for a job of an owner."""
+    return JOBS.c.id == job_id, JOBS.c.owner == owner
+
+
+def _select(*more: str) -> sa.Select[tuple[object, ...]]:
+    """Select the columns of a job."""
+    return sa.select(*(JOBS.c[name] for name in (*PLAIN, *more)))
+
+
+def _found(connection: Connection, *where: sa.ColumnElement[bool]) -> Job | None:
+    """Return the one job that meets conditions, with its report."""
+    row = connection.execute(_select("report").where(*where)).one_or_none()
+    return None if row is None else _job(row)
+
+
+def _job(row: Columns) -> Job:
+    """Return the job that a row states."""
+    fields = dict(row._mapping)
+    for name in ("progress", "problem"):
+        fields[name] = json.loads(cast(str, fields[name])) if fields[name] is not None else None
+    if fields.get("report") is not None:
+        fields["report"] = bytes(cast(bytes, fields["report"]))
+    return Job(**fields)
+
+
+def _place(cursor: str) -> sa.Tuple:
+    """Return the place in the list that a cursor states."""
+    match = CURSOR.match(cursor)
+    if match is None:
+        raise InputError("after", "expected the cursor of a page")
+    return sa.tuple_(sa.literal(float(match[1]), sa.Double), sa.literal(match[2]))

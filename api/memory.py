@@ -1,0 +1,129 @@
+"""Jobs that last as long as the process: the dumb sibling of the durable ones, for tests and trials."""
+
+import asyncio
+import itertools
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+
+from tiger.api.doors import DOORS
+from tiger.api.jobs.job import FullError, Job, KeyReusedError, Work
+from tiger.api.limits import Limits
+from tiger.api.problems import problem_of
+from tiger.api.workers import Workers
+
+GRACE_S = 10.0
+MAX_OPEN = 1000
+
+
+class MemoryJobs:
+    """Keep jobs in a dictionary and have them done by workers that somebody else starts and stops."""
+
+    def __init__(self, workers: Workers, limits: Limits, most: int = MAX_OPEN) -> None:
+        self.workers, self.limits, self.most = workers, limits, most
+        self._jobs: dict[str, Job] = {}
+        self._keys: dict[tuple[str, str], tuple[Work, str]] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._number = itertools.count()
+
+    async def start(self) -> None:
+        """Begin to work."""
+        self._changed = asyncio.Condition()
+        self._queue: asyncio.PriorityQueue[tuple[int, int, str, Work]] = asyncio.PriorityQueue()
+        self._doers = [asyncio.create_task(self._do()) for _ in range(self.workers.count)]
+
+    async def stop(self) -> None:
+        """End what runs, and forget it."""
+        for task in (*self._doers, *self._running.values()):
+            task.cancel()
+        await asyncio.gather(*self._doers, *self._running.values(), return_exceptions=True)
+
+    async def submit(self, work: Work) -> Job:
+        """Keep a job and return it, the earlier one for a key that came before; raise KeyReusedError or FullError."""
+        if work.key is not None and (before := self._keys.get((work.owner, work.key))):
+            if (before[0].kind, before[0].body) != (work.kind, work.body):
+                raise KeyReusedError
+            return self._jobs[before[1]]
+        if sum(not job.ended for job in self._jobs.values()) >= self.most:
+            raise FullError
+        job = Job(id=uuid.uuid4().hex, owner=work.owner, kind=work.kind, status="queued", created_s=time.time())
+        self._jobs[job.id] = job
+        if work.key is not None:
+            self._keys[work.owner, work.key] = work, job.id
+        self._queue.put_nowait((work.priority, next(self._number), job.id, work))
+        return job
+
+    async def get(self, job_id: str, owner: str) -> Job | None:
+        """Return a job."""
+        job = self._jobs.get(job_id)
+        return job if job is not None and job.owner == owner else None
+
+    async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
+        """Return jobs, the newest first; the cursor of the next page is the id of its predecessor."""
+        own = [replace(job, report=None) for job in reversed(self._jobs.values()) if job.owner == owner]
+        at = next((k + 1 for k, job in enumerate(own) if job.id == after), len(own) if after else 0)
+        page = tuple(own[at : at + limit])
+        return page, page[-1].id if at + limit < len(own) else None
+
+    async def cancel(self, job_id: str, owner: str) -> Job | None:
+        """Cancel a job that has not ended, and return it."""
+        job = await self.get(job_id, owner)
+        if job is None or job.ended:
+            return job
+        if job_id in self._running:
+            self._running[job_id].cancel()
+        await self._set(replace(job, status="cancelled", ended_s=time.time()))
+        return self._jobs[job_id]
+
+    async def watch(self, job_id: str, owner: str) -> AsyncIterator[Job]:
+        """Yield the job now, whenever it changes, and at last when it has ended."""
+        job = await self.get(job_id, owner)
+        while job is not None:
+            yield job
+            if job.ended:
+                return
+            seen = job
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._jobs[job_id] is not seen)  # noqa: B023
+            job = self._jobs[job_id]
+
+    def waiting(self) -> int:
+        """Count the jobs of all owners that wait."""
+        return sum(job.status == "queued" for job in self._jobs.values())
+
+    async def ready(self) -> Mapping[str, bool]:
+        """Say that there is nothing that could be missing."""
+        return {"database": True, "workers": True}
+
+    async def _do(self) -> None:
+        """Do one job after another, the most urgent first."""
+        while True:
+            *_, job_id, work = await self._queue.get()
+            if self._jobs[job_id].ended:
+                continue
+            self._running[job_id] = asyncio.create_task(self._solve(self._jobs[job_id], work))
+            await asyncio.wait((self._running[job_id],))
+            del self._running[job_id]
+
+    async def _solve(self, job: Job, work: Work) -> None:
+        """Have a worker do a job, and keep what comes of it."""
+        job = replace(job, status="running", started_s=time.time(), progress={"stage": "solve", "fraction": None})
+        await self._set(job)
+        try:
+            timeout_s = self.limits.max_time_s + GRACE_S
+            report = await self.workers.run(timeout_s, DOORS[work.kind].answer, work.body, self.limits)
+        except Exception as error:  # noqa: BLE001
+            problem = json.loads(bytes(problem_of(error).response().body))
+            await self._set(replace(job, status="failed", ended_s=time.time(), problem=problem))
+        else:
+            await self._set(replace(job, status="done", ended_s=time.time(), report=report))
+
+    async def _set(self, job: Job) -> None:
+        """Keep a state of a job and wake those who watch."""
+        if self._jobs[job.id].ended:
+            return
+        self._jobs[job.id] = job
+        async with self._changed:
+            self._changed.notify_all()

@@ -1,0 +1,93 @@
+"""How a request is answered: at once from a warm worker, or as a stored job that is waited for."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+
+from fastapi import Request, Response
+from pydantic import ValidationError
+from starlette.requests import ClientDisconnect
+
+from tiger.api import body, idempotency, problems
+from tiger.api.doors import Door, Wanted
+from tiger.api.inline import Inline
+from tiger.api.jobbody import MEDIA_TYPE, full, location
+from tiger.api.jobs.job import Job, Jobs, Work
+from tiger.api.owner import owner_of
+from tiger.api.prefer import Preference, applied, preference
+from tiger.api.smallness import small
+from tiger.api.waiting import ended, while_connected
+
+RETRY_AFTER = {"Retry-After": "1"}
+WAITED_FOR, PUT_OFF = 5, 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Bound a body to `max_body_bytes` and a wait to `max_wait_s` seconds."""
+
+    max_body_bytes: int
+    max_wait_s: float = 60.0
+
+
+class Solving:
+    """Answer requests for work."""
+
+    def __init__(self, inline: Inline, jobs: Jobs, bounds: Bounds) -> None:
+        self.inline, self.jobs, self.bounds = inline, jobs, bounds
+
+    async def answer(self, request: Request, door: Door) -> Response:
+        """Check a request, and answer it with its report, or with the job that it has become."""
+        asked = await body.read(request, self.bounds.max_body_bytes)
+        key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
+        prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
+        wanted = await self._checked(door, asked)
+        deadline = asyncio.get_running_loop().time() + prefer.patience_s
+        if key is None and not prefer.at_once and prefer.patience_s and small(wanted):
+            found = await while_connected(request, self.inline.answer(door, asked, prefer.patience_s))
+            if found is not None:
+                return Response(found, headers=applied(prefer.waited), media_type=MEDIA_TYPE)
+        priority = WAITED_FOR if prefer.patience_s else PUT_OFF
+        work = Work(kind=door.kind, body=asked, owner=owner_of(request), key=key, priority=priority)
+        return _answer(await self._stored(request, work, deadline), prefer)
+
+    async def _checked(self, door: Door, asked: bytes) -> Wanted:
+        """Return what a body asks for, read away from the event loop."""
+        try:
+            return await asyncio.to_thread(door.check, asked, self.inline.limits)
+        except ValidationError as error:
+            raise problems.RefusedError(problems.of_fields(error)) from None
+
+    async def _stored(self, request: Request, work: Work, deadline: float) -> Job:
+        """Keep a request as a job, and return it once it has ended or the deadline is over."""
+        job = await self.jobs.submit(work)
+        left = deadline - asyncio.get_running_loop().time()
+        try:
+            return await while_connected(request, ended(self.jobs, job, left))
+        except ClientDisconnect:
+            # Nobody was told of the job, so that nobody can ask for it; with a key, the same request finds it again.
+            if work.key is None:
+                await self.jobs.cancel(job.id, job.owner)
+            raise
+
+
+def _answer(job: Job, prefer: Preference) -> Response:
+    """Answer with the report or the problem of an ended job that was waited for, else with the job."""
+    there = {"Location": location(job)}
+    if not job.ended or not prefer.patience_s:
+        headers = there | applied(prefer.put_off) | ({} if job.ended else RETRY_AFTER)
+        return Response(full(job), 202, headers, MEDIA_TYPE)
+    headers = there | applied(prefer.waited)
+    if job.status == "done":
+        return Response(job.report, 200, headers, MEDIA_TYPE)
+    if job.status == "cancelled":
+        detail = "The job was cancelled; what it found until then, if anything, is in the job."
+        return problems.Problem(409, detail, headers=headers).response()
+    problem = job.problem or {"status": 500}
+    return Response(json.dumps(problem), _status(problem), headers, problems.MEDIA_TYPE)
+
+
+def _status(problem: object) -> int:
+    """Return the status of a problem document."""
+    status = problem.get("status") if isinstance(problem, dict) else None
+    return status if isinstance(status, int) else 500

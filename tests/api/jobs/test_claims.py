@@ -1,0 +1,130 @@
+"""Claims, and the tokens that guard them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tiger.api.jobs.claims import Claims, Outcome, Turn
+from tiger.api.jobs.database import Database
+from tiger.api.jobs.job import Work
+from tiger.api.jobs.store import Store
+
+DONE = Outcome(status="done", report=b"{}")
+
+
+@pytest.fixture
+def database(tmp_path: Path, url: str | None) -> Iterator[Database]:
+    """Return a database with tables."""
+    database = Database(url or f"sqlite:///{tmp_path}/jobs")
+    database.prepare()
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def store(database: Database) -> Store:
+    """Return a store."""
+    return Store(database, 1000)
+
+
+@pytest.fixture
+def ann(database: Database) -> Claims:
+    """Return the claims of a server that lives."""
+    claims = Claims(database, "ann")
+    claims.beat()
+    return claims
+
+
+@pytest.fixture
+def bob(database: Database) -> Claims:
+    """Return the claims of another one."""
+    claims = Claims(database, "bob")
+    claims.beat()
+    return claims
+
+
+@pytest.fixture
+def turn(store: Store) -> Turn:
+    """Return the first turn of a job."""
+    return Turn(store.insert(Work(kind="place", body=b"1"))[0].id, 0)
+
+
+def test_a_turn_is_claimed_once(ann: Claims, bob: Claims, turn: Turn) -> None:
+    """Whoever comes second gets nothing."""
+    claim = ann.claim(turn)
+    assert claim is not None
+    assert (claim.kind, claim.body, claim.attempts) == ("place", b"1", 1)
+    assert bob.claim(turn) is None
+    assert ann.claim(turn) is None
+
+
+def test_a_server_that_was_halted_cannot_write(ann: Claims, bob: Claims, turn: Turn, store: Store) -> None:
+    """Its job has another token now, and one result."""
+    ann.claim(turn)
+    ann.leave()
+    assert bob.release_dead(30) >= 1
+    assert bob.claim(Turn(turn.job_id, 1)) is not None
+    assert not ann.finish(turn, Outcome(status="done", report=b"late"))
+    assert ann.touch(turn, {"stage": "late"}) == "lost"
+    assert bob.finish(Turn(turn.job_id, 1), DONE)
+    assert not bob.finish(Turn(turn.job_id, 1), Outcome(status="done", report=b"again"))
+    job = store.get(turn.job_id, "")
+    assert job is not None
+    assert job.report == b"{}"
+
+
+def test_jobs_of_the_living_are_left_alone(ann: Claims, bob: Claims, turn: Turn) -> None:
+    """A beat is enough."""
+    ann.claim(turn)
+    bob.release_dead(30)
+    assert ann.touch(turn, None) == "go on"
+
+
+def test_a_job_cancelled_while_its_server_died_ends(ann: Claims, bob: Claims, turn: Turn, store: Store) -> None:
+    """Nobody begins it again."""
+    ann.claim(turn)
+    store.cancel(turn.job_id, "")
+    assert ann.touch(turn, None) == "end"
+    ann.leave()
+    bob.release_dead(30)
+    job = store.get(turn.job_id, "")
+    assert job is not None
+    assert job.status == "cancelled"
+
+
+def test_what_is_released_waits_for_the_queue(ann: Claims, turn: Turn) -> None:
+    """It has another turn, which is not in the queue yet; only what is running here is kept."""
+    ann.enqueued(turn)
+    ann.claim(turn)
+    ann.release_mine({turn.job_id})
+    assert ann.touch(turn, None) == "go on"
+    ann.release_mine(())
+    assert Turn(turn.job_id, 1) in ann.waiting(1000)
+
+
+def test_a_lost_turn_is_renewed_once(ann: Claims, turn: Turn) -> None:
+    """The token moves on, so that the lost one can come to nothing should it be found."""
+    ann.enqueued(turn)
+    assert turn in ann.overdue(-1, 1000)
+    assert turn not in ann.overdue(60, 1000)
+    ann.renew(turn)
+    ann.renew(turn)
+    assert ann.claim(turn) is None
+    assert Turn(turn.job_id, 1) in ann.waiting(1000)
+
+
+def test_old_jobs_are_forgotten(ann: Claims, turn: Turn, store: Store) -> None:
+    """Only those that have ended long enough ago, with the last of their tokens."""
+    ann.claim(turn)
+    assert (turn.job_id, 0) not in store.expired(-1, 1000)
+    ann.finish(turn, DONE)
+    assert (turn.job_id, 0) not in store.expired(60, 1000)
+    assert (turn.job_id, 0) in store.expired(-1, 1000)
+    store.delete([turn.job_id])
+    assert store.get(turn.job_id, "") is None
+
+
+def test_tables_are_made_once(database: Database) -> None:
+    """A second start finds them as they are."""
+    database.prepare()

@@ -1,0 +1,196 @@
+"""Durable jobs, on SQLite and on PostgreSQL, with real worker processes."""
+
+import asyncio
+import json
+from asyncio import Runner
+from collections import Counter
+
+import pytest
+
+from tiger.api.jobs.engine import DurableJobs
+from tiger.api.jobs.job import FullError, Job, KeyReusedError, Work
+from tiger.errors import InputError
+
+
+def work(key: str | None = None, owner: str = "", priority: int = 10, **asked: object) -> Work:
+    """Return work for the toy."""
+    return Work(kind="assign", body=json.dumps(asked).encode(), key=key, owner=owner, priority=priority)
+
+
+async def done(jobs: DurableJobs, *works: Work) -> list[Job]:
+    """Submit work, wait for all of it, and return how it ended."""
+    kept = [await jobs.submit(one) for one in works]
+    return [[seen async for seen in jobs.watch(job.id, job.owner)][-1] for job in kept]
+
+
+async def begun(jobs: DurableJobs, one: Work) -> Job:
+    """Submit work and return it once it runs and has told of itself."""
+    job = await jobs.submit(one)
+    async for seen in jobs.watch(job.id, job.owner):
+        if seen.progress and seen.progress["stage"]:
+            return seen
+    raise AssertionError(f"the job ended: {job}")
+
+
+def test_a_job_is_done(loop: Runner, jobs: DurableJobs) -> None:
+    """The report is what the solve returned."""
+    (job,) = loop.run(done(jobs, work(n=3)))
+    assert (job.status, job.report, job.problem) == ("done", b'{"n": 3, "ended": false}', None)
+    assert job.created_s <= (job.started_s or 0) <= (job.ended_s or 0)
+
+
+def test_bad_input_fails_a_job_with_its_problem(loop: Runner, jobs: DurableJobs) -> None:
+    """The document is the one that the request itself would have been answered with."""
+    (job,) = loop.run(done(jobs, work(fault="bad")))
+    assert (job.status, job.report) == ("failed", None)
+    assert job.problem is not None
+    assert (job.problem["status"], job.problem["errors"]) == (
+        422,
+        [{"pointer": "#/tasks", "detail": "expected others"}],
+    )
+
+
+def test_a_bug_fails_a_job_without_a_word_of_it(loop: Runner, jobs: DurableJobs) -> None:
+    """The traceback is for the log."""
+    (job,) = loop.run(done(jobs, work(fault="bug")))
+    assert job.status == "failed"
+    assert "Traceback" not in json.dumps(job.problem)
+    assert job.problem is not None
+    assert job.problem["status"] == 500
+
+
+def test_a_running_job_tells_how_far_it_is(loop: Runner, jobs: DurableJobs) -> None:
+    """Progress has the stage, the cost, and the share of the time that is gone."""
+    job = loop.run(begun(jobs, work(sleep=30, polite=1)))
+    assert job.status == "running"
+    assert job.progress is not None
+    assert (job.progress["stage"], job.progress["cost"], job.progress["bound"]) == ("toy", 7.0, None)
+    loop.run(jobs.cancel(job.id, ""))
+
+
+def test_a_cancelled_solve_that_listens_hands_over_what_it_has(loop: Runner, jobs: DurableJobs) -> None:
+    """It is told to end before it is killed."""
+    job = loop.run(jobs.cancel(loop.run(begun(jobs, work(sleep=30, polite=1, n=4))).id, ""))
+    assert job is not None
+    assert (job.status, job.report) == ("cancelled", b'{"n": 4, "ended": true}')
+
+
+def test_a_cancelled_solve_that_does_not_listen_is_killed(loop: Runner, jobs: DurableJobs) -> None:
+    """The best that it told of is kept."""
+    job = loop.run(jobs.cancel(loop.run(begun(jobs, work(sleep=30, best=1))).id, ""))
+    assert job is not None
+    assert (job.status, job.report) == ("cancelled", b'{"best": true}')
+
+
+def test_a_job_that_waits_is_cancelled_at_once(loop: Runner, jobs: DurableJobs) -> None:
+    """It is never begun."""
+
+    async def story() -> list[Job | None]:
+        hold = [await begun(jobs, work(sleep=30, polite=1)) for _ in range(2)]
+        waits = await jobs.submit(work())
+        return [await jobs.cancel(job.id, "") for job in (waits, *hold)]
+
+    cancelled = loop.run(story())
+    assert [job.status for job in cancelled if job] == ["cancelled"] * 3
+    assert cancelled[0] is not None
+    assert cancelled[0].started_s is None
+
+
+def test_an_ended_job_stays_as_it_is_when_cancelled(loop: Runner, jobs: DurableJobs) -> None:
+    """There is nothing left to cancel."""
+    (job,) = loop.run(done(jobs, work(n=5)))
+    assert loop.run(jobs.cancel(job.id, "")) == job
+
+
+def test_a_solve_over_its_limit_is_told_to_end(loop: Runner, jobs: DurableJobs) -> None:
+    """The limit of the body is kept from outside."""
+    (job,) = loop.run(done(jobs, work(sleep=30, polite=1, time_limit_s=0.1)))
+    assert (job.status, job.report) == ("done", b'{"n": null, "ended": true}')
+    assert job.ended_s is not None
+    assert job.started_s is not None
+    assert job.ended_s - job.started_s < 2
+
+
+def test_fifty_requests_with_one_key_are_one_job(loop: Runner, jobs: DurableJobs) -> None:
+    """They may come at the same time."""
+
+    async def story() -> set[str]:
+        return {job.id for job in await asyncio.gather(*(jobs.submit(work("same", n=1)) for _ in range(50)))}
+
+    assert len(loop.run(story())) == 1
+
+
+def test_a_key_with_another_body_is_refused(loop: Runner, jobs: DurableJobs) -> None:
+    """The earlier job is not returned for it; another owner's key is another key."""
+    first = loop.run(jobs.submit(work("key", n=1)))
+    with pytest.raises(KeyReusedError):
+        loop.run(jobs.submit(work("key", n=2)))
+    assert loop.run(jobs.submit(work("key", "other", n=2))).id != first.id
+
+
+def test_a_job_of_another_owner_is_unknown(loop: Runner, jobs: DurableJobs) -> None:
+    """It can be neither seen nor cancelled, no more than what is no id at all."""
+    job = loop.run(jobs.submit(work(owner="ann")))
+    for name in (job.id, "x", "\x00", "0" * 32):
+        assert loop.run(jobs.get(name, "bob")) is None
+        assert loop.run(jobs.cancel(name, "bob")) is None
+    assert loop.run(jobs.page("bob", None, 10)) == ((), None)
+
+
+def test_the_urgent_come_first(loop: Runner, jobs: DurableJobs) -> None:
+    """Jobs that wait are begun in the order of their priorities, those alike in that of their submission."""
+
+    async def story() -> list[Job]:
+        hold = [await begun(jobs, work(sleep=30, polite=1)) for _ in range(2)]
+        waits = [await jobs.submit(work(priority=p, sleep=0.3)) for p in (9, 9, 5, 5, 1, 1)]
+        await asyncio.sleep(0.3)
+        for job in hold:
+            await jobs.cancel(job.id, "")
+        return [[seen async for seen in jobs.watch(job.id, "")][-1] for job in waits]
+
+    started = [job.started_s or 0 for job in loop.run(story())]
+    assert max(started[4:]) < min(started[2:4])
+    assert max(started[2:4]) < min(started[:2])
+
+
+def test_pages_have_every_job_once(loop: Runner, jobs: DurableJobs) -> None:
+    """The newest come first, without their reports."""
+
+    async def story() -> list[str]:
+        ids, after = [(await jobs.submit(work(owner="pages"))).id for _ in range(7)], None
+        found: list[str] = []
+        while after is not None or not found:
+            page, after = await jobs.page("pages", after, 3)
+            found += [job.id for job in page]
+        assert found == ids[::-1]
+        return found
+
+    assert len(loop.run(story())) == 7
+
+
+def test_what_is_no_cursor_is_refused(loop: Runner, jobs: DurableJobs) -> None:
+    """It is bad input."""
+    with pytest.raises(InputError, match="after"):
+        loop.run(jobs.page("", "x", 3))
+
+
+def test_too_many_jobs_that_wait_are_refused(loop: Runner, jobs: DurableJobs) -> None:
+    """A key that came before is answered all the same; requests at the same moment may each find the last place."""
+
+    async def story() -> Counter[str]:
+        hold = [await begun(jobs, work(sleep=30, polite=1)) for _ in range(2)]
+        known = await jobs.submit(work("full", n=1))
+        waits = await asyncio.gather(*(jobs.submit(work(n=n)) for n in range(120)), return_exceptions=True)
+        assert (await jobs.submit(work("full", n=1))).id == known.id
+        for job in (*(job for job in waits if isinstance(job, Job)), *hold, known):
+            await jobs.cancel(job.id, "")
+        return Counter(type(job).__name__ for job in waits)
+
+    found = loop.run(story())
+    assert 99 <= found["Job"] <= 107
+    assert found["Job"] + found[FullError.__name__] == 120
+
+
+def test_the_ready_are_ready(loop: Runner, jobs: DurableJobs) -> None:
+    """Both parts are there."""
+    assert loop.run(jobs.ready()) == {"database": True, "workers": True}

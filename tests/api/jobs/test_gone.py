@@ -1,0 +1,63 @@
+"""A database that cannot be used for a while."""
+
+import sqlite3
+from asyncio import Runner
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+import toy
+from sqlalchemy import event
+
+from tiger.api.jobs.database import Database
+from tiger.api.jobs.engine import DurableJobs
+from tiger.api.jobs.job import Job, StoreGoneError, Work
+from tiger.api.jobs.settings import JobSettings
+from tiger.api.workers import Workers
+
+BIG = Work(kind="assign", body=b'{"n": 1}' + b" " * 300_000)
+
+
+@pytest.fixture
+def full(loop: Runner, pool: Workers, tmp_path: Path) -> Iterator[DurableJobs]:
+    """Return jobs on a disk that has room for little more."""
+    jobs = DurableJobs(JobSettings(data_dir=tmp_path), pool, toy.solve)
+    loop.run(jobs.start())
+    _room(jobs, 60)
+    yield jobs
+    loop.run(jobs.stop())
+
+
+def test_a_full_disk_is_told_and_got_over(loop: Runner, full: DurableJobs) -> None:
+    """Nothing is acknowledged that is not kept; what was kept can be read; with room again, all goes on."""
+    with pytest.raises(StoreGoneError):
+        loop.run(full.submit(BIG))
+    assert loop.run(full.page("", None, 10)) == ((), None)
+    _room(full, 1_000_000)
+    assert loop.run(_done(full)).status == "done"
+
+
+def test_a_database_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """Whatever the driver says of it."""
+    for url in (f"sqlite:///{tmp_path}/none/x", "postgresql://tiger@127.0.0.1:1/x"):
+        database = Database(url)
+        with pytest.raises(StoreGoneError):
+            database.prepare()
+        database.close()
+
+
+async def _done(jobs: DurableJobs) -> Job:
+    """Have a job done."""
+    job = await jobs.submit(BIG)
+    return [seen async for seen in jobs.watch(job.id, "")][-1]
+
+
+def _room(jobs: DurableJobs, pages: int) -> None:
+    """Bound the size of the database file."""
+
+    @event.listens_for(jobs._database.engine, "checkout")
+    def bound(connection: sqlite3.Connection, *_: object) -> None:
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    assert isinstance(jobs._database.engine, sa.Engine)

@@ -1,0 +1,56 @@
+"""The line between the server and a worker."""
+
+import asyncio
+from asyncio import Runner
+
+from tiger.api.jobs.line import Call, Exchange, Tell, solved
+from tiger.progress import Progress
+
+
+def say(kind: str, body: bytes, tell: Tell) -> bytes:
+    """Tell of a stage, hand over an answer, and wait for the word to end."""
+    tell.progress(Progress("one", 0.5, 3.0))
+    tell.progress(Progress("two", None, None))
+    tell.report(body)
+    while not tell.ending():
+        pass
+    return kind.encode()
+
+
+async def story(ticket: str | None = None) -> tuple[Call, bytes]:
+    """Have a thread solve on a line that is told to end once it has said all."""
+    exchange = Exchange()
+    await exchange.start()
+    call = exchange.open()
+    solving = asyncio.create_task(asyncio.to_thread(solved, exchange.address, call.ticket, say, "kind", b"best"))
+    async with asyncio.timeout(5):
+        while call.report is None:
+            await asyncio.sleep(0.01)
+    call.end()
+    found = await solving
+    exchange.close(call)
+    await exchange.stop()
+    return call, found
+
+
+def test_what_a_solve_says_is_heard(loop: Runner) -> None:
+    """Of two messages at once the first is kept; the word to end ends it."""
+    call, found = loop.run(story())
+    assert call.progress == Progress("one", 0.5, 3.0)
+    assert (call.report, found) == (b"best", b"kind")
+
+
+def test_a_stranger_is_not_listened_to(loop: Runner) -> None:
+    """A call with no known ticket is hung up on."""
+
+    async def stranger() -> bytes:
+        exchange = Exchange()
+        await exchange.start()
+        reader, writer = await asyncio.open_unix_connection(exchange.address)
+        writer.write(b"0" * 32)
+        heard = await reader.read()
+        writer.close()
+        await exchange.stop()
+        return heard
+
+    assert loop.run(stranger()) == b""

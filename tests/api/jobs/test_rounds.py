@@ -1,0 +1,71 @@
+"""The rounds of a server: what was lost is found, and what is old is forgotten."""
+
+import asyncio
+from asyncio import Runner
+
+import pytest
+import sqlalchemy as sa
+
+from tiger.api.jobs.claims import Turn
+from tiger.api.jobs.engine import DurableJobs
+from tiger.api.jobs.job import Job, Work
+from tiger.api.jobs.migrations import JOBS
+
+WORK = Work(kind="assign", body=b"{}")
+
+
+async def ended(jobs: DurableJobs, job_id: str) -> Job:
+    """Return a job once it has ended."""
+    async with asyncio.timeout(15):
+        return [seen async for seen in jobs.watch(job_id, "")][-1]
+
+
+def test_a_job_that_never_came_into_the_queue_is_done(loop: Runner, jobs: DurableJobs) -> None:
+    """A sweep finds it."""
+    job, _ = jobs._store.insert(WORK)
+    assert loop.run(ended(jobs, job.id)).status == "done"
+
+
+def test_a_turn_that_the_queue_has_lost_is_renewed(loop: Runner, jobs: DurableJobs) -> None:
+    """Nobody knows of the workflow that was to do it."""
+    job, _ = jobs._store.insert(WORK)
+    with jobs._database.begun() as connection:
+        connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(enqueued_s=1.0))
+    assert loop.run(ended(jobs, job.id)).status == "done"
+
+
+def test_a_turn_comes_into_the_queue_once(loop: Runner, jobs: DurableJobs) -> None:
+    """Putting it there again changes nothing."""
+    job, _ = jobs._store.insert(WORK)
+    for _ in range(2):
+        loop.run(asyncio.to_thread(jobs._queue.put, Turn(job.id, 0)))
+    done = loop.run(ended(jobs, job.id))
+    loop.run(asyncio.to_thread(jobs._queue.put, Turn(job.id, 0)))
+    loop.run(asyncio.sleep(0.3))
+    assert loop.run(jobs.get(job.id, "")) == done
+
+
+def test_a_run_that_was_lost_here_is_begun_again(loop: Runner, jobs: DurableJobs) -> None:
+    """A row that says running, without a run, does not say so for long."""
+    job, _ = jobs._store.insert(WORK)
+    assert jobs._bench.claims.claim(Turn(job.id, 0)) is not None
+    assert loop.run(ended(jobs, job.id)).status == "done"
+
+
+def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
+    """They go from the list, and with them what the queue knew of them."""
+    job, _ = jobs._store.insert(WORK)
+    loop.run(ended(jobs, job.id))
+    with jobs._database.begun() as connection:
+        connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(ended_s=1.0))
+    loop.run(asyncio.to_thread(jobs._rounds.tidy))
+    assert loop.run(jobs.get(job.id, "")) is None
+    assert loop.run(asyncio.to_thread(jobs._queue.lost, [Turn(job.id, 0)], set(), set())) == [Turn(job.id, 0)]
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_thrice_fails_the_job(loop: Runner, jobs: DurableJobs) -> None:
+    """It is begun again twice, in case it was not the job's fault."""
+    job, _ = jobs._store.insert(Work(kind="assign", body=b'{"fault": "die"}'))
+    failed = loop.run(ended(jobs, job.id))
+    assert (failed.status, failed.problem is not None) == ("failed", True)

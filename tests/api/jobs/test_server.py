@@ -1,0 +1,22 @@
+"""The name of a server."""
+
+from pathlib import Path
+
+from tiger.api.jobs.server import named
+
+
+def test_the_name_is_the_same_after_a_restart(tmp_path: Path) -> None:
+    """Its jobs are its own again."""
+    first = named(tmp_path / "new")
+    first.close()
+    again = named(tmp_path / "new")
+    assert again.name == first.name
+    again.close()
+
+
+def test_two_servers_of_one_folder_have_two_names(tmp_path: Path) -> None:
+    """The second is not taken for the first come back."""
+    first, second = named(tmp_path), named(tmp_path)
+    assert first.name != second.name
+    first.close()
+    second.close()

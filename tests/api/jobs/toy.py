@@ -1,0 +1,59 @@
+"""A solve that does as its body says, and a server of nothing but jobs: `toy.py DATA_DIR [DATABASE_URL]`."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from tiger.api import workers
+from tiger.api.jobs.engine import DurableJobs
+from tiger.api.jobs.line import Tell
+from tiger.api.jobs.settings import JobSettings
+from tiger.api.workers import Workers
+from tiger.errors import InputError
+from tiger.progress import Progress
+
+
+def solve(kind: str, body: bytes, tell: Tell) -> bytes:
+    """Sleep, telling of it, or die or fail, and append `n` to the file `log`, as the body says."""
+    asked = json.loads(body)
+    if "fault" in asked:
+        {"die": os._exit, "bad": _bad, "bug": int}[asked["fault"]]("x" if asked["fault"] == "bug" else 9)
+    end_s = time.monotonic() + asked.get("sleep", 0)
+    while time.monotonic() < end_s and not (asked.get("polite") and tell.ending()):
+        tell.progress(Progress("toy", None, 7.0))
+        if "best" in asked:
+            tell.report(b'{"best": true}')
+        time.sleep(0.01)
+    if "log" in asked:
+        with Path(asked["log"]).open("a", encoding="ascii") as log:
+            log.write(f"{asked['n']}\n")
+    return json.dumps({"n": asked.get("n"), "ended": tell.ending()}).encode()
+
+
+def _bad(_: int) -> None:
+    """Find fault with the body."""
+    raise InputError("tasks", "expected others")
+
+
+async def _serve(data_dir: Path, url: str | None) -> None:
+    """Work off jobs until told to end."""
+    pool = Workers(2)
+    pool.start()
+    jobs = DurableJobs(JobSettings(data_dir=data_dir, database_url=url, dead_s=6, beat_s=1, reap_s=2), pool, solve)
+    await jobs.start()
+    done = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, done.set)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await done.wait()
+    await jobs.stop()
+    await pool.stop()
+
+
+if __name__ == "__main__":
+    workers._warm_up = workers._tie
+    asyncio.run(_serve(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

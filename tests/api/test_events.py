@@ -1,0 +1,146 @@
+"""A job as a stream of events."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.api.desk import Desk, job, kept, settle, work
+from tiger.api import events as stream
+from tiger.api.events import HEARTBEAT, Streams, _Stream
+from tiger.api.jobs.job import Job, StoreGoneError
+from tiger.api.memory import MemoryJobs
+from tiger.api.problems import RefusedError
+
+
+class Told(MemoryJobs):
+    """Jobs of which a test says what is seen of them."""
+
+    def __init__(self, *seen: Job | Exception) -> None:
+        self.seen = seen
+
+    async def watch(self, job_id: str, owner: str) -> AsyncIterator[Job]:
+        """Yield what a test says."""
+        for seen in self.seen:
+            if isinstance(seen, Exception):
+                raise seen
+            yield seen
+
+    async def get(self, job_id: str, owner: str) -> Job | None:
+        """Return what was seen last."""
+        return self.seen[-1] if isinstance(self.seen[-1], Job) else None
+
+
+@pytest.fixture(autouse=True)
+def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have streams pause for a moment alone."""
+    monkeypatch.setattr(stream, "PAUSE_S", 0.001)
+
+
+def test_a_stream_shows_progress_then_the_end(loop: asyncio.Runner) -> None:
+    """Only the end has the report."""
+
+    async def scenario() -> list[bytes]:
+        async with kept(desk := Desk()) as jobs:
+            following = Streams(jobs).events(made := await jobs.submit(work()))
+            shown = [await anext(following)]
+            await settle()
+            desk.asked[0].set_result(b'{\n"cost": 3}')
+            shown += [event async for event in following]
+            assert all(made.id.encode() in event and event.endswith(b"\n\n") for event in shown)
+        return shown
+
+    first, *_, last = loop.run(scenario())
+    assert first.startswith(b"event: progress\ndata: {")
+    assert b"report" not in first
+    assert last.startswith(b"event: done\ndata: {")
+    assert b'"report": { "cost": 3}' in last
+
+
+def test_an_ended_job_is_one_event(loop: asyncio.Runner) -> None:
+    """There is nothing to wait for."""
+
+    async def scenario() -> list[bytes]:
+        failed = job(status="failed")
+        return [event async for event in Streams(Told(failed)).events(failed)]
+
+    assert [event[:11] for event in loop.run(scenario())] == [b"event: done"]
+
+
+def test_changes_nobody_read_are_left_out(loop: asyncio.Runner) -> None:
+    """A slow reader costs no memory."""
+    states = [job(progress={"fraction": k / 99}) for k in range(99)]
+
+    async def scenario() -> list[bytes]:
+        return [event async for event in Streams(Told(*states, job(status="done"))).events(states[0])]
+
+    assert len(loop.run(scenario())) == 1
+
+
+def test_an_idle_stream_is_kept_open(loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a comment, which readers skip."""
+    monkeypatch.setattr(stream, "HEARTBEAT_S", 0.01)
+
+    async def scenario() -> list[bytes]:
+        async with kept(Desk()) as jobs:
+            following = Streams(jobs).events(await jobs.submit(work()))
+            return [await anext(following) for _ in range(4)]
+
+    assert HEARTBEAT in loop.run(scenario())
+
+
+def test_a_stream_ends_without_the_store(loop: asyncio.Runner) -> None:
+    """The reader asks again, as browsers do by themselves."""
+
+    async def scenario() -> list[bytes]:
+        return [event async for event in Streams(Told(StoreGoneError())).events(job())]
+
+    assert loop.run(scenario()) == []
+
+
+def test_readers_of_one_job_watch_it_together(loop: asyncio.Runner) -> None:
+    """The last one to leave ends the watch; who comes later sees the newest state at once."""
+
+    async def scenario() -> None:
+        async with kept(Desk()) as jobs:
+            streams, made = Streams(jobs), await jobs.submit(work())
+            readers = [streams.events(made) for _ in range(3)]
+            assert {(await anext(reader))[:15] for reader in readers} == {b"event: progress"}
+            (news,) = streams._watched.values()
+            for reader in readers:
+                assert not news.following.cancelled()
+                await reader.aclose()
+                await settle()
+            assert (news.following.cancelled(), streams.open, streams._watched) == (True, 0, {})
+
+    loop.run(scenario())
+
+
+def test_streams_are_bounded(loop: asyncio.Runner) -> None:
+    """One that ends makes room."""
+
+    async def scenario() -> None:
+        streams = Streams(Told(seen := job(status="done")), most=1)
+        reading = streams.events(seen)
+        await anext(reading)
+        with pytest.raises(RefusedError) as refusal:
+            streams.of(seen)
+        assert (refusal.value.problem.status, "Retry-After" in refusal.value.problem.headers) == (429, True)
+        assert [event async for event in reading] == []
+        streams.of(seen)
+
+    loop.run(scenario())
+
+
+def test_a_reader_who_stops_reading_is_left(loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is kept for a client that takes nothing."""
+    monkeypatch.setattr(stream, "STALLED_S", 0.01)
+
+    async def never(*_: Any) -> Any:
+        await asyncio.sleep(60)
+
+    async def one() -> AsyncIterator[bytes]:
+        yield b""
+
+    loop.run(_Stream(one())({"type": "http", "asgi": {"spec_version": "2.3"}}, never, never))

@@ -1,0 +1,1 @@
+"""What a client of the REST service says, hears and makes of it."""

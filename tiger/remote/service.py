@@ -1,0 +1,30 @@
+"""The service that a command is sent to, if one is named."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tiger.errors import InputError
+
+if TYPE_CHECKING:
+    from tiger.client import Client
+
+
+@contextmanager
+def service(url: str | None, threads: int = 1) -> Iterator["Client | None"]:
+    """Lend a client of the service at a URL, or None where there is no URL and the command runs here.
+
+    What a service fails at is InputError of `server` then, and threads are not for a client to ask for.
+    """
+    if url is None:
+        yield None
+        return
+    if threads != 1:
+        raise InputError("threads", f"expected none beside --server, as the service decides that itself, got {threads}")
+    from tiger.client import Client, JobCancelledError, ServiceError
+
+    try:
+        with Client(url) as client:
+            yield client
+    except (ServiceError, JobCancelledError) as error:
+        raise InputError("server", str(error)) from None
