@@ -18,7 +18,6 @@ from tiger.api.jobroutes import JobRoutes
 from tiger.api.keepers import Keeper, durable
 from tiger.api.metrics import Metrics
 from tiger.api.pipelines import PlacementBody, PlaceRequest
-from tiger.api.reserve import Reserve
 from tiger.api.schemas import (
     Answer,
     AssignRequest,
@@ -33,8 +32,10 @@ from tiger.api.settings import Settings, load
 from tiger.api.solving import Bounds, Solving
 from tiger.api.workers import Workers
 
-# More would wait for the event loop, each with some 300 MB of libraries.
+# More would wait for the event loop.
 INLINE_WORKERS = 4
+# Jobs leave the processors to those whose answer somebody waits for.
+NICE = 5
 WARM_UP_S = 600.0
 REQUESTS = [request.model_json_schema() for request in (AssignRequest, CircuitRequest)]
 REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
@@ -80,7 +81,7 @@ class Service:
         self.limits = limits.of(settings)
         memory_bytes = settings.max_memory_bytes
         self.workers = Workers(min(settings.workers, INLINE_WORKERS), memory_bytes)
-        self.job_workers = Reserve(settings.workers, memory_bytes)
+        self.job_workers = Workers(settings.workers, memory_bytes, NICE)
         self.workers.told = self.job_workers.told = metrics.worked
         self.jobs = keeper(settings, self.job_workers)
         metrics.watch(self.jobs.waiting)
@@ -91,8 +92,6 @@ class Service:
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Keep workers and jobs while the server is up; the workers warm up while it already answers."""
-        self.workers.start()
-        self.job_workers.start()
         warming = asyncio.create_task(self._warm_up())
         await self.jobs.start()
         try:
@@ -131,7 +130,7 @@ class Service:
         return {**parts, "workers": parts.get("workers", True) and self.warm}
 
     async def _warm_up(self) -> None:
-        """Wait until a worker of either sort answers."""
+        """Start workers of either sort, and wait until one answers."""
         await asyncio.gather(*(pool.run(WARM_UP_S, bool) for pool in (self.workers, self.job_workers)))
         self.warm = True
 

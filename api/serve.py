@@ -11,8 +11,7 @@ from pathlib import Path
 
 import uvicorn
 
-from tiger.api import log
-from tiger.api.app import create_app
+from tiger.api import log, workers
 from tiger.api.hosts import Local
 from tiger.api.settings import Settings, load
 from tiger.errors import InputError
@@ -30,6 +29,10 @@ def serve(host: str, port: int) -> None:
     _own(settings.data_dir)
     listener = _listen(host, port, settings)
     log.configure()
+    workers.prepare()
+    # Later than the other imports, as the workers load at the same time.
+    from tiger.api.app import create_app
+
     app = create_app(settings)
     # The server reraises the signal that ended it; either one is a normal end.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

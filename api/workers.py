@@ -6,9 +6,15 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
+import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from functools import cache
+from multiprocessing import forkserver
+from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
@@ -18,6 +24,7 @@ from tiger.errors import InputError
 PR_SET_PDEATHSIG = 1
 MEMORY_BYTES = 4 << 30
 FULL = 77  # the status of a process whose memory is
+PRELOADED = ["tiger.api.zygote", "tiger.api.preload"]
 
 Parts = TypeVarTuple("Parts")
 Found = TypeVar("Found")
@@ -28,27 +35,25 @@ class SolverLostError(Exception):
 
 
 class Workers:
-    """Run functions in a fixed number of processes that are started ahead and replaced when they are lost.
+    """Run functions in a fixed number of processes, which are replaced when they are lost.
 
-    None may hold more than `memory_bytes` of data. Start and run belong to one event loop. `told` is called with what
+    They are forked from one that has loaded what a solve needs, so that a new one is there at once. None may hold more
+    than `memory_bytes` of data; `nice` lowers their priority. Run belongs to one event loop. `told` is called with what
     comes of every call that is not cancelled: what was returned, or a SolverLostError.
     """
 
-    def __init__(self, count: int, memory_bytes: int = MEMORY_BYTES) -> None:
-        self.count, self.memory_bytes = count, memory_bytes
+    def __init__(self, count: int, memory_bytes: int = MEMORY_BYTES, nice: int = 0) -> None:
+        self.count, self.memory_bytes, self.nice = count, memory_bytes, nice
         self.told: Callable[[object], None] = lambda _: None
-
-    def start(self) -> None:
-        """Start the processes and return at once; what is run meanwhile waits until one of them is warm."""
-        context, ready = multiprocessing.get_context("spawn"), (os.getpid(), self.memory_bytes)
-        self._pool = ProcessPool(self.count, initializer=_warm_up, initargs=ready, context=context)
-        # The processes are told to die with the thread that starts them, so it is the event loop's own.
-        self._pool.schedule(os.getpid)
+        self._pool: ProcessPool | None = None
+        self._opening = threading.Lock()
 
     @property
     def active(self) -> bool:
-        """Tell whether calls are taken."""
-        return bool(self._pool.active)
+        """Tell whether there are processes."""
+        with suppress(BrokenProcessPool):
+            return self._pool is not None and bool(self._pool.active)
+        return False
 
     async def run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
         """Run a function in a worker; the worker is killed after `timeout_s` of work, or when this is cancelled.
@@ -67,7 +72,11 @@ class Workers:
     async def _run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
         """Run a function in a worker, and name what may go wrong."""
         try:
-            return await asyncio.wrap_future(self._schedule(timeout_s, function, *args))
+            pool = self._pool
+            if pool is None or not self.active:
+                pool = await asyncio.to_thread(self._opened)
+            task: ProcessFuture[Found] = pool.schedule(_contained, args=(function, *args), timeout=timeout_s)
+            return await asyncio.wrap_future(task)
         except TimeoutError:
             raise SolverLostError(f"The solve was ended after {timeout_s:g} s without an answer.") from None
         except (ProcessExpired, BrokenProcessPool) as error:
@@ -81,39 +90,67 @@ class Workers:
 
     async def stop(self) -> None:
         """End the processes, whatever they do."""
-        self._pool.stop()  # type: ignore[no-untyped-call]
-        await asyncio.to_thread(self._pool.join)
+        if self._pool is not None:
+            self._pool.stop()  # type: ignore[no-untyped-call]
+            await asyncio.to_thread(self._pool.join)
 
-    def _schedule(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> ProcessFuture[Found]:
-        """Queue a call, in new processes if the pool broke, as it does when a process dies that has no work."""
-        if not self._pool.active:
-            broken = self._pool
-            asyncio.get_running_loop().run_in_executor(None, broken.join)
-            self.start()
-        return self._pool.schedule(_contained, args=(function, *args), timeout=timeout_s)
-
-
-def _warm_up(server: int, memory_bytes: int) -> None:
-    """Tie this process to the server, then load everything that a solve needs."""
-    _tie(server, memory_bytes)
-    import tiger.api.assignment
-    import tiger.pipeline.doors.door  # noqa: F401 (loaded ahead of the first request)
-    from tiger.circuits.warm import warm as warm_circuits
-    from tiger.solvers.warm import warm
-
-    for load in (warm, warm_circuits):
-        load(lambda _: None)
+    def _opened(self) -> ProcessPool:
+        """Return the processes, new ones if there are none or the pool broke, as it does when one dies at rest."""
+        with self._opening:
+            pool = self._pool
+            if pool is None or not self.active:
+                if pool is not None:
+                    pool.join()
+                prepare()
+                context, terms = multiprocessing.get_context("forkserver"), (self.memory_bytes, self.nice)
+                self._pool = pool = ProcessPool(self.count, initializer=_tie, initargs=terms, context=context)
+                pool.schedule(bool)
+            return pool
 
 
-def _tie(server: int, memory_bytes: int) -> None:
-    """Make this process die with the server, and at once when told to end, and bound its memory."""
+@cache
+def prepare() -> None:
+    """Start the process that workers are forked from; it loads on its own.
+
+    It is told to die with the thread that starts it, so that is one which lasts as long as this process.
+    """
+    multiprocessing.set_forkserver_preload(PRELOADED)
+    begun = threading.Event()
+    threading.Thread(target=_start, args=(begun,), name="tiger-zygote", daemon=True).start()
+    begun.wait()
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process as soon as the thread ends that started it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != server:
+
+
+def _start(begun: threading.Event) -> None:
+    """Start the process that workers are forked from, and stay."""
+    # It is to import what this process would, and nothing that lies in the folder where somebody has started it.
+    path = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)}
+    before = {name: os.environ.get(name, "") for name in path}
+    os.environ.update(path)
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.update(before)
+        begun.set()
+    threading.Event().wait()
+
+
+def _tie(memory_bytes: int, nice: int) -> None:
+    """Make this process die with the server, and at once when told to end, and bound its memory."""
+    from tiger.api import zygote
+
+    die_with_parent()
+    if os.getppid() != zygote.PID:
         os._exit(1)
     # Compiled code does not come back to run a handler, so a request to end must not wait for one.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # Files that are mapped do not count; what is refused becomes a MemoryError in Python and in numpy.
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+    os.nice(nice)
 
 
 def _contained(function: Callable[[*Parts], Found], *args: *Parts) -> Found:
@@ -122,8 +159,13 @@ def _contained(function: Callable[[*Parts], Found], *args: *Parts) -> Found:
         return function(*args)
     except InputError:
         raise
-    except MemoryError:
-        # What has filled the memory is not sure to be given back, so that another process goes on.
-        os._exit(FULL)
-    except BaseException as error:  # noqa: BLE001
+    except BaseException as error:  # noqa: BLE001 (the server is to see all of them)
+        if _full(error):
+            # What has filled the memory is not sure to be given back, so that another process goes on.
+            os._exit(FULL)
         raise RuntimeError("".join(traceback.format_exception(error))) from None
+
+
+def _full(error: BaseException) -> bool:
+    """Tell whether an error comes of too little memory, after which Qiskit's compiled code finds no object."""
+    return isinstance(error, MemoryError) or "PyObject pointer is null" in str(error)

@@ -100,16 +100,8 @@ def loop() -> Iterator[asyncio.Runner]:
 
 
 @pytest.fixture(scope="module")
-def cold(loop: asyncio.Runner) -> Iterator[workers.Workers]:
-    """Return one worker that loads nothing ahead, so that it is replaced quickly."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "_warm_up", workers._tie)
-        pool = workers.Workers(1)
-        loop.run(_in_loop(pool.start))
-        yield pool
-        loop.run(pool.stop())
-
-
-async def _in_loop(function: Callable[[], None]) -> None:
-    """Call a function on the event loop's thread."""
-    function()
+def one(loop: asyncio.Runner) -> Iterator[workers.Workers]:
+    """Return one worker."""
+    pool = workers.Workers(1)
+    yield pool
+    loop.run(pool.stop())

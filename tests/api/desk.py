@@ -8,7 +8,6 @@ from typing import Any
 from tiger.api.jobs.job import Job, Jobs, Work
 from tiger.api.limits import Limits
 from tiger.api.memory import MemoryJobs
-from tiger.api.reserve import Reserve
 from tiger.api.workers import Workers
 
 LIMITS = Limits(max_tasks=8, max_time_s=5.0)
@@ -27,7 +26,7 @@ class Desk(Workers):
         return await self.asked[-1]
 
 
-class Clerk(Reserve):
+class Clerk(Workers):
     """Stand in for workers: say `says`, or raise it, after `takes_s` seconds."""
 
     def __init__(self, count: int = 1) -> None:
@@ -35,9 +34,6 @@ class Clerk(Reserve):
         self.says: bytes | Exception = b'{"seconds": 3}'
         self.takes_s = 0.0
         self.calls = 0
-
-    def start(self) -> None:
-        """Do nothing."""
 
     async def stop(self) -> None:
         """Do nothing."""

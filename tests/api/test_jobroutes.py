@@ -29,8 +29,7 @@ def clerk() -> Clerk:
 @pytest.fixture
 def client(clerk: Clerk, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """Return a client, with the first of two keys, of a service whose jobs are done by the clerk."""
-    for kind in ("Workers", "Reserve"):
-        monkeypatch.setattr(f"tiger.api.app.{kind}", lambda *_: clerk)
+    monkeypatch.setattr("tiger.api.app.Workers", lambda *_: clerk)
     settings = Settings(max_time_s=5.0, max_wait_s=0.2, api_keys=",".join(KEYS))  # type: ignore[arg-type]
     with TestClient(create_app(settings, in_memory), headers={"X-API-Key": KEYS[0]}) as client:
         yield client

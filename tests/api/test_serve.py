@@ -20,7 +20,6 @@ from tiger.api.examples import STENCIL_ON_TORUS
 from tiger.api.keys import parse
 from tiger.api.serve import _listen, _own, serve
 from tiger.api.settings import Settings
-from tiger.api.workers import _tie
 from tiger.errors import InputError
 
 SERVE = "from tiger.api.serve import serve\nif __name__ == '__main__':\n    serve('127.0.0.1', 0)\n"
@@ -48,7 +47,6 @@ def port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[int]:
     root, terminate = logging.getLogger(), signal.getsignal(signal.SIGTERM)
     handlers, level = root.handlers[:], root.level
     root.handlers = []
-    monkeypatch.setattr("tiger.api.workers._warm_up", _tie)
     monkeypatch.setattr("tiger.api.serve.DRAIN_S", 0.2)
     monkeypatch.setenv("TIGER_WORKERS", "1")
     monkeypatch.setenv("TIGER_DATA_DIR", str(tmp_path))

@@ -38,8 +38,7 @@ def clerk() -> Clerk:
 @pytest.fixture
 def client(clerk: Clerk, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """Return a client of a service whose requests are all answered by the clerk."""
-    for kind in ("Workers", "Reserve"):
-        monkeypatch.setattr(f"tiger.api.app.{kind}", lambda *_: clerk)
+    monkeypatch.setattr("tiger.api.app.Workers", lambda *_: clerk)
     with TestClient(create_app(Settings(max_time_s=5.0, max_wait_s=1.0), in_memory)) as client:
         clerk.calls = 0
         yield client

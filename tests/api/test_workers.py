@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 import time
 from asyncio import Runner
 from collections.abc import Callable
@@ -11,54 +12,54 @@ from unittest import mock
 import pytest
 
 from tiger.api.document import parse
-from tiger.api.workers import SolverLostError, Workers, _contained, _tie, _warm_up
+from tiger.api.workers import SolverLostError, Workers, _contained, _tie
 from tiger.errors import InputError
 
 
-def test_a_worker_returns_what_the_function_returns(loop: Runner, cold: Workers) -> None:
+def test_a_worker_returns_what_the_function_returns(loop: Runner, one: Workers) -> None:
     """Work is done in another process."""
-    assert loop.run(cold.run(5, os.getpid)) != os.getpid()
+    assert loop.run(one.run(5, os.getpid)) != os.getpid()
 
 
-def test_bad_input_comes_back_as_such(loop: Runner, cold: Workers) -> None:
+def test_bad_input_comes_back_as_such(loop: Runner, one: Workers) -> None:
     """InputError keeps its field."""
     with pytest.raises(InputError, match="body: expected"):
-        loop.run(cold.run(5, parse, b"{"))
+        loop.run(one.run(5, parse, b"{"))
 
 
-def test_any_other_error_comes_back_with_its_traceback(loop: Runner, cold: Workers) -> None:
+def test_any_other_error_comes_back_with_its_traceback(loop: Runner, one: Workers) -> None:
     """The server can log where a worker failed."""
     with pytest.raises(RuntimeError, match=r"Traceback[\s\S]*ValueError: invalid literal"):
-        loop.run(cold.run(5, int, "x"))
+        loop.run(one.run(5, int, "x"))
 
 
-def test_a_function_that_runs_over_its_time_is_ended(loop: Runner, cold: Workers) -> None:
+def test_a_function_that_runs_over_its_time_is_ended(loop: Runner, one: Workers) -> None:
     """The worker is killed, and another takes the next call."""
     with pytest.raises(SolverLostError, match=r"after 0.1 s"):
-        loop.run(cold.run(0.1, time.sleep, 60))
-    assert loop.run(cold.run(5, abs, -1)) == 1
+        loop.run(one.run(0.1, time.sleep, 60))
+    assert loop.run(one.run(5, abs, -1)) == 1
 
 
-def test_a_worker_that_dies_at_work_is_reported_and_replaced(loop: Runner, cold: Workers) -> None:
+def test_a_worker_that_dies_at_work_is_reported_and_replaced(loop: Runner, one: Workers) -> None:
     """The call fails, the next one does not."""
     with pytest.raises(SolverLostError, match="ended unexpectedly"):
-        loop.run(cold.run(5, os._exit, 9))
-    assert loop.run(cold.run(5, abs, -1)) == 1
+        loop.run(one.run(5, os._exit, 9))
+    assert loop.run(one.run(5, abs, -1)) == 1
 
 
-def test_a_worker_killed_at_rest_is_replaced(loop: Runner, cold: Workers) -> None:
+def test_a_worker_killed_at_rest_is_replaced(loop: Runner, one: Workers) -> None:
     """Losing an idle process costs nobody an answer."""
-    os.kill(loop.run(cold.run(5, os.getpid)), signal.SIGKILL)
+    os.kill(loop.run(one.run(5, os.getpid)), signal.SIGKILL)
     time.sleep(0.5)
-    assert loop.run(cold.run(5, abs, -1)) == 1
+    assert loop.run(one.run(5, abs, -1)) == 1
 
 
-def test_cancelling_ends_the_worker(loop: Runner, cold: Workers) -> None:
+def test_cancelling_ends_the_worker(loop: Runner, one: Workers) -> None:
     """Nobody works for a client that has left."""
-    worker = loop.run(cold.run(5, os.getpid))
+    worker = loop.run(one.run(5, os.getpid))
     with pytest.raises(TimeoutError):
-        loop.run(_cancelled_after(cold, 0.3))
-    assert loop.run(cold.run(5, os.getpid)) != worker
+        loop.run(_cancelled_after(one, 0.3))
+    assert loop.run(one.run(5, os.getpid)) != worker
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
 
@@ -74,22 +75,36 @@ def test_an_orphan_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.CDLL", mock.Mock())
     monkeypatch.setattr("os._exit", mock.Mock(side_effect=SystemExit))
     with pytest.raises(SystemExit):
-        _tie(os.getpid(), 1 << 32)
+        _tie(1 << 32, 0)
 
 
-def test_warming_up_ties_the_worker_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The worker would otherwise outlive a server that is killed while kernels compile."""
-    order = mock.Mock()
-    monkeypatch.setattr("tiger.api.workers._tie", order.tie)
-    monkeypatch.setattr("tiger.solvers.warm.warm", order.warm)
-    _warm_up(7, 8)
-    assert order.mock_calls == [mock.call.tie(7, 8), mock.call.warm(mock.ANY)]
+def test_workers_step_back_if_told(loop: Runner) -> None:
+    """Behind this process, by as much as was said."""
+
+    async def scenario() -> int:
+        pool = Workers(1, nice=5)
+        found = await pool.run(60, os.nice, 0)
+        await pool.stop()
+        return found
+
+    assert loop.run(scenario()) == min(19, os.nice(0) + 5)
+
+
+def test_a_worker_has_all_it_needs_from_the_start(loop: Runner, one: Workers) -> None:
+    """It is forked from a process that has loaded it, and which is not this one."""
+    assert loop.run(one.run(60, loaded, "tiger.circuits.routing.frontier"))
+    assert loop.run(one.run(60, os.getppid)) != os.getpid()
 
 
 def test_bad_input_leaves_a_worker_unchanged() -> None:
     """InputError is one of those that can."""
     with pytest.raises(InputError):
         _contained(parse, b"{")
+
+
+def loaded(name: str) -> bool:
+    """Tell whether a module has been imported."""
+    return name in sys.modules
 
 
 def hoard(size: int) -> int:
@@ -105,15 +120,11 @@ def register(qubits: int) -> int:
 
 
 @pytest.mark.parametrize(("function", "size"), [(hoard, 3 << 30), (register, 10**8)])
-def test_a_worker_holds_no_more_than_it_may(
-    loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch, function: Callable[[int], int], size: int
-) -> None:
+def test_a_worker_holds_no_more_than_it_may(loop: asyncio.Runner, function: Callable[[int], int], size: int) -> None:
     """What takes too much is bad input, and the worker goes on."""
-    monkeypatch.setattr("tiger.api.workers._warm_up", _tie)
 
     async def tried() -> int:
         pool = Workers(1, 2 << 30)
-        pool.start()
         with pytest.raises(InputError, match="expected work that takes at most 2147483648 bytes of memory"):
             await pool.run(60, function, size)
         found = await pool.run(60, hoard, 1 << 30)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from tiger.api import workers
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.workers import Workers
@@ -78,12 +77,9 @@ def url(request: pytest.FixtureRequest) -> str | None:
 @pytest.fixture(scope="module")
 def pool(loop: Runner) -> Iterator[Workers]:
     """Return two worker processes."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "_warm_up", workers._tie)
-        pool = Workers(2)
-        loop.run(_called(pool.start))
-        yield pool
-        loop.run(pool.stop())
+    pool = Workers(2)
+    yield pool
+    loop.run(pool.stop())
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +96,3 @@ def jobs(loop: Runner, pool: Workers, url: str | None, data_dir: Path) -> Iterat
     loop.run(jobs.start())
     yield jobs
     loop.run(jobs.stop())
-
-
-async def _called(function: Callable[[], None]) -> None:
-    """Call a function on the event loop's thread."""
-    function()

@@ -42,7 +42,6 @@ def _bad(_: int) -> None:
 async def _serve(data_dir: Path, url: str | None) -> None:
     """Work off jobs until told to end."""
     pool = Workers(2)
-    pool.start()
     jobs = DurableJobs(JobSettings(data_dir=data_dir, database_url=url, dead_s=6, beat_s=1, reap_s=2), pool, solve)
     await jobs.start()
     done = asyncio.Event()
@@ -55,5 +54,5 @@ async def _serve(data_dir: Path, url: str | None) -> None:
 
 
 if __name__ == "__main__":
-    workers._warm_up = workers._tie
+    workers.PRELOADED.pop()
     asyncio.run(_serve(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

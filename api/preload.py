@@ -1,0 +1,12 @@
+"""The fork server's second import: everything that a solve needs, so that workers have it as soon as they are forked.
+
+A fork server can only be prepared by imports, which is why this one does work. Nothing else is to import it.
+"""
+
+import tiger.api.doors
+import tiger.pipeline.doors.door  # noqa: F401 (loaded ahead of the first request)
+from tiger.circuits.warm import warm as warm_circuits
+from tiger.solvers.warm import warm
+
+for load in (warm, warm_circuits):
+    load(lambda _: None)
