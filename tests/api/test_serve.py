@@ -32,9 +32,18 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[sub
     """Return a running server, of one worker unless a test asks for more, and its URL."""
     script = tmp_path / "server.py"
     script.write_text(SERVE)
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "limits.py").write_text(
+        f"import pathlib\npathlib.Path({str(tmp_path / 'imported')!r}).touch()\n"
+    )
     settings = {"TIGER_WORKERS": str(getattr(request, "param", 1)), "TIGER_DATA_DIR": str(tmp_path / "data")}
     with subprocess.Popen(
-        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | settings
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | settings,
+        cwd=tmp_path / "beside",
     ) as process:
         assert process.stdout is not None
         yield process, process.stdout.readline().strip().rpartition(" ")[2]
@@ -107,6 +116,13 @@ def test_a_killed_server_leaves_no_process(server: tuple[subprocess.Popen[str], 
     process.kill()
     process.wait()
     assert survivors(workers, 15.0) == []
+
+
+def test_bug_modules_of_the_folder_are_left_alone(server: tuple[subprocess.Popen[str], str], tmp_path: Path) -> None:
+    """A file of the user's is not taken for a library where the server is started beside it."""
+    _, url = server
+    assert httpx.post(f"{url}/assign", json=STENCIL_ON_TORUS, headers=PATIENT, timeout=60).status_code == 200
+    assert not (tmp_path / "imported").exists()
 
 
 def test_a_terminated_server_ends_well(server: tuple[subprocess.Popen[str], str]) -> None:
