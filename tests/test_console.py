@@ -49,7 +49,7 @@ def test_progress_is_shown_and_wiped(monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setenv("COLUMNS", "100")
     with console.progress() as show:
         assert show is not None
-        show(Progress("anneal", 0.5, 12.0, "[b]sweep 3[/b]"))
+        show(Progress("anneal", 0.5, 12.0, message="[b]sweep 3[/b]"))
         show(Progress("stitch", None, None))
     out, err = capsys.readouterr()
     assert out == ""

@@ -268,10 +268,11 @@ def test_penalties_stuck_at_their_bound_are_reported():
 
 
 def test_progress_is_called_as_stages_begin(path_problem):
-    """Tests that stages are announced in order."""
+    """Tests that stages are announced in order, with the best cost and, once there is one, the bound."""
     seen = []
-    solve(path_problem, solver="search", progress=lambda progress: seen.append(progress.stage))
-    assert seen[0] == "bound"
+    report = solve(path_problem, solver="search", progress=seen.append)
+    assert (seen[0].stage, seen[0].cost, seen[0].bound) == ("bound", report.baseline_cost, None)
+    assert len(seen) == 1 or seen[1].bound <= report.lower_bound <= seen[1].cost
 
 
 def test_the_public_names_resolve():

@@ -74,7 +74,8 @@ class Run:
     @contextmanager
     def stage(self, name: str, fraction: float | None = None) -> Iterator[dict[str, Detail]]:
         """Time a stage and record it with the figures that its body puts into the yielded mapping."""
-        self.watch(Progress(stage=name, fraction=fraction, cost=self.cost))
+        bound = self.bound if self.measure is None else None
+        self.watch(Progress(stage=name, fraction=fraction, cost=self.cost, bound=bound))
         detail: dict[str, Detail] = {}
         begun = time.perf_counter()
         yield detail

@@ -143,7 +143,7 @@ def _progress(call: Call, time_share: float) -> Mapping[str, object]:
     if said is None:
         return {"stage": None, "cost": None, "bound": None, "fraction": round(time_share, 2)}
     fraction = time_share if said.fraction is None else said.fraction
-    known = {"stage": said.stage, "cost": said.cost, "bound": None, "fraction": round(fraction, 2)}
+    known = {"stage": said.stage, "cost": said.cost, "bound": said.bound, "fraction": round(fraction, 2)}
     return known | ({"message": said.message} if said.message else {})
 
 

@@ -23,7 +23,7 @@ def test_events_that_cannot_be_read_are_passed_over() -> None:
     [
         (None, None),
         ({}, Progress("running", None, None)),
-        ({"stage": "anneal", "cost": 3, "bound": 2, "fraction": 0.5}, Progress("anneal", 0.5, 3.0)),
+        ({"stage": "anneal", "cost": 3, "bound": 2, "fraction": 0.5}, Progress("anneal", 0.5, 3.0, 2.0)),
         ({"stage": None, "cost": None, "fraction": 7}, Progress("running", 1.0, None)),
     ],
 )

@@ -238,7 +238,8 @@ class Hunt:
     @contextmanager
     def stage(self, name: str) -> Iterator[dict[str, Detail]]:
         """Time a stage and record what it reached, in seconds."""
-        self.watch(Progress(name, None, None if self.best is None else self.best[0]))
+        bound = self.lower_bound_s if self.params.schedule is None and self.lower_bound_s > 0 else None
+        self.watch(Progress(name, None, None if self.best is None else self.best[0], bound))
         detail: dict[str, Detail] = {}
         begun = time.perf_counter()
         yield detail

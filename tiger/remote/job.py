@@ -160,9 +160,10 @@ def _progress(said: object, status: str) -> Progress | None:
     """Return what a service says of progress, None where it says nothing."""
     if not isinstance(said, Mapping):
         return None
-    fraction, cost = said.get("fraction"), said.get("cost")
+    fraction, cost, bound = (said.get(name) for name in ("fraction", "cost", "bound"))
     return Progress(
         stage=str(said.get("stage") or status),
         fraction=min(max(float(fraction), 0.0), 1.0) if isinstance(fraction, int | float) else None,
         cost=float(cost) if isinstance(cost, int | float) else None,
+        bound=float(bound) if isinstance(bound, int | float) else None,
     )

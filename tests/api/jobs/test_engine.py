@@ -60,11 +60,11 @@ def test_a_bug_fails_a_job_without_a_word_of_it(loop: Runner, jobs: DurableJobs)
 
 
 def test_a_running_job_tells_how_far_it_is(loop: Runner, jobs: DurableJobs) -> None:
-    """Progress has the stage, the cost, and the share of the time that is gone."""
+    """Progress has the stage, the cost, the bound, and the share of the time that is gone."""
     job = loop.run(begun(jobs, work(sleep=30, polite=1)))
     assert job.status == "running"
     assert job.progress is not None
-    assert (job.progress["stage"], job.progress["cost"], job.progress["bound"]) == ("toy", 7.0, None)
+    assert (job.progress["stage"], job.progress["cost"], job.progress["bound"]) == ("toy", 7.0, 6.0)
     loop.run(jobs.cancel(job.id, ""))
 
 

@@ -24,7 +24,7 @@ def solve(kind: str, body: bytes, tell: Tell) -> bytes:
         {"die": os._exit, "bad": _bad, "bug": int}[asked["fault"]]("x" if asked["fault"] == "bug" else 9)
     end_s = time.monotonic() + asked.get("sleep", 0)
     while time.monotonic() < end_s and not (asked.get("polite") and tell.ending()):
-        tell.progress(Progress("toy", None, 7.0))
+        tell.progress(Progress("toy", None, 7.0, 6.0))
         if "best" in asked:
             tell.report(b'{"best": true}')
         time.sleep(0.01)
