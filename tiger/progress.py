@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class Progress:
     """Tell which stage runs, the fraction of it that is done, in [0, 1], and the best cost so far.
 
-    `fraction` is None where the end cannot be foreseen, `cost` is None before anything feasible is known, `bound` is None
-    where nothing is known to bound the cost from below, and `message` adds what the figures do not say.
+    `fraction` is None where the end cannot be foreseen, `cost` is None before anything feasible is known, `bound`
+    is None as long as nothing bounds the cost from below, and `message` adds what the figures do not say.
     """
 
     stage: str
