@@ -2,20 +2,27 @@
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TypeVar, TypeVarTuple
 
-from tiger.api.jobs.claims import Claims
+from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.line import Exchange, Solve
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.workers import Workers
+
+Parts = TypeVarTuple("Parts")
+Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True, kw_only=True)
 class Bench:
     """Hold the settings, the rows, the workers and the way to them, and what they solve.
 
-    `running` has the jobs that are under way here, each with the event that asks it to end; `changed` is called with
-    the id of a job whose row has changed.
+    `threads` are for what waits for the database alone, which may be long: others go on when it hangs.
+    `running` has the turns that are under way here, each with the event that asks it to end: by turn and not by job,
+    as a late one may come and go while the right one works. `changed` is called with the id of a job whose row has
+    changed.
     """
 
     settings: JobSettings
@@ -24,4 +31,9 @@ class Bench:
     exchange: Exchange
     solve: Solve
     changed: Callable[[str], None]
-    running: dict[str, asyncio.Event] = field(default_factory=dict)
+    threads: ThreadPoolExecutor
+    running: dict[Turn, asyncio.Event] = field(default_factory=dict)
+
+    async def call(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
+        """Call a function that waits for the database."""
+        return await asyncio.get_running_loop().run_in_executor(self.threads, function, *args)

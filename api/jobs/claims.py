@@ -6,7 +6,7 @@ claimed with, so that a server that was only halted cannot write over the result
 
 import json
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 import sqlalchemy as sa
@@ -21,11 +21,11 @@ Order = Literal["go on", "end", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Name one turn of a job: its id, the token of the turn, and how urgent it is."""
+    """Name one turn of a job by the job's id and the token of the turn; say how urgent it is."""
 
     job_id: str
     token: int
-    priority: int = 10
+    priority: int = field(default=10, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +86,22 @@ class Claims:
         with self.database.begun() as connection:
             _requeue(connection, *_of(turn), JOBS.c.status == "running")
 
-    def release_mine(self, but: Container[str]) -> None:
-        """Put back all jobs of this server but some, which are looked up after the rows have been read."""
+    def release_mine(self, but: Container[Turn]) -> None:
+        """Put back all jobs of this server but some turns, which are looked up after the rows have been read."""
         query = sa.select(JOBS.c.id, JOBS.c.token).where(JOBS.c.status == "running", JOBS.c.server == self.server)
         with self.database.begun() as connection:
             turns = [Turn(row.id, row.token) for row in connection.execute(query)]
         for turn in turns:
-            if turn.job_id not in but:
+            if turn not in but:
                 self.release(turn)
 
     def release_dead(self, dead_s: float) -> int:
-        """Put back the jobs of servers that have not been heard of for so long, and count them."""
+        """Put back the jobs of other servers that have not been heard of for so long, and count them."""
         with self.database.begun() as connection:
             alive = sa.select(SERVERS.c.id).where(SERVERS.c.beat_s >= now(connection) - dead_s)
-            return _requeue(connection, JOBS.c.status == "running", JOBS.c.server.not_in(alive))
+            # This one lives, whatever the clock did since its last beat.
+            others = (JOBS.c.server != self.server, JOBS.c.server.not_in(alive))
+            return _requeue(connection, JOBS.c.status == "running", *others)
 
     def renew(self, turn: Turn) -> None:
         """Give a job that waits another turn, as this one has been lost."""
@@ -155,8 +157,17 @@ def _of(turn: Turn) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
 
 
 def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
-    """Put running jobs back into the queue for another turn, or end those that were cancelled; count them."""
-    cancelled = {"status": "cancelled", "ended_s": now(connection), "token": JOBS.c.token + 1}
-    ended = connection.execute(sa.update(JOBS).where(*where, JOBS.c.cancelled == 1).values(cancelled)).rowcount
-    again = {"status": "queued", "server": None, "progress": None, "enqueued_s": None, "token": JOBS.c.token + 1}
-    return ended + connection.execute(sa.update(JOBS).where(*where).values(again)).rowcount
+    """Put running jobs back into the queue for another turn, or end those that were cancelled; count them.
+
+    In one statement, as a request may cancel one at the same moment.
+    """
+    ended = JOBS.c.cancelled == 1
+    again: dict[str, object] = {
+        "status": sa.case((ended, "cancelled"), else_="queued"),
+        "ended_s": sa.case((ended, now(connection))),
+        "progress": sa.case((ended, JOBS.c.progress)),
+        "server": None,
+        "enqueued_s": None,
+        "token": JOBS.c.token + 1,
+    }
+    return connection.execute(sa.update(JOBS).where(*where).values(again)).rowcount

@@ -16,6 +16,14 @@ from tiger.api.jobs.migrations import migrate
 POSTGRES = ("postgres", "postgresql")
 # A server that is halted inside a transaction must not hold up those that go on.
 SESSION = "-c lock_timeout=5s -c statement_timeout=20s -c idle_in_transaction_session_timeout=10s"
+# A connection to a machine that has gone silent is given up within so many seconds.
+LINE = {
+    "connect_timeout": "3",
+    "tcp_user_timeout": "5000",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+}
 
 
 class Database:
@@ -28,6 +36,7 @@ class Database:
     def __init__(self, url: str) -> None:
         parts = sa.make_url(url)
         if parts.get_backend_name() in POSTGRES:
+            parts = parts.update_query_dict(LINE).update_query_dict(parts.query)
             self.engine = self.queue_engine = _postgres(parts)
             self._turns: AbstractContextManager[object] = nullcontext()
             # Without the name of a driver, which every program picks itself.
@@ -96,5 +105,5 @@ def _postgres(url: sa.URL) -> Engine:
         pool_pre_ping=True,
         pool_size=8,
         pool_timeout=5,
-        connect_args={"connect_timeout": 3, "tcp_user_timeout": 5000, "options": SESSION},
+        connect_args={"options": SESSION},
     )

@@ -10,9 +10,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TypeVar, TypeVarTuple
 
-from tiger.api.jobs.bench import Bench
+from tiger.api.jobs.bench import Answer, Bench, Parts
 from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.job import Job, StoreGoneError, Work
@@ -26,10 +25,7 @@ from tiger.api.jobs.store import Store
 from tiger.api.workers import Workers
 
 THREADS = 8
-LOOK_S, STOP_S = 0.5, 5.0
-
-Parts = TypeVarTuple("Parts")
-Answer = TypeVar("Answer")
+LOOK_S, COUNT_S, STOP_S, HUNG_S = 0.5, 2.0, 5.0, 20.0
 
 
 class DurableJobs:
@@ -41,7 +37,6 @@ class DurableJobs:
 
     async def start(self) -> None:
         """Open the store, take up what was left, and begin to work; raise StoreGoneError or OSError."""
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="tiger-jobs")
         self._server = named(self.settings.data_dir)
         self._database = Database(self.settings.url)
         self._store = Store(self._database, self.settings.max_queued)
@@ -53,32 +48,33 @@ class DurableJobs:
             exchange=Exchange(),
             solve=self.solve,
             changed=self._changed,
+            threads=ThreadPoolExecutor(THREADS, thread_name_prefix="tiger-jobs"),
         )
         await self._bench.exchange.start()
         self._queue = Queue(self._database, self._server.name, self.workers.count, self.settings.poll_s)
-        await self._in_thread(self._open, asyncio.get_running_loop())
+        await self._bench.call(self._open, asyncio.get_running_loop())
         self._rounds = Rounds(self._bench, self._store, self._queue)
         self._rounds.start()
 
     async def stop(self) -> None:
         """Put what runs back into the queue; nothing of it is lost where the database is not there to take it."""
         await self._rounds.stop()
-        await self._in_thread(self._queue.stop)
+        await self._bench.call(self._queue.stop)
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_S):
                 while self._bench.running:
                     await asyncio.sleep(0.01)
         await self._bench.exchange.stop()
         with suppress(StoreGoneError):
-            await self._in_thread(self._bench.claims.release_mine, ())
-            await self._in_thread(self._bench.claims.leave)
-        self._threads.shutdown(wait=False)
+            await self._asked(self._bench.claims.release_mine, ())
+            await self._asked(self._bench.claims.leave)
+        self._bench.threads.shutdown(wait=False)
         self._database.close()
         self._server.close()
 
     async def submit(self, work: Work) -> Job:
         """Keep a job durably and return it; raise KeyReusedError, FullError or StoreGoneError."""
-        job, new = await self._in_thread(self._store.insert, work)
+        job, new = await self._asked(self._store.insert, work)
         if new:
             # The job is kept; should this be lost, a round finds it.
             self._rounds.put(Turn(job.id, 0, work.priority))
@@ -86,23 +82,24 @@ class DurableJobs:
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise StoreGoneError."""
-        return await self._in_thread(self._store.get, job_id, owner)
+        return await self._asked(self._store.get, job_id, owner)
 
     async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page.
 
         Raises InputError for what is no cursor.
         """
-        return await self._in_thread(self._store.page, owner, after, limit)
+        return await self._asked(self._store.page, owner, after, limit)
 
     async def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that has not ended, and return it once its worker has been freed; what it found is kept."""
-        job = await self._in_thread(self._store.cancel, job_id, owner)
+        job = await self._asked(self._store.cancel, job_id, owner)
         if job is None or job.ended:
             self._changed(job_id)
             return job
-        if job_id in self._bench.running:
-            self._bench.running[job_id].set()
+        for turn, cancelled in self._bench.running.items():
+            if turn.job_id == job_id:
+                cancelled.set()
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.stop_grace_s + 2 * self.settings.tick_s + 1):
                 async for seen in self.watch(job_id, owner):
@@ -133,14 +130,19 @@ class DurableJobs:
     async def ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
         try:
-            await self._in_thread(self._bench.claims.beat)
+            await self._asked(self._bench.claims.beat)
         except StoreGoneError:
             return {"database": False, "workers": self.workers.active}
         return {"database": True, "workers": self.workers.active}
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait, in a thread of the caller's; raise StoreGoneError."""
-        return self._store.waiting()
+        counting = self._bench.threads.submit(self._store.waiting)
+        try:
+            return counting.result(COUNT_S)
+        except TimeoutError:
+            counting.cancel()
+            raise StoreGoneError("no answer") from None
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> None:
         """Prepare the database, take back what this server had when it was killed, and open the queue."""
@@ -158,6 +160,10 @@ class DurableJobs:
         for event in self._changes.get(job_id, ()):
             event.set()
 
-    async def _in_thread(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
-        """Call a function that blocks."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *args)
+    async def _asked(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
+        """Call a function of the store; raise StoreGoneError, also for a database that does not answer at all."""
+        try:
+            async with asyncio.timeout(HUNG_S):
+                return await self._bench.call(function, *args)
+        except TimeoutError:
+            raise StoreGoneError("no answer") from None

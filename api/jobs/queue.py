@@ -79,14 +79,15 @@ class Queue:
                 turn.token,
             )
 
-    def lost(self, turns: list[Turn], alive: set[str], running: set[str]) -> list[Turn]:
+    def lost(self, turns: list[Turn], alive: set[str], running: set[Turn]) -> list[Turn]:
         """Return those turns that nobody will run: unknown, ended, or taken up by a server that has gone."""
         if not turns:
             return []
         names = [_name(turn) for turn in turns]
         with guarded():
             known = self._client.list_workflows(workflow_ids=names, load_input=False, load_output=False)
-        fine = {row.workflow_id for row in known if self._cared_for(row, alive, running)}
+        here = set(map(_name, running))
+        fine = {row.workflow_id for row in known if self._cared_for(row, alive, here)}
         return [turn for turn in turns if _name(turn) not in fine]
 
     def forget(self, jobs: Iterable[tuple[str, int]]) -> None:
@@ -94,13 +95,13 @@ class Queue:
         with guarded():
             self._client.delete_workflows([_name(Turn(job, token)) for job, last in jobs for token in range(last + 1)])
 
-    def _cared_for(self, row: "WorkflowStatus", alive: set[str], running: set[str]) -> bool:
+    def _cared_for(self, row: "WorkflowStatus", alive: set[str], here: set[str]) -> bool:
         """Tell whether a turn will be run."""
         if row.status != "PENDING":
             return row.status in LIVE
         if row.executor_id != self.server:
             return row.executor_id in alive
-        return row.workflow_id.partition("-")[0] in running or time.time() - (row.updated_at or 0) / 1000 < 10
+        return row.workflow_id in here or time.time() - (row.updated_at or 0) / 1000 < 10
 
 
 def _define(dbos: "type[DBOS]", run: Run, loop: asyncio.AbstractEventLoop) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from tiger.api.jobs.store import Store
 DAY_S = 86_400.0
 SWEEP_S, TIDY_S = 2.0, 600.0
 BATCH, BEATS = 200, 3
+QUIET_S = 30.0
 LOG = logging.getLogger(__name__)
 
 
@@ -31,7 +33,7 @@ class Rounds:
         """Begin."""
         settings = self.bench.settings
         rounds = ((self.beat, settings.beat_s), (self.reap, settings.reap_s), (self.tidy, TIDY_S))
-        self._tasks = [asyncio.create_task(_every(seconds, call, None)) for call, seconds in rounds]
+        self._tasks = [asyncio.create_task(_every(seconds, call, self.bench.threads)) for call, seconds in rounds]
         self._tasks.append(asyncio.create_task(_every(SWEEP_S, self.sweep, self._putting)))
 
     async def stop(self) -> None:
@@ -89,14 +91,16 @@ class Rounds:
             LOG.warning("a job waits for the database: %s", turn.job_id)
 
 
-async def _every(seconds: float, call: Callable[[], None], threads: ThreadPoolExecutor | None) -> None:
-    """Make a call every so many seconds, whatever becomes of it."""
-    loop = asyncio.get_running_loop()
+async def _every(seconds: float, call: Callable[[], None], threads: ThreadPoolExecutor) -> None:
+    """Make a call every so many seconds, whatever becomes of it; do not say every time that the database has gone."""
+    loop, said_s = asyncio.get_running_loop(), -math.inf
     while True:
         try:
             await loop.run_in_executor(threads, call)
         except StoreGoneError:
-            LOG.warning("the database cannot be used at the moment")
+            if loop.time() - said_s >= QUIET_S:
+                said_s = loop.time()
+                LOG.warning("the database cannot be used at the moment")
         except Exception:
             LOG.exception("a round failed")
         await asyncio.sleep(seconds)

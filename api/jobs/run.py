@@ -6,9 +6,8 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TypeVar
 
-from tiger.api.jobs.bench import Bench
+from tiger.api.jobs.bench import Answer, Bench, Parts
 from tiger.api.jobs.claims import Claim, Outcome, Turn
 from tiger.api.jobs.job import Status, StoreGoneError
 from tiger.api.jobs.line import Call, solved
@@ -20,8 +19,6 @@ ATTEMPTS = 3
 AGAIN_S = 0.5
 LOG = logging.getLogger(__name__)
 
-Answer = TypeVar("Answer")
-
 
 class Run:
     """Work off one turn of a job."""
@@ -32,17 +29,15 @@ class Run:
 
     async def __call__(self) -> None:
         """Claim the job, solve it and write what comes of it; nothing where the turn is not the job's last."""
-        running, job_id = self.bench.running, self.turn.job_id
-        running[job_id] = self.cancelled
+        self.bench.running[self.turn] = self.cancelled
         try:
-            claim = await _insist(self.bench.claims.claim, self.turn)
+            claim = await self._insist(self.bench.claims.claim, self.turn)
             if claim is not None:
-                self.bench.changed(job_id)
+                self.bench.changed(self.turn.job_id)
                 await self._work(claim)
         finally:
-            if running.get(job_id) is self.cancelled:
-                del running[job_id]
-            self.bench.changed(job_id)
+            self.bench.running.pop(self.turn, None)
+            self.bench.changed(self.turn.job_id)
 
     async def _work(self, claim: Claim) -> None:
         """Solve a claimed job."""
@@ -90,7 +85,7 @@ class Run:
             order = None
             with suppress(StoreGoneError):
                 fresh = progress if progress != last else None
-                order, last = await asyncio.to_thread(self.bench.claims.touch, self.turn, fresh), progress
+                order, last = await self.bench.call(self.bench.claims.touch, self.turn, fresh), progress
                 self.bench.changed(self.turn.job_id)
             if order == "lost":
                 # Another server has it now, and answers for it.
@@ -104,21 +99,20 @@ class Run:
         """Write the outcome of a solve, or have the job done again where it was the worker that failed."""
         outcome = _outcome(solving, call, self.cancelled.is_set())
         if outcome is None and claim.attempts < ATTEMPTS:
-            await _insist(self.bench.claims.release, self.turn)
+            await self._insist(self.bench.claims.release, self.turn)
             return
         if outcome is None:
             outcome = Outcome(status="failed", problem=_problem(SolverLostError("The worker was lost, repeatedly.")))
-        if not await _insist(self.bench.claims.finish, self.turn, outcome):
+        if not await self._insist(self.bench.claims.finish, self.turn, outcome):
             LOG.warning("a result came after the job had been taken over: %s", self.turn.job_id)
 
-
-async def _insist(function: "Callable[..., Answer]", *args: object) -> Answer:
-    """Call a function of the store until the store is there."""
-    while True:
-        try:
-            return await asyncio.to_thread(function, *args)
-        except StoreGoneError:
-            await asyncio.sleep(AGAIN_S)
+    async def _insist(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
+        """Call a function of the store until the store is there."""
+        while True:
+            try:
+                return await self.bench.call(function, *args)
+            except StoreGoneError:
+                await asyncio.sleep(AGAIN_S)
 
 
 async def _over(call: Call, limit_s: float) -> None:

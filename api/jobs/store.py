@@ -65,10 +65,14 @@ class Store:
         if not ID.match(job_id):
             return None
         with self.database.begun() as connection:
-            mine = _of(job_id, owner)
-            ended = {"status": "cancelled", "ended_s": now(connection), "cancelled": 1}
-            connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status == "queued").values(ended))
-            connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status == "running").values(cancelled=1))
+            mine, waits = _of(job_id, owner), JOBS.c.status == "queued"
+            # In one statement, as the job may be begun or put back at the same moment.
+            ended = {
+                "status": sa.case((waits, "cancelled"), else_=JOBS.c.status),
+                "ended_s": sa.case((waits, now(connection))),
+                "cancelled": 1,
+            }
+            connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended))
             return _found(connection, *mine)
 
     def waiting(self) -> int:

@@ -1,19 +1,13 @@
 """Jobs on both databases, worked off by two real worker processes that load nothing ahead."""
 
-import os
-import shutil
-import signal
-import socket
-import subprocess
 import sys
-import time
-import uuid
 from asyncio import Runner
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.api.jobs import cluster
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.workers import Workers
@@ -26,52 +20,22 @@ Opened = Callable[..., DurableJobs]
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the URL of a server of PostgreSQL's own, up to the name of a database."""
-    if shutil.which("initdb") is None or shutil.which("postgres") is None:
-        pytest.skip("PostgreSQL's initdb and postgres are not installed")
-    home = Path(f"/tmp/tiger-pg-{uuid.uuid4().hex[:8]}")  # its socket's path has to be short, and open to another user
-    home.mkdir()
-    user = "postgres" if os.getuid() == 0 else None
-    if user is not None:
-        shutil.chown(home, user)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    made = ["initdb", "-D", home / "data", "-U", "tiger", "-A", "trust", "-N"]
-    subprocess.run(made, user=user, cwd=home, check=True, stdout=subprocess.DEVNULL)
-    serve = ["postgres", "-D", home / "data", "-p", str(port), "-k", home, "-c", "fsync=off"]
-    with subprocess.Popen(serve, user=user, cwd=home, stderr=subprocess.DEVNULL) as server:
-        yield f"postgresql://tiger@127.0.0.1:{port}/"
-        # Unlike SIGTERM, this does not wait for connections to be closed.
-        server.send_signal(signal.SIGINT)
-    shutil.rmtree(home)
+def postgres() -> Iterator[cluster.Postgres]:
+    """Return a server of PostgreSQL."""
+    with cluster.postgres() as server:
+        yield server
 
 
 @pytest.fixture
-def database(postgres: str) -> str:
+def database(postgres: cluster.Postgres) -> str:
     """Return the URL of a new database on PostgreSQL."""
-    return _created(postgres)
-
-
-def _created(postgres: str) -> str:
-    """Create a database, as soon as the server is there."""
-    import psycopg
-
-    name = f"t{uuid.uuid4().hex}"
-    for _ in range(100):
-        try:
-            with psycopg.connect(f"{postgres}postgres", autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE {name}")
-            return postgres + name
-        except psycopg.OperationalError:
-            time.sleep(0.1)
-    raise AssertionError("PostgreSQL did not start")
+    return postgres.create()
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def url(request: pytest.FixtureRequest) -> str | None:
     """Return the URL of a database for a module, None for SQLite in the folder of its data."""
-    return None if request.param == "sqlite" else _created(request.getfixturevalue("postgres"))
+    return None if request.param == "sqlite" else request.getfixturevalue("postgres").create()
 
 
 @pytest.fixture(scope="module")

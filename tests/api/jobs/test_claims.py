@@ -75,9 +75,10 @@ def test_a_server_that_was_halted_cannot_write(ann: Claims, bob: Claims, turn: T
 
 
 def test_jobs_of_the_living_are_left_alone(ann: Claims, bob: Claims, turn: Turn) -> None:
-    """A beat is enough."""
+    """A beat is enough, and a server that looks for dead ones lives for sure."""
     ann.claim(turn)
     bob.release_dead(30)
+    ann.release_dead(-1)
     assert ann.touch(turn, None) == "go on"
 
 
@@ -97,7 +98,7 @@ def test_what_is_released_waits_for_the_queue(ann: Claims, turn: Turn) -> None:
     """It has another turn, which is not in the queue yet; only what is running here is kept."""
     ann.enqueued(turn)
     ann.claim(turn)
-    ann.release_mine({turn.job_id})
+    ann.release_mine({turn})
     assert ann.touch(turn, None) == "go on"
     ann.release_mine(())
     assert Turn(turn.job_id, 1) in ann.waiting(1000)

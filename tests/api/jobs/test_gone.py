@@ -1,6 +1,7 @@
 """A database that cannot be used for a while."""
 
 import sqlite3
+import time
 from asyncio import Runner
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,12 @@ import sqlalchemy as sa
 import toy
 from sqlalchemy import event
 
+from tiger.api.jobs import engine
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, StoreGoneError, Work
 from tiger.api.jobs.settings import JobSettings
+from tiger.api.jobs.store import Store
 from tiger.api.workers import Workers
 
 BIG = Work(kind="assign", body=b'{"n": 1}' + b" " * 300_000)
@@ -45,6 +48,17 @@ def test_a_database_that_is_not_there_is_told(tmp_path: Path) -> None:
         with pytest.raises(StoreGoneError):
             database.prepare()
         database.close()
+
+
+def test_a_database_that_hangs_is_told(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks is answered at last, as there may never be an answer."""
+    monkeypatch.setattr(engine, "HUNG_S", 0.01)
+    with pytest.raises(StoreGoneError, match="no answer"):
+        loop.run(jobs._asked(time.sleep, 0.2))
+    monkeypatch.setattr(engine, "COUNT_S", 0.01)
+    monkeypatch.setattr(Store, "waiting", lambda _: time.sleep(0.2))
+    with pytest.raises(StoreGoneError, match="no answer"):
+        jobs.waiting()
 
 
 async def _done(jobs: DurableJobs) -> Job:

@@ -20,6 +20,14 @@ async def ended(jobs: DurableJobs, job_id: str) -> Job:
         return [seen async for seen in jobs.watch(job_id, "")][-1]
 
 
+async def running(jobs: DurableJobs, job_id: str) -> None:
+    """Wait until a job runs."""
+    async with asyncio.timeout(15):
+        async for seen in jobs.watch(job_id, ""):
+            if seen.status == "running":
+                return
+
+
 def test_a_job_that_never_came_into_the_queue_is_done(loop: Runner, jobs: DurableJobs) -> None:
     """A sweep finds it."""
     job, _ = jobs._store.insert(WORK)
@@ -61,6 +69,16 @@ def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
     loop.run(asyncio.to_thread(jobs._rounds.tidy))
     assert loop.run(jobs.get(job.id, "")) is None
     assert loop.run(asyncio.to_thread(jobs._queue.lost, [Turn(job.id, 0)], set(), set())) == [Turn(job.id, 0)]
+
+
+def test_a_late_turn_leaves_the_right_one_alone(loop: Runner, jobs: DurableJobs) -> None:
+    """It finds nothing to do, and what runs of the same job is not taken for lost."""
+    job, _ = jobs._store.insert(Work(kind="assign", body=b'{"sleep": 30, "polite": 1}'))
+    loop.run(running(jobs, job.id))
+    loop.run(jobs._run(Turn(job.id, -1)))
+    loop.run(asyncio.to_thread(jobs._rounds.reap))
+    assert jobs._bench.claims.touch(Turn(job.id, 0), None) == "go on"
+    loop.run(jobs.cancel(job.id, ""))
 
 
 @pytest.mark.slow

@@ -1,0 +1,141 @@
+"""Whole servers whose neighbours, databases and disks fail them."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from tests.api.jobs.cluster import Postgres
+from tests.api.jobs.service import LATER, TINY, Service, until
+from tiger.api.jobs.migrations import JOBS
+
+pytestmark = pytest.mark.slow
+Rows = list[tuple[str, str | None, int, bytes | None]]
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    """Return what closes servers and disks at the end, the last first."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def trio(stack: ExitStack, tmp_path: Path, database: str) -> list[Service]:
+    """Return three servers that were started at once on a database without tables."""
+    services = [Service(tmp_path / name, TIGER_DATABASE_URL=database) for name in "abc"]
+    for service in services:
+        stack.callback(service.close)
+    return [service.ready() for service in services]
+
+
+@pytest.fixture
+def alone(stack: ExitStack, tmp_path: Path, database: str) -> Service:
+    """Return a server on PostgreSQL."""
+    service = Service(tmp_path / "a", TIGER_DATABASE_URL=database)
+    stack.callback(service.close)
+    return service.ready()
+
+
+@pytest.fixture
+def disk(stack: ExitStack, tmp_path: Path) -> Path:
+    """Return a small disk of its own."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]
+    if subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode:
+        pytest.skip("a file system cannot be mounted here")
+    stack.callback(subprocess.run, ["umount", disk], check=True)
+    return disk
+
+
+@pytest.fixture
+def cramped(stack: ExitStack, disk: Path) -> Service:
+    """Return a server on SQLite on the small disk."""
+    service = Service(disk)
+    stack.callback(service.close)
+    return service.ready()
+
+
+def rows(url: str) -> Rows:
+    """Return state, server, token and report of all jobs, the oldest first."""
+    engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.connect() as connection:
+        query = sa.select(JOBS.c.status, JOBS.c.server, JOBS.c.token, JOBS.c.report).order_by(JOBS.c.created_s)
+        found = [(row.status, row.server, row.token, row.report) for row in connection.execute(query)]
+    engine.dispose()
+    return found
+
+
+def refused(service: Service) -> list[httpx.Response]:
+    """Return the answers of a server without its database, which are all 503."""
+    answers = [service.web.get("/readyz"), service.web.post("/assign", json=TINY, headers=LATER)]
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert {answer.headers["content-type"] for answer in answers} == {"application/problem+json"}
+    assert answers[0].json()["database"] is False
+    return answers
+
+
+def running(service: Service, count: int) -> list[str]:
+    """Submit jobs of two seconds, and return them once the first runs."""
+    ids = [service.submit(2, seed) for seed in range(count)]
+    until(lambda: "running" in service.statuses(ids), 20)
+    return ids
+
+
+def test_a_third_server_stands_in_for_a_killed_and_a_halted_one(trio: list[Service], database: str) -> None:
+    """What these two had begun is done once, by the third; the halted one changes nothing when it goes on."""
+    killed, halted, third = trio
+    ids = [third.submit(4, seed) for seed in range(6)]
+    until(lambda: sum(server is not None for _, server, _, _ in rows(database)) == 3, 20)
+    os.killpg(killed.process.pid, signal.SIGKILL)
+    os.kill(halted.process.pid, signal.SIGSTOP)
+    third.done(ids, 60)
+    found = rows(database)
+    assert {server for _, server, _, _ in found} == {third.name}
+    assert sorted(token for _, _, token, _ in found) == [0, 0, 0, 0, 1, 1]
+    os.kill(halted.process.pid, signal.SIGCONT)
+    halted.done([halted.submit(0.5)], 30)
+    assert rows(database)[:6] == found
+
+
+def test_a_server_gets_over_the_loss_of_its_database(alone: Service, postgres: Postgres) -> None:
+    """It says so and takes no job; what it solved meanwhile is written, and what waited is done, once it is back."""
+    ids = running(alone, 2)
+    postgres.stop()
+    refused(alone)
+    assert alone.web.get("/healthz").status_code == 200
+    time.sleep(4)
+    refused(alone)
+    postgres.start()
+    until(lambda: alone.web.get("/readyz").status_code == 200, 5)
+    alone.done(ids, 20)
+    assert alone.said("database") < 20
+
+
+def test_a_server_gets_over_a_full_disk(cramped: Service, disk: Path) -> None:
+    """As over the loss of its database, but that jobs can still be read."""
+    ids = running(cramped, 2)
+    subprocess.run(["dd", "if=/dev/zero", f"of={disk}/filler"], stderr=subprocess.DEVNULL, check=False)
+    refused(cramped)
+    time.sleep(4)
+    assert cramped.statuses(ids) == ["running", "queued"]
+    refused(cramped)
+    (disk / "filler").unlink()
+    cramped.done(ids, 20)
+    assert cramped.web.get("/readyz").status_code == 200
+
+
+def test_a_server_that_is_told_to_end_goes_on_where_it_was(cramped: Service) -> None:
+    """What ran waits again, and all is done once it is started again."""
+    ids = running(cramped, 3)
+    assert cramped.end() == 0
+    cramped.start()
+    cramped.ready().done(ids, 30)
