@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.jobs import cluster
+from tiger.api.jobs import rounds
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.workers import Workers
@@ -55,8 +56,10 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def jobs(loop: Runner, pool: Workers, url: str | None, data_dir: Path) -> Iterator[DurableJobs]:
     """Return jobs that are worked off."""
-    settings = JobSettings(data_dir=data_dir, database_url=url, max_queued=100, tick_s=0.1, beat_s=0.2, reap_s=1.0)
-    jobs = DurableJobs(settings, pool, toy.solve)
-    loop.run(jobs.start())
+    often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.4, "stop_grace_s": 0.3}
+    jobs = DurableJobs(JobSettings(data_dir=data_dir, database_url=url, max_queued=30, **often), pool, toy.solve)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "SWEEP_S", 0.2)
+        loop.run(jobs.start())
     yield jobs
     loop.run(jobs.stop())
