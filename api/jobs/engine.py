@@ -34,6 +34,7 @@ class DurableJobs:
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
         self._changes: dict[str, set[asyncio.Event]] = {}
+        self._beating: asyncio.Future[bool] | None = None
 
     async def start(self) -> None:
         """Open the store, take up what was left, and begin to work; raise StoreGoneError or OSError."""
@@ -129,11 +130,10 @@ class DurableJobs:
 
     async def ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
-        try:
-            await self._asked(self._bench.claims.beat)
-        except StoreGoneError:
-            return {"database": False, "workers": self.workers.active}
-        return {"database": True, "workers": self.workers.active}
+        # Together, as whoever may not ask for more can ask this as often as they like.
+        if self._beating is None or self._beating.done():
+            self._beating = asyncio.ensure_future(self._reached())
+        return {"database": await asyncio.shield(self._beating), "workers": self.workers.active}
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait, in a thread of the caller's; raise StoreGoneError."""
@@ -159,6 +159,14 @@ class DurableJobs:
         """Wake those who watch a job."""
         for event in self._changes.get(job_id, ()):
             event.set()
+
+    async def _reached(self) -> bool:
+        """Tell whether the database can be written to."""
+        try:
+            await self._asked(self._bench.claims.beat)
+        except StoreGoneError:
+            return False
+        return True
 
     async def _asked(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
         """Call a function of the store; raise StoreGoneError, also for a database that does not answer at all."""

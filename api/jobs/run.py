@@ -15,7 +15,7 @@ from tiger.api.problems import problem_of
 from tiger.api.workers import SolverLostError
 from tiger.errors import InputError
 
-ATTEMPTS = 3
+ATTEMPTS, CRASHES = 3, 10
 AGAIN_S = 0.5
 LOG = logging.getLogger(__name__)
 
@@ -32,8 +32,11 @@ class Run:
         self.bench.running[self.turn] = self.cancelled
         try:
             claim = await self._insist(self.bench.claims.claim, self.turn)
-            if claim is not None:
-                self.bench.changed(self.turn.job_id)
+            self.bench.changed(self.turn.job_id)
+            if claim is not None and claim.attempts > CRASHES:
+                # Whatever it is, it must not bring down every server again and again.
+                await self._insist(self.bench.claims.finish, self.turn, _given_up())
+            elif claim is not None:
                 await self._work(claim)
         finally:
             self.bench.running.pop(self.turn, None)
@@ -101,9 +104,7 @@ class Run:
         if outcome is None and claim.attempts < ATTEMPTS:
             await self._insist(self.bench.claims.release, self.turn)
             return
-        if outcome is None:
-            outcome = Outcome(status="failed", problem=_problem(SolverLostError("The worker was lost, repeatedly.")))
-        if not await self._insist(self.bench.claims.finish, self.turn, outcome):
+        if not await self._insist(self.bench.claims.finish, self.turn, outcome or _given_up()):
             LOG.warning("a result came after the job had been taken over: %s", self.turn.job_id)
 
     async def _insist(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
@@ -159,6 +160,11 @@ def _outcome(solving: "asyncio.Future[bytes]", call: Call, cancelled: bool) -> O
             return Outcome(status="failed", problem=_problem(error))
     LOG.error("a job failed", exc_info=error)
     return Outcome(status="failed", problem=_problem(RuntimeError()))
+
+
+def _given_up() -> Outcome:
+    """Return the outcome of a job whose worker or server was lost every time."""
+    return Outcome(status="failed", problem=_problem(SolverLostError("The worker was lost, repeatedly.")))
 
 
 def _problem(error: Exception) -> Mapping[str, object]:

@@ -41,8 +41,9 @@ def url(request: pytest.FixtureRequest) -> str | None:
 
 @pytest.fixture(scope="module")
 def pool(loop: Runner) -> Iterator[Workers]:
-    """Return two worker processes."""
+    """Return two worker processes, once there is what they are forked from, which may take long on a busy machine."""
     pool = Workers(2)
+    loop.run(pool.run(120, bool))
     yield pool
     loop.run(pool.stop())
 

@@ -4,9 +4,11 @@ import asyncio
 import json
 from asyncio import Runner
 from collections import Counter
+from collections.abc import Mapping
 
 import pytest
 
+from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import FullError, Job, KeyReusedError, Work
 from tiger.errors import InputError
@@ -191,6 +193,13 @@ def test_too_many_jobs_that_wait_are_refused(loop: Runner, jobs: DurableJobs) ->
     assert found["Job"] + found[FullError.__name__] == 50
 
 
-def test_the_ready_are_ready(loop: Runner, jobs: DurableJobs) -> None:
-    """Both parts are there."""
-    assert loop.run(jobs.ready()) == {"database": True, "workers": True}
+def test_the_ready_are_ready(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both parts are there; those who ask at the same time are told by one look at the database."""
+    beats: list[Claims] = []
+    monkeypatch.setattr(Claims, "beat", lambda claims: beats.append(claims))
+
+    async def story() -> list[Mapping[str, bool]]:
+        return await asyncio.gather(*(jobs.ready() for _ in range(100)))
+
+    assert loop.run(story()) == [{"database": True, "workers": True}] * 100
+    assert len(beats) < 10

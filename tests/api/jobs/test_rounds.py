@@ -81,6 +81,15 @@ def test_a_late_turn_leaves_the_right_one_alone(loop: Runner, jobs: DurableJobs)
     loop.run(jobs.cancel(job.id, ""))
 
 
+def test_a_job_that_was_begun_too_often_fails(loop: Runner, jobs: DurableJobs) -> None:
+    """It may be what its servers died of."""
+    job, _ = jobs._store.insert(WORK)
+    with jobs._database.begun() as connection:
+        connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(attempts=10))
+    failed = loop.run(ended(jobs, job.id))
+    assert (failed.status, failed.problem and failed.problem["status"]) == ("failed", 503)
+
+
 @pytest.mark.slow
 def test_a_worker_that_dies_thrice_fails_the_job(loop: Runner, jobs: DurableJobs) -> None:
     """It is begun again twice, in case it was not the job's fault."""
