@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
+from tiger import executors
 from tiger.api import limits as bounds
 from tiger.api.circuits import laid_out, scanned
 from tiger.api.document import parse
 from tiger.api.limits import Limits
 from tiger.api.schemas import AssignRequest, CircuitRequest, IsingBody
+from tiger.api.smallness import small
 from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.ising import IsingParams
@@ -47,15 +50,15 @@ def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> Non
         raise InputError("solver", DWAVE_OFF)
 
 
-def answer(body: bytes, limits: Limits, watch: Watch = ignored) -> bytes:
+def answer(body: bytes, limits: Limits, watch: Watch = ignored, executor: str | None = None, /) -> bytes:
     """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field.
 
-    `watch` is told how far the solve has come.
+    `watch` is told how far the solve has come. A mapping that takes long is shared with the Dask cluster at `executor`.
     """
     # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
     request = check(body, limits)
     if isinstance(request, AssignRequest):
-        report = _assigned(request, limits, watch).to_dict()
+        report = _assigned(request, limits, watch, executor).to_dict()
     else:
         report = laid_out(request, limits, watch).to_dict()
     return json.dumps(report, allow_nan=False).encode()
@@ -72,8 +75,9 @@ def _stated(data: object) -> AssignRequest | CircuitRequest:
     return AssignRequest.model_validate(data)
 
 
-def _assigned(request: AssignRequest, limits: Limits, watch: Watch) -> Report:
-    """Solve a mapping problem."""
+def _assigned(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
+    """Solve a mapping problem, and say in the report where the cluster failed; without it the mapping is the same."""
+    lent = None if executor is None or small(request) else executors.kept(executor)
     tasks = nodelink.task_graph(request.tasks)
     hardware = request.topology
     topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)
@@ -87,16 +91,18 @@ def _assigned(request: AssignRequest, limits: Limits, watch: Watch) -> Report:
         forbidden=[(task, node) for task, node in request.forbidden],
     )
     bounded = request.time_limit_s is not None
-    return solve(
+    report = solve(
         build_problem(tasks, topology, terms),
         solver=request.solver,
         objective=request.objective,
         seed=request.seed,
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
+        executor=lent,
         ising=_ising(request.ising),
         progress=watch,
     )
+    return replace(report, warnings=(*report.warnings, lent.trouble)) if lent and lent.trouble else report
 
 
 def _ising(body: IsingBody) -> IsingParams:

@@ -18,8 +18,10 @@ Wanted = AssignRequest | CircuitRequest | PlaceRequest
 class Answer(Protocol):
     """Answer a checked body with a report as strict JSON; raise InputError."""
 
-    def __call__(self, body: bytes, limits: Limits, watch: Callable[[Progress], None] = ...) -> bytes:
-        """Answer, and tell `watch` how far the solve has come."""
+    def __call__(
+        self, body: bytes, limits: Limits, watch: Callable[[Progress], None] = ..., executor: str | None = ..., /
+    ) -> bytes:
+        """Answer, tell `watch` how far the solve has come, and share what takes long with a Dask cluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +40,11 @@ DOORS: Mapping[str, Door] = {door.kind: door for door in (ASSIGN, PLACE)}
 
 @dataclass(frozen=True, slots=True)
 class Solve:
-    """Answer the bodies of jobs, in a worker."""
+    """Answer the bodies of jobs, in a worker, and have a Dask cluster share in what takes long."""
 
     limits: Limits
+    executor: str | None = None
 
     def __call__(self, kind: str, body: bytes, tell: Tell) -> bytes:
         """Answer a body with its report, and tell how far the solve has come."""
-        return DOORS[kind].answer(body, self.limits, tell.progress)
+        return DOORS[kind].answer(body, self.limits, tell.progress, self.executor)

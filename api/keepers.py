@@ -25,7 +25,7 @@ def durable(settings: Settings, workers: Workers) -> Jobs:
         max_queued=settings.max_jobs,
         keep_days=settings.retention_days,
     )
-    return DurableJobs(kept, workers, Solve(of(settings)))
+    return DurableJobs(kept, workers, Solve(of(settings), settings.executor))
 
 
 def in_memory(settings: Settings, workers: Workers) -> Jobs:

@@ -43,7 +43,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "formats": (VALUES | {"topologies"}, GRAPHS),
     "solvers": (VALUES, LEAF),
     "partition": (VALUES, LEAF),
-    "executors": (VALUES, {"dask"}),
+    "executors": (VALUES | {"core", "package"}, {"dask", "distributed"}),
     "mapper": (VALUES | {"core", "executors", "solvers", "partition"}, ARRAYS | {"dimod"}),
     "door": (VALUES | {"core", "formats", "topologies", "mapper"}, GRAPHS | {"dimod"}),
     "circuits": (
@@ -100,6 +100,7 @@ FILES = {
     **dict.fromkeys(("samplefile", "terms"), "door"),
     "charts": "plot",
     "client": "remote",
+    "fanout": "executors",
     **dict.fromkeys(("__main__", "console", "options", "summary"), "cli"),
 }
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -72,16 +73,18 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
 
 def test_missing_dask_is_said(monkeypatch):
     """Tests the advice where the extra is not installed."""
-    monkeypatch.setitem(__import__("sys").modules, "dask.distributed", None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"tiger-mapper\[dask\]"), opened("dask://localhost:8786"):
         pass
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_a_lost_worker_changes_nothing():
+def test_a_lost_worker_changes_nothing(monkeypatch):
     """Tests a local cluster of two processes of which one is killed on the way, against no executor and two threads."""
     distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("tiger.fanout.WORTH_S", 0.0)
+    monkeypatch.setattr("tiger.fanout.BYTES_PER_S", 1e12)
     problem = islands()
     alone = windows(problem, None)
     with ThreadPoolExecutor(2) as pool:
@@ -94,5 +97,6 @@ def test_a_lost_worker_changes_nothing():
         killer.start()
         assert windows(problem, lent) == alone
         killer.join()
+        assert lent.trouble is None
         report = solve(problem, solver="neal", seed=1, executor=lent)
     assert report.to_dict()["mapping"] == solve(problem, solver="neal", seed=1).to_dict()["mapping"]

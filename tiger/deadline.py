@@ -3,10 +3,20 @@
 import threading
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 # Set in a process whose solves have to come to an end now, with what they have.
 ENDING = threading.Event()
+
+
+def _never() -> bool:
+    """Say that somebody waits for the answer."""
+    return False
+
+
+# Tells, while a call is made for another process, whether nobody waits for its answer any more.
+ABANDONED: ContextVar[Callable[[], bool]] = ContextVar("abandoned", default=_never)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +40,8 @@ class Deadline:
         return None if self.at_s is None else self.at_s - time.monotonic()
 
     def __call__(self) -> bool:
-        """Tell whether time is up, or all solves of this process have to end."""
-        return ENDING.is_set() or (self.at_s is not None and time.monotonic() >= self.at_s)
+        """Tell whether time is up, or the solve has to end for another reason."""
+        return ENDING.is_set() or ABANDONED.get()() or (self.at_s is not None and time.monotonic() >= self.at_s)
 
 
 def _after(seconds: float | None) -> Deadline:
