@@ -27,7 +27,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
-START_S, END_S = 60.0, 15.0
+START_S, END_S = 180.0, 15.0
 DEBIAN = ":".join(map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)))
 
 
@@ -70,7 +70,7 @@ class Cluster:
         while not started():
             if self.processes[name].poll() is not None or time.monotonic() > end_s:
                 raise MissingError(f"{name} did not start: {self.log(name)[-500:].strip() or 'it printed nothing'}")
-            time.sleep(0.05)
+            time.sleep(0.2)
 
     def close(self) -> None:
         """End all processes, the last one first, and wait for them."""

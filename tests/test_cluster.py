@@ -2,70 +2,177 @@
 
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import httpx
 import networkx as nx
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-SPEC = importlib.util.spec_from_file_location("cluster", ROOT / "examples" / "cluster.py")
-SCRIPT = importlib.util.module_from_spec(SPEC)
-sys.modules["cluster"] = SCRIPT
-SPEC.loader.exec_module(SCRIPT)
+from tiger.door import assign
 
-pytestmark = pytest.mark.slow
-BIG = {"Prefer": "respond-async"}
+SCRIPT = Path(__file__).resolve().parents[1] / "examples" / "cluster.py"
+ASYNC = {"Prefer": "respond-async"}
+TICKS = os.sysconf("SC_CLK_TCK")
+GRAPH = nx.gnm_random_graph(216, 900, seed=1)
+
+
+@pytest.fixture(scope="module", name="script")
+def _script() -> Iterator[ModuleType]:
+    """Return the script as a module, that of servers with one worker each."""
+    spec = importlib.util.spec_from_file_location("cluster", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules["cluster"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIGER_WORKERS", "1")
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        yield module
+    del sys.modules["cluster"]
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[object]:
-    """Return two servers of one worker each, and two workers of a Dask cluster."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TIGER_WORKERS", "1")
-        try:
-            with SCRIPT.cluster() as running:
-                yield running
-        except SCRIPT.MissingError as error:
-            pytest.skip(str(error))
+def running(script: ModuleType) -> Iterator[object]:
+    """Return two servers, and a Dask cluster of two workers, that no test harms."""
+    try:
+        with script.cluster() as running:
+            yield running
+    except script.MissingError as error:
+        pytest.skip(str(error))
 
 
-def big(seed: int = 1, **fields: object) -> dict[str, object]:
-    """Return a request whose search is shared out from its third round on."""
-    graph = nx.random_geometric_graph(1024, 0.06, seed=1)
-    tasks = nx.node_link_data(nx.Graph(graph.edges), edges="edges")
-    return {"tasks": tasks, "topology": "torus:8x8x16", "solver": "search", "effort": 4, "seed": seed, **fields}
+@pytest.fixture(scope="module")
+def mapping() -> dict[str, str]:
+    """Return what is found without a cluster."""
+    return assign(GRAPH, "torus:6x6x6", effort=8, seed=1).mapping
 
 
-def submitted(url: str, body: dict[str, object]) -> str:
-    """Return the address of a new job."""
-    answer = httpx.post(f"{url}/assign", json=body, headers=BIG, timeout=30)
-    assert answer.status_code == 202
+def submitted(url: str, **fields: object) -> str:
+    """Return the address of a new job whose search is shared out from its third round on."""
+    body = {"tasks": nx.node_link_data(GRAPH, edges="edges"), "topology": "torus:6x6x6", "seed": 1, **fields}
+    answer = httpx.post(f"{url}/assign", json=body, headers=ASYNC, timeout=30)
+    assert answer.status_code == 202, answer.text
     return url + answer.headers["Location"]
 
 
-def ended(job: str, limit_s: float = 120) -> dict:
-    """Return a job once it has ended."""
+def shown(job: str) -> dict:
+    """Return a job as it is."""
+    return httpx.get(job, timeout=30).json()
+
+
+def until(condition: Callable[[], bool], limit_s: float = 120) -> None:
+    """Wait for a condition."""
     end_s = time.monotonic() + limit_s
-    while time.monotonic() < end_s:
-        found = httpx.get(job, timeout=30).json()
-        if found["status"] not in ("queued", "running"):
-            return found
-        time.sleep(0.2)
-    raise AssertionError(f"still {found['status']}")
+    while not condition():
+        assert time.monotonic() < end_s, "waited in vain"
+        time.sleep(0.05)
 
 
+def ended(job: str) -> dict:
+    """Return a job once it has ended."""
+    until(lambda: shown(job)["status"] not in ("queued", "running"))
+    return shown(job)
+
+
+def cpu_s(running, name: str) -> float:
+    """Return the seconds of a processor that a process has used."""
+    stat = Path(f"/proc/{running.processes[name].pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(stat[11]) + int(stat[12])) / TICKS
+
+
+def busy(running) -> list[str]:
+    """List the workers of the Dask cluster that use more than a tenth of a processor."""
+    names = [name for name in running.processes if name.startswith("worker")]
+    before = {name: cpu_s(running, name) for name in names}
+    time.sleep(0.3)
+    return [name for name in names if cpu_s(running, name) - before[name] > 0.03]
+
+
+@pytest.mark.slow
 def test_servers_share_a_queue(running) -> None:
-    """What is submitted to one is done by both, and either knows it."""
-    bodies = [big(seed, effort=None, time_limit_s=3.0) for seed in range(6)]
-    jobs = [submitted(running.urls[0], body) for body in bodies]
-    time.sleep(2)
-    states = [httpx.get(job.replace(*running.urls)).json()["status"] for job in jobs]
-    assert states.count("running") == 2
-    assert {ended(job)["status"] for job in jobs} == {"done"}
+    """What is submitted to one is done by both, and either knows of it."""
+    jobs = [submitted(running.urls[0], effort=10**6, time_limit_s=4.0, seed=seed) for seed in range(4)]
+    seen = [job.replace(*running.urls) for job in jobs]
+    until(lambda: [shown(job)["status"] for job in seen].count("running") == 2)
+    assert {ended(job)["status"] for job in seen} == {"done"}
+
+
+@pytest.mark.slow
+def test_a_cluster_changes_no_answer(running, mapping) -> None:
+    """Its workers do their share, and the mapping is that of one process."""
+    before = cpu_s(running, "worker0") + cpu_s(running, "worker1")
+    report = ended(submitted(running.urls[0], effort=8))["report"]
+    assert (report["mapping"], report["warnings"]) == (mapping, [])
+    assert cpu_s(running, "worker0") + cpu_s(running, "worker1") - before > 0.5
+
+
+@pytest.mark.slow
+def test_what_is_cancelled_leaves_the_cluster(running) -> None:
+    """Its workers are free within two seconds."""
+    job = submitted(running.urls[0], effort=10**6, time_limit_s=60.0)
+    until(lambda: bool(busy(running)))
+    begun_s = time.monotonic()
+    assert httpx.delete(job, timeout=30).json()["status"] == "cancelled"
+    until(lambda: not busy(running), 10)
+    assert time.monotonic() - begun_s < 2.0 + 0.3
+    assert ended(job)["report"]["feasible"]
+
+
+@pytest.mark.slow
+def test_lost_workers_lose_no_job(script, running, mapping) -> None:
+    """One is killed in the middle of a solve, then the other, then the scheduler, and then there is none."""
+    with script.cluster(servers=1) as harmed:
+        for victims in ("worker0", "worker1"), ("scheduler",), ():
+            job = submitted(harmed.urls[0], effort=8)
+            for name in victims:
+                until(lambda: bool(busy(harmed)) or "worker" not in name)  # noqa: B023
+                harmed.processes[name].kill()
+            found = ended(job)
+            assert (found["status"], found["report"]["mapping"]) == ("done", mapping)
+        assert "the rest was done by one process" in found["report"]["warnings"][-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_behind(running, end: signal.Signals) -> None:
+    """Whatever ends the script ends what it has started."""
+    command = [sys.executable, str(SCRIPT), "--port", "0", "--servers", "1", "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        home = next(line.split()[1] for line in process.stdout if line.startswith("logs"))
+        process.send_signal(end)
+        assert process.wait(30) == (0 if end is not signal.SIGKILL else -end)
+    until(lambda: not mentioned(home), 15)
+    # Only who is killed cannot tidy up.
+    assert Path(home).exists() == (end is signal.SIGKILL)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def mentioned(home: str) -> list[str]:
+    """List the processes that live in a folder."""
+    return [path.parent.name for path in Path("/proc").glob("[0-9]*/cwd") if home in _target(path)]
+
+
+def _target(link: Path) -> str:
+    """Return where a link points."""
+    try:
+        return os.readlink(link)  # noqa: PTH115
+    except OSError:
+        return ""
+
+
+def test_what_is_missing_is_said(script, monkeypatch, capsys) -> None:
+    """It ends with status 2 and what to install."""
+    monkeypatch.setattr(script, "_tool", lambda name: None)
+    monkeypatch.setattr(sys, "argv", ["cluster.py"])
+    terminate = signal.getsignal(signal.SIGTERM)
+    assert script.main() == 2
+    signal.signal(signal.SIGTERM, terminate)
+    assert "apt-get install postgresql" in capsys.readouterr().err
