@@ -26,8 +26,8 @@ def check(body: bytes, limits: Limits) -> PlaceRequest:
 def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignored, _: str | None = None, /) -> bytes:
     """Place what a checked body asks and return the report as strict JSON; raise InputError that names the field.
 
-    `watch` is told how far the search has come; no executor is of use to it. Neither model nor cluster is ever opened as a file, and both are within
-    the limit of tasks.
+    `watch` is told how far the search has come; no executor is of use to it. Neither model nor cluster is ever opened
+    as a file, and both are within the limit of tasks.
     """
     from tiger.pipeline.doors.door import answered
     from tiger.pipeline.doors.request import Asked, checked

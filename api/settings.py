@@ -54,7 +54,7 @@ class Settings(BaseSettings):
     (also layers, and devices to place them on), edges of any graph, qubits of a circuit and of its device, gates,
     couplers of a device. `max_time_s` (seconds) bounds a solve, `max_wait_s` how long a request may wait for a job.
     `workers` is how many solves run side by side, `max_memory_bytes` what one worker may hold, and `executor` a Dask
-    cluster that large solves spread over. `max_jobs` may wait at once; ended ones are kept for `retention_days`.
+    cluster whose workers share in large solves. `max_jobs` may wait at once; ended ones are kept for `retention_days`.
     `rate`, such as `600/minute`, and `max_concurrent` bound the requests of one key, or of one address without keys.
     `trusted_proxies` are the addresses whose word on the client's address is taken, and `cors_origins` the origins
     whose pages may ask. `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.

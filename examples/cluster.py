@@ -186,8 +186,9 @@ def _start_dask(running: Cluster, workers: int) -> None:
     running.await_start("scheduler", partial(_listens, port))
     running.scheduler = f"dask://127.0.0.1:{port}"
     for number in range(workers):
-        alone = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(running.home)]
-        running.start(f"worker{number}", [*dask, "worker", f"tcp://127.0.0.1:{port}", *alone])
+        here = ["--no-nanny", "--no-dashboard", "--local-directory", str(running.home)]
+        ready = ["--nthreads", "1", "--preload", "tiger.api.preload"]
+        running.start(f"worker{number}", [*dask, "worker", f"tcp://127.0.0.1:{port}", *ready, *here])
     for number in range(workers):
         running.await_start(f"worker{number}", partial(_said, running, f"worker{number}", "Registered to"))
 

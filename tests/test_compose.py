@@ -3,6 +3,7 @@
 import re
 import shlex
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -78,6 +79,7 @@ def test_the_cluster_can_be_started() -> None:
     assert worker["scheduler"] == f"tcp://scheduler:{scheduler['port']}"
     assert settings(SET)["TIGER_EXECUTOR"] == f"dask://scheduler:{scheduler['port']}"
     assert worker["nthreads"] == 1
+    assert all(map(find_spec, worker["preload"]))
 
 
 def test_one_image_serves_and_shares() -> None:
