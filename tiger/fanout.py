@@ -36,11 +36,12 @@ class Batch(Generic[Found]):
     futures: "Sequence[Future[Found]]" = ()
 
     def cancel(self) -> None:
-        """Have what was sent ended."""
-        # The cluster ends it by itself where it does not hear of this.
+        """Have what was sent ended, as far as it has not."""
+        waiting = [future for future in self.futures if not future.done()]
+        # A cluster that does not hear of this ends it by itself.
         with suppress(Exception):
-            for future in self.futures:
-                future.cancel()
+            if waiting:
+                waiting[0].client.cancel(waiting)
 
 
 class FanOut(Executor):

@@ -6,13 +6,17 @@ from typing import Any
 
 import pytest
 
+from tiger import executors
 from tiger.api import assignment
 from tiger.api.assignment import answer, check
+from tiger.api.doors import Solve
 from tiger.api.limits import Limits
 from tiger.api.schemas import ReportBody
 from tiger.errors import InputError
+from tiger.fanout import FanOut
 from tiger.ising import IsingParams
 from tiger.model.problem import Problem
+from tiger.progress import Progress
 from tiger.report import Report
 from tiger.solvers import registry
 
@@ -133,3 +137,44 @@ def test_temperatures_the_wrong_way_round_are_named(line: dict[str, Any]) -> Non
     """What the schema cannot tell is bad input of the same field."""
     with pytest.raises(InputError, match="ising/beta_range: expected two finite numbers"):
         answer(ask(line, ising={"beta_range": [2, 1]}), LIMITS)
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the addresses of the clusters that are asked for; all of them have failed."""
+    addresses: list[str] = []
+
+    def lend(address: str) -> FanOut:
+        addresses.append(address)
+        lent = FanOut(lambda: None)
+        lent.trouble = "the cluster failed"
+        return lent
+
+    monkeypatch.setattr(executors, "kept", lend)
+    return addresses
+
+
+@pytest.mark.parametrize(("fields", "times"), [({"effort": 50}, 1), ({"effort": 1}, 0)])
+def test_a_cluster_is_for_large_solves(
+    line: dict[str, Any], cluster: list[str], fields: dict[str, object], times: int
+) -> None:
+    """The report says where it has failed; the rest of it is the same."""
+    body = ask(line, **fields)
+    report = json.loads(Solve(LIMITS, "dask://there:1")("assign", body, Quiet()))
+    assert cluster == ["dask://there:1"] * times
+    assert report["warnings"] == ["the cluster failed"] * times
+    assert report["mapping"] == json.loads(answer(body, LIMITS))["mapping"]
+
+
+class Quiet:
+    """Say nothing."""
+
+    def progress(self, progress: Progress) -> None:
+        """Drop how far the solve has come."""
+
+    def report(self, report: bytes) -> None:
+        """Drop an answer."""
+
+    def ending(self) -> bool:
+        """Go on."""
+        return False
