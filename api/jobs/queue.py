@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 NAME, VERSION = "tiger", "1"
 LIVE = ("ENQUEUED", "PENDING", "DELAYED")
-QUIET_S = 30.0
+QUIET_S, LAST_S = 30.0, 5.0
 
 Run = Callable[[Turn], Coroutine[object, object, None]]
 
@@ -37,7 +38,7 @@ class Queue:
 
         self._dbos: type[DBOS] = DBOS
         _define(DBOS, run, loop)
-        DBOS(
+        self._library = DBOS(
             config={
                 "name": NAME,
                 "system_database_url": self.database.queue_url,
@@ -60,6 +61,12 @@ class Queue:
 
     def stop(self) -> None:
         """Take nothing more up, and cancel the runs under way."""
+        # What the library took up while it goes down, it would leave lying.
+        for stopping in self._library.background_thread_stop_events:
+            stopping.set()
+        for thread in threading.enumerate():
+            if thread.name == f"queue-worker-{NAME}":
+                thread.join(LAST_S)
         # It would warn of every run that this cancels.
         logging.getLogger("dbos").setLevel(logging.ERROR)
         self._dbos.destroy(destroy_registry=True)
