@@ -2,16 +2,18 @@
 
 import asyncio
 from asyncio import Runner
+from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
 
-from tiger.api.jobs.claims import Turn
+from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, Work
 from tiger.api.jobs.migrations import JOBS
 
 WORK = Work(kind="assign", body=b"{}")
+LONG = Work(kind="assign", body=b'{"sleep": 30, "polite": 1}')
 
 
 async def ended(jobs: DurableJobs, job_id: str) -> Job:
@@ -20,12 +22,16 @@ async def ended(jobs: DurableJobs, job_id: str) -> Job:
         return [seen async for seen in jobs.watch(job_id, "")][-1]
 
 
-async def running(jobs: DurableJobs, job_id: str) -> None:
-    """Wait until a job runs."""
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition."""
     async with asyncio.timeout(15):
-        async for seen in jobs.watch(job_id, ""):
-            if seen.status == "running":
-                return
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+def going_on(jobs: DurableJobs, turn: Turn) -> bool:
+    """Tell whether this server runs a turn."""
+    return jobs._bench.claims.touch(turn, None) == "go on"
 
 
 def test_a_job_that_never_came_into_the_queue_is_done(loop: Runner, jobs: DurableJobs) -> None:
@@ -73,12 +79,22 @@ def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
 
 def test_a_late_turn_leaves_the_right_one_alone(loop: Runner, jobs: DurableJobs) -> None:
     """It finds nothing to do, and what runs of the same job is not taken for lost."""
-    job, _ = jobs._store.insert(Work(kind="assign", body=b'{"sleep": 30, "polite": 1}'))
-    loop.run(running(jobs, job.id))
+    job, _ = jobs._store.insert(LONG)
+    loop.run(until(lambda: going_on(jobs, Turn(job.id, 0))))
     loop.run(jobs._run(Turn(job.id, -1)))
     loop.run(asyncio.to_thread(jobs._rounds.reap))
-    assert jobs._bench.claims.touch(Turn(job.id, 0), None) == "go on"
+    assert going_on(jobs, Turn(job.id, 0))
     loop.run(jobs.cancel(job.id, ""))
+
+
+def test_a_job_of_a_dead_server_is_taken_over_and_can_be_cancelled(loop: Runner, jobs: DurableJobs) -> None:
+    """Also by a server that does not run it."""
+    job, _ = jobs._store.insert(LONG)
+    assert Claims(jobs._database, "ghost").claim(Turn(job.id, 0)) is not None
+    loop.run(until(lambda: going_on(jobs, Turn(job.id, 1))))
+    jobs._store.cancel(job.id, "")
+    cancelled = loop.run(ended(jobs, job.id))
+    assert (cancelled.status, cancelled.report) == ("cancelled", b'{"n": null, "ended": true}')
 
 
 def test_a_job_that_was_begun_too_often_fails(loop: Runner, jobs: DurableJobs) -> None:
