@@ -84,3 +84,11 @@ def test_bug_texts_hold_no_addresses() -> None:
     assert first == second
     assert "turn_1" in (first or "")
     assert read_circuit(first or "").decompose().count_ops() == {"cx": 3, "rz": 3}
+
+
+def test_bug_a_condition_is_written_in_openqasm_2() -> None:
+    """Its gate is named by where the qubit is, which the exporter does not look up."""
+    head = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[2];'
+    text = qasm_of(read_circuit(f"{head} if(c==1) cx q[1],q[0]; if(c==2) measure q[1] -> c[0];"))
+    lines = (text or "").splitlines()
+    assert lines[-2:] == ["if (c == 1) cx q[1],q[0];", "if (c == 2) measure q[1] -> c[0];"]

@@ -288,3 +288,15 @@ def test_wide_gates_of_an_object_are_refused() -> None:
     with circuit.if_test((0, 1)):
         circuit.ccx(0, 1, 2)
     assert "got 'ccx' on 3" in refused(circuit)
+
+
+@pytest.mark.parametrize(("name", "text"), [("qasm2", TWO), ("qasm3", 'OPENQASM 3.0; include "stdgates.inc";')])
+def test_bug_a_full_memory_is_no_fault_of_the_text(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    """Whoever bounds the memory has to hear of it."""
+
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(f"qiskit.{name}.loads", full)
+    with pytest.raises(MemoryError):
+        read_circuit(f"{text} qreg q[1]; h q;")

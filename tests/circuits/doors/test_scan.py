@@ -130,7 +130,7 @@ def test_operations_on_an_alias_count_for_all_qubits() -> None:
 def test_gates_may_not_be_defined_too_deep() -> None:
     """Whoever writes them out calls itself as often."""
     deep = "gate a0 x { h x; }" + "".join(f"gate a{k} x {{ a{k - 1} x; }}" for k in range(1, 99))
-    assert "at most 64 deep" in refused(TWO + deep)
+    assert "at most 64 deep" in refused(TWO + deep, CircuitLimits())
 
 
 @pytest.mark.parametrize(
@@ -181,3 +181,9 @@ def test_a_large_text_is_scanned_quickly() -> None:
     begun = time.process_time()
     scan(text, CircuitLimits())
     assert time.process_time() - begun < 1
+
+
+def test_bug_definitions_count_too() -> None:
+    """A text of nothing but definitions takes a parser gigabytes."""
+    definitions = "".join(f"gate g{k} a {{}}" for k in range(7))
+    assert refused(f"{TWO}{definitions} qreg q[1];").endswith("operations, got more")

@@ -5,7 +5,7 @@ import re
 from contextlib import suppress
 
 from qiskit import qasm2, qasm3
-from qiskit.circuit import QuantumCircuit
+from qiskit.circuit import CircuitInstruction, ControlFlowOp, QuantumCircuit
 
 from tiger.circuits.doors.baseline import swaps
 from tiger.circuits.doors.hardware import Device
@@ -64,11 +64,35 @@ def qasm_of(circuit: QuantumCircuit) -> str | None:
     """
     text: str | None = None
     try:
-        text = qasm2.dumps(circuit)
+        text = qasm2.dumps(_unscoped(circuit))
     except qasm2.QASM2ExportError:
         with suppress(qasm3.QASM3ExporterError):
             text = qasm3.dumps(circuit)
     return None if text is None else _numbered(text)
+
+
+def _unscoped(circuit: QuantumCircuit) -> QuantumCircuit:
+    """Return a circuit whose blocks have its own bits, which the exporter of OpenQASM 2 takes for granted."""
+    if not any(instruction.is_control_flow() for instruction in circuit.data):
+        return circuit
+    plain = circuit.copy_empty_like()
+    for each in circuit.data:
+        operation = each.operation
+        if isinstance(operation, ControlFlowOp):
+            blocks = [_inside(block, each) for block in operation.blocks]
+            plain.append(operation.replace_blocks(blocks), each.qubits, each.clbits)
+        else:
+            plain.append(each)
+    return plain
+
+
+def _inside(block: QuantumCircuit, place: CircuitInstruction) -> QuantumCircuit:
+    """Return a block on the bits that its operation stands on."""
+    own = QuantumCircuit(list(place.qubits), list(place.clbits))
+    bits = dict(zip((*block.qubits, *block.clbits), (*place.qubits, *place.clbits), strict=True))
+    for part in block.data:
+        own.append(part.operation, [bits[bit] for bit in part.qubits], [bits[bit] for bit in part.clbits])
+    return own
 
 
 def _numbered(text: str) -> str:

@@ -81,7 +81,7 @@ def _parsed2(text: str) -> QuantumCircuit:
     try:
         return qasm2.loads(text, include_path=(), custom_instructions=qasm2.LEGACY_CUSTOM_INSTRUCTIONS)
     except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != PANIC:
+        if _is_own(error):
             raise
         raise _misread("OpenQASM 2", _QASM2_PLACE, str(getattr(error, "message", error))) from None
 
@@ -95,10 +95,17 @@ def _parsed3(text: str) -> QuantumCircuit:
     except MissingOptionalLibraryError:
         reason = "OpenQASM 3 needs a package that is not installed here: pip install qiskit-qasm3-import"
         raise InputError(FIELD, reason) from None
+    except MemoryError:
+        raise
     except RecursionError:
         raise InputError(FIELD, "expected OpenQASM 3, got expressions or blocks nested too deeply") from None
     except Exception as error:  # noqa: BLE001 (whatever the parser stumbles over is the text's fault)
         raise _misread("OpenQASM 3", _QASM3_PLACE, _complaint(error, complaints.getvalue())) from None
+
+
+def _is_own(error: BaseException) -> bool:
+    """Tell whether what a parser raised says nothing of what it read."""
+    return isinstance(error, MemoryError) or not (isinstance(error, Exception) or type(error).__name__ == PANIC)
 
 
 def _complaint(error: Exception, printed: str) -> str:
@@ -131,7 +138,7 @@ def _unpacked(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
     except InputError:
         raise
     except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != PANIC:
+        if _is_own(error):
             raise
         raise InputError(FIELD, "expected a circuit in QPY, got a payload that cannot be read") from None
     return circuits[0]

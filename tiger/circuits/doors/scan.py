@@ -9,6 +9,8 @@ from tiger.formats.values import shown
 
 FIELD = "circuit"
 NESTING = 64
+# To define a gate costs a parser as much memory as so many operations.
+DEFINITION = 16
 LIBRARIES = {2: "qelib1.inc", 3: "stdgates.inc"}
 # Where the parsers of the two languages disagree on what a comment is, code could hide in the difference.
 _COMMENT = {2: re.compile(r"//[^\n]*"), 3: re.compile(r"//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)}
@@ -30,8 +32,8 @@ _WIDENED = re.compile(r"\b(?:neg)?ctrl\s*\(")
 class CircuitLimits:
     """Bound a circuit by its qubits, its operations with all gates of its own written out, and the bytes of its text.
 
-    Classical bits are bounded by the number of operations, and OpenQASM 3 has a bound of its own on its text, since its
-    parser takes about 10 kB and 0.3 ms for every gate.
+    The definition of a gate counts as several operations. Classical bits are bounded by the number of operations, and
+    OpenQASM 3 has a bound of its own on its text, since its parser takes about 10 kB and 0.3 ms for every gate.
     """
 
     max_qubits: int = 4096
@@ -85,6 +87,7 @@ class _Tally:
         if gate is not None:
             self._gate = gate[1]
             self.gates[gate[1]], self._depth[gate[1]] = 0, 1
+            self._grow(found, DEFINITION)
         elif words:
             self._add(found, words)
         if gate is not None or self._blocks:
@@ -101,7 +104,11 @@ class _Tally:
             if self._depth[gate] > NESTING:
                 raise _fault(self._text, found, f"expected gates defined by others at most {NESTING} deep, got more")
             return
-        self._count += size * max((self._registers.get(name, 1) for name, index in words if not index), default=1)
+        self._grow(found, size * max((self._registers.get(name, 1) for name, index in words if not index), default=1))
+
+    def _grow(self, found: re.Match[str], size: int) -> None:
+        """Count operations; raise InputError where there are too many."""
+        self._count += size
         if self._count > self._limits.max_gates:
             raise _fault(self._text, found, f"expected at most {self._limits.max_gates} operations, got more")
 
