@@ -274,3 +274,10 @@ def test_the_bound_for_large_problems_holds_on_dense_metrics(random_problem, bru
     problem = Problem(tasks=tasks, topology=nodes, rule="capacity")
     monkeypatch.setattr(bounds, "DENSE_CELLS", 0)
     assert lower_bound(problem, launch_order(problem)) <= brute_force(problem)[0]
+
+
+def test_bug_a_strong_bound_that_is_stopped_at_once_is_the_default_one(random_problem):
+    """Tests that ascents which have found nothing yet say nothing."""
+    problem = random_problem("capacity", 1, tasks=6, nodes=3, hardware="torus", whole=True)
+    places = launch_order(problem)
+    assert strong_bound(problem, places, iterations=6, stop=lambda: True) >= lower_bound(problem, places)

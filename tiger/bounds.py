@@ -67,7 +67,7 @@ def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: S
 
 def _rounded(problem: Problem, bound: float) -> float:
     """Return the bound raised to the next possible cost where costs are multiples of a whole number."""
-    grain = _grain(problem) if bound < EXACT else 0
+    grain = _grain(problem) if -math.inf < bound < EXACT else 0
     return math.ceil((bound - 0.25) / grain) * float(grain) if grain else bound * (1 - 1e-12)
 
 

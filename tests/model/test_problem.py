@@ -182,6 +182,14 @@ def test_refuses_volumes_too_far_apart_on_split_hardware():
     assert caught.value.field == "tasks/traffic"
 
 
+def test_bug_refuses_a_link_too_narrow_for_its_load():
+    """A load is traffic over bandwidth, and a figure of every report."""
+    narrow = Links(u=np.array([0]), v=np.array([1]), weight=np.ones(1), bandwidth=np.array([1e-320]))
+    with pytest.raises(InputError, match="expected loads within the range of float64") as caught:
+        Problem(tasks=PAIR, topology=Topology.from_links(("x", "y"), narrow), rule="one-to-one")
+    assert caught.value.field == "topology/links/bandwidth"
+
+
 def test_problems_survive_the_way_to_a_worker(path_problem, naive_cost):
     """Pickling keeps tasks, hardware and everything derived."""
     copy = pickle.loads(pickle.dumps(path_problem))

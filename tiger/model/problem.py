@@ -128,6 +128,7 @@ def _connected(tasks: TaskGraph, topology: Topology) -> Metric:
     worst = metric.farthest * total + work * float(topology.cost.max())
     if not math.isfinite(worst):
         raise InputError("tasks", f"expected costs within the range of float64, got up to {worst:g}")
+    _check_loads(total, topology)
     if not isinstance(metric, DenseMetric) or metric.connected:
         return metric
     far = (1.0 + 2.0 * worst) / least
@@ -136,3 +137,11 @@ def _connected(tasks: TaskGraph, topology: Topology) -> Metric:
             "tasks/traffic", f"expected volumes closer to each other on split hardware, got {least:g} among them"
         )
     return DenseMetric(locked(np.where(np.isfinite(metric.table), metric.table, far)))
+
+
+def _check_loads(total: float, topology: Topology) -> None:
+    """Raise InputError for a link so narrow that all traffic together may load it beyond the range of float64."""
+    narrowest = 1.0 if topology.links is None else float(topology.links.bandwidth.min(initial=math.inf))
+    if not math.isfinite(total / narrowest):
+        reason = f"expected loads within the range of float64, got {total:g} over a bandwidth of {narrowest:g}"
+        raise InputError("topology/links/bandwidth", reason)
