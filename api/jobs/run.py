@@ -3,6 +3,8 @@
 import asyncio
 import json
 import logging
+import math
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,7 +18,8 @@ from tiger.api.workers import SolverLostError
 from tiger.errors import InputError
 
 ATTEMPTS, CRASHES = 3, 10
-AGAIN_S = 0.5
+AGAIN_S, ROPE_S = 0.5, 10.0
+LIMIT = re.compile(rb'"time_limit_s"\s*:\s*([0-9.eE+-]{1,40})')
 LOG = logging.getLogger(__name__)
 
 
@@ -44,7 +47,7 @@ class Run:
 
     async def _work(self, claim: Claim) -> None:
         """Solve a claimed job."""
-        limit_s = await asyncio.to_thread(_limit_s, claim.body, self.bench.settings.max_time_s)
+        limit_s = _limit_s(claim.body, self.bench.settings.max_time_s)
         call = self.bench.exchange.open()
         solving = asyncio.ensure_future(self._solving(call, claim, limit_s))
         try:
@@ -59,9 +62,8 @@ class Run:
     async def _solving(self, call: Call, claim: Claim, limit_s: float) -> bytes:
         """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second rope."""
         bench = self.bench
-        timeout_s = limit_s + 2 * bench.settings.kill_grace_s
         work = (bench.exchange.address, call.ticket, bench.solve, claim.kind, claim.body)
-        return await bench.workers.run(timeout_s, solved, *work)
+        return await bench.workers.run(limit_s + ROPE_S, solved, *work)
 
     async def _attend(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
         """Wait for a solve, told to end when it is cancelled or over its limit, and killed when it does not."""
@@ -123,12 +125,12 @@ async def _over(call: Call, limit_s: float) -> None:
 
 
 def _limit_s(body: bytes, most_s: float) -> float:
-    """Return the seconds that a body asks for, within the server's maximum."""
-    with suppress(ValueError, RecursionError):
-        asked = json.loads(body)
-        limit = asked.get("time_limit_s") if isinstance(asked, dict) else None
-        if isinstance(limit, int | float) and 0 < limit < most_s:
-            return float(limit)
+    """Return the seconds that a body asks for, within the server's maximum.
+
+    Bodies are not parsed in the server, so that another field of that name can make it longer, at most that maximum.
+    """
+    with suppress(ValueError):
+        return min(most_s, max(map(float, LIMIT.findall(body)))) or most_s
     return most_s
 
 
@@ -138,7 +140,8 @@ def _progress(call: Call, time_share: float) -> Mapping[str, object]:
     if said is None:
         return {"stage": None, "cost": None, "bound": None, "fraction": round(time_share, 2)}
     fraction = time_share if said.fraction is None else said.fraction
-    known = {"stage": said.stage, "cost": said.cost, "bound": said.bound, "fraction": round(fraction, 2)}
+    cost, bound = (value if value is not None and math.isfinite(value) else None for value in (said.cost, said.bound))
+    known = {"stage": said.stage, "cost": cost, "bound": bound, "fraction": round(fraction, 2)}
     return known | ({"message": said.message} if said.message else {})
 
 
@@ -152,7 +155,7 @@ def _outcome(solving: "asyncio.Future[bytes]", call: Call, cancelled: bool) -> O
     error = TimeoutError() if solving.cancelled() else solving.exception()
     match error:
         case TimeoutError():
-            late = SolverLostError("The solve was ended after its time limit without an answer.")
+            late = InputError("", "expected work that has an answer within its time limit, got none in that time")
             return Outcome(status="failed", problem=_problem(late))
         case SolverLostError():
             return None

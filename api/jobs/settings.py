@@ -26,7 +26,7 @@ class JobSettings:
     dead_s: float = 30.0
     reap_s: float = 8.0
     stop_grace_s: float = 1.0
-    kill_grace_s: float = 4.0
+    kill_grace_s: float = 1.25
 
     @property
     def url(self) -> str:

@@ -113,6 +113,14 @@ def test_a_solve_over_its_limit_is_told_to_end(loop: Runner, jobs: DurableJobs) 
     assert job.ended_s - job.started_s < 2
 
 
+def test_bug_a_solve_that_does_not_end_fails_as_bad_input(loop: Runner, jobs: DurableJobs) -> None:
+    """It is killed within two seconds of its limit, and asked too much: 5xx would say that the service is at fault."""
+    (job,) = loop.run(done(jobs, work(sleep=30, time_limit_s=0.1)))
+    assert job.problem is not None
+    assert (job.status, job.problem["status"]) == ("failed", 422)
+    assert 1 < (job.ended_s or 0) - (job.started_s or 0) < 2.1
+
+
 def test_fifty_requests_with_one_key_are_one_job(loop: Runner, jobs: DurableJobs) -> None:
     """They may come at the same time."""
 
