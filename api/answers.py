@@ -14,6 +14,7 @@ REFUSED = {
     401: "The service has keys, and the request came without a good one.",
     404: "There is no such job: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
+    408: "The body did not come in time.",
     409: "The job was cancelled while this request waited for it.",
     413: "The body is too large.",
     415: "The content type is not application/json.",
@@ -64,7 +65,7 @@ def refusals(*statuses: int) -> Responses:
     return found
 
 
-WORK: Responses = refusals(400, 409, 413, 415, 422) | {
+WORK: Responses = refusals(400, 408, 409, 413, 415, 422) | {
     200: {"headers": APPLIED | LOCATION},
     202: {
         "model": JobBody,

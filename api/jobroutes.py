@@ -10,7 +10,7 @@ from fastapi import Path, Query, Request, Response
 
 from tiger.api.events import Streams
 from tiger.api.jobbody import MEDIA_TYPE, full, summary
-from tiger.api.jobs.job import Job, Jobs
+from tiger.api.jobs.job import CURSOR, Job, Jobs
 from tiger.api.owner import owner_of
 from tiger.api.problems import Problem, RefusedError
 from tiger.api.solving import RETRY_AFTER
@@ -25,7 +25,7 @@ Wait = Annotated[
     Query(ge=0, allow_inf_nan=False, description="Seconds to wait for the end of the job before answering, bounded."),
 ]
 After = Annotated[
-    str | None, Query(pattern="^[!-~]{1,256}$", description="The cursor of a page, as `next` of the one before has it.")
+    str | None, Query(pattern=CURSOR.pattern, description="The cursor of a page, as `next` of the one before has it.")
 ]
 Limit = Annotated[int, Query(ge=1, le=PAGE, description="How many jobs a page shows.")]
 

@@ -61,11 +61,11 @@ class MemoryJobs:
         return job if job is not None and job.owner == owner else None
 
     async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
-        """Return jobs, the newest first; the cursor of the next page is the id of its predecessor."""
+        """Return jobs, the newest first; the cursor of the next page ends with the id of its predecessor."""
         own = [replace(job, report=None) for job in reversed(self._jobs.values()) if job.owner == owner]
-        at = next((k + 1 for k, job in enumerate(own) if job.id == after), len(own) if after else 0)
+        at = next((k + 1 for k, job in enumerate(own) if after and after.endswith(job.id)), len(own) if after else 0)
         page = tuple(own[at : at + limit])
-        return page, page[-1].id if at + limit < len(own) else None
+        return page, f"{page[-1].created_s:.6f}-{page[-1].id}" if at + limit < len(own) else None
 
     async def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that has not ended, and return it."""

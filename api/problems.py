@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
@@ -91,9 +92,14 @@ HANDLED: tuple[type[Exception], ...] = (
 )
 
 
-async def answer(_: Request, error: Exception) -> Response:
+async def answer(request: Request, error: Exception) -> Response:
     """Answer an error that a route raised."""
-    return problem_of(error).response()
+    response = problem_of(error).response()
+    if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        # A route knows its own methods alone, and several may share a path.
+        found = (route for route in request.app.routes if route.matches(request.scope)[0] != Match.NONE)
+        response.headers["Allow"] = ", ".join(sorted({method for route in found for method in route.methods or ()}))
+    return response
 
 
 async def turn_away(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:

@@ -5,11 +5,12 @@ import json
 from dataclasses import dataclass
 
 from fastapi import Request, Response
-from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
-from tiger.api import body, idempotency, problems
-from tiger.api.doors import Door, Wanted
+from tiger.api import idempotency, problems
+from tiger.api.body import Bodies
+from tiger.api.checks import Checks
+from tiger.api.doors import Door
 from tiger.api.inline import Inline
 from tiger.api.jobbody import MEDIA_TYPE, full, location
 from tiger.api.jobs.job import Job, Jobs, Work
@@ -20,6 +21,8 @@ from tiger.api.waiting import ended, while_connected
 
 RETRY_AFTER = {"Retry-After": "1"}
 WAITED_FOR, PUT_OFF = 5, 10
+# What takes longer is not the little work it seemed, and is not to keep other little work waiting.
+AT_ONCE_S = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,28 +38,27 @@ class Solving:
 
     def __init__(self, inline: Inline, jobs: Jobs, bounds: Bounds) -> None:
         self.inline, self.jobs, self.bounds = inline, jobs, bounds
+        self.bodies, self.checks = Bodies(bounds.max_body_bytes), Checks(inline.workers, inline.limits)
 
     async def answer(self, request: Request, door: Door) -> Response:
         """Check a request, and answer it with its report, or with the job that it has become."""
-        asked = await body.read(request, self.bounds.max_body_bytes)
+        async with self.bodies.read(request) as asked:
+            return await self._answered(request, door, asked)
+
+    async def _answered(self, request: Request, door: Door, asked: bytes) -> Response:
+        """Answer a request whose body has been read."""
         key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
-        wanted = await self._checked(door, asked)
         deadline = asyncio.get_running_loop().time() + prefer.patience_s
-        if key is None and not prefer.at_once and prefer.patience_s and small(wanted):
-            found = await while_connected(request, self.inline.answer(door, asked, prefer.patience_s))
+        wanted = await while_connected(request, self.checks.check(door, asked))
+        at_once_s = 0.0 if key is not None or prefer.at_once else min(prefer.patience_s, AT_ONCE_S)
+        if at_once_s and wanted is not None and small(wanted):
+            found = await while_connected(request, self.inline.answer(door, asked, at_once_s))
             if found is not None:
                 return Response(found, headers=applied(prefer.waited), media_type=MEDIA_TYPE)
         priority = WAITED_FOR if prefer.patience_s else PUT_OFF
         work = Work(kind=door.kind, body=asked, owner=owner_of(request), key=key, priority=priority)
         return _answer(await self._stored(request, work, deadline), prefer)
-
-    async def _checked(self, door: Door, asked: bytes) -> Wanted:
-        """Return what a body asks for, read away from the event loop."""
-        try:
-            return await asyncio.to_thread(door.check, asked, self.inline.limits)
-        except ValidationError as error:
-            raise problems.RefusedError(problems.of_fields(error)) from None
 
     async def _stored(self, request: Request, work: Work, deadline: float) -> Job:
         """Keep a request as a job, and return it once it has ended or the deadline is over."""

@@ -11,12 +11,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from tiger.api.jobs.database import Database, now
-from tiger.api.jobs.job import ENDED, FullError, Job, KeyReusedError, Work
+from tiger.api.jobs.job import CURSOR, ENDED, FullError, Job, KeyReusedError, Work
 from tiger.api.jobs.migrations import JOBS
 from tiger.errors import InputError
 
 ID = re.compile(r"[0-9a-f]{32}\Z")
-CURSOR = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)-([0-9a-f]{32})\Z")
 PLAIN = ("id", "owner", "kind", "status", "created_s", "started_s", "ended_s", "progress", "problem")
 Columns = Row[tuple[object, ...]]
 
@@ -154,7 +153,7 @@ def _job(row: Columns) -> Job:
 
 def _place(cursor: str) -> sa.Tuple:
     """Return the place in the list that a cursor states."""
-    match = CURSOR.match(cursor)
+    match = CURSOR.fullmatch(cursor)
     if match is None:
         raise InputError("after", "expected the cursor of a page")
     return sa.tuple_(sa.literal(float(match[1]), sa.Double), sa.literal(match[2]))

@@ -1,10 +1,16 @@
 """Reading a body within bounds."""
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import httpx
 import pytest
+from fastapi import Request
 from fastapi.testclient import TestClient
+
+from tiger.api import body
+from tiger.api.body import SHORT_BYTES, Bodies
+from tiger.api.problems import RefusedError
 
 Post = Callable[..., httpx.Response]
 
@@ -45,3 +51,43 @@ def test_an_undeclared_body_over_the_limit_is_not_read_on(refusing: TestClient) 
 
     answer = refusing.post("/assign", content=chunks(), headers={"Content-Type": "application/json"})
     assert answer.status_code == 413
+
+
+def coming(*chunks: bytes, every_s: float = 0.0) -> Request:
+    """Return a request whose body comes in chunks, with a pause before each."""
+
+    async def messages() -> AsyncIterator[dict[str, object]]:
+        for chunk in chunks:
+            await asyncio.sleep(every_s)
+            yield {"type": "http.request", "body": chunk, "more_body": True}
+        yield {"type": "http.request", "body": b""}
+
+    headers = [(b"content-type", b"application/json")]
+    return Request({"type": "http", "method": "POST", "path": "/", "headers": headers}, messages().__anext__)
+
+
+async def _read(bodies: Bodies, request: Request) -> int:
+    """Return the length of a body, or the status of its refusal."""
+    try:
+        async with bodies.read(request) as asked:
+            return len(asked)
+    except RefusedError as refused:
+        return refused.problem.status
+
+
+def test_large_bodies_have_room_for_so_many_bytes() -> None:
+    """Short ones are read nevertheless, and what has been answered makes room."""
+
+    async def story() -> list[int]:
+        bodies, large = Bodies(3 * SHORT_BYTES, 1), b" " * 3 * SHORT_BYTES
+        async with bodies.read(coming(large)):
+            found = [await _read(bodies, coming(large)), await _read(bodies, coming(b"short"))]
+        return [*found, await _read(bodies, coming(large)), bodies.held]
+
+    assert asyncio.run(story()) == [429, 5, 3 * SHORT_BYTES, 0]
+
+
+def test_a_body_that_comes_too_slowly_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody holds a place by a byte now and then."""
+    monkeypatch.setattr(body, "READ_S", 0.05)
+    assert asyncio.run(_read(Bodies(1000), coming(*[b" "] * 100, every_s=0.01))) == 408

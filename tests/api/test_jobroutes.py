@@ -125,6 +125,7 @@ def test_jobs_are_listed_by_page(client: TestClient) -> None:
         ("/jobs?after=", "#/after"),
         ("/jobs?after=%00", "#/after"),
         (f"/jobs?after={'x' * 300}", "#/after"),
+        ("/jobs?after=0", "#/after"),
         ("/jobs/none?wait=-1", "#/wait"),
         ("/jobs/none?wait=nan", "#/wait"),
         ("/jobs/none?wait=inf", "#/wait"),
@@ -145,3 +146,9 @@ def test_the_document_describes_jobs(client: TestClient) -> None:
     assert statuses["get /jobs"] == always | {"422"}
     assert statuses["get /jobs/{job_id}"] == statuses["get /jobs/{job_id}/events"] == always | {"404", "422"}
     assert statuses["delete /jobs/{job_id}"] == always | {"202", "404", "422"}
+
+
+def test_bug_a_wrong_method_is_told_all_that_the_path_knows(client: TestClient) -> None:
+    """Showing and cancelling are two routes on one path."""
+    answer = client.put("/jobs/none")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "DELETE, GET")
