@@ -1,12 +1,14 @@
-"""Take the measurements again and put the tables into the README.
+"""Take the measurements again and put the tables into the README and the documentation.
 
     python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--profiles FOLDER] [--print]
+    python -m benchmarks soak [--minutes N]
 
-Without names all tables are measured. `--data` (or TIGER_QAPLIB) names a folder of QAPLIB `.dat` files, `--circuits`
-(or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and `qasmbench/`, and `coupling_maps.json`,
-`--profiles` (or TIGER_PROFILES) one with PipeDream's `graph.txt` profiles, each under the name of its model;
-without them their rows are left out, and tables that have such rows are printed but not put into the README. `sparse`
-compares with Scotch where `scotch_gmap` is installed, `circuits` with tket where `pytket-qiskit` is.
+Without names all tables are measured, but for the soak of the service. `--data` (or TIGER_QAPLIB) names a folder of
+QAPLIB `.dat` files, `--circuits` (or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and
+`qasmbench/`, and `coupling_maps.json`, `--profiles` (or TIGER_PROFILES) one with PipeDream's `graph.txt` profiles, each
+under the name of its model; without them their rows are left out, and tables that have such rows are printed but not
+put into a page. `sparse` compares with Scotch where `scotch_gmap` is installed, `circuits` with tket where
+`pytket-qiskit` is.
 """
 
 import argparse
@@ -17,9 +19,23 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import chains, circuits, layers, movement, noise, original, placements, qap, samplers, sparse, tuning
+from benchmarks import (
+    chains,
+    circuits,
+    layers,
+    movement,
+    noise,
+    original,
+    placements,
+    qap,
+    samplers,
+    service,
+    soak,
+    sparse,
+    tuning,
+)
 
-MODULES = (original, tuning, layers, samplers, qap, sparse, circuits, movement, noise, chains, placements)
+MODULES = (original, tuning, layers, samplers, qap, sparse, circuits, movement, noise, chains, placements, service)
 TABLES = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 FOLDERS = {
     "tuning": "data",
@@ -29,24 +45,27 @@ FOLDERS = {
     "noise": "circuits",
     "chains": "profiles",
 }
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+PAGES = (ROOT / "README.md", ROOT / "docs" / "operations.md")
 
 
 def main() -> int:
     """Measure and print the tables that were asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all)")
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all), or soak")
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB"), help="folder of QAPLIB files")
     parser.add_argument("--circuits", type=Path, default=os.environ.get("TIGER_CIRCUITS"), help="folder of circuits")
     parser.add_argument("--profiles", type=Path, default=os.environ.get("TIGER_PROFILES"), help="folder of profiles")
-    parser.add_argument("--print", action="store_true", help="leave the README as it is")
+    parser.add_argument("--minutes", type=float, default=30.0, help="how long a soak is (default: 30)")
+    parser.add_argument("--print", action="store_true", help="leave the pages as they are")
     args = parser.parse_args()
     folders = {name: Path(folder) for name in ("data", "circuits", "profiles") if (folder := getattr(args, name))}
     makers = {name: partial(module.table, say, folders.get(FOLDERS.get(name, ""))) for name, module in TABLES.items()}
+    makers["soak"] = partial(soak.table, say, args.minutes)
     unknown = [name for name in args.tables if name not in makers]
     if unknown:
         parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")
-    for name in args.tables or makers:
+    for name in args.tables or TABLES:
         text = markdown(makers[name]())
         print(f"\n{text}\n", flush=True)
         if not args.print and (name not in FOLDERS or FOLDERS[name] in folders):
@@ -66,13 +85,18 @@ def markdown(rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def replace(name: str, text: str) -> None:
-    """Put a table between its markers in the README."""
-    page = README.read_text(encoding="utf-8")
-    pattern = rf"(<!-- table: {name} -->\n)(?:(?!<!-- ).)*(<!-- end -->)"
-    page, found = re.subn(pattern, lambda match: f"{match[1]}{text}\n{match[2]}", page, flags=re.DOTALL)
+    """Put a table between its markers, which are on one of the pages."""
+    pattern = re.compile(rf"(<!-- table: {name} -->\n)(?:(?!<!-- ).)*(<!-- end -->)", re.DOTALL)
+    pages = {
+        path: pattern.subn(lambda match: f"{match[1]}{text}\n{match[2]}", path.read_text(encoding="utf-8"))
+        for path in PAGES
+    }
+    found = sum(count for _, count in pages.values())
     if found != 1:
-        raise SystemExit(f"{README.name}: expected markers for the table {name} once, found them {found} times")
-    README.write_text(page, encoding="utf-8")
+        raise SystemExit(f"expected markers for the table {name} once, found them {found} times")
+    for path, (page, count) in pages.items():
+        if count:
+            path.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
