@@ -8,7 +8,9 @@ import time
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tiger.api.jobs.job import StoreGoneError
 from tiger.api.problems import Problem, problem_of
+from tiger.errors import InputError
 
 ENDING = Problem(503, "The server is shutting down; ask again.", headers={"Retry-After": "5"})
 LONGEST = 200
@@ -39,7 +41,7 @@ class RequestLog:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            await self.app(scope, receive, _plainly(send))
             return
         began, status = time.perf_counter(), 0
         about = {"method": scope["method"][:LONGEST], "path": scope["path"][:LONGEST]}
@@ -61,6 +63,24 @@ class RequestLog:
             if not status:
                 await problem_of(error).response()(scope, receive, noted)
         finally:
-            owner = scope.get("state", {}).get("owner") or None
-            seconds = round(time.perf_counter() - began, 6)
-            self.log.info("request", **about, status=status, seconds=seconds, owner=owner)
+            known = {name: scope.get("state", {}).get(name) or None for name in ("owner", "job_id")}
+            self.log.info("request", **about, status=status, seconds=round(time.perf_counter() - began, 6), **known)
+
+
+def _plainly(send: Send) -> Send:
+    """Return a `send` that gives the reason alone where the start fails of what an operator can mend."""
+
+    async def plain(message: Message) -> None:
+        error = sys.exception()
+        if message["type"] == "lifespan.startup.failed" and isinstance(error, InputError | StoreGoneError):
+            message = {**message, "message": _reason(error)}
+        await send(message)
+
+    return plain
+
+
+def _reason(error: InputError | StoreGoneError) -> str:
+    """Return what is to be mended; of a database that cannot be used, its driver says it."""
+    if isinstance(error, InputError):
+        return str(error)
+    return f"the database cannot be used: {getattr(error.__cause__, 'orig', error)}"

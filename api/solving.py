@@ -57,12 +57,21 @@ class Solving:
             if found is not None:
                 return Response(found, headers=applied(prefer.waited), media_type=MEDIA_TYPE)
         priority = WAITED_FOR if prefer.patience_s else PUT_OFF
-        work = Work(kind=door.kind, body=asked, owner=owner_of(request), key=key, priority=priority)
+        work = Work(
+            kind=door.kind,
+            body=asked,
+            owner=owner_of(request),
+            key=key,
+            priority=priority,
+            request_id=getattr(request.state, "request_id", None),
+        )
         return _answer(await self._stored(request, work, deadline), prefer)
 
     async def _stored(self, request: Request, work: Work, deadline: float) -> Job:
         """Keep a request as a job, and return it once it has ended or the deadline is over."""
         job = await self.jobs.submit(work)
+        # For the log.
+        request.state.job_id = job.id
         left = deadline - asyncio.get_running_loop().time()
         try:
             return await while_connected(request, ended(self.jobs, job, left))

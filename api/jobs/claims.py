@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.database import Database, now
@@ -17,6 +18,7 @@ from tiger.api.jobs.job import Kind, Status
 from tiger.api.jobs.migrations import JOBS, SERVERS
 
 Order = Literal["go on", "end", "lost"]
+LOG = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Hold what a claimed job asks, and how often it has been begun."""
+    """Hold what a claimed job asks, how often it has been begun, how old it is, and the request that it came with."""
 
     kind: Kind
     body: bytes
     attempts: int
+    age_s: float
+    request_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +60,21 @@ class Claims:
     def claim(self, turn: Turn) -> Claim | None:
         """Begin a turn of a job, None where it is not this turn's any more."""
         with self.database.begun() as connection:
-            started_s = sa.func.coalesce(JOBS.c.started_s, now(connection))
+            now_s = now(connection)
             update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "queued")
             update = update.values(
-                status="running", server=self.server, started_s=started_s, attempts=JOBS.c.attempts + 1
+                status="running",
+                server=self.server,
+                started_s=sa.func.coalesce(JOBS.c.started_s, now_s),
+                attempts=JOBS.c.attempts + 1,
             )
-            row = connection.execute(update.returning(JOBS.c.kind, JOBS.c.body, JOBS.c.attempts)).one_or_none()
-            return None if row is None else Claim(row.kind, bytes(row.body), row.attempts)
+            asked = update.returning(
+                *(JOBS.c[name] for name in ("kind", "body", "attempts", "created_s", "request_id"))
+            )
+            row = connection.execute(asked).one_or_none()
+        if row is None:
+            return None
+        return Claim(row.kind, bytes(row.body), row.attempts, max(0.0, now_s - row.created_s), row.request_id)
 
     def touch(self, turn: Turn, progress: Mapping[str, object] | None) -> Order:
         """Write how far a run has come, if that is new, and return what it is to do."""
@@ -84,7 +96,8 @@ class Claims:
     def release(self, turn: Turn) -> None:
         """Put a job that was claimed back into the queue."""
         with self.database.begun() as connection:
-            _requeue(connection, *_of(turn), JOBS.c.status == "running")
+            found = _requeue(connection, *_of(turn), JOBS.c.status == "running")
+        _tell("job put back", found)
 
     def release_mine(self, but: Container[Turn]) -> None:
         """Put back all jobs of this server but some turns, which are looked up after the rows have been read."""
@@ -101,7 +114,9 @@ class Claims:
             alive = sa.select(SERVERS.c.id).where(SERVERS.c.beat_s >= now(connection) - dead_s)
             # This one lives, whatever the clock did since its last beat.
             others = (JOBS.c.server != self.server, JOBS.c.server.not_in(alive))
-            return _requeue(connection, JOBS.c.status == "running", *others)
+            found = _requeue(connection, JOBS.c.status == "running", *others)
+        _tell("job taken over", found)
+        return len(found)
 
     def renew(self, turn: Turn) -> None:
         """Give a job that waits another turn, as this one has been lost."""
@@ -156,8 +171,8 @@ def _of(turn: Turn) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     return JOBS.c.id == turn.job_id, JOBS.c.token == turn.token
 
 
-def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
-    """Put running jobs back into the queue for another turn, or end those that were cancelled; count them.
+def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Mapping[str, object]]:
+    """Put running jobs back into the queue for another turn, or end those that were cancelled; say which.
 
     In one statement, as a request may cancel one at the same moment.
     """
@@ -170,4 +185,12 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
         "enqueued_s": None,
         "token": JOBS.c.token + 1,
     }
-    return connection.execute(sa.update(JOBS).where(*where).values(again)).rowcount
+    about = (JOBS.c.id.label("job_id"), JOBS.c.kind, JOBS.c.status, JOBS.c.request_id)
+    found = connection.execute(sa.update(JOBS).where(*where).values(again).returning(*about))
+    return [dict(row._mapping) for row in found]
+
+
+def _tell(event: str, jobs: list[Mapping[str, object]]) -> None:
+    """Log what has become of jobs."""
+    for job in jobs:
+        LOG.warning(event, **job)

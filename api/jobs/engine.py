@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
+import structlog
+
 from tiger.api.jobs.bench import Answer, Bench, Parts
 from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.database import Database
@@ -26,6 +28,7 @@ from tiger.api.workers import Workers
 
 THREADS = 8
 LOOK_S, COUNT_S, STOP_S, HUNG_S = 0.5, 2.0, 5.0, 20.0
+LOG = structlog.get_logger()
 
 
 class DurableJobs:
@@ -95,6 +98,8 @@ class DurableJobs:
     async def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that has not ended, and return it once its worker has been freed; what it found is kept."""
         job = await self._asked(self._store.cancel, job_id, owner)
+        if job is not None:
+            LOG.info("job cancelled", job_id=job_id, kind=job.kind, status=job.status)
         if job is None or job.ended:
             self._changed(job_id)
             return job

@@ -43,7 +43,8 @@ class Job:
 class Work:
     """Hold what is to be done: the checked body of a request, for which door, how urgent (1 is most), for whom.
 
-    `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job.
+    `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
+    number of the request, by which the log can be searched.
     """
 
     kind: Kind
@@ -51,6 +52,7 @@ class Work:
     owner: str = ""
     key: str | None = None
     priority: int = 10
+    request_id: str | None = None
 
 
 class KeyReusedError(Exception):

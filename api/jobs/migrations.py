@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from tiger.errors import InputError
+
 LOCK = 7_433_702_113  # any number that no other program locks
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -18,12 +20,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX tiger_jobs_ended ON tiger_jobs (ended_s)",
         "CREATE TABLE tiger_servers (id VARCHAR(200) PRIMARY KEY, beat_s DOUBLE PRECISION NOT NULL)",
     ),
+    ("ALTER TABLE tiger_jobs ADD COLUMN request_id TEXT",),
 )
 
 # Columns as they are now, after the last step.
 JOBS = sa.table(
     "tiger_jobs",
-    *map(sa.column, ("id", "owner", "kind", "hash", "key", "status", "progress", "problem", "server")),
+    *map(sa.column, ("id", "owner", "kind", "hash", "key", "status", "progress", "problem", "server", "request_id")),
     *(sa.column(name, sa.Integer) for name in ("priority", "token", "attempts", "cancelled")),
     *(sa.column(name, sa.LargeBinary) for name in ("body", "report")),
     *(sa.column(name, sa.Double) for name in ("created_s", "started_s", "ended_s", "enqueued_s")),
@@ -32,11 +35,17 @@ SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Doub
 
 
 def migrate(connection: Connection) -> None:
-    """Apply the steps that a database has not seen, while other servers that start wait."""
+    """Apply the steps that a database has not seen, while other servers that start wait.
+
+    Raises InputError for a database that has seen steps which are not known here.
+    """
     postgres = connection.dialect.name == "postgresql"
     connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({LOCK})" if postgres else "BEGIN IMMEDIATE"))
     connection.execute(sa.text("CREATE TABLE IF NOT EXISTS tiger_version (version INTEGER NOT NULL)"))
     done = connection.execute(sa.text("SELECT coalesce(max(version), 0) FROM tiger_version")).scalar_one()
+    if done > len(MIGRATIONS):
+        reason = f"expected tables of version {len(MIGRATIONS)} or older, got version {done}: a newer TIGER made them"
+        raise InputError("database", reason)
     for version, statements in enumerate(MIGRATIONS[done:], start=done + 1):
         for statement in statements:
             connection.execute(sa.text(statement.format(bytes="BYTEA" if postgres else "BLOB")))

@@ -70,8 +70,7 @@ class Rounds:
         steady = self._steady_s is not None and time.monotonic() - self._steady_s > BEATS * self.bench.settings.beat_s
         if not steady:
             return
-        if found := claims.release_dead(dead_s):
-            LOG.warning("took over %d jobs of servers that are gone", found)
+        claims.release_dead(dead_s)
         overdue = claims.overdue(self.bench.settings.reap_s, BATCH)
         for turn in self.queue.lost(overdue, claims.alive(dead_s), set(self.bench.running)):
             claims.renew(turn)

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
-import logging
 import math
 import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+
+import structlog
+from structlog.contextvars import bound_contextvars
 
 from tiger.api.jobs.bench import Answer, Bench, Parts
 from tiger.api.jobs.claims import Claim, Outcome, Turn
@@ -20,7 +22,7 @@ from tiger.errors import InputError
 ATTEMPTS, CRASHES = 3, 10
 AGAIN_S, ROPE_S = 0.5, 10.0
 LIMIT = re.compile(rb'"time_limit_s"\s*:\s*([0-9.eE+-]{1,40})')
-LOG = logging.getLogger(__name__)
+LOG = structlog.get_logger()
 
 
 class Run:
@@ -28,7 +30,7 @@ class Run:
 
     def __init__(self, bench: Bench, turn: Turn) -> None:
         self.bench, self.turn = bench, turn
-        self.cancelled, self.lost = asyncio.Event(), False
+        self.cancelled, self.lost, self.begun_s = asyncio.Event(), False, time.monotonic()
 
     async def __call__(self) -> None:
         """Claim the job, solve it and write what comes of it; nothing where the turn is not the job's last."""
@@ -36,14 +38,20 @@ class Run:
         try:
             claim = await self._insist(self.bench.claims.claim, self.turn)
             self.bench.changed(self.turn.job_id)
-            if claim is not None and claim.attempts > CRASHES:
-                # Whatever it is, it must not bring down every server again and again.
-                await self._insist(self.bench.claims.finish, self.turn, _given_up())
-            elif claim is not None:
-                await self._work(claim)
+            if claim is not None:
+                with bound_contextvars(job_id=self.turn.job_id, kind=claim.kind, request_id=claim.request_id):
+                    await self._begin(claim)
         finally:
             self.bench.running.pop(self.turn, None)
             self.bench.changed(self.turn.job_id)
+
+    async def _begin(self, claim: Claim) -> None:
+        """Solve a claimed job, but for one that must not bring down every server again and again."""
+        LOG.info("job begun", attempt=claim.attempts, age_s=round(claim.age_s, 3))
+        if claim.attempts > CRASHES:
+            await self._finish(_given_up())
+        else:
+            await self._work(claim)
 
     async def _work(self, claim: Claim) -> None:
         """Solve a claimed job."""
@@ -57,7 +65,7 @@ class Run:
             solving.cancel()
             self.bench.exchange.close(call)
         if not self.lost:
-            await self._settle(claim, solving, call)
+            await self._settle(claim, _outcome(solving, call, self.cancelled.is_set()))
 
     async def _solving(self, call: Call, claim: Claim, limit_s: float) -> bytes:
         """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second rope."""
@@ -94,20 +102,26 @@ class Run:
                 self.bench.changed(self.turn.job_id)
             if order == "lost":
                 # Another server has it now, and answers for it.
+                LOG.warning("job is with another server now")
                 self.lost = True
                 solving.cancel()
             elif order == "end":
                 self.cancelled.set()
             await asyncio.sleep(self.bench.settings.tick_s)
 
-    async def _settle(self, claim: Claim, solving: "asyncio.Future[bytes]", call: Call) -> None:
-        """Write the outcome of a solve, or have the job done again where it was the worker that failed."""
-        outcome = _outcome(solving, call, self.cancelled.is_set())
+    async def _settle(self, claim: Claim, outcome: Outcome | None) -> None:
+        """Write the outcome of a solve, or have the job done again where there is none as its worker was lost."""
         if outcome is None and claim.attempts < ATTEMPTS:
             await self._insist(self.bench.claims.release, self.turn)
             return
-        if not await self._insist(self.bench.claims.finish, self.turn, outcome or _given_up()):
-            LOG.warning("a result came after the job had been taken over: %s", self.turn.job_id)
+        await self._finish(outcome or _given_up())
+
+    async def _finish(self, outcome: Outcome) -> None:
+        """Write the outcome of a job."""
+        if await self._insist(self.bench.claims.finish, self.turn, outcome):
+            LOG.info("job ended", status=outcome.status, seconds=round(time.monotonic() - self.begun_s, 6))
+        else:
+            LOG.warning("job was taken over before its result came")
 
     async def _insist(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
         """Call a function of the store until the store is there."""
@@ -161,7 +175,7 @@ def _outcome(solving: "asyncio.Future[bytes]", call: Call, cancelled: bool) -> O
             return None
         case InputError():
             return Outcome(status="failed", problem=_problem(error))
-    LOG.error("a job failed", exc_info=error)
+    LOG.error("job failed", exc_info=error)
     return Outcome(status="failed", problem=_problem(RuntimeError()))
 
 

@@ -103,7 +103,8 @@ class Store:
         # Rounded, so that a page's cursor states it exactly.
         created_s, job_id = round(now(connection), 6), uuid.uuid4().hex
         row = sa.insert(JOBS).values(id=job_id, owner=work.owner, kind=work.kind, body=work.body, hash=digest)
-        row = row.values(key=work.key, priority=work.priority, status="queued", created_s=created_s)
+        row = row.values(key=work.key, request_id=work.request_id, priority=work.priority)
+        row = row.values(status="queued", created_s=created_s)
         connection.execute(row.values(token=0, attempts=0, cancelled=0))
         return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s)
 

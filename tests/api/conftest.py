@@ -1,7 +1,10 @@
 """A service with one real worker, and the same service without any for what is refused before it gets there."""
 
 import asyncio
+import io
 import json
+import logging
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,8 +13,9 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
 
-from tiger.api import workers
+from tiger.api import log, workers
 from tiger.api.app import create_app
 from tiger.api.keepers import in_memory
 from tiger.api.settings import Settings
@@ -23,6 +27,7 @@ with warnings.catch_warnings():
     from fastapi.testclient import TestClient
 
 Post = Callable[..., httpx.Response]
+Lines = Callable[[], list[dict[str, Any]]]
 LINE = {"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], "edges": [{"source": "a", "target": "b", "weight": 3}]}
 
 
@@ -37,6 +42,19 @@ def _going_on() -> Iterator[None]:
     """Let solves of this process go on after a test that told them to end."""
     yield
     ENDING.clear()
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lines]:
+    """Configure the log; return a function that reads its lines as objects."""
+    root, stderr = logging.getLogger(), io.StringIO()
+    before, level = root.handlers[:], root.level
+    root.handlers = []
+    monkeypatch.setattr(sys, "stderr", stderr)
+    log.configure()
+    yield lambda: [json.loads(line) for line in stderr.getvalue().splitlines()]
+    root.handlers, root.level = before, level
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session", name="line")

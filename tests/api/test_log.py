@@ -2,37 +2,22 @@
 
 import asyncio
 import contextlib
-import io
-import json
 import logging
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 from unittest import mock
 
 import pytest
-import structlog
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
 from tiger.api import log
 from tiger.api.headers import Headers
+from tiger.api.jobs.job import StoreGoneError
+from tiger.errors import InputError
 
 Lines = Callable[[], list[dict[str, Any]]]
-
-
-@pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lines]:
-    """Configure the log; return a function that reads its lines as objects."""
-    root, stderr = logging.getLogger(), io.StringIO()
-    before, level = root.handlers[:], root.level
-    root.handlers = []
-    monkeypatch.setattr(sys, "stderr", stderr)
-    log.configure()
-    yield lambda: [json.loads(line) for line in stderr.getvalue().splitlines()]
-    root.handlers, root.level = before, level
-    structlog.reset_defaults()
 
 
 @pytest.fixture
@@ -118,3 +103,41 @@ def test_a_line_is_bounded(lines: Lines, faulty: TestClient) -> None:
     """However long a path, its line is short."""
     faulty.get(f"/{'x' * 5000}")
     assert [len(entry["path"]) for entry in lines() if entry["event"] == "request"] == [200]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (InputError("database", "expected another"), "database: expected another"),
+        (StoreGoneError("gone"), "the database cannot be used: gone"),
+    ],
+)
+def test_a_start_that_fails_says_why_in_a_line(error: Exception, said: str) -> None:
+    """There is no traceback of what an operator can mend."""
+    assert started(error) == {"type": "lifespan.startup.failed", "message": said}
+
+
+def test_a_start_that_fails_of_a_bug_is_traced() -> None:
+    """Nobody could find it otherwise."""
+    assert "Traceback" in started(OSError("no"))["message"]
+
+
+def started(error: Exception) -> dict[str, Any]:
+    """Return what a server is told of an application whose start raises an error."""
+    sent: list[dict[str, Any]] = []
+
+    @contextlib.asynccontextmanager
+    async def fail(_: FastAPI) -> AsyncIterator[None]:
+        raise error
+        yield
+
+    async def receive() -> Message:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Message) -> None:
+        sent.append(dict(message))
+
+    app = log.RequestLog(FastAPI(lifespan=fail))
+    with pytest.raises(type(error)):
+        asyncio.run(app({"type": "lifespan", "app": app}, receive, send))
+    return sent[-1]

@@ -1,7 +1,8 @@
 """Claims, and the tokens that guard them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ def bob(database: Database) -> Claims:
 @pytest.fixture
 def turn(store: Store) -> Turn:
     """Return the first turn of a job."""
-    return Turn(store.insert(Work(kind="place", body=b"1"))[0].id, 0)
+    return Turn(store.insert(Work(kind="place", body=b"1", request_id="r.1"))[0].id, 0)
 
 
 def test_a_turn_is_claimed_once(ann: Claims, bob: Claims, turn: Turn) -> None:
@@ -72,6 +73,16 @@ def test_a_server_that_was_halted_cannot_write(ann: Claims, bob: Claims, turn: T
     job = store.get(turn.job_id, "")
     assert job is not None
     assert job.report == b"{}"
+
+
+def test_a_takeover_is_logged(ann: Claims, bob: Claims, turn: Turn, lines: Callable[[], list[dict[str, Any]]]) -> None:
+    """Each job has a line, with the number of the request that it came with."""
+    ann.claim(turn)
+    ann.leave()
+    bob.release_dead(30)
+    (line,) = (line for line in lines() if line["job_id"] == turn.job_id)
+    assert (line["event"], line["kind"], line["status"]) == ("job taken over", "place", "queued")
+    assert line["request_id"] == "r.1"
 
 
 def test_jobs_of_the_living_are_left_alone(ann: Claims, bob: Claims, turn: Turn) -> None:

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from tiger.api import workers
+from tiger.api import log, workers
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.line import Tell
 from tiger.api.jobs.settings import JobSettings
@@ -54,5 +54,6 @@ async def _serve(data_dir: Path, url: str | None) -> None:
 
 
 if __name__ == "__main__":
+    log.configure()
     workers.PRELOADED[1:] = ["toy"]
     asyncio.run(_serve(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

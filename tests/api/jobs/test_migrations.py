@@ -1,0 +1,60 @@
+"""The tables, as versions of TIGER make and change them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from tiger.api.jobs import migrations
+from tiger.api.jobs.database import Database
+from tiger.api.jobs.job import Work
+from tiger.api.jobs.store import Store
+from tiger.errors import InputError
+
+MORE = ("ALTER TABLE tiger_jobs ADD COLUMN more TEXT", "CREATE INDEX tiger_more ON tiger_jobs (more)")
+NEXT = (*migrations.MIGRATIONS, MORE)
+
+
+@pytest.fixture
+def empty(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """Return a database without tables."""
+    database = Database(request.getfixturevalue("database") if url else f"sqlite:///{tmp_path}/jobs")
+    yield database
+    database.close()
+
+
+def test_an_older_database_is_brought_up_to_date(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its jobs are still there."""
+    empty.prepare()
+    job, _ = Store(empty, 9).insert(Work(kind="assign", body=b"{}"))
+    monkeypatch.setattr(migrations, "MIGRATIONS", NEXT)
+    empty.prepare()
+    assert Store(empty, 9).get(job.id, "") == job
+    assert columns(empty) >= {"request_id", "more"}
+
+
+def test_the_first_version_is_brought_up_to_date(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every step since is applied."""
+    with monkeypatch.context() as older:
+        older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
+        empty.prepare()
+    assert "request_id" not in columns(empty)
+    empty.prepare()
+    assert "request_id" in columns(empty)
+
+
+def test_a_newer_database_is_refused(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows what its columns mean, and nothing is changed."""
+    with monkeypatch.context() as newer:
+        newer.setattr(migrations, "MIGRATIONS", NEXT)
+        empty.prepare()
+    with pytest.raises(
+        InputError, match=f"database: expected tables of version {len(NEXT) - 1} or older, got version {len(NEXT)}"
+    ):
+        empty.prepare()
+
+
+def columns(empty: Database) -> set[str]:
+    """Return the columns of a job."""
+    return {str(column["name"]) for column in sa.inspect(empty.engine).get_columns("tiger_jobs")}

@@ -1,0 +1,56 @@
+"""Turns of jobs, as the log tells of them."""
+
+import json
+from asyncio import Runner
+from collections.abc import Callable
+from typing import Any
+
+from tiger.api.jobs.engine import DurableJobs
+from tiger.api.jobs.job import Job, Work
+
+Lines = Callable[[], list[dict[str, Any]]]
+
+
+async def ended(jobs: DurableJobs, **asked: object) -> Job:
+    """Have the toy do something, and return the job once it has ended."""
+    job = await jobs.submit(Work(kind="place", body=json.dumps(asked).encode(), request_id="r.1"))
+    return [seen async for seen in jobs.watch(job.id, "")][-1]
+
+
+async def cancelled(jobs: DurableJobs) -> Job:
+    """Cancel a job once it has told of itself."""
+    job = await jobs.submit(Work(kind="place", body=b'{"sleep": 30, "polite": 1}', request_id="r.1"))
+    async for seen in jobs.watch(job.id, ""):
+        if seen.progress and seen.progress["stage"]:
+            break
+    await jobs.cancel(job.id, "")
+    return job
+
+
+def told(lines: Lines, job: Job) -> list[tuple[str, str | None]]:
+    """Return event and status of what was logged of a job, all of it with its kind and the request's number."""
+    of = [line for line in lines() if line.get("job_id") == job.id]
+    assert {(line["kind"], line["request_id"]) for line in of if line["event"] != "job cancelled"} == {("place", "r.1")}
+    return [(line["event"], line.get("status")) for line in of]
+
+
+def test_begin_and_end_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
+    """With the request that it came with, and the seconds that it took."""
+    job = loop.run(ended(jobs, n=1))
+    assert told(lines, job) == [("job begun", None), ("job ended", "done")]
+    begun, end = (line for line in lines() if line.get("job_id") == job.id)
+    assert (begun["attempt"], begun["age_s"] >= 0) == (1, True)
+    assert 0 < end["seconds"] < 10
+
+
+def test_failures_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
+    """The traceback has the number of the job."""
+    assert told(lines, loop.run(ended(jobs, fault="bad")))[1:] == [("job ended", "failed")]
+    assert told(lines, loop.run(ended(jobs, fault="bug")))[1:] == [("job failed", None), ("job ended", "failed")]
+    assert any("ValueError" in line.get("exception", "") for line in lines())
+
+
+def test_cancels_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
+    """First that it was asked for, then that it has ended."""
+    found = told(lines, loop.run(cancelled(jobs)))
+    assert found == [("job begun", None), ("job cancelled", "running"), ("job ended", "cancelled")]
