@@ -18,12 +18,14 @@ REFUSED = {
     409: "The job was cancelled while this request waited for it.",
     413: "The body is too large.",
     415: "The content type is not application/json.",
+    421: "The service has no keys, and was asked by another name than this machine's own.",
     422: "A field or a parameter is missing, unknown or cannot be used; `errors` points at it.",
     429: "Too many requests, jobs or streams are under way.",
     500: "The server failed; its log says why.",
     503: "The service is starting or ending, its database is gone, or a process that was solving died.",
 }
-EVERYWHERE = (401, 405, 429, 500, 503)
+ANYBODY = (405, 421)
+EVERYWHERE = (*ANYBODY, 401, 429, 500, 503)
 
 
 def _header(description: str, example: str) -> dict[str, object]:
@@ -58,13 +60,20 @@ EVENT_TEXT = 'event: progress\ndata: {"id": "a4c6f1de", "status": "running"}\n\n
 
 
 def refusals(*statuses: int) -> Responses:
-    """Document problem documents of some statuses, and of those that every route may answer with."""
-    found = problems.documented({status: REFUSED[status] for status in sorted((*statuses, *EVERYWHERE))})
+    """Document problem documents of some statuses, and of those that every route but health may answer with."""
+    return _refused(*statuses, *EVERYWHERE)
+
+
+def _refused(*statuses: int) -> Responses:
+    """Document problem documents of some statuses."""
+    found = problems.documented({status: REFUSED[status] for status in sorted(statuses)})
     for status, response in found.items():
         response.update({"headers": HEADERS[int(status)]} if status in HEADERS else {})
     return found
 
 
+# Of routes that need no key.
+HEALTH: Responses = _refused(*ANYBODY)
 WORK: Responses = refusals(400, 408, 409, 413, 415, 422) | {
     200: {"headers": APPLIED | LOCATION},
     202: {

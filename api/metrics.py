@@ -12,6 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from prometheus_client.process_collector import ProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tiger.api import answers
 from tiger.api.workers import SolverLostError
 from tiger.solvers.registry import available
 
@@ -21,7 +22,7 @@ NO_ROUTE, OTHER = "none", "other"
 LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 SOLVES = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 GAPS = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
-TEXT: dict[int | str, dict[str, object]] = {
+TEXT = answers.refusals() | {
     200: {"description": "The figures, as Prometheus reads them.", "content": {"text/plain": {}}}
 }
 

@@ -8,11 +8,12 @@ import structlog
 from fastapi import APIRouter, Response
 from pydantic import BaseModel
 
+from tiger.api import answers
 from tiger.api.problems import Problem, documented
 
 Ready = Callable[[], Awaitable[Mapping[str, bool]]]
 PATIENCE_S = 2.0
-UNREADY = documented({503: "The database or the workers cannot be used; members say which."})
+UNREADY = answers.HEALTH | documented({503: "The database or the workers cannot be used; members say which."})
 
 
 class ReadyBody(BaseModel):

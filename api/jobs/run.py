@@ -85,7 +85,8 @@ class Run:
                 call.end()
                 grace_s = settings.stop_grace_s if self.cancelled.is_set() else settings.kill_grace_s
                 await asyncio.wait((solving,), timeout=grace_s)
-                solving.cancel()
+                if solving.cancel():
+                    self.bench.workers.told(SolverLostError("The solve did not end when it was told to."))
         finally:
             for task in (asked, over, ticking):
                 task.cancel()

@@ -220,7 +220,7 @@ def test_the_document_shows_requests_and_refusals(refusing: TestClient) -> None:
     content = post["requestBody"]["content"]["application/json"]
     assert set(content["examples"]) == {"eleven-tasks", "stencil", "fourier", "entangled"}
     assert len(content["schema"]["oneOf"]) == 2
-    refusals = {"400", "401", "405", "408", "409", "413", "415", "422", "429", "500", "503"}
+    refusals = {"400", "401", "405", "408", "409", "413", "415", "421", "422", "429", "500", "503"}
     assert set(post["responses"]) == {"200", "202", *refusals}
     assert {parameter["name"] for parameter in post["parameters"]} == {"Prefer", "Idempotency-Key"}
     assert "example" in post["responses"]["202"]["content"]["application/json"]

@@ -5,8 +5,11 @@ from asyncio import Runner
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, Work
+from tiger.api.workers import SolverLostError, Workers
 
 Lines = Callable[[], list[dict[str, Any]]]
 
@@ -17,9 +20,9 @@ async def ended(jobs: DurableJobs, **asked: object) -> Job:
     return [seen async for seen in jobs.watch(job.id, "")][-1]
 
 
-async def cancelled(jobs: DurableJobs) -> Job:
+async def cancelled(jobs: DurableJobs, body: bytes = b'{"sleep": 30, "polite": 1}') -> Job:
     """Cancel a job once it has told of itself."""
-    job = await jobs.submit(Work(kind="place", body=b'{"sleep": 30, "polite": 1}', request_id="r.1"))
+    job = await jobs.submit(Work(kind="place", body=body, request_id="r.1"))
     async for seen in jobs.watch(job.id, ""):
         if seen.progress and seen.progress["stage"]:
             break
@@ -54,3 +57,14 @@ def test_cancels_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> No
     """First that it was asked for, then that it has ended."""
     found = told(lines, loop.run(cancelled(jobs)))
     assert found == [("job begun", None), ("job cancelled", "running"), ("job ended", "cancelled")]
+
+
+def test_a_solve_that_has_to_be_killed_is_counted(
+    loop: Runner, jobs: DurableJobs, pool: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its worker dies of it; one that listens lives on."""
+    told: list[object] = []
+    monkeypatch.setattr(pool, "told", told.append)
+    loop.run(ended(jobs, sleep=30, polite=1, time_limit_s=0.1))
+    loop.run(cancelled(jobs, b'{"sleep": 30}'))
+    assert [type(outcome) for outcome in told] == [bytes, SolverLostError]
