@@ -127,7 +127,7 @@ def _database(server: str) -> str:
 
 def _await_ready(url: str, end_s: float) -> None:
     """Wait until a server takes work."""
-    with httpx.Client(base_url=url, timeout=10, trust_env=False) as web:
+    with httpx.Client(base_url=url, timeout=START_S, trust_env=False) as web:
         while web.get("/readyz").status_code != 200:
             if time.perf_counter() > end_s:
                 raise TimeoutError("the server did not become ready")

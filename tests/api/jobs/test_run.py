@@ -43,7 +43,7 @@ def test_begin_and_end_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs)
     assert told(lines, job) == [("job begun", None), ("job ended", "done")]
     begun, end = (line for line in lines() if line.get("job_id") == job.id)
     assert (begun["attempt"], begun["age_s"] >= 0) == (1, True)
-    assert 0 < end["seconds"] < 10
+    assert end["seconds"] > 0
 
 
 def test_failures_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
