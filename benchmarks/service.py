@@ -9,6 +9,7 @@ else one of its own where `initdb` and `postgres` are installed.
 import asyncio
 import itertools
 import json
+import os
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -79,7 +80,7 @@ def table(say: Callable[[str], None], _: Path | None) -> Iterator[tuple[str, ...
 
 def measured(name: str, store: str | None, say: Callable[[str], None]) -> dict[str, str]:
     """Return the figures of servers of one worker and of two on a database."""
-    cells: dict[str, str] = {}
+    cells = {f"load of the machine before, {CORES} processors": f"{os.getloadavg()[0]:.1f}"}
     for workers in (CORES, 1) if CORES > 1 else (1,):
         say(f"{name}, workers: {workers}")
         with serving(workers, store) as server:
@@ -109,7 +110,10 @@ def waits(server: Server, stream: Stream) -> str:
 
 
 async def sent(url: str, stream: Stream, count: int) -> list[tuple[float, int]]:
-    """Send requests when they are due, whatever became of those before; return seconds since then, and statuses."""
+    """Send requests when they are due, whatever became of those before.
+
+    Returns the seconds since then and the status of each, 0 for none.
+    """
     clock, bodies = asyncio.get_running_loop().time, [json.dumps(stream.body(k)) for k in range(count)]
     async with client(url) as web:
         begun = clock() + 0.1
@@ -117,8 +121,11 @@ async def sent(url: str, stream: Stream, count: int) -> list[tuple[float, int]]:
         async def one(number: int) -> tuple[float, int]:
             due = begun + number / stream.rate
             await asyncio.sleep(due - clock())
-            answer = await web.post("/assign", content=bodies[number], headers=dict(stream.headers))
-            return clock() - due, answer.status_code
+            try:
+                status = (await web.post("/assign", content=bodies[number], headers=dict(stream.headers))).status_code
+            except httpx.TransportError:
+                status = 0
+            return clock() - due, status
 
         return await asyncio.gather(*map(one, range(count)))
 
@@ -156,6 +163,7 @@ async def crowded(url: str, ask: Callable[[httpx.AsyncClient], Awaitable[None]],
 
 def client(url: str) -> httpx.AsyncClient:
     """Return a client with as many connections as it needs."""
-    limits = httpx.Limits(max_connections=400, max_keepalive_connections=400)
+    # The server closes what has been idle for five seconds.
+    limits = httpx.Limits(max_connections=400, max_keepalive_connections=400, keepalive_expiry=2)
     headers = {"Content-Type": "application/json"}
     return httpx.AsyncClient(base_url=url, timeout=90, limits=limits, trust_env=False, headers=headers)

@@ -63,7 +63,7 @@ def table(say: Callable[[str], None], minutes: float) -> Iterator[tuple[str, ...
     yield "small solves: p50 / p99, ms", f"{p50:.0f} / {p99:.0f}"
     for name, of in {"server": memory[:, 0], "workers together": memory[:, 1], "largest worker": memory[:, 2]}.items():
         yield f"memory, {name}: first quarter, last quarter, MB", flatness(of)
-    yield "load of the machine before and after, processors", f"{load:.1f}, {os.getloadavg()[0]:.1f}; {CORES}"
+    yield f"load of the machine before and after, {CORES} processors", f"{load:.1f}, {os.getloadavg()[0]:.1f}"
 
 
 async def at_once(web: httpx.AsyncClient, number: int) -> None:
