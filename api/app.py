@@ -67,8 +67,8 @@ def create_app(settings: Settings | None = None, keeper: Keeper = durable) -> Fa
         responses=answers.refusals(),
     )
     app.add_api_route("/healthz", health, summary="Answer as long as the server does")
-    # Not included, as a router would be one route to those who look for methods.
-    app.router.routes.extend(operations(metrics, service.ready).routes)
+    # Not as a router, which would be one route without methods to those who look for these.
+    app.router.routes.extend(operations(metrics, service.ready))
     return app
 
 

@@ -1,6 +1,7 @@
 """The edge of the service: what stands between the network and the routes."""
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
+from starlette.routing import BaseRoute
 
 from tiger.api import metrics as figures
 from tiger.api import problems, rates, readiness
@@ -31,9 +32,6 @@ def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     app.add_middleware(Headers)
 
 
-def operations(metrics: Metrics, ready: readiness.Ready) -> APIRouter:
+def operations(metrics: Metrics, ready: readiness.Ready) -> list[BaseRoute]:
     """Return the routes of those who run the service: `/metrics` and `/readyz`."""
-    routes = APIRouter()
-    routes.include_router(figures.router(metrics))
-    routes.include_router(readiness.router(ready))
-    return routes
+    return [*figures.router(metrics).routes, *readiness.router(ready).routes]

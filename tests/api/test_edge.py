@@ -46,7 +46,7 @@ def service(**changes: object) -> FastAPI:
     metrics = Metrics()
     settings = Settings(api_keys=keys.parse(KEY)).model_copy(update=changes)
     edge.protect(app, settings, metrics)
-    app.include_router(edge.operations(metrics, ready))
+    app.router.routes.extend(edge.operations(metrics, ready))
     app.add_api_route("/healthz", fine)
     app.add_api_route("/errors/{name}", raised, methods=["GET", "POST"])
     return app
