@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tiger.circuits.doors.report import CircuitReport
 
 MAX_BYTES_3 = 1_048_576
+# The share of the time there is for a search; the rest is for writing and comparing what it has found.
+SEARCH = 0.75
 # A text of so many bytes is measured in a millisecond or two, which is cheaper than to have a worker refuse it.
 SHORT = 32_768
 
@@ -40,7 +42,7 @@ def laid_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress]
             objective=request.objective,
             solver=request.solver,
             seed=request.seed,
-            time_limit_s=request.time_limit_s or limits.max_time_s,
+            time_limit_s=request.time_limit_s or SEARCH * limits.max_time_s,
             commute=request.commute,
         )
     )
