@@ -1,6 +1,7 @@
 """The settings of the service."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,14 @@ def test_an_empty_variable_is_unset(monkeypatch: pytest.MonkeyPatch, name: str) 
     """Files of variables cannot leave one out."""
     monkeypatch.setenv(f"TIGER_{name}", "")
     assert getattr(load(), name.lower()) in (None, ())
+
+
+def test_a_cluster_needs_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said before the first job would find out."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setenv("TIGER_EXECUTOR", "dask://localhost:8786")
+    with pytest.raises(InputError, match=r"TIGER_EXECUTOR: .*tiger-mapper\[dask\]"):
+        load()
 
 
 def test_lists_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
