@@ -57,7 +57,8 @@ class Cluster:
                 user=user,
                 # Ctrl-C reaches this process alone, which ends the others in their order.
                 process_group=0,
-                preexec_fn=_die_with_parent,
+                # PostgreSQL has processes of its own to end; the others are made for being killed.
+                preexec_fn=partial(_die_with_parent, signal.SIGINT if name == "postgres" else signal.SIGKILL),
             )
 
     def log(self, name: str) -> str:
@@ -234,9 +235,9 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _die_with_parent() -> None:
-    """Have this process told to end when its parent is killed."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
+def _die_with_parent(end: signal.Signals) -> None:
+    """Have this process ended by a signal when its parent is killed."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, end)
 
 
 if __name__ == "__main__":

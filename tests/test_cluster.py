@@ -38,14 +38,20 @@ def _script() -> Iterator[ModuleType]:
     del sys.modules["cluster"]
 
 
-@pytest.fixture(scope="module")
-def running(script: ModuleType) -> Iterator[object]:
-    """Return two servers, and a Dask cluster of two workers, that no test harms."""
+@pytest.fixture(scope="module", name="able")
+def _able(script: ModuleType) -> None:
+    """Skip where a part is not installed."""
     try:
-        with script.cluster() as running:
-            yield running
+        script._check()
     except script.MissingError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def running(able: None, script: ModuleType) -> Iterator[object]:
+    """Return two servers, and a Dask cluster of two workers, that no test harms."""
+    with script.cluster() as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +131,7 @@ def test_what_is_cancelled_leaves_the_cluster(running) -> None:
 
 
 @pytest.mark.slow
-def test_lost_workers_lose_no_job(script, running, mapping) -> None:
+def test_lost_workers_lose_no_job(able, script, mapping) -> None:
     """One is killed in the middle of a solve, then the scheduler, and the next solve finds none."""
     with script.cluster(servers=1) as harmed:
         for victims in ("worker0", "scheduler"), ():
@@ -139,7 +145,7 @@ def test_lost_workers_lose_no_job(script, running, mapping) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_server_leaves_the_cluster(script, running) -> None:
+def test_a_killed_server_leaves_the_cluster(able, script) -> None:
     """What it had sent is ended by the workers of the cluster."""
     with script.cluster(servers=1) as harmed:
         submitted(harmed.urls[0], effort=10**6, time_limit_s=60.0)
@@ -150,7 +156,7 @@ def test_a_killed_server_leaves_the_cluster(script, running) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_is_left_behind(running, end: signal.Signals) -> None:
+def test_nothing_is_left_behind(able, script, end: signal.Signals) -> None:
     """Whatever ends the script ends what it has started."""
     command = [sys.executable, str(SCRIPT), "--port", "0", "--servers", "1", "--workers", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
