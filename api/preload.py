@@ -1,12 +1,16 @@
 """The fork server's second import: everything that a solve needs, so that workers have it as soon as they are forked.
 
-A fork server can only be prepared by imports, which is why this one does work. Nothing else is to import it.
+A fork server can only be prepared by imports, which is why this one does work. Nothing else is to import it but the
+workers of a Dask cluster, which it prepares as well.
 """
 
 import tiger.api.doors
 import tiger.pipeline.doors.door  # noqa: F401 (loaded ahead of the first request)
+from tiger.api import log
 from tiger.circuits.warm import warm as warm_circuits
 from tiger.solvers.warm import warm
 
+# Workers log as the server does.
+log.configure()
 for load in (warm, warm_circuits):
     load(lambda _: None)
