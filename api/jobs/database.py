@@ -16,8 +16,10 @@ from tiger.api.jobs.migrations import migrate
 POSTGRES = ("postgres", "postgresql")
 # A server that is halted inside a transaction must not hold up those that go on.
 SESSION = "-c lock_timeout=5s -c statement_timeout=20s -c idle_in_transaction_session_timeout=10s"
-# A connection to a machine that has gone silent is given up within so many seconds.
+# Text is text also where a database was made without an encoding, as it is where no language is set. A connection to a
+# machine that has gone silent is given up within seconds.
 LINE = {
+    "client_encoding": "utf8",
     "connect_timeout": "3",
     "tcp_user_timeout": "5000",
     "keepalives_idle": "5",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.jobs import cluster
+from tests.api.jobs import pgserver
 from tiger.api.jobs import rounds
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
@@ -21,14 +21,14 @@ Opened = Callable[..., DurableJobs]
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[cluster.Postgres]:
+def postgres() -> Iterator[pgserver.Postgres]:
     """Return a server of PostgreSQL."""
-    with cluster.postgres() as server:
+    with pgserver.postgres() as server:
         yield server
 
 
 @pytest.fixture
-def database(postgres: cluster.Postgres) -> str:
+def database(postgres: pgserver.Postgres) -> str:
     """Return the URL of a new database on PostgreSQL."""
     return postgres.create()
 

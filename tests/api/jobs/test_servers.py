@@ -12,7 +12,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from tests.api.jobs.cluster import Postgres
+from tests.api.jobs.pgserver import Postgres
 from tests.api.jobs.service import LATER, TINY, Service, until
 from tiger.api.jobs.migrations import JOBS
 

@@ -28,7 +28,7 @@ class Postgres:
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
         self.home, self.url = home, f"postgresql://tiger@127.0.0.1:{self.port}/"
-        _run("initdb", "-D", home / "data", "-U", "tiger", "-A", "trust", "-N").communicate()
+        _run("initdb", "-D", home / "data", "-U", "tiger", "-A", "trust", "-N", "-E", "UTF8").communicate()
         self.start()
 
     def start(self) -> None:
