@@ -33,7 +33,7 @@ class Service:
                 command, stdout=subprocess.PIPE, stderr=log, env=settings, text=True, start_new_session=True
             )
 
-    def ready(self, limit_s: float = 60) -> "Service":
+    def ready(self, limit_s: float = 120) -> "Service":
         """Return once it takes work."""
         assert self.process.stdout is not None
         url = self.process.stdout.readline().strip().rpartition(" ")[2]
