@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from functools import cache
 from multiprocessing import forkserver
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
@@ -24,6 +23,8 @@ from tiger.errors import InputError
 PR_SET_PDEATHSIG = 1
 MEMORY_BYTES = 4 << 30
 FULL = 77  # the status of a process whose memory is
+PARENT = "TIGER_PARENT"  # tells the fork server whose death it is to die of
+STARTING = threading.Lock()
 PRELOADED = ["tiger.api.zygote", "tiger.api.preload"]
 
 Parts = TypeVarTuple("Parts")
@@ -108,9 +109,8 @@ class Workers:
             return pool
 
 
-@cache
 def prepare() -> None:
-    """Start the process that workers are forked from; it loads on its own.
+    """Start the process that workers are forked from, unless it is there; it loads on its own.
 
     It is told to die with the thread that starts it, so that is one which lasts as long as this process.
     """
@@ -129,13 +129,17 @@ def _start(begun: threading.Event) -> None:
     """Start the process that workers are forked from, and stay."""
     # It is to import what this process would, and nothing that lies in the folder where somebody has started it.
     path = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)}
-    before = {name: os.environ.get(name, "") for name in path}
-    os.environ.update(path)
-    try:
-        forkserver.ensure_running()
-    finally:
-        os.environ.update(before)
-        begun.set()
+    path[PARENT] = str(os.getpid())
+    with STARTING:
+        before = dict(os.environ)
+        os.environ.update(path)
+        try:
+            forkserver.ensure_running()
+        finally:
+            for name in path.keys() - before.keys():
+                del os.environ[name]
+            os.environ.update(before)
+            begun.set()
     threading.Event().wait()
 
 

@@ -5,7 +5,10 @@ Nothing else is to import this.
 
 import os
 
-from tiger.api.workers import die_with_parent
+from tiger.api.workers import PARENT, die_with_parent
 
 PID = os.getpid()
 die_with_parent()
+# The server may have died before that.
+if os.environ.get(PARENT) != str(os.getppid()):
+    os._exit(1)

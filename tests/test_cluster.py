@@ -40,11 +40,12 @@ def _script() -> Iterator[ModuleType]:
 
 @pytest.fixture(scope="module", name="able")
 def _able(script: ModuleType) -> None:
-    """Skip where a part is not installed."""
+    """Skip where a part is not installed, or fail where TIGER_TEST_POSTGRES says that it is required."""
     try:
         script._check()
     except script.MissingError as error:
-        pytest.skip(str(error))
+        lacking = str(error)
+        pytest.fail(lacking) if os.environ.get("TIGER_TEST_POSTGRES") == "required" else pytest.skip(lacking)
 
 
 @pytest.fixture(scope="module")

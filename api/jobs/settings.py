@@ -20,7 +20,7 @@ class JobSettings:
     max_time_s: float = 60.0
     max_queued: int = 10_000
     keep_days: float = 7.0
-    poll_s: float = 0.05
+    poll_s: float = 0.1
     tick_s: float = 0.5
     beat_s: float = 3.0
     dead_s: float = 30.0

@@ -54,6 +54,14 @@ def test_a_worker_killed_at_rest_is_replaced(loop: Runner, one: Workers) -> None
     assert loop.run(one.run(5, abs, -1)) == 1
 
 
+def test_a_lost_fork_server_is_replaced(loop: Runner, one: Workers) -> None:
+    """Its workers go with it, and the next call has new ones."""
+    before = loop.run(one.run(60, os.getppid))
+    os.kill(before, signal.SIGKILL)
+    time.sleep(0.5)
+    assert loop.run(one.run(60, os.getppid)) != before
+
+
 def test_cancelling_ends_the_worker(loop: Runner, one: Workers) -> None:
     """Nobody works for a client that has left."""
     worker = loop.run(one.run(5, os.getpid))
