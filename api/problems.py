@@ -134,7 +134,7 @@ def problem_of(error: Exception) -> Problem:
             reason = "expected room for another job, but too many wait already; ask again later"
             return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason, headers=RETRY)
         case StoreGoneError():
-            reason = "The database cannot be used at the moment; ask again later, with an Idempotency-Key to have one job."
+            reason = "The database cannot be used at the moment; ask again, with an Idempotency-Key to have one job."
             return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)
         case SolverLostError():
             return Problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error), headers=RETRY)
