@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.routing import Match
+from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
@@ -97,8 +97,9 @@ async def answer(request: Request, error: Exception) -> Response:
     response = problem_of(error).response()
     if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         # A route knows its own methods alone, and several may share a path.
-        found = (route for route in request.app.routes if route.matches(request.scope)[0] != Match.NONE)
-        response.headers["Allow"] = ", ".join(sorted({method for route in found for method in route.methods or ()}))
+        others = [route for route in request.app.routes if isinstance(route, Route)]
+        found = [route.methods or set() for route in others if route.matches(request.scope)[0] != Match.NONE]
+        response.headers["Allow"] = ", ".join(sorted({*response.headers["Allow"].split(", ")}.union(*found)))
     return response
 
 

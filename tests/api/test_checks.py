@@ -19,9 +19,9 @@ SHORT = json.dumps(ASKED).encode()
 LONG = SHORT + b" " * LARGE_BYTES
 
 
-def test_a_long_body_is_read_by_a_worker(loop: Runner, cold: Workers) -> None:
+def test_a_long_body_is_read_by_a_worker(loop: Runner, one: Workers) -> None:
     """What is wrong with it is the same."""
-    service = Checks(cold, LIMITS)
+    service = Checks(one, LIMITS)
     assert loop.run(service.check(ASSIGN, LONG)) is None
     for body in (LONG + b"]", LONG.replace(b'"grid:2"', b"17     ")):
         with pytest.raises(RefusedError) as caught:
