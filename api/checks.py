@@ -13,7 +13,7 @@ from tiger.api.workers import Workers
 from tiger.errors import InputError
 
 # To read a larger one may keep every other thread from running for a second, and take fifty times its size.
-LARGE_BYTES = 131_072
+LARGE_BYTES = 65_536
 CHECK_S, WAITING = 15.0, 16
 
 
