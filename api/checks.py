@@ -9,7 +9,7 @@ from tiger.api import problems
 from tiger.api.doors import DOORS, Door, Wanted
 from tiger.api.limits import Limits
 from tiger.api.problems import Problem, RefusedError
-from tiger.api.workers import Workers
+from tiger.api.workers import SolverLostError, Workers
 from tiger.errors import InputError
 
 # To read a larger one may keep every other thread from running for a second, and take fifty times its size.
@@ -43,9 +43,9 @@ class Checks:
             raise RefusedError(Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=problems.RETRY))
         self._waiting += 1
         try:
-            async with self._turn, asyncio.timeout(CHECK_S):
-                return await self.workers.run(2 * CHECK_S, fault, door.kind, asked, self.limits)
-        except TimeoutError:
+            async with self._turn:
+                return await self.workers.run(CHECK_S, fault, door.kind, asked, self.limits)
+        except SolverLostError:
             raise InputError("", f"expected a body that can be read in {CHECK_S:g} s, got another one") from None
         finally:
             self._waiting -= 1
