@@ -86,7 +86,6 @@ def test_an_include_in_a_comment_is_none() -> None:
     [
         TWO + "// \r /*\nqreg q[100000000];\n// */",
         THREE + "// \rqubit[100000000] q;",
-        TWO + "/*\nqreg q[100000000]; */",
         "// \rOPENQASM 3.0;\nOPENQASM 2.0; qreg q[100000000];",
     ],
 )
@@ -187,3 +186,9 @@ def test_bug_definitions_count_too() -> None:
     """A text of nothing but definitions takes a parser gigabytes."""
     definitions = "".join(f"gate g{k} a {{}}" for k in range(7))
     assert refused(f"{TWO}{definitions} qreg q[1];").endswith("operations, got more")
+
+
+@pytest.mark.parametrize("text", ["/*\nqreg q[100000000]; */", "/**/qreg/**/q[ 100000000 ] ;"])
+def test_a_comment_of_the_other_language_is_refused(text: str) -> None:
+    """No parser has to be asked, as OpenQASM 2 has no use for the two characters."""
+    assert "got '/*'" in refused(TWO + text)

@@ -20,6 +20,7 @@ _LONG = re.compile(r"(?<![\w.])\d{19,}(?![\d.eE])")
 _DECLARED = re.compile(r"\b(qreg|creg|qubit|bit)\b\s*(\w+)?\s*(\[[^\[\];]*\]?)?\s*(\w+)?")
 _SIZE = re.compile(r"\[\s*(\d[\d_]*|0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)\s*\]")
 _PHYSICAL = re.compile(r"\$(\d+)")
+_BLOCK = re.compile(r"/\*")
 _FOREIGN = re.compile(r"#?\bpragma\b|@\w+|\bdefcal\w*|\bcal\b|\bextern\b")
 _STATEMENT = re.compile(r"([^;{}]*)([;{}]|\Z)")
 _GATE = re.compile(r"\bgate\s+(\w+)")
@@ -136,6 +137,8 @@ def _check_words(text: str, language: int) -> None:
             raise _fault(text, found, f"{wanted}, as files are never read, got {shown(found[1].strip())}")
     for found in _LONG.finditer(text):
         raise _fault(text, found, f"expected whole numbers of at most 18 digits, got {len(found[0])}")
+    if language == 2 and (block := _BLOCK.search(text)):
+        raise _fault(text, block, "expected comments from // to the end of the line alone, got '/*'")
     if language == 3:
         for found in _FOREIGN.finditer(text):
             reason = f"expected no pragmas, annotations or calibrations, got {shown(found[0])}"
