@@ -69,6 +69,7 @@ class Store:
             ended = {
                 "status": sa.case((waits, "cancelled"), else_=JOBS.c.status),
                 "ended_s": sa.case((waits, now(connection))),
+                "body": sa.case((waits, b""), else_=JOBS.c.body),
                 "cancelled": 1,
             }
             connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended))

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Outcome, Turn
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.job import Work
+from tiger.api.jobs.migrations import JOBS
 from tiger.api.jobs.store import Store
 
 DONE = Outcome(status="done", report=b"{}")
@@ -140,3 +142,16 @@ def test_old_jobs_are_forgotten(ann: Claims, turn: Turn, store: Store) -> None:
 def test_tables_are_made_once(database: Database) -> None:
     """A second start finds them as they are."""
     database.prepare()
+
+
+def test_a_request_is_kept_as_long_as_it_is_needed(database: Database, store: Store, ann: Claims, turn: Turn) -> None:
+    """What has ended takes no more room than its report."""
+
+    def body() -> bytes:
+        with database.begun() as connection:
+            return bytes(connection.execute(sa.select(JOBS.c.body).where(JOBS.c.id == turn.job_id)).scalar_one())
+
+    ann.claim(turn)
+    assert body()
+    ann.finish(turn, DONE)
+    assert body() == b""
