@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +19,10 @@ import psycopg
 TICKS = os.sysconf("SC_CLK_TCK")
 CORES = os.cpu_count() or 1
 START_S, END_S = 120.0, 20.0
+# Debian keeps PostgreSQL's programs here, by version and off the path.
+FOLDERS = (*os.environ.get("PATH", "").split(os.pathsep), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin"))))
+# It refuses to be run by root.
+USER = "nobody" if os.getuid() == 0 else None
 
 
 class Server:
@@ -81,34 +84,37 @@ def postgres() -> Iterator[str | None]:
     stated = os.environ.get("TIGER_DATABASE_URL", "")
     if stated.startswith("postgres"):
         yield stated
-    elif shutil.which("initdb") is None or shutil.which("postgres") is None:
-        yield None
-    else:
-        with _own_postgres() as url:
+    elif (make := _found("initdb")) and (serve := _found("postgres")):
+        # The path of its socket has to be short.
+        with (
+            tempfile.TemporaryDirectory(prefix="tiger-pg-", dir="/tmp") as home,
+            _own_postgres(home, make, serve) as url,
+        ):
             yield url
+    else:
+        yield None
 
 
 @contextmanager
-def _own_postgres() -> Iterator[str]:
-    """Run a server of PostgreSQL and lend the URL of a database on it."""
-    home = Path(f"/tmp/tiger-pg-{uuid.uuid4().hex[:8]}")  # its socket's path has to be short
-    home.mkdir()
-    # It refuses to be run by root.
-    user = "postgres" if os.getuid() == 0 else None
-    if user:
-        shutil.chown(home, user)
+def _own_postgres(home: str, make: str, serve: str) -> Iterator[str]:
+    """Run a server of PostgreSQL in a folder, and lend the URL of a database on it."""
+    shutil.chown(home, USER or os.getuid())
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = str(probe.getsockname()[1])
-    made = ["initdb", "-D", home / "data", "-U", "tiger", "-A", "trust"]
-    subprocess.run(made, user=user, cwd=home, check=True, stdout=subprocess.DEVNULL)
-    serve = ["postgres", "-D", home / "data", "-p", port, "-k", home]
-    with subprocess.Popen(serve, user=user, cwd=home, stderr=subprocess.DEVNULL) as server:
+    made = [make, "-D", f"{home}/data", "-U", "tiger", "-A", "trust"]
+    subprocess.run(made, user=USER, cwd=home, check=True, stdout=subprocess.DEVNULL)
+    command = [serve, "-D", f"{home}/data", "-p", port, "-k", home]
+    with subprocess.Popen(command, user=USER, cwd=home, stderr=subprocess.DEVNULL) as server:
         try:
             yield _database(f"postgresql://tiger@127.0.0.1:{port}/")
         finally:
             # Unlike SIGTERM, this does not wait for connections to be closed.
             server.send_signal(signal.SIGINT)
-    shutil.rmtree(home)
+
+
+def _found(program: str) -> str | None:
+    """Return where a program of PostgreSQL's is."""
+    return shutil.which(program, path=os.pathsep.join(FOLDERS))
 
 
 def _database(server: str) -> str:
