@@ -98,7 +98,7 @@ class DurableJobs:
     async def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that has not ended, and return it once its worker has been freed; what it found is kept."""
         job = await self._asked(self._store.cancel, job_id, owner)
-        if job is not None:
+        if job is not None and job.status in ("running", "cancelled"):
             LOG.info("job cancelled", job_id=job_id, kind=job.kind, status=job.status)
         if job is None or job.ended:
             self._changed(job_id)

@@ -68,3 +68,10 @@ def test_a_solve_that_has_to_be_killed_is_counted(
     loop.run(ended(jobs, sleep=30, polite=1, time_limit_s=0.1))
     loop.run(cancelled(jobs, b'{"sleep": 30}'))
     assert [type(outcome) for outcome in told] == [bytes, SolverLostError]
+
+
+def test_a_cancel_that_comes_too_late_is_not_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
+    """It changes nothing."""
+    job = loop.run(ended(jobs, n=2))
+    loop.run(jobs.cancel(job.id, ""))
+    assert told(lines, job)[-1] == ("job ended", "done")
