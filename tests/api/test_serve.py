@@ -17,6 +17,8 @@ import pytest
 import structlog
 
 from tiger.api.examples import STENCIL_ON_TORUS
+from tiger.api.jobs import migrations
+from tiger.api.jobs.database import Database
 from tiger.api.keys import parse
 from tiger.api.serve import _listen, _own, serve
 from tiger.api.settings import Settings
@@ -150,6 +152,21 @@ def test_a_solve_cut_off_by_sigterm_is_answered(port: int, endless: dict[str, An
     serve("127.0.0.1", port)
     visitor.join()
     assert [answer.status_code for answer in answers] == [503]
+
+
+@pytest.mark.slow
+def test_a_database_of_a_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server says so in a line, and ends with status 3."""
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, ("SELECT 1",)))
+    database = Database(f"sqlite:///{tmp_path / 'tiger.sqlite'}")
+    database.prepare()
+    database.close()
+    settings = {"TIGER_WORKERS": "1", "TIGER_DATA_DIR": str(tmp_path)}
+    serve = [sys.executable, "-c", "from tiger.api.serve import serve; serve('127.0.0.1', 0)"]
+    ended = subprocess.run(serve, env=os.environ | settings, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 3
+    assert "database: expected tables of version" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_a_taken_port_is_bad_input() -> None:
