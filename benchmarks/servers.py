@@ -47,7 +47,11 @@ class Server:
         return sum(sum(map(int, stat[11:15])) for stat in map(_stat, self.processes()) if stat) / TICKS
 
     def memory_bytes(self) -> list[int]:
-        """Return what each process holds, memory that several share divided among them (PSS), the server's first."""
+        """Return what each process holds, the server's first.
+
+        What several share is divided among them (PSS), and what they map of files is not counted, as that depends on
+        who else on the machine maps it.
+        """
         return [_memory_bytes(process) for process in self.processes()]
 
 
@@ -149,7 +153,7 @@ def _stat(process: int) -> list[str]:
 
 
 def _memory_bytes(process: int) -> int:
-    """Return the memory of a process, shared pages divided among those who share them, 0 where it has gone."""
+    """Return the memory of a process, 0 where it has gone."""
     with suppress(OSError, AttributeError):
-        return 1024 * int(re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text(), re.M)[1])
+        return 1024 * int(re.search(r"^Pss_Anon:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text(), re.M)[1])
     return 0
