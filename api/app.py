@@ -66,7 +66,7 @@ def create_app(settings: Settings | None = None, keeper: Keeper = durable) -> Fa
         summary="List the kinds of topology and their specifications",
         responses=answers.refusals(),
     )
-    app.add_api_route("/healthz", health, summary="Answer as long as the server does")
+    app.add_api_route("/healthz", health, summary="Answer as long as the server does", responses=answers.HEALTH)
     # Not as a router, which would be one route without methods to those who look for these.
     app.router.routes.extend(operations(metrics, service.ready))
     return app

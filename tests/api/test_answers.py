@@ -54,7 +54,7 @@ def test_what_is_refused_is_documented() -> None:
     [
         (401, {"api_keys": parse("k" * 16)}, lambda app: app, {"/healthz", "/readyz"}),
         (429, {"rate": "1/day"}, lambda app: app, {"/healthz", "/readyz"}),
-        (421, {}, Local, {"/healthz"}),
+        (421, {}, Local, set()),
     ],
 )
 def test_whom_a_route_turns_away_is_documented(
@@ -76,7 +76,7 @@ def test_other_methods_are_documented() -> None:
     client = TestClient(app)
     for _, path, documented in operations(app):
         assert client.patch(path).status_code == 405
-        assert path == "/healthz" or "405" in documented, path
+        assert "405" in documented, path
 
 
 @pytest.mark.parametrize(("error", "status"), [(StoreGoneError(), 503), (FullError(), 429), (KeyReusedError(), 422)])
