@@ -1,4 +1,4 @@
-"""Connections that have to say what they are for."""
+"""Connections that have to say what they are for, and to take what they asked for."""
 
 import asyncio
 
@@ -10,7 +10,8 @@ STATED_S = 20.0
 class Connection(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
     """Close a connection that has not stated its next request in time, however slowly it says something.
 
-    The server itself gives up on none that says something, so that a few thousand would keep everybody else out.
+    The server itself gives up on none that says something, so that a few thousand would keep everybody else out. Nor
+    does it give up on one that is to be closed, but whose answer nobody takes, which it would hold for ever.
     """
 
     _late: asyncio.TimerHandle | None = None
@@ -33,11 +34,24 @@ class Connection(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
 
     def _expect(self) -> None:
         """Look in time whether a request has come."""
+        self._again(self.cycle, 0)
+
+    def _again(self, before: object, unsent: int) -> None:
+        """Look later."""
         if self._late is not None:
             self._late.cancel()
-        self._late = asyncio.get_running_loop().call_later(STATED_S, self._look, self.cycle)
+        self._late = asyncio.get_running_loop().call_later(STATED_S, self._look, before, unsent)
 
-    def _look(self, before: object) -> None:
-        """Close the connection if its last request is still the one from before, which has been answered."""
-        if self.cycle is before:
+    def _look(self, before: object, unsent: int) -> None:
+        """Close the connection if its last request is the one from before, answered; drop it if nobody reads the rest.
+
+        The one from before may have followed so closely on another one that it is still to be answered.
+        """
+        left = self.transport.get_write_buffer_size()
+        if self.transport.is_closing() and left == unsent:
+            self.transport.abort()
+            return
+        answered = self.cycle is None or self.cycle.response_complete
+        if answered and self.cycle is before:
             self.transport.close()
+        self._again(before, left)

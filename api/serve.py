@@ -32,12 +32,14 @@ def serve(host: str, port: int) -> None:
     workers.prepare()
     # Later than the other imports, as the workers load at the same time.
     from tiger.api.app import create_app
+    from tiger.api.connections import Connection
 
     app = create_app(settings)
     # The server reraises the signal that ended it; either one is a normal end.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     config = uvicorn.Config(
         app if settings.api_keys else Local(app),
+        http=Connection,
         log_config=None,
         access_log=False,
         server_header=False,
