@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Outcome, Turn
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import Work
+from tiger.api.jobs.job import KeyReusedError, Work
+from tiger.api.jobs.migrations import JOBS
 from tiger.api.jobs.store import Store
 
 DONE = Outcome(status="done", report=b"{}")
@@ -135,6 +137,24 @@ def test_old_jobs_are_forgotten(ann: Claims, turn: Turn, store: Store) -> None:
     assert (turn.job_id, 0) in store.expired(-1, 1000)
     store.delete([turn.job_id])
     assert store.get(turn.job_id, "") is None
+
+
+@pytest.mark.parametrize("end", ["done", "cancelled", "cancelled while its server died"])
+def test_the_body_of_an_ended_job_is_not_kept(ann: Claims, bob: Claims, store: Store, end: str) -> None:
+    """It would fill the disk until the job is deleted; its key still stands for it alone."""
+    kept, other = (Work(kind="place", body=body, key=end) for body in (b"1", b"2"))
+    turn = Turn(store.insert(kept)[0].id, 0)
+    if end != "cancelled":
+        ann.claim(turn)
+    store.cancel(turn.job_id, "") if end != "done" else ann.finish(turn, DONE)
+    ann.leave()
+    bob.release_dead(30)
+    with store.database.begun() as connection:
+        row = connection.execute(sa.select(JOBS.c.body, JOBS.c.status).where(JOBS.c.id == turn.job_id)).one()
+    assert (bytes(row.body), row.status) == (b"", end.split()[0])
+    assert store.insert(kept)[0].id == turn.job_id
+    with pytest.raises(KeyReusedError):
+        store.insert(other)
 
 
 def test_tables_are_made_once(database: Database) -> None:
