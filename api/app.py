@@ -87,7 +87,7 @@ class Service:
         self.jobs = keeper(settings, self.job_workers)
         metrics.watch(self.jobs.waiting)
         bounds = Bounds(max_body_bytes=settings.max_body_bytes, max_wait_s=settings.max_wait_s)
-        self.solving = Solving(Inline(self.workers, self.limits, lambda _: None), self.jobs, bounds)
+        self.solving = Solving(Inline(self.workers, self.limits), self.jobs, bounds)
         self.warm = False
 
     @asynccontextmanager

@@ -1,7 +1,6 @@
 """Small requests, answered at once by warm workers."""
 
 import asyncio
-from collections.abc import Callable
 
 from tiger.api.doors import Door
 from tiger.api.limits import Limits
@@ -15,12 +14,11 @@ class Inline:
     """Have workers answer small requests in turn; not more at a time than there are workers.
 
     Workers are killed as seldom as may be, since a new one loads for seconds: who has to wait for one for more than
-    two seconds, and who would be one of more than a hundred a worker to wait, is turned away instead. `told` is called
-    with every report.
+    two seconds, and who would be one of more than a hundred a worker to wait, is turned away instead.
     """
 
-    def __init__(self, workers: Workers, limits: Limits, told: Callable[[bytes], None]) -> None:
-        self.workers, self.limits, self.told = workers, limits, told
+    def __init__(self, workers: Workers, limits: Limits) -> None:
+        self.workers, self.limits = workers, limits
         self._waiting = 0
         self._free = asyncio.Semaphore(workers.count)
 
@@ -61,5 +59,5 @@ class Inline:
         """Let the next one have the worker."""
         self._free.release()
         # Nobody may be there any more who would look at an error.
-        if not running.cancelled() and running.exception() is None:
-            self.told(running.result())
+        if not running.cancelled():
+            running.exception()

@@ -15,7 +15,7 @@ def test_as_many_are_answered_at_a_time_as_there_are_workers(loop: asyncio.Runne
     """The others wait for their turn."""
 
     async def scenario() -> None:
-        answers = Inline(desk := Desk(2), LIMITS, print)
+        answers = Inline(desk := Desk(2), LIMITS)
         asked = [asyncio.ensure_future(answers.answer(ASSIGN, b"", 5.0)) for _ in range(3)]
         await settle()
         assert len(desk.asked) == 2
@@ -34,7 +34,7 @@ def test_who_would_wait_too_long_is_turned_away(
     """After a while, or at once where many wait already."""
 
     async def scenario() -> None:
-        answers = Inline(desk := Desk(), LIMITS, print)
+        answers = Inline(desk := Desk(), LIMITS)
         busy = asyncio.ensure_future(answers.answer(ASSIGN, b"", 5.0))
         await settle()
         monkeypatch.setattr(inline, name, value)
@@ -50,7 +50,7 @@ def test_work_that_is_not_small_is_given_up(loop: asyncio.Runner) -> None:
     """The worker is free for the next one."""
 
     async def scenario() -> None:
-        answers = Inline(desk := Desk(), LIMITS, print)
+        answers = Inline(desk := Desk(), LIMITS)
         assert await answers.answer(ASSIGN, b"", 0.01) is None
         await settle()
         assert desk.asked[0].cancelled()
@@ -71,7 +71,7 @@ def test_a_client_that_leaves_ends_its_work(
     monkeypatch.setattr(inline, "LEFT_S", patient_s)
 
     async def scenario() -> None:
-        left = asyncio.ensure_future(Inline(desk := Desk(), LIMITS, print).answer(ASSIGN, b"", 5.0))
+        left = asyncio.ensure_future(Inline(desk := Desk(), LIMITS).answer(ASSIGN, b"", 5.0))
         await settle()
         left.cancel()
         await asyncio.sleep(0.01)

@@ -164,7 +164,7 @@ def test_a_client_that_leaves_ends_its_job(loop: asyncio.Runner, key: str | None
 
     async def scenario() -> None:
         async with kept(desk := Desk()) as jobs:
-            solving = Solving(Inline(desk, LIMITS, print), jobs, Bounds(max_body_bytes=999))
+            solving = Solving(Inline(desk, LIMITS), jobs, Bounds(max_body_bytes=999))
             with pytest.raises(ClientDisconnect):
                 await solving.answer(Request({"type": "http", "headers": headers}, receive), ASSIGN)
             assert [job.status for job in (await jobs.page("", None, 9))[0]] == [status]
