@@ -200,18 +200,7 @@ def test_networks_are_jobs_too(client: TestClient) -> None:
 def test_a_job_says_how_far_it_is(line: dict[str, Any]) -> None:
     """Stages are told as they begin, in the worker that does the job."""
     told: list[Progress] = []
-
-    class Listener:
-        def progress(self, progress: Progress) -> None:
-            told.append(progress)
-
-        def report(self, report: bytes) -> None:
-            raise AssertionError
-
-        def ending(self) -> bool:
-            return False
-
-    report = Solve(LIMITS)("assign", json.dumps({"tasks": line, "topology": "grid:3"}).encode(), Listener())
+    report = Solve(LIMITS)("assign", json.dumps({"tasks": line, "topology": "grid:3"}).encode(), told.append)
     assert json.loads(report)["cost"] == 3
     assert told
 

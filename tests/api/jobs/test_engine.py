@@ -81,10 +81,10 @@ def test_a_cancelled_solve_that_listens_hands_over_what_it_has(loop: Runner, job
 
 
 def test_a_cancelled_solve_that_does_not_listen_is_killed(loop: Runner, jobs: DurableJobs) -> None:
-    """The best that it told of is kept."""
-    job = loop.run(jobs.cancel(loop.run(begun(jobs, work(sleep=30, best=1))).id, ""))
+    """There is nothing of it to keep."""
+    job = loop.run(jobs.cancel(loop.run(begun(jobs, work(sleep=30))).id, ""))
     assert job is not None
-    assert (job.status, job.report) == ("cancelled", b'{"best": true}')
+    assert (job.status, job.report) == ("cancelled", None)
 
 
 def test_a_job_that_waits_is_cancelled_at_once(loop: Runner, jobs: DurableJobs) -> None:
