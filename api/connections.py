@@ -1,17 +1,21 @@
 """Connections that have to say what they are for, and to take what they asked for."""
 
 import asyncio
+import resource
+import sys
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 STATED_S = 20.0
+FILES = 4096
 
 
 class Connection(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
-    """Close a connection that has not stated its next request in time, however slowly it says something.
+    """Close a connection that has not stated its next request in time, and at once one for which there is no room.
 
-    The server itself gives up on none that says something, so that a few thousand would keep everybody else out. Nor
-    does it give up on one that is to be closed, but whose answer nobody takes, which it would hold for ever.
+    The server itself gives up on none that says something, however slowly, takes as many as it may have files, and then
+    says in the log without end that it can take no more. Nor does it give up on one that is to be closed, but whose
+    answer nobody takes, which it would hold for ever.
     """
 
     _late: asyncio.TimerHandle | None = None
@@ -20,6 +24,8 @@ class Connection(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
         """Take a connection, and expect a request of it."""
         super().connection_made(transport)
         self._expect()
+        if len(self.connections) > room():
+            transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Expect nothing more."""
@@ -55,3 +61,17 @@ class Connection(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
         if answered and self.cycle is before:
             self.transport.close()
         self._again(before, left)
+
+
+def make_room() -> None:
+    """Let this process open a few thousand files, each connection being one, where its user may have so many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def room() -> int:
+    """Return how many connections there may be; the database and the workers need files as well."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft * 3 // 4

@@ -32,8 +32,9 @@ def serve(host: str, port: int) -> None:
     workers.prepare()
     # Later than the other imports, as the workers load at the same time.
     from tiger.api.app import create_app
-    from tiger.api.connections import Connection
+    from tiger.api.connections import Connection, make_room
 
+    make_room()
     app = create_app(settings)
     # The server reraises the signal that ended it; either one is a normal end.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

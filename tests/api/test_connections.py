@@ -1,6 +1,7 @@
 """Connections that state no request."""
 
 import asyncio
+import resource
 import socket
 import threading
 import time
@@ -91,3 +92,31 @@ def test_an_answer_that_is_taken_slowly_is_sent(stranger: socket.socket) -> None
         taken += len(piece)
         time.sleep(0.06)
     assert taken > LARGE
+
+
+def test_bug_there_are_no_more_connections_than_there_is_room_for(
+    stranger: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One too many is closed at once, and the others are answered."""
+    stranger.sendall(REQUEST)
+    assert stranger.recv(1000).startswith(b"HTTP/1.1 200")
+    monkeypatch.setattr(connections, "room", lambda: 1)
+    with socket.create_connection(stranger.getpeername(), timeout=10) as other, suppress(ConnectionError):
+        assert other.recv(1) == b""
+    stranger.sendall(REQUEST)
+    assert stranger.recv(1000).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    ("limits", "made"), [((1024, 9999), (4096, 9999)), ((256, 1024), (1024, 1024)), ((9, -1), (4096, -1))]
+)
+def test_room_is_made_where_it_may_be(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], made: tuple[int, int]
+) -> None:
+    """A user may have as many files as the hard limit says; a quarter is left for the database and the workers."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    set_to: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda _, found: set_to.append(found))
+    connections.make_room()
+    assert set_to == [made]
+    assert connections.room() == limits[0] * 3 // 4
