@@ -6,7 +6,6 @@ from typing import Protocol
 
 from tiger.api import assignment, placement
 from tiger.api.jobs.job import Kind
-from tiger.api.jobs.line import Tell
 from tiger.api.limits import Limits
 from tiger.api.pipelines import PlaceRequest
 from tiger.api.schemas import AssignRequest, CircuitRequest
@@ -45,6 +44,6 @@ class Solve:
     limits: Limits
     executor: str | None = None
 
-    def __call__(self, kind: str, body: bytes, tell: Tell) -> bytes:
+    def __call__(self, kind: str, body: bytes, watch: Callable[[Progress], None]) -> bytes:
         """Answer a body with its report, and tell how far the solve has come."""
-        return DOORS[kind].answer(body, self.limits, tell.progress, self.executor)
+        return DOORS[kind].answer(body, self.limits, watch, self.executor)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from tiger.api.doors import Solve
 from tiger.api.jobs.job import Jobs
 from tiger.api.limits import of
-from tiger.api.memory import MemoryJobs
 from tiger.api.settings import Settings
 from tiger.api.workers import Workers
 
@@ -26,8 +25,3 @@ def durable(settings: Settings, workers: Workers) -> Jobs:
         keep_days=settings.retention_days,
     )
     return DurableJobs(kept, workers, Solve(of(settings), settings.executor))
-
-
-def in_memory(settings: Settings, workers: Workers) -> Jobs:
-    """Keep jobs until the server ends."""
-    return MemoryJobs(workers, of(settings), settings.max_jobs)

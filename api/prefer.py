@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 DEFAULT_WAIT_S = 10.0
+# What comes after so many characters is not looked at: quotes that are never closed take the square of their number.
+LONGEST = 2000
 # One preference: a token, with a value that is a token or a quoted string, and parameters that are not looked at.
+# Nothing is tried a second time with fewer characters, as blanks could else be divided in too many ways.
 PREFERENCE = re.compile(
-    r'\s*([!#$%&\'*+.^_`|~\w-]+)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^\s;,"]*))?\s*(?:;(?:"(?:[^"\\]|\\.)*"|[^,"])*)?(?:,|$)',
+    r'\s*+([!#$%&\'*+.^_`|~\w-]++)\s*+(?:=\s*+("(?:[^"\\]|\\.)*+"|[^\s;,"]*+))?+\s*+'
+    r'(?:;(?:"(?:[^"\\]|\\.)*+"|[^,"])*+)?+(?:,|$)',
     re.ASCII,
 )
 
@@ -16,18 +20,20 @@ PREFERENCE = re.compile(
 class Preference:
     """Hold what a client prefers: an answer at once that the work is accepted, or one within `wait_s` seconds.
 
-    `wait_s` is None where the client says nothing of it, and never above what the service allows.
+    `wait_s` is None where the client says nothing of it: it then waits `default_s`. Neither is above what the service
+    allows.
     """
 
     at_once: bool = False
     wait_s: float | None = None
+    default_s: float = DEFAULT_WAIT_S
 
     @property
     def patience_s(self) -> float:
         """Return the seconds to wait for the end of the work."""
         if self.wait_s is not None:
             return self.wait_s
-        return 0.0 if self.at_once else DEFAULT_WAIT_S
+        return 0.0 if self.at_once else self.default_s
 
     @property
     def waited(self) -> tuple[str, ...]:
@@ -42,10 +48,11 @@ class Preference:
 
 def preference(headers: Sequence[str], longest_s: float) -> Preference:
     """Read the values of all `Prefer` headers; what is unknown or malformed is ignored, as RFC 7240 asks."""
-    stated = _stated(",".join(headers))
+    stated = _stated(",".join(headers)[:LONGEST])
     wait = stated.get("wait", "")
     wait_s = min(float(wait[:9]), longest_s) if re.fullmatch(r"[0-9]+", wait) else None
-    return Preference(at_once=stated.get("respond-async") == "", wait_s=wait_s)
+    default_s = min(DEFAULT_WAIT_S, longest_s)
+    return Preference(at_once=stated.get("respond-async") == "", wait_s=wait_s, default_s=default_s)
 
 
 def applied(followed: Sequence[str]) -> dict[str, str]:

@@ -34,7 +34,9 @@ def serve(host: str, port: int) -> None:
     workers.prepare()
     # Later than the other imports, as the workers load at the same time.
     from tiger.api.app import create_app
+    from tiger.api.connections import Connection, make_room
 
+    make_room()
     app = create_app(settings)
     # What is there by now stays; to look through it whenever requests make many objects takes a tenth of a second.
     gc.freeze()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from fastapi import Request, Response
 from starlette.requests import ClientDisconnect
@@ -95,7 +96,9 @@ def _answer(job: Job, prefer: Preference) -> Response:
         detail = "The job was cancelled; what it found until then, if anything, is in the job."
         return problems.Problem(409, detail, headers=headers).response()
     problem = job.problem or {"status": 500}
-    return Response(json.dumps(problem), _status(problem), headers, problems.MEDIA_TYPE)
+    status = _status(problem)
+    again = problems.RETRY if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    return Response(json.dumps(problem), status, headers | again, problems.MEDIA_TYPE)
 
 
 def _status(problem: object) -> int:

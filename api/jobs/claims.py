@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.database import Database, now
 from tiger.api.jobs.job import Kind, Status
-from tiger.api.jobs.migrations import JOBS, SERVERS
+from tiger.api.jobs.migrations import GONE, JOBS, SERVERS
 
 Order = Literal["go on", "end", "lost"]
 LOG = structlog.get_logger()
@@ -89,8 +89,7 @@ class Claims:
         """Write the result of a run, and tell whether it was still this one's to write."""
         problem = None if outcome.problem is None else json.dumps(outcome.problem)
         with self.database.begun() as connection:
-            # The request is not needed any more; its hash tells a repeated one.
-            ended = {"status": outcome.status, "report": outcome.report, "problem": problem, "body": b""}
+            ended = {"status": outcome.status, "report": outcome.report, "problem": problem, "body": GONE}
             update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "running")
             return connection.execute(update.values(**ended, ended_s=now(connection))).rowcount == 1
 
@@ -182,7 +181,7 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Map
         "status": sa.case((ended, "cancelled"), else_="queued"),
         "ended_s": sa.case((ended, now(connection))),
         "progress": sa.case((ended, JOBS.c.progress)),
-        "body": sa.case((ended, b""), else_=JOBS.c.body),
+        "body": sa.case((ended, sa.literal(GONE, sa.LargeBinary)), else_=JOBS.c.body),
         "server": None,
         "enqueued_s": None,
         "token": JOBS.c.token + 1,

@@ -28,6 +28,8 @@ from tiger.api.workers import Workers
 
 THREADS = 8
 LOOK_S, COUNT_S, STOP_S, HUNG_S = 0.5, 2.0, 5.0, 20.0
+# As many may look at their jobs that often; with more, everybody looks less often, as one processor has its limits.
+LOOKING = 100
 LOG = structlog.get_logger()
 
 
@@ -37,6 +39,7 @@ class DurableJobs:
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
         self._changes: dict[str, set[asyncio.Event]] = {}
+        self._watching = 0
         self._beating: asyncio.Future[bool] | None = None
 
     async def start(self) -> None:
@@ -116,6 +119,7 @@ class DurableJobs:
         """Yield the job now, whenever it changes, and at last when it has ended; nothing for an unknown one."""
         event, before = asyncio.Event(), None
         self._changes.setdefault(job_id, set()).add(event)
+        self._watching += 1
         try:
             while True:
                 event.clear()
@@ -127,8 +131,9 @@ class DurableJobs:
                 before = job
                 # Another server may be the one that works on it.
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(event.wait(), LOOK_S)
+                    await asyncio.wait_for(event.wait(), LOOK_S * max(1.0, self._watching / LOOKING))
         finally:
+            self._watching -= 1
             self._changes[job_id].discard(event)
             if not self._changes[job_id]:
                 del self._changes[job_id]

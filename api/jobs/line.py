@@ -10,31 +10,16 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Protocol
 
 from tiger.deadline import ENDING
 from tiger.progress import Progress
 
 EVERY_S = 0.5
-HEAD = struct.Struct(">cI")
-PROGRESS, REPORT, END = b"p", b"r", b"e"
-# Set in a worker whose solve has to come to an end now, with what it has.
+HEAD = struct.Struct(">I")
+END = b"e"
 
-
-class Tell(Protocol):
-    """What a solve may say while it runs; `ending` tells it to come to an end."""
-
-    def progress(self, progress: Progress) -> None:
-        """Say how far the solve has come; more than about twice a second is dropped."""
-
-    def report(self, report: bytes) -> None:
-        """Hand over the best answer so far, strict JSON; more than about twice a second is dropped."""
-
-    def ending(self) -> bool:
-        """Tell whether the solve has to come to an end."""
-
-
-Solve = Callable[[str, bytes, Tell], bytes]
+# What solves, told how to say how far it has come; tiger.deadline.ENDING tells it to come to an end.
+Solve = Callable[[str, bytes, Callable[[Progress], None]], bytes]
 
 
 @dataclass(slots=True)
@@ -43,7 +28,6 @@ class Call:
 
     ticket: str
     progress: Progress | None = None
-    report: bytes | None = None
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     writer: asyncio.StreamWriter | None = None
 
@@ -87,36 +71,25 @@ class Exchange:
                 call.writer = writer
                 call.begun.set()
                 while True:
-                    kind, size = HEAD.unpack(await reader.readexactly(HEAD.size))
-                    _hear(call, kind, await reader.readexactly(size))
+                    (size,) = HEAD.unpack(await reader.readexactly(HEAD.size))
+                    call.progress = Progress(**json.loads(await reader.readexactly(size)))
         writer.close()
 
 
 class Line:
-    """The worker's end of a line: a Tell."""
+    """The worker's end of a line."""
 
     def __init__(self, server: socket.socket) -> None:
         self._server = server
-        self._said_s = {PROGRESS: -EVERY_S, REPORT: -EVERY_S}
+        self._said_s = -EVERY_S
 
     def progress(self, progress: Progress) -> None:
-        """Say how far the solve has come."""
-        self._say(PROGRESS, json.dumps(asdict(progress)).encode())
-
-    def report(self, report: bytes) -> None:
-        """Hand over the best answer so far."""
-        self._say(REPORT, report)
-
-    def ending(self) -> bool:
-        """Tell whether the solve has to come to an end."""
-        return ENDING.is_set()
-
-    def _say(self, kind: bytes, what: bytes) -> None:
-        """Send a message, unless one of its kind went a moment ago."""
-        if time.monotonic() - self._said_s[kind] >= EVERY_S:
-            self._said_s[kind] = time.monotonic()
+        """Say how far the solve has come; more than about twice a second is dropped."""
+        if time.monotonic() - self._said_s >= EVERY_S:
+            self._said_s = time.monotonic()
+            what = json.dumps(asdict(progress)).encode()
             with suppress(OSError):
-                self._server.sendall(HEAD.pack(kind, len(what)) + what)
+                self._server.sendall(HEAD.pack(len(what)) + what)
 
 
 def solved(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> bytes:
@@ -128,7 +101,7 @@ def solved(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> b
         listener = threading.Thread(target=_listen, args=(server,), daemon=True)
         listener.start()
         try:
-            return solve(kind, body, Line(server))
+            return solve(kind, body, Line(server).progress)
         finally:
             with suppress(OSError):
                 server.shutdown(socket.SHUT_RDWR)
@@ -141,11 +114,3 @@ def _listen(server: socket.socket) -> None:
     with suppress(OSError):
         if server.recv(1) == END:
             ENDING.set()
-
-
-def _hear(call: Call, kind: bytes, what: bytes) -> None:
-    """Keep what a worker says."""
-    if kind == REPORT:
-        call.report = what
-    elif kind == PROGRESS:
-        call.progress = Progress(**json.loads(what))

@@ -23,6 +23,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ("ALTER TABLE tiger_jobs ADD COLUMN request_id TEXT",),
 )
 
+# The body of a job that has ended. Nobody needs it again, as its hash tells requests with one key apart, and the bodies
+# of a few hundred requests would else fill the disk until jobs are deleted.
+GONE = b""
+
 # Columns as they are now, after the last step.
 JOBS = sa.table(
     "tiger_jobs",

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection, Row
 
 from tiger.api.jobs.database import Database, now
 from tiger.api.jobs.job import CURSOR, ENDED, FullError, Job, KeyReusedError, Work
-from tiger.api.jobs.migrations import JOBS
+from tiger.api.jobs.migrations import GONE, JOBS
 from tiger.errors import InputError
 
 ID = re.compile(r"[0-9a-f]{32}\Z")
@@ -69,7 +69,7 @@ class Store:
             ended = {
                 "status": sa.case((waits, "cancelled"), else_=JOBS.c.status),
                 "ended_s": sa.case((waits, now(connection))),
-                "body": sa.case((waits, b""), else_=JOBS.c.body),
+                "body": sa.case((waits, sa.literal(GONE, sa.LargeBinary)), else_=JOBS.c.body),
                 "cancelled": 1,
             }
             connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended))
@@ -78,8 +78,7 @@ class Store:
     def waiting(self) -> int:
         """Count the jobs of all owners that wait."""
         with self.database.begun() as connection:
-            query = sa.select(sa.func.count()).select_from(JOBS).where(JOBS.c.status == "queued")
-            return int(connection.execute(query).scalar_one())
+            return _queued(connection)
 
     def expired(self, keep_s: float, limit: int) -> list[tuple[str, int]]:
         """Return jobs, and the last token of each, that ended so long ago."""
@@ -91,11 +90,6 @@ class Store:
         """Forget ended jobs."""
         with self.database.begun() as connection:
             connection.execute(sa.delete(JOBS).where(JOBS.c.id.in_(ids), JOBS.c.status.in_(ENDED)))
-
-    def queued(self) -> int:
-        """Count the jobs that wait."""
-        with self.database.begun() as connection:
-            return _queued(connection)
 
     def _inserted(self, connection: Connection, work: Work, digest: str) -> Job:
         """Add a row, unless too many wait."""
@@ -124,7 +118,7 @@ def _known(connection: Connection, work: Work, digest: str) -> Job | None:
 def _queued(connection: Connection) -> int:
     """Count the jobs that wait."""
     query = sa.select(sa.func.count()).select_from(JOBS).where(JOBS.c.status == "queued")
-    return connection.execute(query).scalar_one()
+    return int(connection.execute(query).scalar_one())
 
 
 def _of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:

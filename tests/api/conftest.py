@@ -15,9 +15,9 @@ import httpx
 import pytest
 import structlog
 
+from tests.api.memory import in_memory
 from tiger.api import log, workers
 from tiger.api.app import create_app
-from tiger.api.keepers import in_memory
 from tiger.api.settings import Settings
 from tiger.deadline import ENDING
 

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from tests.api.memory import MemoryJobs
 from tiger.api.jobs.job import Job, Jobs, Work
 from tiger.api.limits import Limits
-from tiger.api.memory import MemoryJobs
 from tiger.api.workers import Workers
 
 LIMITS = Limits(max_tasks=8, max_time_s=5.0)

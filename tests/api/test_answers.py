@@ -7,10 +7,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from tests.api.memory import in_memory
 from tiger.api.app import create_app
 from tiger.api.hosts import Local
 from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
-from tiger.api.keepers import in_memory
 from tiger.api.keys import parse
 from tiger.api.settings import Settings
 
@@ -88,7 +88,7 @@ def test_what_fails_further_in_is_documented(error: Exception, status: int, monk
 
     app = service()
     for name in ("submit", "get", "page"):
-        monkeypatch.setattr(f"tiger.api.memory.MemoryJobs.{name}", fail)
+        monkeypatch.setattr(f"tests.api.memory.MemoryJobs.{name}", fail)
     client = TestClient(app, headers={"Prefer": "respond-async"})
     assert client.post("/assign", json=SMALL).status_code == status
     for method, path, documented in operations(app):

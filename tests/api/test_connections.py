@@ -1,5 +1,7 @@
 """Connections that state no request."""
 
+import asyncio
+import resource
 import socket
 import threading
 import time
@@ -16,17 +18,27 @@ from tiger.api.connections import Connection
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
+LARGE = 32 << 20
+
+
 async def _app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer everything with nothing."""
-    await send({"type": "http.response.start", "status": 204, "headers": []})
-    await send({"type": "http.response.body"})
+    """Answer with nothing, after a second where it is said to be slow, and with much where it is said to be large."""
+    size = LARGE if scope["path"] == "/large" else 0
+    await asyncio.sleep(scope["path"] == "/slow")
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % size)]})
+    await send({"type": "http.response.body", "body": bytes(size)})
 
 
 @pytest.fixture
-def stranger(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+def server() -> uvicorn.Server:
+    """Return a server."""
+    return uvicorn.Server(uvicorn.Config(_app, http=Connection, lifespan="off", log_config=None))
+
+
+@pytest.fixture
+def stranger(server: uvicorn.Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
     """Return a connection to a server that wants a request within 0.3 s."""
     monkeypatch.setattr(connections, "STATED_S", 0.3)
-    server = uvicorn.Server(uvicorn.Config(_app, http=Connection, lifespan="off", log_config=None))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
@@ -50,6 +62,61 @@ def test_a_connection_may_ask_again(stranger: socket.socket) -> None:
     """The time begins anew with every answer."""
     for _ in range(4):
         stranger.sendall(REQUEST)
-        assert stranger.recv(1000).startswith(b"HTTP/1.1 204")
+        assert stranger.recv(1000).startswith(b"HTTP/1.1 200")
         time.sleep(0.2)
     assert stranger.recv(1000) == b""
+
+
+def test_bug_requests_sent_together_are_answered(stranger: socket.socket) -> None:
+    """The second one was there before the first was answered, and may take its time."""
+    stranger.sendall(REQUEST + REQUEST.replace(b"/ ", b"/slow ", 1))
+    with stranger.makefile("rb") as answers:
+        assert answers.read().count(b"HTTP/1.1 200") == 2
+
+
+def test_an_answer_that_nobody_takes_is_not_held(stranger: socket.socket, server: uvicorn.Server) -> None:
+    """Nor is its connection."""
+    stranger.sendall(REQUEST.replace(b"/ ", b"/large ", 1).replace(b"Host", b"Connection: close\r\nHost"))
+    stranger.recv(1)
+    until_s = time.monotonic() + 10
+    while server.server_state.connections and time.monotonic() < until_s:
+        time.sleep(0.05)
+    assert not server.server_state.connections
+
+
+def test_an_answer_that_is_taken_slowly_is_sent(stranger: socket.socket) -> None:
+    """Time begins anew as long as something is taken."""
+    stranger.sendall(REQUEST.replace(b"/ ", b"/large ", 1).replace(b"Host", b"Connection: close\r\nHost"))
+    taken = 0
+    while piece := stranger.recv(LARGE // 16, socket.MSG_WAITALL):
+        taken += len(piece)
+        time.sleep(0.06)
+    assert taken > LARGE
+
+
+def test_bug_there_are_no_more_connections_than_there_is_room_for(
+    stranger: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One too many is closed at once, and the others are answered."""
+    stranger.sendall(REQUEST)
+    assert stranger.recv(1000).startswith(b"HTTP/1.1 200")
+    monkeypatch.setattr(connections, "room", lambda: 1)
+    with socket.create_connection(stranger.getpeername(), timeout=10) as other, suppress(ConnectionError):
+        assert other.recv(1) == b""
+    stranger.sendall(REQUEST)
+    assert stranger.recv(1000).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    ("limits", "made"), [((1024, 9999), (4096, 9999)), ((256, 1024), (1024, 1024)), ((9, -1), (4096, -1))]
+)
+def test_room_is_made_where_it_may_be(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], made: tuple[int, int]
+) -> None:
+    """A user may have as many files as the hard limit says; a quarter is left for the database and the workers."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    set_to: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda _, found: set_to.append(found))
+    connections.make_room()
+    assert set_to == [made]
+    assert connections.room() == limits[0] * 3 // 4

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.api.desk import Desk, job, kept, settle, work
+from tests.api.memory import MemoryJobs
 from tiger.api import events as stream
 from tiger.api.events import HEARTBEAT, Streams, _Stream
 from tiger.api.jobs.job import Job, StoreGoneError
-from tiger.api.memory import MemoryJobs
 from tiger.api.problems import RefusedError
 
 

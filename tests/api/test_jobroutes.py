@@ -9,9 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.api.desk import Clerk
+from tests.api.memory import in_memory
 from tiger.api.app import create_app
 from tiger.api.jobbody import JobBody
-from tiger.api.keepers import in_memory
 from tiger.api.settings import Settings
 
 TASKS = {"tasks": {"nodes": [{"id": "a"}], "edges": []}, "topology": "grid:2"}

@@ -1,5 +1,7 @@
 """The Prefer header: what is read from it, and what is said of it."""
 
+import time
+
 import pytest
 
 from tiger.api.prefer import DEFAULT_WAIT_S, Preference, applied, preference
@@ -39,10 +41,23 @@ def test_what_is_malformed_is_ignored(text: str) -> None:
     assert preference([text], 60.0) == Preference()
 
 
-@pytest.mark.parametrize("text", ['a="' * 20_000, "a" * 60_000, "a;" * 30_000, "a , " * 20_000, '"\\' * 30_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('a="' * 20_000, "a" * 60_000, "a;" * 30_000, "a , " * 20_000, '"\\' * 30_000),
+        *("a" + " " * 60_000 + "x", "a=" + " " * 60_000 + '"', " " * 60_000 + '"', 'a;"\\",' * 10_000),
+    ],
+)
 def test_no_header_takes_long(text: str) -> None:
-    """Reading is linear in the text, which a test that hangs would show."""
+    """The server does nothing else meanwhile."""
+    began_s = time.process_time()
     assert preference([text], 60.0) == Preference()
+    assert time.process_time() - began_s < 0.1
+
+
+def test_no_wait_is_longer_than_the_service_allows() -> None:
+    """Neither one that is asked for nor the one of who asks for none."""
+    assert preference([], 2.0).patience_s == preference(["wait=9"], 2.0).patience_s == 2.0
 
 
 @pytest.mark.parametrize(

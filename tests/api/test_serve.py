@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from tiger.api.examples import STENCIL_ON_TORUS
 from tiger.api.jobs import migrations
 from tiger.api.jobs.database import Database
 from tiger.api.keys import parse
-from tiger.api.serve import _listen, _own, serve
+from tiger.api.serve import _listen, _own, _Server, serve
 from tiger.api.settings import Settings
 from tiger.errors import InputError
 
@@ -84,6 +84,17 @@ def visit(port: int, path: str, **request: Any) -> tuple[threading.Thread, list[
     return visitor, answers
 
 
+def after(call: Callable[[], None]) -> Callable[..., Any]:
+    """Return a server's start, after which a call is made from a thread."""
+    start = _Server.startup
+
+    async def startup(server: _Server, sockets: list[socket.socket] | None = None) -> None:
+        await start(server, sockets)
+        threading.Thread(target=call).start()
+
+    return startup
+
+
 def children(process: int) -> list[int]:
     """Return the ids of the processes that a process has started."""
     return [
@@ -144,6 +155,21 @@ def test_serve_prints_its_url_and_returns_on_sigterm(port: int, capsys: pytest.C
     visitor.join()
     assert [answer.status_code for answer in answers] == [200]
     assert capsys.readouterr().out == f"TIGER is listening on http://127.0.0.1:{port}\n"
+
+
+def test_bug_a_connection_that_says_nothing_is_closed(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server has connections state what they are for."""
+    monkeypatch.setattr("tiger.api.connections.STATED_S", 0.2)
+    told: list[bytes] = []
+
+    def say_nothing() -> None:
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            told.append(connection.recv(1))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("tiger.api.serve._Server.startup", after(say_nothing))
+    serve("127.0.0.1", port)
+    assert told == [b""]
 
 
 def test_a_solve_cut_off_by_sigterm_is_answered(port: int, endless: dict[str, Any]) -> None:

@@ -13,15 +13,15 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
 from tests.api.desk import LIMITS, Clerk, Desk, kept, settle
+from tests.api.memory import MemoryJobs, in_memory
 from tiger.api.app import create_app
 from tiger.api.doors import ASSIGN, DOORS, Solve
 from tiger.api.examples import TWO_SPEEDS
 from tiger.api.inline import Inline
 from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError, Work
-from tiger.api.keepers import in_memory
-from tiger.api.memory import MemoryJobs
 from tiger.api.settings import Settings
 from tiger.api.solving import Bounds, Solving
+from tiger.api.workers import SolverLostError
 from tiger.errors import InputError
 from tiger.progress import Progress
 
@@ -172,6 +172,13 @@ def test_a_client_that_leaves_ends_its_job(loop: asyncio.Runner, key: str | None
     loop.run(scenario())
 
 
+def test_bug_a_job_whose_worker_was_lost_says_when_to_ask_again(client: TestClient, clerk: Clerk) -> None:
+    """As every other 503 does."""
+    clerk.says = SolverLostError("gone")
+    answer = ask(client, Idempotency_Key="lost")
+    assert (answer.status_code, "retry-after" in answer.headers) == (503, True)
+
+
 def test_solves_and_cancels_are_counted(client: TestClient, clerk: Clerk) -> None:
     """Among the figures for those who run the service."""
     ask(client)
@@ -193,18 +200,7 @@ def test_networks_are_jobs_too(client: TestClient) -> None:
 def test_a_job_says_how_far_it_is(line: dict[str, Any]) -> None:
     """Stages are told as they begin, in the worker that does the job."""
     told: list[Progress] = []
-
-    class Listener:
-        def progress(self, progress: Progress) -> None:
-            told.append(progress)
-
-        def report(self, report: bytes) -> None:
-            raise AssertionError
-
-        def ending(self) -> bool:
-            return False
-
-    report = Solve(LIMITS)("assign", json.dumps({"tasks": line, "topology": "grid:3"}).encode(), Listener())
+    report = Solve(LIMITS)("assign", json.dumps({"tasks": line, "topology": "grid:3"}).encode(), told.append)
     assert json.loads(report)["cost"] == 3
     assert told
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Outcome, Turn
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import Work
+from tiger.api.jobs.job import KeyReusedError, Work
 from tiger.api.jobs.migrations import JOBS
 from tiger.api.jobs.store import Store
 
@@ -139,19 +139,24 @@ def test_old_jobs_are_forgotten(ann: Claims, turn: Turn, store: Store) -> None:
     assert store.get(turn.job_id, "") is None
 
 
+@pytest.mark.parametrize("end", ["done", "cancelled", "cancelled while its server died"])
+def test_the_body_of_an_ended_job_is_not_kept(ann: Claims, bob: Claims, store: Store, end: str) -> None:
+    """It would fill the disk until the job is deleted; its key still stands for it alone."""
+    kept, other = (Work(kind="place", body=body, key=end) for body in (b"1", b"2"))
+    turn = Turn(store.insert(kept)[0].id, 0)
+    if end != "cancelled":
+        ann.claim(turn)
+    store.cancel(turn.job_id, "") if end != "done" else ann.finish(turn, DONE)
+    ann.leave()
+    bob.release_dead(30)
+    with store.database.begun() as connection:
+        row = connection.execute(sa.select(JOBS.c.body, JOBS.c.status).where(JOBS.c.id == turn.job_id)).one()
+    assert (bytes(row.body), row.status) == (b"", end.split()[0])
+    assert store.insert(kept)[0].id == turn.job_id
+    with pytest.raises(KeyReusedError):
+        store.insert(other)
+
+
 def test_tables_are_made_once(database: Database) -> None:
     """A second start finds them as they are."""
     database.prepare()
-
-
-def test_a_request_is_kept_as_long_as_it_is_needed(database: Database, store: Store, ann: Claims, turn: Turn) -> None:
-    """What has ended takes no more room than its report."""
-
-    def body() -> bytes:
-        with database.begun() as connection:
-            return bytes(connection.execute(sa.select(JOBS.c.body).where(JOBS.c.id == turn.job_id)).scalar_one())
-
-    ann.claim(turn)
-    assert body()
-    ann.finish(turn, DONE)
-    assert body() == b""

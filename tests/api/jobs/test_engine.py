@@ -8,9 +8,12 @@ from collections.abc import Mapping
 
 import pytest
 
+from tiger.api.jobs import engine
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import FullError, Job, KeyReusedError, Work
+from tiger.api.jobs.store import Store
+from tiger.api.waiting import ended
 from tiger.errors import InputError
 
 
@@ -78,10 +81,10 @@ def test_a_cancelled_solve_that_listens_hands_over_what_it_has(loop: Runner, job
 
 
 def test_a_cancelled_solve_that_does_not_listen_is_killed(loop: Runner, jobs: DurableJobs) -> None:
-    """The best that it told of is kept."""
-    job = loop.run(jobs.cancel(loop.run(begun(jobs, work(sleep=30, best=1))).id, ""))
+    """There is nothing of it to keep."""
+    job = loop.run(jobs.cancel(loop.run(begun(jobs, work(sleep=30))).id, ""))
     assert job is not None
-    assert (job.status, job.report) == ("cancelled", b'{"best": true}')
+    assert (job.status, job.report) == ("cancelled", None)
 
 
 def test_a_job_that_waits_is_cancelled_at_once(loop: Runner, jobs: DurableJobs) -> None:
@@ -96,6 +99,31 @@ def test_a_job_that_waits_is_cancelled_at_once(loop: Runner, jobs: DurableJobs) 
     assert [job.status for job in cancelled if job] == ["cancelled"] * 3
     assert cancelled[0] is not None
     assert cancelled[0].started_s is None
+
+
+def test_the_many_who_wait_look_less_often(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together they ask the database as often as a few would, whoever works on their job."""
+    looks: list[str] = []
+    get = Store.get
+
+    def look(store: Store, job_id: str, owner: str) -> Job | None:
+        looks.append(job_id)
+        return get(store, job_id, owner)
+
+    monkeypatch.setattr(Store, "get", look)
+    monkeypatch.setattr(engine, "LOOK_S", 0.05)
+    monkeypatch.setattr(engine, "LOOKING", 1)
+
+    async def story() -> None:
+        hold = [await begun(jobs, work(sleep=30, polite=1)) for _ in range(2)]
+        waits = await jobs.submit(work())
+        looks.clear()
+        await asyncio.gather(*(ended(jobs, waits, 1.5) for _ in range(20)))
+        for job in (waits, *hold):
+            await jobs.cancel(job.id, "")
+
+    loop.run(story())
+    assert 40 <= looks.count(looks[0]) <= 120
 
 
 def test_an_ended_job_stays_as_it_is_when_cancelled(loop: Runner, jobs: DurableJobs) -> None:

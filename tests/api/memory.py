@@ -1,4 +1,4 @@
-"""Jobs that last as long as the process: the dumb sibling of the durable ones, for tests and trials."""
+"""Jobs that last as long as the process: the dumb sibling of the durable ones."""
 
 import asyncio
 import itertools
@@ -9,13 +9,19 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
 from tiger.api.doors import DOORS
-from tiger.api.jobs.job import FullError, Job, KeyReusedError, Work
-from tiger.api.limits import Limits
+from tiger.api.jobs.job import FullError, Job, Jobs, KeyReusedError, Work
+from tiger.api.limits import Limits, of
 from tiger.api.problems import problem_of
+from tiger.api.settings import Settings
 from tiger.api.workers import Workers
 
 GRACE_S = 10.0
 MAX_OPEN = 1000
+
+
+def in_memory(settings: Settings, workers: Workers) -> Jobs:
+    """Keep the jobs of a service until it ends."""
+    return MemoryJobs(workers, of(settings), settings.max_jobs)
 
 
 class MemoryJobs:
