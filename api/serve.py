@@ -1,6 +1,7 @@
 """The server process behind `tiger serve`."""
 
 import contextlib
+import errno
 import ipaddress
 import os
 import signal
@@ -89,5 +90,7 @@ def _listen(host: str, port: int, settings: Settings) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise InputError("host", f"expected an address of this machine, got {host!r}") from None
         raise InputError("port", f"expected a free port on {host}, got {port} ({error.strerror})") from None
     return listener
