@@ -39,6 +39,7 @@ WANTED = {
     "finite_number": "expected a finite number",
     "int_parsing": "expected a whole number",
     "float_parsing": "expected a number",
+    "string_pattern_mismatch": "expected the cursor of a page, as `next` of the one before has it",
 }
 UNTOLD: Mapping[int, str] = {
     404: "expected a path of this service, as /docs lists them, got another one",

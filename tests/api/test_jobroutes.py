@@ -50,6 +50,12 @@ def test_a_job_is_shown(client: TestClient) -> None:
     assert job.created_s == pytest.approx(time.time(), abs=60)
 
 
+def test_bug_a_cursor_that_is_none_is_called_so(client: TestClient) -> None:
+    """The answer was a regular expression."""
+    detail = client.get("/jobs", params={"after": "xx"}).json()["detail"]
+    assert detail == '#/after: expected the cursor of a page, as `next` of the one before has it, got "xx"'
+
+
 def test_bug_a_done_job_is_done_as_a_whole() -> None:
     """What was heard of it last is from before its end, or from before its beginning."""
     heard = {"stage": "dense", "cost": 3.0, "fraction": 0.2}
