@@ -16,8 +16,10 @@ ENV PATH=/opt/tiger/bin:$PATH \
     NUMBA_CACHE_DIR=/home/tiger/.cache/numba
 USER tiger
 WORKDIR /home/tiger
-RUN tiger warm
+# A volume takes over the owner of the folder that it is mounted on.
+RUN tiger warm && mkdir -m 700 -p .local/share/tiger
+VOLUME /home/tiger/.local/share/tiger
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
-    CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
+    CMD ["env", "no_proxy=127.0.0.1", "python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
 CMD ["tiger", "serve", "--host", "0.0.0.0", "--port", "8000"]

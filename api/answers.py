@@ -17,7 +17,7 @@ REFUSED = {
     408: "The body did not come in time.",
     409: "The job was cancelled while this request waited for it.",
     413: "The body is too large.",
-    415: "The content type is not application/json.",
+    415: "The content type is not application/json, or the body is compressed.",
     421: "The service has no keys, and was asked by another name than this machine's own.",
     422: "A field or a parameter is missing, unknown or cannot be used; `errors` points at it.",
     429: "Too many requests, jobs or streams are under way.",

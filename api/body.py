@@ -26,6 +26,7 @@ class Bodies:
     async def read(self, request: Request) -> AsyncIterator[bytes]:
         """Lend the body of a JSON request; raise RefusedError (415, 413, 408, 429) as soon as that is clear."""
         _check_type(request.headers.get("content-type", ""))
+        _check_coding(request.headers.get("content-encoding", ""))
         declared = request.headers.get("content-length", "0")
         if declared.isdecimal() and int(declared[:20]) > self.limit:
             raise self._too_large()
@@ -63,6 +64,13 @@ def _check_type(kind: str) -> None:
         found = f"got {excerpt(kind)}" if kind else "got none"
         detail = f"expected the content type application/json, {found}"
         raise RefusedError(Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail))
+
+
+def _check_coding(coding: str) -> None:
+    """Raise RefusedError (415) for a body that is compressed, as no bound on its size would be one."""
+    if coding.strip().lower() not in ("", "identity"):
+        detail = f"expected a body without Content-Encoding, got {excerpt(coding)}"
+        raise RefusedError(Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail, headers={"Accept-Encoding": "identity"}))
 
 
 def _unread(status: HTTPStatus, detail: str) -> RefusedError:

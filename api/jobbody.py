@@ -18,7 +18,7 @@ class ProgressBody(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     stage: str | None = None
-    cost: float | None = Field(default=None, description="The best so far.")
+    cost: float | None = Field(default=None, description="The best so far; once a job has ended, its report counts.")
     bound: float | None = Field(default=None, description="No answer can cost less.")
     fraction: float | None = Field(default=None, description="How much of the work is done, from 0 to 1.")
 
@@ -78,7 +78,8 @@ def location(job: Job) -> str:
 
 
 def summary(job: Job) -> dict[str, object]:
-    """Return a job without its report."""
+    """Return a job without its report; the last that was heard of one that is done came before its end."""
+    done = job.status == "done"
     return {
         "id": job.id,
         "kind": job.kind,
@@ -86,7 +87,7 @@ def summary(job: Job) -> dict[str, object]:
         "created_s": job.created_s,
         "started_s": job.started_s,
         "ended_s": job.ended_s,
-        "progress": None if job.progress is None else dict(job.progress),
+        "progress": None if job.progress is None else dict(job.progress) | ({"fraction": 1.0} if done else {}),
         "problem": None if job.problem is None else dict(job.problem),
     }
 

@@ -39,6 +39,11 @@ WANTED = {
     "finite_number": "expected a finite number",
     "int_parsing": "expected a whole number",
     "float_parsing": "expected a number",
+    "string_pattern_mismatch": "expected the cursor of a page, as `next` of the one before has it",
+}
+UNTOLD: Mapping[int, str] = {
+    404: "expected a path of this service, as /docs lists them, got another one",
+    405: "expected a method that this path knows, as Allow lists them, got another one",
 }
 KINDS = {dict: "an object", list: "an array", type(None): "null", bool: "a boolean"}
 
@@ -124,7 +129,9 @@ def problem_of(error: Exception) -> Problem:
             path = "" if error.field == "body" else error.field
             return _about_fields(status, (FieldError(_pointer(path), _short(error.reason)),))
         case HTTPException():
-            return Problem(error.status_code, _short(error.detail), headers=error.headers or {})
+            told = _short(error.detail)
+            said = UNTOLD.get(error.status_code, told) if told == _title(error.status_code) else told
+            return Problem(error.status_code, said, headers=error.headers or {})
         case RequestValidationError():
             found = [_outside(detail) for detail in error.errors()]
             return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, found)))

@@ -1,6 +1,7 @@
 """The server process behind `tiger serve`."""
 
 import contextlib
+import errno
 import gc
 import ipaddress
 import os
@@ -13,7 +14,6 @@ from pathlib import Path
 import uvicorn
 
 from tiger.api import log, workers
-from tiger.api.connections import Connection
 from tiger.api.hosts import Local
 from tiger.api.settings import Settings, load
 from tiger.errors import InputError
@@ -96,5 +96,7 @@ def _listen(host: str, port: int, settings: Settings) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise InputError("host", f"expected an address of this machine, got {host!r}") from None
         raise InputError("port", f"expected a free port on {host}, got {port} ({error.strerror})") from None
     return listener

@@ -1,5 +1,6 @@
 """What an operator sets through the environment."""
 
+import ipaddress
 import os
 import re
 from collections.abc import Mapping
@@ -117,6 +118,17 @@ class Settings(BaseSettings):
         """Refuse what is not a number of requests in a time."""
         if value is not None:
             rates.parse(value)
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse names, which nothing would match, and `*`, by which anyone could state any address."""
+        for proxy in value:
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError:
+                raise ValueError(f"expected addresses or networks such as 10.0.0.0/8, got {proxy!r}") from None
         return value
 
     @field_validator("cors_origins")

@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import forkserver
@@ -47,7 +48,7 @@ class Workers:
         self.count, self.memory_bytes, self.nice = count, memory_bytes, nice
         self.told: Callable[[object], None] = lambda _: None
         self._pool: ProcessPool | None = None
-        self._opening = threading.Lock()
+        self._opening: Future[ProcessPool] | None = None
 
     @property
     def active(self) -> bool:
@@ -75,7 +76,7 @@ class Workers:
         try:
             pool = self._pool
             if pool is None or not self.active:
-                pool = await asyncio.to_thread(self._opened)
+                pool = await self._opened()
             task: ProcessFuture[Found] = pool.schedule(_contained, args=(function, *args), timeout=timeout_s)
             return await asyncio.wrap_future(task)
         except TimeoutError:
@@ -95,18 +96,33 @@ class Workers:
             self._pool.stop()  # type: ignore[no-untyped-call]
             await asyncio.to_thread(self._pool.join)
 
-    def _opened(self) -> ProcessPool:
-        """Return the processes, new ones if there are none or the pool broke, as it does when one dies at rest."""
-        with self._opening:
-            pool = self._pool
-            if pool is None or not self.active:
-                if pool is not None:
-                    pool.join()
-                prepare()
-                context, terms = multiprocessing.get_context("forkserver"), (self.memory_bytes, self.nice)
-                self._pool = pool = ProcessPool(self.count, initializer=_tie, initargs=terms, context=context)
-                pool.schedule(bool)
-            return pool
+    async def _opened(self) -> ProcessPool:
+        """Return the processes, new ones if there are none or the pool broke, as it does when one dies at rest.
+
+        All who wait for them wait for one thread, which is not one that others take turns in or that has to end before
+        the server does: where kernels are still to be compiled, they are there after minutes.
+        """
+        opening = self._opening
+        if opening is None or opening.done():
+            self._opening = opening = Future()
+            threading.Thread(target=self._open, args=(opening,), name="tiger-workers", daemon=True).start()
+        # Who leaves is not to take it from the others.
+        return await asyncio.shield(asyncio.wrap_future(opening))
+
+    def _open(self, opening: "Future[ProcessPool]") -> None:
+        """Start processes."""
+        try:
+            if self._pool is not None:
+                self._pool.join()
+            prepare()
+            context, terms = multiprocessing.get_context("forkserver"), (self.memory_bytes, self.nice)
+            pool = ProcessPool(self.count, initializer=_tie, initargs=terms, context=context)
+            pool.schedule(bool)
+            # Not before it has started, which whoever asks it whether it is active would wait for.
+            self._pool = pool
+            opening.set_result(pool)
+        except Exception as error:  # noqa: BLE001 (those who wait are to see it)
+            opening.set_exception(error)
 
 
 def prepare() -> None:

@@ -56,6 +56,16 @@ def test_the_settings_are_known_and_good(monkeypatch) -> None:
     assert (len(found.api_keys), found.executor) == (1, "dask://scheduler:8786")
 
 
+def test_bug_the_jobs_of_a_container_outlive_it(monkeypatch) -> None:
+    """Its user has made the folder that they are in, as a volume mounted where there is none is root's."""
+    monkeypatch.setenv("HOME", "/home/tiger")
+    for name in ("XDG_DATA_HOME", "TIGER_DATA_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    folder = load().data_dir
+    _, _, own = DOCKERFILE.partition("USER tiger\nWORKDIR /home/tiger\n")
+    assert f"mkdir -m 700 -p {folder.relative_to('/home/tiger')}\nVOLUME {folder}\n" in own
+
+
 @pytest.mark.parametrize("missing", SET)
 def test_keys_and_password_are_required(missing: str) -> None:
     """It is said what they are, and how to make them."""

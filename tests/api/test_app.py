@@ -155,9 +155,10 @@ def test_too_many_tasks_are_refused_before_they_are_read(refused: Post) -> None:
     [("GET", "/nowhere", 404), ("GET", "/assign", 405), ("POST", "/solvers", 405), ("POST", "/assign/", 404)],
 )
 def test_a_wrong_route_or_method_is_a_problem(refusing: TestClient, method: str, path: str, status: int) -> None:
-    """These, too, are problem documents."""
+    """These, too, are problem documents, which say what is expected."""
     answer = refusing.request(method, path)
     assert (answer.status_code, answer.json()["status"]) == (status, status)
+    assert answer.json()["detail"].startswith("expected a ")
     assert answer.headers["content-type"] == "application/problem+json"
 
 

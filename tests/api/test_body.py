@@ -23,6 +23,14 @@ def test_another_content_type_is_415(refused: Post, kind: str) -> None:
     assert "application/json" in answer.json()["detail"]
 
 
+def test_bug_a_compressed_body_is_415(refusing: TestClient) -> None:
+    """It was taken for text in another encoding."""
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = refusing.post("/assign", content=b"\x1f\x8b", headers=headers)
+    assert (answer.status_code, answer.headers["accept-encoding"]) == (415, "identity")
+    assert answer.json()["detail"] == 'expected a body without Content-Encoding, got "gzip"'
+
+
 @pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8"])
 def test_json_is_read_whatever_its_parameters(refused: Post, kind: str) -> None:
     """The type alone counts, without regard to case."""

@@ -8,10 +8,10 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.api.desk import Clerk
+from tests.api.desk import Clerk, job
 from tests.api.memory import in_memory
 from tiger.api.app import create_app
-from tiger.api.jobbody import JobBody
+from tiger.api.jobbody import JobBody, summary
 from tiger.api.settings import Settings
 
 TASKS = {"tasks": {"nodes": [{"id": "a"}], "edges": []}, "topology": "grid:2"}
@@ -48,6 +48,20 @@ def test_a_job_is_shown(client: TestClient) -> None:
     assert (answer.status_code, answer.headers["retry-after"]) == (200, "1")
     assert (job.kind, job.ended_s, job.report, job.problem) == ("assign", None, None, None)
     assert job.created_s == pytest.approx(time.time(), abs=60)
+
+
+def test_bug_a_cursor_that_is_none_is_called_so(client: TestClient) -> None:
+    """The answer was a regular expression."""
+    detail = client.get("/jobs", params={"after": "xx"}).json()["detail"]
+    assert detail == '#/after: expected the cursor of a page, as `next` of the one before has it, got "xx"'
+
+
+def test_bug_a_done_job_is_done_as_a_whole() -> None:
+    """What was heard of it last is from before its end, or from before its beginning."""
+    heard = {"stage": "dense", "cost": 3.0, "fraction": 0.2}
+    assert summary(job(status="done", progress=heard))["progress"] == heard | {"fraction": 1.0}
+    assert summary(job(status="cancelled", progress=heard))["progress"] == heard
+    assert summary(job(status="done"))["progress"] is None
 
 
 def test_an_ended_job_has_its_report(client: TestClient, clerk: Clerk) -> None:

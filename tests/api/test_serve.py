@@ -203,6 +203,12 @@ def test_a_taken_port_is_bad_input() -> None:
             serve("127.0.0.1", port)
 
 
+def test_bug_an_address_of_another_machine_is_no_taken_port() -> None:
+    """The part at fault is the host."""
+    with pytest.raises(InputError, match=r"host: expected an address of this machine, got '192\.0\.2\.1'"):
+        _listen("192.0.2.1", 0, Settings(api_keys=parse("k" * 16)))
+
+
 @pytest.mark.parametrize(("host", "port", "field"), [("127.0.0.1", 65536, "port"), ("no.such.host.invalid", 0, "host")])
 def test_an_address_that_is_none_is_bad_input(host: str, port: int, field: str) -> None:
     """The part at fault is named."""

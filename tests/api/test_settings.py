@@ -126,6 +126,15 @@ def test_lists_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load().trusted_proxies == ("10.0.0.1", "10.0.0.2")
 
 
+@pytest.mark.parametrize("text", ["*", "proxy.example", "10.0.0.1/8"])
+def test_bug_proxies_are_trusted_by_address_alone(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """A name matches nothing, and with anybody's word on addresses nothing is counted by them."""
+    monkeypatch.setenv("TIGER_TRUSTED_PROXIES", f"::1,10.0.0.0/8,{text}")
+    with pytest.raises(InputError, match="TIGER_TRUSTED_PROXIES: expected addresses or networks") as refusal:
+        load()
+    assert repr(text) in str(refusal.value)
+
+
 def test_the_table_says_where_each_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variable is in it."""
     monkeypatch.delenv("TIGER_MAX_TASKS", raising=False)

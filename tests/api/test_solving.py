@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
-from tests.api.desk import LIMITS, Clerk, Desk, kept, settle
+from tests.api.desk import LIMITS, Clerk, Desk, kept
 from tests.api.memory import MemoryJobs, in_memory
 from tiger.api.app import create_app
 from tiger.api.doors import ASSIGN, DOORS, Solve
@@ -158,12 +158,15 @@ def test_a_client_that_leaves_ends_its_job(loop: asyncio.Runner, key: str | None
     headers = [(b"content-type", b"application/json"), *([(b"idempotency-key", key.encode())] if key else [])]
     messages = [{"type": "http.request", "body": json.dumps(LARGE).encode()}, {"type": "http.disconnect"}]
 
+    desk = Desk()
+
     async def receive() -> Message:
-        await settle()
+        while len(messages) == 1 and not desk.asked:
+            await asyncio.sleep(0.001)
         return messages.pop(0)
 
     async def scenario() -> None:
-        async with kept(desk := Desk()) as jobs:
+        async with kept(desk) as jobs:
             solving = Solving(Inline(desk, LIMITS), jobs, Bounds(max_body_bytes=999))
             with pytest.raises(ClientDisconnect):
                 await solving.answer(Request({"type": "http", "headers": headers}, receive), ASSIGN)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from unittest import mock
 
 import pytest
+from pebble.pool.process import PoolManager
 
 from tiger.api.document import parse
 from tiger.api.workers import SolverLostError, Workers, _contained, _tie
@@ -60,6 +61,31 @@ def test_a_lost_fork_server_is_replaced(loop: Runner, one: Workers) -> None:
     os.kill(before, signal.SIGKILL)
     time.sleep(0.5)
     assert loop.run(one.run(60, os.getppid)) != before
+
+
+def test_bug_nobody_is_held_up_while_processes_start(loop: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may have kernels to compile: the event loop is free meanwhile, and so are the threads of others."""
+    start, slowly = PoolManager.start, mock.Mock(side_effect=lambda: time.sleep(1))
+
+    def started(manager: PoolManager) -> None:
+        slowly()
+        start(manager)  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr(PoolManager, "start", started)
+
+    async def scenario() -> int:
+        pool = Workers(1)
+        calls = [asyncio.ensure_future(pool.run(60, abs, -1)) for _ in range(40)]
+        await asyncio.sleep(0.2)
+        async with asyncio.timeout(0.5):
+            assert await asyncio.to_thread(bool, 1)
+            assert not pool.active
+        found = await asyncio.gather(*calls)
+        await pool.stop()
+        return sum(found)
+
+    assert loop.run(scenario()) == 40
+    slowly.assert_called_once_with()
 
 
 def test_cancelling_ends_the_worker(loop: Runner, one: Workers) -> None:

@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from tiger.errors import InputError
-from tiger.remote.connection import Connection, Patience, _retry_after
+from tiger.remote.connection import Call, Connection, Patience, _retry_after
+from tiger.remote.refusal import ServiceError
 
 
 @pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://host", "http://", "http://[::1", "file:///etc/passwd"])
@@ -15,6 +16,13 @@ def test_what_is_no_url(url: str) -> None:
     """It is bad input, named `server`."""
     with pytest.raises(InputError, match=r"^server: expected a URL"):
         Connection(url, "", 1.0, Patience())
+
+
+def test_bug_who_does_not_answer_is_named_with_its_port() -> None:
+    """And without what a URL may say of its user."""
+    connection = Connection("http://me:secret@127.0.0.1:1", "", 1.0, Patience(asking_s=0.0))
+    with pytest.raises(ServiceError, match=r"^no answer from 127\.0\.0\.1:1: "):
+        connection.send(Call(method="GET", path="jobs"))
 
 
 @pytest.mark.parametrize("key", ["a\nb", "schlüssel", " k"])

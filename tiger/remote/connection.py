@@ -115,7 +115,7 @@ class Connection:
             return self._http.request(call.method, call.path, headers=headers, content=call.body, timeout=timeout)
         except httpx.TransportError as error:
             reason = str(error) or type(error).__name__
-            return ServiceError(None, f"no answer from {self._http.base_url.host}: {reason}")
+            return ServiceError(None, f"no answer from {self._http.base_url.netloc.decode()}: {reason}")
 
 
 def _base(url: str) -> httpx.URL:
