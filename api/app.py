@@ -8,7 +8,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi_offline import FastAPIOffline
 
 from tiger import __version__
-from tiger.api import answers, limits
+from tiger.api import answers, keys, limits
 from tiger.api.doors import ASSIGN, PLACE
 from tiger.api.edge import operations, protect
 from tiger.api.examples import EXAMPLES, PLACEMENTS
@@ -69,6 +69,8 @@ def create_app(settings: Settings | None = None, keeper: Keeper = durable) -> Fa
     app.add_api_route("/healthz", health, summary="Answer as long as the server does", responses=answers.HEALTH)
     # Not as a router, which would be one route without methods to those who look for these.
     app.router.routes.extend(operations(metrics, service.ready))
+    if asked.api_keys:
+        keys.document(app)
     return app
 
 

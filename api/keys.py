@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
+from fastapi import FastAPI
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -15,6 +16,10 @@ from tiger.api.problems import Problem, turn_away
 OPEN = frozenset(("/healthz", "/readyz"))
 SHORTEST, LONGEST, NAME = 16, 256, 12
 WRITTEN = re.compile(r"[!-+\--~]+")
+SCHEMES = {
+    "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "bearer": {"type": "http", "scheme": "bearer"},
+}
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tiger"'}
 
 
@@ -43,6 +48,21 @@ def parse(text: str) -> tuple[Key, ...]:
     if len({key.owner for key in keys}) < len(keys):
         raise ValueError("expected every key once, got one again")
     return keys
+
+
+def document(app: FastAPI) -> None:
+    """Have the OpenAPI document say how a key is sent, and where none is needed."""
+    plain = app.openapi
+
+    def openapi() -> dict[str, object]:
+        found = plain()
+        found["components"]["securitySchemes"] = SCHEMES
+        found["security"] = [{name: []} for name in SCHEMES]
+        for path in OPEN & found["paths"].keys():
+            found["paths"][path]["get"]["security"] = []
+        return found
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
 class Guard:

@@ -182,7 +182,7 @@ def _outcome(solving: "asyncio.Future[bytes]", cancelled: bool) -> Outcome | Non
 
 def _given_up() -> Outcome:
     """Return the outcome of a job whose worker or server was lost every time."""
-    return Outcome(status="failed", problem=_problem(SolverLostError("The worker was lost, repeatedly.")))
+    return Outcome(status="failed", problem=_problem(RuntimeError()))
 
 
 def _problem(error: Exception) -> Mapping[str, object]:

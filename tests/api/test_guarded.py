@@ -79,3 +79,12 @@ def test_a_large_body_without_a_key_is_not_read(server: httpx.Client) -> None:
     """The connection ends with the refusal."""
     answer = server.post("/assign", content=b" " * 200_000)
     assert (answer.status_code, answer.headers["connection"]) == (401, "close")
+
+
+def test_the_document_says_how_a_key_is_sent(server: httpx.Client) -> None:
+    """Health needs none."""
+    document = server.get("/openapi.json", headers={"X-API-Key": KEYS[0]}).json()
+    assert set(document["components"]["securitySchemes"]) == {"key", "bearer"}
+    assert document["security"] == [{"key": []}, {"bearer": []}]
+    open_to_all = {path for path, verbs in document["paths"].items() if verbs.get("get", {}).get("security") == []}
+    assert open_to_all == OPEN

@@ -103,7 +103,7 @@ def test_a_job_that_was_begun_too_often_fails(loop: Runner, jobs: DurableJobs) -
     with jobs._database.begun() as connection:
         connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(attempts=10))
     failed = loop.run(ended(jobs, job.id))
-    assert (failed.status, failed.problem and failed.problem["status"]) == ("failed", 503)
+    assert (failed.status, failed.problem and failed.problem["status"]) == ("failed", 500)
 
 
 @pytest.mark.slow
