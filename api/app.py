@@ -96,12 +96,14 @@ class Service:
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Keep workers and jobs while the server is up; the workers warm up while it already answers."""
         warming = asyncio.create_task(self._warm_up())
-        await self.jobs.start()
         try:
-            yield
+            await self.jobs.start()
+            try:
+                yield
+            finally:
+                await self.jobs.stop()
         finally:
             warming.cancel()
-            await self.jobs.stop()
             await asyncio.gather(self.job_workers.stop(), self.workers.stop())
 
     async def assign(self, request: Request) -> Response:

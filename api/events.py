@@ -1,6 +1,8 @@
 """A job as a stream of server-sent events."""
 
 import asyncio
+import math
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from http import HTTPStatus
@@ -22,16 +24,18 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 class Streams:
-    """Open streams of events, up to a number at a time; those of one job watch it together."""
+    """Open streams, up to a number at a time, a quarter of it for one owner; those of one job watch it together."""
 
     def __init__(self, jobs: Jobs, most: int = MAX_STREAMS) -> None:
-        self.jobs, self.most, self.open = jobs, most, 0
+        self.jobs, self.most = jobs, most
+        self.open: Counter[str] = Counter()
         self._watched: dict[str, _News] = {}
 
     def of(self, job: Job) -> Response:
         """Return a stream of a job's events; raise RefusedError (429) where too many are open."""
-        if self.open >= self.most:
-            detail = f"This service has {self.most} event streams open, and not more; ask later, or for the job alone."
+        most = math.ceil(self.most / 4) if job.owner else self.most
+        if self.open.total() >= self.most or self.open[job.owner] >= most:
+            detail = "This service has as many event streams open as it may have; ask later, or for the job alone."
             raise RefusedError(Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": "5"}))
         return _Stream(self.events(job), headers=HEADERS, media_type=MEDIA_TYPE)
 
@@ -55,7 +59,7 @@ class Streams:
 
     def _join(self, job: Job) -> "_News":
         """Return the news of a job, which somebody may be reading already."""
-        self.open += 1
+        self.open[job.owner] += 1
         news = self._watched.get(job.id)
         if news is None or news.over:
             news = self._watched[job.id] = _News(self.jobs, job)
@@ -64,7 +68,8 @@ class Streams:
 
     def _leave(self, job: Job, news: "_News") -> None:
         """Watch a job no longer than somebody reads of it."""
-        self.open -= 1
+        self.open[job.owner] -= 1
+        self.open += Counter()
         news.readers -= 1
         if not news.readers:
             news.following.cancel()

@@ -17,7 +17,7 @@ from tiger.api import keys, rates
 from tiger.errors import InputError
 
 PREFIX = "TIGER_"
-STORES = re.compile(r"sqlite:///.+|(postgres|postgresql|postgresql\+psycopg)://.+")
+STORES = re.compile(r"sqlite:///(?!:memory:).+|(postgres|postgresql|postgresql\+psycopg)://.+")
 SECRET = frozenset(("api_keys", "database_url"))
 MASK = "***"
 

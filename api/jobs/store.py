@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 import uuid
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ Columns = Row[tuple[object, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Read and write jobs, at most `max_queued` of which wait. Every call may raise StoreGoneError."""
+    """Read and write jobs, at most `max_queued` of which wait, half of it for one owner; may raise StoreGoneError."""
 
     database: Database
     max_queued: int
@@ -93,8 +94,10 @@ class Store:
 
     def _inserted(self, connection: Connection, work: Work, digest: str) -> Job:
         """Add a row, unless too many wait."""
-        if _queued(connection) >= self.max_queued:
-            raise FullError(f"{self.max_queued} jobs wait already")
+        # One key is not to keep out all the others.
+        own = math.ceil(self.max_queued / 2) if work.owner else self.max_queued
+        if _queued(connection) >= self.max_queued or _queued(connection, JOBS.c.owner == work.owner) >= own:
+            raise FullError(f"{self.max_queued} jobs wait already, or {own} of this owner's")
         # Rounded, so that a page's cursor states it exactly.
         created_s, job_id = round(now(connection), 6), uuid.uuid4().hex
         row = sa.insert(JOBS).values(id=job_id, owner=work.owner, kind=work.kind, body=work.body, hash=digest)
@@ -115,9 +118,9 @@ def _known(connection: Connection, work: Work, digest: str) -> Job | None:
     return None if known is None else _found(connection, *same)
 
 
-def _queued(connection: Connection) -> int:
+def _queued(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
     """Count the jobs that wait."""
-    query = sa.select(sa.func.count()).select_from(JOBS).where(JOBS.c.status == "queued")
+    query = sa.select(sa.func.count()).select_from(JOBS).where(JOBS.c.status == "queued", *where)
     return int(connection.execute(query).scalar_one())
 
 

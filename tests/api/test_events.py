@@ -112,7 +112,7 @@ def test_readers_of_one_job_watch_it_together(loop: asyncio.Runner) -> None:
                 assert not news.following.cancelled()
                 await reader.aclose()
                 await settle()
-            assert (news.following.cancelled(), streams.open, streams._watched) == (True, 0, {})
+            assert (news.following.cancelled(), streams.open.total(), streams._watched) == (True, 0, {})
 
     loop.run(scenario())
 
@@ -129,6 +129,22 @@ def test_streams_are_bounded(loop: asyncio.Runner) -> None:
         assert (refusal.value.problem.status, "Retry-After" in refusal.value.problem.headers) == (429, True)
         assert [event async for event in reading] == []
         streams.of(seen)
+
+    loop.run(scenario())
+
+
+def test_one_owner_may_not_have_all_streams(loop: asyncio.Runner) -> None:
+    """Others still get theirs."""
+
+    async def scenario() -> None:
+        ann, bob = job(owner="ann", status="done"), job(owner="bob", status="done")
+        streams = Streams(Told(ann), most=4)
+        await anext(reading := streams.events(ann))
+        with pytest.raises(RefusedError):
+            streams.of(ann)
+        streams.of(bob)
+        await reading.aclose()
+        streams.of(ann)
 
     loop.run(scenario())
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Outcome, Turn
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import KeyReusedError, Work
+from tiger.api.jobs.job import FullError, KeyReusedError, Work
 from tiger.api.jobs.migrations import JOBS
 from tiger.api.jobs.store import Store
 
@@ -160,3 +160,15 @@ def test_the_body_of_an_ended_job_is_not_kept(ann: Claims, bob: Claims, store: S
 def test_tables_are_made_once(database: Database) -> None:
     """A second start finds them as they are."""
     database.prepare()
+
+
+def test_one_owner_may_not_fill_the_queue(tmp_path: Path) -> None:
+    """Half of it is left for others."""
+    database = Database(f"sqlite:///{tmp_path}/jobs")
+    database.prepare()
+    store = Store(database, 4)
+    kept = [store.insert(Work(kind="assign", body=b"{}", owner="ann")) for _ in range(2)]
+    with pytest.raises(FullError):
+        store.insert(Work(kind="assign", body=b"{}", owner="ann"))
+    assert len(kept) + len([store.insert(Work(kind="assign", body=b"{}", owner="bob")) for _ in range(2)]) == 4
+    database.close()
