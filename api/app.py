@@ -67,6 +67,7 @@ def create_app(settings: Settings | None = None, keeper: Keeper = durable) -> Fa
         responses=answers.refusals(),
     )
     app.add_api_route("/healthz", health, summary="Answer as long as the server does", responses=answers.HEALTH)
+    app.add_api_route("/healthz", health, methods=["HEAD"], include_in_schema=False)
     # Not as a router, which would be one route without methods to those who look for these.
     app.router.routes.extend(operations(metrics, service.ready))
     if asked.api_keys:

@@ -32,6 +32,8 @@ def router(ready: Ready) -> APIRouter:
         parts = await _asked(ready)
         return parts if all(parts.values()) else _unready(parts).response()
 
+    # Balancers ask so.
+    routes.add_api_route("/readyz", readiness, methods=["HEAD"], response_model=None, include_in_schema=False)
     return routes
 
 

@@ -233,3 +233,10 @@ def test_bad_settings_stop_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIGER_MAX_TASKS", "none")
     with pytest.raises(InputError, match="TIGER_MAX_TASKS"):
         create_app()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_health_can_be_asked_without_a_body(solving: TestClient, path: str) -> None:
+    """As balancers do."""
+    answer = solving.head(path)
+    assert (answer.status_code, answer.content) == (200, b"")
