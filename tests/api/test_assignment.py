@@ -16,7 +16,7 @@ from tiger.errors import InputError
 from tiger.fanout import FanOut
 from tiger.ising import IsingParams
 from tiger.model.problem import Problem
-from tiger.progress import Progress
+from tiger.progress import ignored
 from tiger.report import Report
 from tiger.solvers import registry
 
@@ -160,21 +160,7 @@ def test_a_cluster_is_for_large_solves(
 ) -> None:
     """The report says where it has failed; the rest of it is the same."""
     body = ask(line, **fields)
-    report = json.loads(Solve(LIMITS, "dask://there:1")("assign", body, Quiet()))
+    report = json.loads(Solve(LIMITS, "dask://there:1")("assign", body, ignored))
     assert cluster == ["dask://there:1"] * times
     assert report["warnings"] == ["the cluster failed"] * times
     assert report["mapping"] == json.loads(answer(body, LIMITS))["mapping"]
-
-
-class Quiet:
-    """Say nothing."""
-
-    def progress(self, progress: Progress) -> None:
-        """Drop how far the solve has come."""
-
-    def report(self, report: bytes) -> None:
-        """Drop an answer."""
-
-    def ending(self) -> bool:
-        """Go on."""
-        return False
