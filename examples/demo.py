@@ -5,11 +5,14 @@ than with Qiskit alone, and the network runs faster than with as many layers in 
 """
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 
 import networkx as nx
@@ -58,7 +61,18 @@ def main() -> int:
 def service() -> Iterator[str]:
     """Run `tiger serve` on a free port and yield its address once it is up."""
     command = [sys.executable, "-m", "tiger", "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+    # Its jobs are gone when it ends, and settings of the user's own have no part in it.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("TIGER_")}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=own | {"TIGER_DATA_DIR": folder},
+        ) as server,
+    ):
         try:
             line = server.stdout.readline() if server.stdout else ""
             if "http://" not in line:
@@ -99,9 +113,12 @@ def network_example() -> dict[str, object]:
 
 
 def post(url: str, body: dict[str, object], path: str = "assign") -> dict:
-    """Post a request and return the report."""
-    data, headers = json.dumps(body).encode(), {"Content-Type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request(f"{url}/{path}", data, headers)) as answer:
+    """Post a request and return the report, which a busy machine may take a while for."""
+    headers = {"Content-Type": "application/json", "Prefer": "wait=60"}
+    request = urllib.request.Request(f"{url}/{path}", json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request) as answer:
+        if answer.status != HTTPStatus.OK:
+            raise SystemExit("the service has not answered within a minute")
         return json.load(answer)
 
 
