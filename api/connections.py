@@ -4,13 +4,13 @@ import asyncio
 import resource
 import sys
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 STATED_S = 20.0
 FILES = 4096
 
 
-class Connection(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
+class Connection(H11Protocol):
     """Close a connection that has not stated its next request in time, and at once one for which there is no room.
 
     The server itself gives up on none that says something, however slowly, takes as many as it may have files, and then
@@ -20,7 +20,7 @@ class Connection(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
 
     _late: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the one it refines
         """Take a connection, and expect a request of it."""
         super().connection_made(transport)
         self._expect()

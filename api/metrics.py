@@ -44,7 +44,7 @@ class Metrics:
 
     def __init__(self) -> None:
         # When a series began is a series of its own, which nobody reads.
-        disable_created_metrics()  # type: ignore[no-untyped-call]
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.solvers = {info.name for info in available()}

@@ -93,7 +93,7 @@ class Workers:
     async def stop(self) -> None:
         """End the processes, whatever they do."""
         if self._pool is not None:
-            self._pool.stop()  # type: ignore[no-untyped-call]
+            self._pool.stop()  # type: ignore[no-untyped-call]  # it has no types
             await asyncio.to_thread(self._pool.join)
 
     async def _opened(self) -> ProcessPool:

@@ -65,7 +65,7 @@ class Run:
             solving.cancel()
             self.bench.exchange.close(call)
         if not self.lost:
-            await self._settle(claim, _outcome(solving, self.cancelled.is_set()))
+            await self._settle(claim, _outcome(solving, "cancelled" if self.cancelled.is_set() else "done"))
 
     async def _solving(self, call: Call, claim: Claim, limit_s: float) -> bytes:
         """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second rope."""
@@ -160,12 +160,11 @@ def _progress(call: Call, time_share: float) -> Mapping[str, object]:
     return known | ({"message": said.message} if said.message else {})
 
 
-def _outcome(solving: "asyncio.Future[bytes]", cancelled: bool) -> Outcome | None:  # noqa: FBT001
-    """Return how a solve has ended, None where its worker was lost."""
-    status: Status = "cancelled" if cancelled else "done"
+def _outcome(solving: "asyncio.Future[bytes]", status: Status) -> Outcome | None:
+    """Return how a solve has ended, with `status` unless it failed; None where its worker was lost."""
     if not solving.cancelled() and solving.exception() is None:
         return Outcome(status=status, report=solving.result())
-    if cancelled:
+    if status == "cancelled":
         return Outcome(status=status)
     error = TimeoutError() if solving.cancelled() else solving.exception()
     match error:

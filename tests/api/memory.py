@@ -92,7 +92,7 @@ class MemoryJobs:
                 return
             seen = job
             async with self._changed:
-                await self._changed.wait_for(lambda: self._jobs[job_id] is not seen)  # noqa: B023
+                await self._changed.wait_for(lambda: self._jobs[job_id] is not seen)  # noqa: B023 (called before the loop goes on)
             job = self._jobs[job_id]
 
     def waiting(self) -> int:
@@ -120,7 +120,7 @@ class MemoryJobs:
         try:
             timeout_s = self.limits.max_time_s + GRACE_S
             report = await self.workers.run(timeout_s, DOORS[work.kind].answer, work.body, self.limits)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 (whatever it is, the job fails of it)
             problem = json.loads(bytes(problem_of(error).response().body))
             await self._set(replace(job, status="failed", ended_s=time.time(), problem=problem))
         else:
