@@ -21,7 +21,8 @@ from tiger.api.smallness import small
 from tiger.api.waiting import ended, while_connected
 
 RETRY_AFTER = {"Retry-After": "1"}
-WAITED_FOR, PUT_OFF = 5, 10
+# In the queue of jobs the least goes first.
+LITTLE, WAITED_FOR, PUT_OFF = 1, 5, 10
 # What takes longer is not the little work it seemed, and is not to keep other little work waiting.
 AT_ONCE_S = 3.0
 
@@ -52,12 +53,14 @@ class Solving:
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
         deadline = asyncio.get_running_loop().time() + prefer.patience_s
         wanted = await while_connected(request, self.checks.check(door, asked))
+        little = wanted is not None and small(wanted)
         at_once_s = 0.0 if key is not None or prefer.at_once else min(prefer.patience_s, AT_ONCE_S)
-        if at_once_s and wanted is not None and small(wanted):
+        if at_once_s and little:
             found = await while_connected(request, self.inline.answer(door, asked, at_once_s))
             if found is not None:
                 return Response(found, headers=applied(prefer.waited), media_type=MEDIA_TYPE)
-        priority = WAITED_FOR if prefer.patience_s else PUT_OFF
+        awaited = LITTLE if little else WAITED_FOR
+        priority = awaited if prefer.patience_s else PUT_OFF
         work = Work(
             kind=door.kind,
             body=asked,

@@ -26,6 +26,7 @@ LINE = {
     "keepalives_interval": "2",
     "keepalives_count": "3",
 }
+CACHE_KIB = 512
 
 
 class Database:
@@ -96,6 +97,8 @@ def _sqlite(url: sa.URL, synchronous: str) -> Engine:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
+        # Every connection has a cache of its own; what is not in it, the kernel has.
+        connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
 
     return engine
 

@@ -29,12 +29,21 @@ class Call:
     ticket: str
     progress: Progress | None = None
     begun: asyncio.Event = field(default_factory=asyncio.Event)
+    ending: bool = False
     writer: asyncio.StreamWriter | None = None
 
     def end(self) -> None:
-        """Tell the solve to come to an end."""
+        """Tell the solve to come to an end, as soon as its worker calls where it has not yet."""
+        self.ending = True
         if self.writer is not None and not self.writer.is_closing():
             self.writer.write(END)
+
+    def answer(self, writer: asyncio.StreamWriter) -> None:
+        """Take the call of the worker."""
+        self.writer = writer
+        self.begun.set()
+        if self.ending:
+            self.end()
 
 
 class Exchange:
@@ -68,8 +77,7 @@ class Exchange:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             call = self._calls.get((await reader.readexactly(32)).decode("ascii", "replace"))
             if call is not None:
-                call.writer = writer
-                call.begun.set()
+                call.answer(writer)
                 while True:
                     (size,) = HEAD.unpack(await reader.readexactly(HEAD.size))
                     call.progress = Progress(**json.loads(await reader.readexactly(size)))

@@ -72,6 +72,25 @@ def test_a_stored_job_is_waited_for(client: TestClient, body: object, headers: d
     assert [answer.headers["location"]] == [f"/jobs/{job['id']}" for job in jobs_of(client)]
 
 
+@pytest.mark.parametrize(
+    ("body", "headers", "priority"),
+    [(SMALL, {"Idempotency_Key": "k"}, 1), (LARGE, {}, 5), (SMALL, {"Prefer": "respond-async"}, 10)],
+)
+def test_little_work_that_is_waited_for_goes_first(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, body: object, headers: dict[str, str], priority: int
+) -> None:
+    """Then what is waited for, then what nobody waits for."""
+    kept: list[Work] = []
+
+    async def submit(_: MemoryJobs, work: Work) -> None:
+        kept.append(work)
+        raise FullError
+
+    monkeypatch.setattr(MemoryJobs, "submit", submit)
+    ask(client, body, **headers)
+    assert [work.priority for work in kept] == [priority]
+
+
 def test_work_is_put_off_for_who_asks_so(client: TestClient) -> None:
     """Small or not, it is a job at once."""
     answer = ask(client, Prefer="respond-async")

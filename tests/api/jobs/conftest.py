@@ -57,7 +57,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def jobs(loop: Runner, pool: Workers, url: str | None, data_dir: Path) -> Iterator[DurableJobs]:
     """Return jobs that are worked off."""
-    often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.4, "stop_grace_s": 0.3}
+    often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.4}
     jobs = DurableJobs(JobSettings(data_dir=data_dir, database_url=url, max_queued=30, **often), pool, toy.solve)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "SWEEP_S", 0.2)

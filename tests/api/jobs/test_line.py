@@ -41,6 +41,22 @@ def test_what_a_solve_says_is_heard(loop: Runner) -> None:
     assert found == b"kindbody"
 
 
+def test_a_solve_that_is_to_end_before_it_begins_is_told_so(loop: Runner) -> None:
+    """Its worker hears it as soon as it calls."""
+
+    async def early() -> bytes:
+        exchange = Exchange()
+        await exchange.start()
+        call = exchange.open()
+        call.end()
+        async with asyncio.timeout(5):
+            found = await asyncio.to_thread(solved, exchange.address, call.ticket, say, "kind", b"body")
+        await exchange.stop()
+        return found
+
+    assert loop.run(early()) == b"kindbody"
+
+
 def test_a_stranger_is_not_listened_to(loop: Runner) -> None:
     """A call with no known ticket is hung up on."""
 
