@@ -59,7 +59,7 @@ class Claims:
 
     def claim(self, turn: Turn) -> Claim | None:
         """Begin a turn of a job, None where it is not this turn's any more."""
-        with self.database.begun() as connection:
+        with self.database.noted() as connection:
             now_s = now(connection)
             update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "queued")
             update = update.values(
@@ -79,7 +79,7 @@ class Claims:
     def touch(self, turn: Turn, progress: Mapping[str, object] | None) -> Order:
         """Write how far a run has come, if that is new, and return what it is to do."""
         mine = (*_of(turn), JOBS.c.status == "running", JOBS.c.server == self.server)
-        with self.database.begun() as connection:
+        with self.database.noted() as connection:
             if progress is not None:
                 connection.execute(sa.update(JOBS).where(*mine).values(progress=json.dumps(progress)))
             cancelled = connection.execute(sa.select(JOBS.c.cancelled).where(*mine)).scalar_one_or_none()
@@ -95,14 +95,14 @@ class Claims:
 
     def release(self, turn: Turn) -> None:
         """Put a job that was claimed back into the queue."""
-        with self.database.begun() as connection:
+        with self.database.noted() as connection:
             found = _requeue(connection, *_of(turn), JOBS.c.status == "running")
         _tell("job put back", found)
 
     def release_mine(self, but: Container[Turn]) -> None:
         """Put back all jobs of this server but some turns, which are looked up after the rows have been read."""
         query = sa.select(JOBS.c.id, JOBS.c.token).where(JOBS.c.status == "running", JOBS.c.server == self.server)
-        with self.database.begun() as connection:
+        with self.database.seen() as connection:
             turns = [Turn(row.id, row.token) for row in connection.execute(query)]
         for turn in turns:
             if turn not in but:
@@ -110,7 +110,7 @@ class Claims:
 
     def release_dead(self, dead_s: float) -> int:
         """Put back the jobs of other servers that have not been heard of for so long, and count them."""
-        with self.database.begun() as connection:
+        with self.database.noted() as connection:
             alive = sa.select(SERVERS.c.id).where(SERVERS.c.beat_s >= now(connection) - dead_s)
             # This one lives, whatever the clock did since its last beat.
             others = (JOBS.c.server != self.server, JOBS.c.server.not_in(alive))
@@ -120,7 +120,7 @@ class Claims:
 
     def renew(self, turn: Turn) -> None:
         """Give a job that waits another turn, as this one has been lost."""
-        with self.database.begun() as connection:
+        with self.database.noted() as connection:
             again = {"token": JOBS.c.token + 1, "enqueued_s": None}
             connection.execute(sa.update(JOBS).where(*_of(turn), JOBS.c.status == "queued").values(again))
 
@@ -130,18 +130,18 @@ class Claims:
 
     def overdue(self, seconds: float, limit: int) -> list[Turn]:
         """Return turns that have been in the queue for long, the oldest first."""
-        with self.database.begun() as connection:
+        with self.database.seen() as connection:
             before_s = now(connection) - seconds
         return self._turns(JOBS.c.enqueued_s < before_s, limit)
 
     def enqueued(self, turn: Turn) -> None:
         """Note that a turn is in the queue."""
-        with self.database.begun() as connection:
+        with self.database.noted() as connection:
             connection.execute(sa.update(JOBS).where(*_of(turn)).values(enqueued_s=now(connection)))
 
     def beat(self) -> None:
         """Say that this server lives."""
-        with self.database.begun() as connection:
+        with self.database.noted() as connection:
             beat_s = now(connection)
             mine = sa.update(SERVERS).where(SERVERS.c.id == self.server).values(beat_s=beat_s)
             if connection.execute(mine).rowcount == 0:
@@ -149,20 +149,24 @@ class Claims:
 
     def leave(self) -> None:
         """Say that this server has gone."""
-        with self.database.begun() as connection:
+        with self.database.noted() as connection:
             connection.execute(sa.delete(SERVERS).where(SERVERS.c.id == self.server))
 
     def alive(self, dead_s: float) -> set[str]:
         """Return the servers that have been heard of lately."""
-        with self.database.begun() as connection:
+        with self.database.seen() as connection:
             query = sa.select(SERVERS.c.id).where(SERVERS.c.beat_s >= now(connection) - dead_s)
             return set(cast("list[str]", connection.execute(query).scalars().all()))
 
-    def _turns(self, where: sa.ColumnElement[bool], limit: int) -> list[Turn]:
-        """Return turns of jobs that wait."""
+    def next(self, limit: int) -> list[Turn]:
+        """Return turns of jobs that wait, the most urgent and of those the oldest first."""
+        return self._turns(sa.true(), limit, JOBS.c.priority)
+
+    def _turns(self, where: sa.ColumnElement[bool], limit: int, *first: sa.ColumnElement[int]) -> list[Turn]:
+        """Return turns of jobs that wait, by what comes first and then by age."""
         query = sa.select(JOBS.c.id, JOBS.c.token, JOBS.c.priority).where(JOBS.c.status == "queued", where)
-        with self.database.begun() as connection:
-            rows = connection.execute(query.order_by(JOBS.c.created_s).limit(limit)).all()
+        with self.database.seen() as connection:
+            rows = connection.execute(query.order_by(*first, JOBS.c.created_s).limit(limit)).all()
         return [Turn(row.id, row.token, row.priority) for row in rows]
 
 

@@ -40,13 +40,14 @@ class Database:
         parts = sa.make_url(url)
         if parts.get_backend_name() in POSTGRES:
             parts = parts.update_query_dict(LINE).update_query_dict(parts.query)
-            self.engine = self.queue_engine = _postgres(parts)
+            self.engine = self.queue_engine = self._noting = _postgres(parts)
             self._turns: AbstractContextManager[object] = nullcontext()
             # Without the name of a driver, which every program picks itself.
             self.queue_url = parts.set(drivername="postgresql").render_as_string(hide_password=False)
         else:
             beside = parts.set(database=f"{parts.database}-queue")
             self.engine, self.queue_engine = _sqlite(parts, "FULL"), _sqlite(beside, "NORMAL")
+            self._noting = _sqlite(parts, "NORMAL")
             # There is one writer at a time in any case, and those who wait here come up in turn.
             self._turns = Lock()
             self.queue_url = beside.render_as_string()
@@ -62,8 +63,26 @@ class Database:
         with guarded(), self._turns, self.engine.begin() as connection:
             yield connection
 
+    @contextmanager
+    def noted(self) -> Iterator[Connection]:
+        """Open a transaction that may be lost when the power is; raise StoreGoneError as `begun` does.
+
+        For what is found out again: who works on what, and how far that has come. It does not wait for the disk.
+        """
+        with guarded(), self._turns, self._noting.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.text("SET LOCAL synchronous_commit = off"))
+            yield connection
+
+    @contextmanager
+    def seen(self) -> Iterator[Connection]:
+        """Open a connection to read by, which waits for no writer; raise StoreGoneError as `begun` does."""
+        with guarded(), self._noting.connect() as connection:
+            yield connection
+
     def close(self) -> None:
         """Close all connections."""
+        self._noting.dispose()
         self.engine.dispose()
         self.queue_engine.dispose()
 

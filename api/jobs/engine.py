@@ -24,12 +24,11 @@ from tiger.api.jobs.run import Run
 from tiger.api.jobs.server import named
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.watchers import Watchers
 from tiger.api.workers import Workers
 
 THREADS = 8
-LOOK_S, COUNT_S, STOP_S, HUNG_S = 0.5, 2.0, 5.0, 20.0
-# As many may look at their jobs that often; with more, everybody looks less often, as one processor has its limits.
-LOOKING = 100
+COUNT_S, STOP_S, HUNG_S = 2.0, 5.0, 20.0
 LOG = structlog.get_logger()
 
 
@@ -38,8 +37,7 @@ class DurableJobs:
 
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
-        self._changes: dict[str, set[asyncio.Event]] = {}
-        self._watching = 0
+        self._watchers = Watchers(self._states)
         self._beating: asyncio.Future[bool] | None = None
 
     async def start(self) -> None:
@@ -54,7 +52,7 @@ class DurableJobs:
             workers=self.workers,
             exchange=Exchange(),
             solve=self.solve,
-            changed=self._changed,
+            changed=self._watchers.changed,
             threads=ThreadPoolExecutor(THREADS, thread_name_prefix="tiger-jobs"),
         )
         await self._bench.exchange.start()
@@ -62,10 +60,11 @@ class DurableJobs:
         await self._bench.call(self._open, asyncio.get_running_loop())
         self._rounds = Rounds(self._bench, self._store, self._queue)
         self._rounds.start()
+        self._watchers.start()
 
     async def stop(self) -> None:
         """Put what runs back into the queue; nothing of it is lost where the database is not there to take it."""
-        await self._rounds.stop()
+        await asyncio.gather(self._rounds.stop(), self._watchers.stop())
         await self._bench.call(self._queue.stop)
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_S):
@@ -104,7 +103,7 @@ class DurableJobs:
         if job is not None and job.status in ("running", "cancelled"):
             LOG.info("job cancelled", job_id=job_id, kind=job.kind, status=job.status)
         if job is None or job.ended:
-            self._changed(job_id)
+            self._watchers.changed(job_id)
             return job
         for turn, cancelled in self._bench.running.items():
             if turn.job_id == job_id:
@@ -117,26 +116,17 @@ class DurableJobs:
 
     async def watch(self, job_id: str, owner: str) -> AsyncIterator[Job]:
         """Yield the job now, whenever it changes, and at last when it has ended; nothing for an unknown one."""
-        event, before = asyncio.Event(), None
-        self._changes.setdefault(job_id, set()).add(event)
-        self._watching += 1
-        try:
+        before = None
+        with self._watchers.of(job_id) as changed:
             while True:
-                event.clear()
+                changed.clear()
                 job = await self.get(job_id, owner)
                 if job is not None and job != before:
                     yield job
                 if job is None or job.ended:
                     return
                 before = job
-                # Another server may be the one that works on it.
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(event.wait(), LOOK_S * max(1.0, self._watching / LOOKING))
-        finally:
-            self._watching -= 1
-            self._changes[job_id].discard(event)
-            if not self._changes[job_id]:
-                del self._changes[job_id]
+                await changed.wait()
 
     async def ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
@@ -162,13 +152,20 @@ class DurableJobs:
         self._queue.start(self._run, loop)
 
     async def _run(self, turn: Turn) -> None:
-        """Work off one turn of a job."""
-        await Run(self._bench, turn)()
+        """Work off one turn of a job, then of whatever waits, without waiting for the queue to come up with it.
 
-    def _changed(self, job_id: str) -> None:
-        """Wake those who watch a job."""
-        for event in self._changes.get(job_id, ()):
-            event.set()
+        The queue's own turn of such a job finds nothing left to do.
+        """
+        due: list[Turn] = [turn]
+        while due:
+            await Run(self._bench, due[0])()
+            with suppress(StoreGoneError):
+                due = await self._bench.call(self._bench.claims.next, self.workers.count + 1)
+            due = [turn for turn in due if turn not in self._bench.running]
+
+    async def _states(self, ids: list[str]) -> Mapping[str, object]:
+        """Return how jobs are; raise StoreGoneError."""
+        return await self._asked(self._store.states, ids)
 
     async def _reached(self) -> bool:
         """Tell whether the database can be written to."""

@@ -33,7 +33,9 @@ class Run:
         self.cancelled, self.lost, self.begun_s = asyncio.Event(), False, time.monotonic()
 
     async def __call__(self) -> None:
-        """Claim the job, solve it and write what comes of it; nothing where the turn is not the job's last."""
+        """Claim the job, solve it and write what comes of it; nothing where the turn is under way or not the last."""
+        if self.turn in self.bench.running:
+            return
         self.bench.running[self.turn] = self.cancelled
         try:
             claim = await self._insist(self.bench.claims.claim, self.turn)
@@ -95,6 +97,8 @@ class Run:
         """Write how far the solve has come, and hear what is to become of it, for as long as it goes on."""
         begun_s, last = time.monotonic(), None
         while True:
+            # Most jobs are done before there is anything to write.
+            await asyncio.sleep(self.bench.settings.tick_s)
             progress = _progress(call, min(1.0, (time.monotonic() - begun_s) / limit_s))
             order = None
             with suppress(StoreGoneError):
@@ -108,7 +112,6 @@ class Run:
                 solving.cancel()
             elif order == "end":
                 self.cancelled.set()
-            await asyncio.sleep(self.bench.settings.tick_s)
 
     async def _settle(self, claim: Claim, outcome: Outcome | None) -> None:
         """Write the outcome of a solve, or have the job done again where there is none as its worker was lost."""

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import uuid
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -16,6 +17,7 @@ from tiger.api.jobs.job import CURSOR, ENDED, FullError, Job, KeyReusedError, Wo
 from tiger.api.jobs.migrations import GONE, JOBS
 from tiger.errors import InputError
 
+BATCH = 500
 ID = re.compile(r"[0-9a-f]{32}\Z")
 PLAIN = ("id", "owner", "kind", "status", "created_s", "started_s", "ended_s", "progress", "problem")
 Columns = Row[tuple[object, ...]]
@@ -37,7 +39,7 @@ class Store:
                 return (known, False) if known else (self._inserted(connection, work, digest), True)
         except sa.exc.IntegrityError:
             # Another request with the same key came first.
-            with self.database.begun() as connection:
+            with self.database.seen() as connection:
                 known = _known(connection, work, digest)
             if known is None:
                 raise
@@ -47,15 +49,22 @@ class Store:
         """Return a job with its report."""
         if not ID.match(job_id):
             return None
-        with self.database.begun() as connection:
+        with self.database.seen() as connection:
             return _found(connection, *_of(job_id, owner))
+
+    def states(self, ids: list[str]) -> Mapping[str, object]:
+        """Return by id how jobs are: what differs when something about one has changed."""
+        columns = [JOBS.c[name] for name in ("id", "status", "started_s", "progress")]
+        with self.database.seen() as connection:
+            parts = (connection.execute(sa.select(*columns).where(JOBS.c.id.in_(part))) for part in _batched(ids))
+            return {row.id: tuple(row) for part in parts for row in part}
 
     def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
         """Return a page of jobs without reports and the cursor of the next; raise InputError for a bad cursor."""
         query = _select().where(JOBS.c.owner == owner).order_by(JOBS.c.created_s.desc(), JOBS.c.id.desc())
         if after is not None:
             query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < _place(after))
-        with self.database.begun() as connection:
+        with self.database.seen() as connection:
             rows = connection.execute(query.limit(limit + 1)).all()
         jobs = tuple(_job(row) for row in rows[:limit])
         return jobs, f"{jobs[-1].created_s:.6f}-{jobs[-1].id}" if len(rows) > limit else None
@@ -78,12 +87,12 @@ class Store:
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait."""
-        with self.database.begun() as connection:
+        with self.database.seen() as connection:
             return _queued(connection)
 
     def expired(self, keep_s: float, limit: int) -> list[tuple[str, int]]:
         """Return jobs, and the last token of each, that ended so long ago."""
-        with self.database.begun() as connection:
+        with self.database.seen() as connection:
             query = sa.select(JOBS.c.id, JOBS.c.token).where(JOBS.c.ended_s < now(connection) - keep_s)
             return [(row.id, row.token) for row in connection.execute(query.limit(limit))]
 
@@ -105,6 +114,11 @@ class Store:
         row = row.values(status="queued", created_s=created_s)
         connection.execute(row.values(token=0, attempts=0, cancelled=0))
         return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s)
+
+
+def _batched(ids: list[str]) -> Iterator[list[str]]:
+    """Yield ids, no more at a time than a statement takes."""
+    return (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
 
 
 def _known(connection: Connection, work: Work, digest: str) -> Job | None:

@@ -1,6 +1,7 @@
 """The rounds of a server: what was lost is found, and what is old is forgotten."""
 
 import asyncio
+import time
 from asyncio import Runner
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, Work
 from tiger.api.jobs.migrations import JOBS
+from tiger.api.jobs.run import Run
 
 WORK = Work(kind="assign", body=b"{}")
 LONG = Work(kind="assign", body=b'{"sleep": 30, "polite": 1}')
@@ -75,6 +77,28 @@ def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
     loop.run(asyncio.to_thread(jobs._rounds.tidy))
     assert loop.run(jobs.get(job.id, "")) is None
     assert loop.run(asyncio.to_thread(jobs._queue.lost, [Turn(job.id, 0)], set(), set())) == [Turn(job.id, 0)]
+
+
+def test_what_waits_is_taken_up_without_the_queue(loop: Runner, jobs: DurableJobs) -> None:
+    """A run that has ended goes on with the next job, the most urgent first, in the turn that it has."""
+    waits = [jobs._store.insert(Work(kind="assign", body=b"{}", priority=priority))[0] for priority in (9, 1, 9)]
+    with jobs._database.begun() as connection:
+        connection.execute(sa.update(JOBS).where(JOBS.c.status == "queued").values(enqueued_s=time.time()))
+    assert [turn.job_id for turn in jobs._bench.claims.next(2)] == [waits[1].id, waits[0].id]
+    loop.run(jobs._run(Turn(waits[2].id, 0)))
+    with jobs._database.seen() as connection:
+        found = connection.execute(sa.select(JOBS.c.status, JOBS.c.token).where(JOBS.c.id.in_(j.id for j in waits)))
+        assert [tuple(row) for row in found] == [("done", 0)] * 3
+
+
+def test_a_turn_that_is_under_way_is_not_begun_again(loop: Runner, jobs: DurableJobs) -> None:
+    """The queue may come up with it late."""
+    job, _ = jobs._store.insert(LONG)
+    turn = Turn(job.id, 0)
+    loop.run(until(lambda: turn in jobs._bench.running))
+    loop.run(Run(jobs._bench, turn)())
+    assert turn in jobs._bench.running
+    loop.run(jobs.cancel(job.id, ""))
 
 
 def test_a_late_turn_leaves_the_right_one_alone(loop: Runner, jobs: DurableJobs) -> None:

@@ -1,0 +1,95 @@
+"""Those who watch jobs."""
+
+import asyncio
+from asyncio import Runner
+from collections.abc import Mapping
+
+import pytest
+
+from tiger.api.jobs import watchers
+from tiger.api.jobs.job import StoreGoneError
+from tiger.api.jobs.watchers import Watchers
+
+
+class Database:
+    """Say how jobs are, and count who asks."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, object] = {"a": 1, "b": 1}
+        self.gone = False
+        self.asked: list[list[str]] = []
+
+    async def look(self, ids: list[str]) -> Mapping[str, object]:
+        """Return the states of some jobs."""
+        self.asked.append(ids)
+        if self.gone:
+            raise StoreGoneError
+        return {name: self.states[name] for name in ids if name in self.states}
+
+
+@pytest.fixture
+def database(monkeypatch: pytest.MonkeyPatch) -> Database:
+    """Return where jobs are, looked at often."""
+    monkeypatch.setattr(watchers, "LOOK_S", 0.01)
+    return Database()
+
+
+async def woken(database: Database, event: str) -> list[bool]:
+    """Return which of two watchers of a and one of b, who know how it is, are woken by an event."""
+    watching = Watchers(database.look)
+    watching.start()
+    with watching.of("a") as one, watching.of("a") as two, watching.of("b") as other:
+        await asyncio.sleep(0.05)
+        for known in (one, two, other):
+            known.clear()
+        match event:
+            case "changed here":
+                watching.changed("a")
+            case "changed there":
+                database.states["a"] = 2
+            case "forgotten":
+                del database.states["a"]
+            case "gone":
+                database.gone = True
+        await asyncio.sleep(0.05)
+        found = [known.is_set() for known in (one, two, other)]
+    await watching.stop()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("event", "whom"),
+    [
+        ("nothing", [False, False, False]),
+        ("changed here", [True, True, False]),
+        ("changed there", [True, True, False]),
+        ("forgotten", [True, True, False]),
+        ("gone", [True, True, True]),
+    ],
+)
+def test_a_watcher_is_woken_by_what_concerns_it(loop: Runner, database: Database, event: str, whom: list[bool]) -> None:
+    """Whether it happened here or on another server."""
+    assert loop.run(woken(database, event)) == whom
+
+
+def test_all_look_together(loop: Runner, database: Database) -> None:
+    """And not at all when nobody watches."""
+    loop.run(woken(database, "nothing"))
+    assert {tuple(ids) for ids in database.asked} == {("a", "b")}
+    assert len(database.asked) <= 10
+
+
+def test_a_change_before_the_first_look_is_not_missed(loop: Runner, database: Database) -> None:
+    """Who begins to watch is woken once, whatever others have seen by then."""
+
+    async def late() -> bool:
+        watching = Watchers(database.look)
+        watching.start()
+        with watching.of("a"):
+            await asyncio.sleep(0.05)
+            with watching.of("a") as late:
+                await asyncio.wait_for(late.wait(), 1)
+        await watching.stop()
+        return late.is_set()
+
+    assert loop.run(late())
