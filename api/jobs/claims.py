@@ -159,8 +159,8 @@ class Claims:
             return set(cast("list[str]", connection.execute(query).scalars().all()))
 
     def next(self, limit: int) -> list[Turn]:
-        """Return turns of jobs that wait, the most urgent and of those the oldest first."""
-        return self._turns(sa.true(), limit, JOBS.c.priority)
+        """Return turns that are in the queue, the most urgent and of those the oldest first."""
+        return self._turns(JOBS.c.enqueued_s.is_not(None), limit, JOBS.c.priority)
 
     def _turns(self, where: sa.ColumnElement[bool], limit: int, *first: sa.ColumnElement[int]) -> list[Turn]:
         """Return turns of jobs that wait, by what comes first and then by age."""

@@ -86,6 +86,11 @@ class Queue:
                 turn.token,
             )
 
+    def withdraw(self, turn: Turn) -> None:
+        """Take a turn out that need not be run any more."""
+        with guarded():
+            self._client.cancel_workflows([_name(turn)])
+
     def lost(self, turns: list[Turn], alive: set[str], running: set[Turn]) -> list[Turn]:
         """Return those turns that nobody will run: unknown, ended, or taken up by a server that has gone."""
         if not turns:

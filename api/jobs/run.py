@@ -32,10 +32,10 @@ class Run:
         self.bench, self.turn = bench, turn
         self.cancelled, self.lost, self.begun_s = asyncio.Event(), False, time.monotonic()
 
-    async def __call__(self) -> None:
-        """Claim the job, solve it and write what comes of it; nothing where the turn is under way or not the last."""
+    async def __call__(self) -> bool:
+        """Claim the job, solve it and write what comes of it; False where the turn is under way or not the last."""
         if self.turn in self.bench.running:
-            return
+            return False
         self.bench.running[self.turn] = self.cancelled
         try:
             claim = await self._insist(self.bench.claims.claim, self.turn)
@@ -43,6 +43,7 @@ class Run:
             if claim is not None:
                 with bound_contextvars(job_id=self.turn.job_id, kind=claim.kind, request_id=claim.request_id):
                     await self._begin(claim)
+            return claim is not None
         finally:
             self.bench.running.pop(self.turn, None)
             self.bench.changed(self.turn.job_id)

@@ -12,6 +12,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
+from tiger.api.jobs.claims import Turn
 from tiger.api.jobs.database import Database, now
 from tiger.api.jobs.job import CURSOR, ENDED, FullError, Job, KeyReusedError, Work
 from tiger.api.jobs.migrations import GONE, JOBS
@@ -51,6 +52,11 @@ class Store:
             return None
         with self.database.seen() as connection:
             return _found(connection, *_of(job_id, owner))
+
+    def turn(self, job_id: str) -> Turn:
+        """Return the last turn of a job."""
+        with self.database.seen() as connection:
+            return Turn(job_id, connection.execute(sa.select(JOBS.c.token).where(JOBS.c.id == job_id)).scalar_one())
 
     def states(self, ids: list[str]) -> Mapping[str, object]:
         """Return by id how jobs are: what differs when something about one has changed."""

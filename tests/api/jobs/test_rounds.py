@@ -79,16 +79,41 @@ def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
     assert loop.run(asyncio.to_thread(jobs._queue.lost, [Turn(job.id, 0)], set(), set())) == [Turn(job.id, 0)]
 
 
-def test_what_waits_is_taken_up_without_the_queue(loop: Runner, jobs: DurableJobs) -> None:
-    """A run that has ended goes on with the next job, the most urgent first, in the turn that it has."""
+def test_what_waits_is_taken_up_before_the_queue_comes_up_with_it(loop: Runner, jobs: DurableJobs) -> None:
+    """A run that has ended goes on with the next job, the most urgent first, and takes its turn out of the queue."""
     waits = [jobs._store.insert(Work(kind="assign", body=b"{}", priority=priority))[0] for priority in (9, 1, 9)]
     with jobs._database.begun() as connection:
         connection.execute(sa.update(JOBS).where(JOBS.c.status == "queued").values(enqueued_s=time.time()))
     assert [turn.job_id for turn in jobs._bench.claims.next(2)] == [waits[1].id, waits[0].id]
-    loop.run(jobs._run(Turn(waits[2].id, 0)))
-    with jobs._database.seen() as connection:
-        found = connection.execute(sa.select(JOBS.c.status, JOBS.c.token).where(JOBS.c.id.in_(j.id for j in waits)))
-        assert [tuple(row) for row in found] == [("done", 0)] * 3
+    out: list[Turn] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs._queue, "withdraw", out.append)
+        loop.run(jobs._run(Turn(waits[2].id, 0)))
+    assert [(turn.job_id, turn.token) for turn in out] == [(waits[1].id, 0), (waits[0].id, 0)]
+    assert {status for _, status, *_ in jobs._store.states([job.id for job in waits]).values()} == {"done"}
+
+
+def test_a_turn_that_is_withdrawn_is_not_run(loop: Runner, jobs: DurableJobs) -> None:
+    """Cancelling a job that waits takes its turn out, so that none pile up."""
+
+    async def story() -> tuple[Job | None, list[Turn]]:
+        hold = [await jobs.submit(LONG) for _ in range(2)]
+        async with asyncio.timeout(15):
+            while len(jobs._bench.running) < 2:
+                await asyncio.sleep(0.02)
+        waits = await jobs.submit(WORK)
+        async with asyncio.timeout(15):
+            while not [turn for turn in jobs._bench.claims.next(9) if turn.job_id == waits.id]:
+                await asyncio.sleep(0.02)
+        ended = await jobs.cancel(waits.id, "")
+        lost = await asyncio.to_thread(jobs._queue.lost, [Turn(waits.id, 0)], set(), set())
+        for job in hold:
+            await jobs.cancel(job.id, "")
+        return ended, lost
+
+    ended, lost = loop.run(story())
+    assert ended is not None
+    assert (ended.status, [turn.job_id for turn in lost]) == ("cancelled", [ended.id])
 
 
 def test_a_turn_that_is_under_way_is_not_begun_again(loop: Runner, jobs: DurableJobs) -> None:
