@@ -26,7 +26,7 @@ LINE = {
     "keepalives_interval": "2",
     "keepalives_count": "3",
 }
-CACHE_KIB = 512
+CACHE_KIB = 128
 
 
 class Database:
