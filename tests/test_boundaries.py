@@ -52,7 +52,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "pipeline": (
         VALUES | {"core", "topologies", "formats", "solvers", "partition", "mapper", "door"},
-        GRAPHS | {"numba"},
+        GRAPHS | {"dimod", "numba"},
     ),
     "plot": (VALUES | {"core", "pipeline"}, GRAPHS | {"matplotlib"}),
     "api": (
@@ -98,10 +98,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
 FILES = {
     **dict.fromkeys(("exchange", "portfolio", "recorded", "request", "sampling", "testing"), "mapper"),
     **dict.fromkeys(("samplefile", "terms"), "door"),
-    "charts": "plot",
+    **dict.fromkeys(("bars", "charts", "gantt", "panels", "planchart"), "plot"),
     "client": "remote",
     "fanout": "executors",
-    **dict.fromkeys(("__main__", "console", "options", "summary"), "cli"),
+    **dict.fromkeys(("__main__", "cli_plan", "console", "options", "plansummary", "summary", "warming"), "cli"),
 }
 
 

@@ -1,0 +1,30 @@
+"""Tests of covers by shares."""
+
+import numpy as np
+import pytest
+
+from tests.pipeline.operators.instances import cluster
+from tests.pipeline.operators.mixtures import chain
+from tiger.pipeline.operators import covering
+from tiger.pipeline.operators.contraction import Contraction
+from tiger.pipeline.operators.covering import Cover, covered
+from tiger.pipeline.operators.floors import Floors
+from tiger.pipeline.operators.shares import Shares
+from tiger.pipeline.operators.terms import Terms
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_searches_that_end_by_themselves_get_no_more_nodes(monkeypatch: pytest.MonkeyPatch, *, limited: bool) -> None:
+    """They would end as they did; those that nodes ended get more."""
+    asked = []
+
+    def ask(cover: Cover, *_: object) -> bool:
+        asked.append(cover.nodes)
+        cover.limited, cover.spent_s = limited, cover.spent_s + 1.0
+        return False
+
+    monkeypatch.setattr(Cover, "ask", ask)
+    monkeypatch.setattr(Cover, "grow", lambda *_: False)
+    terms = Terms.made(chain([1.0] * 4, 1.0, np.zeros(4).tolist()), cluster("aa"), {})
+    covered(Shares.of(terms, Contraction.of(terms, Floors.of(terms), 1e9), 10.0), 0.2, 1, bool)
+    assert (max(asked) > covering.NODES) == limited

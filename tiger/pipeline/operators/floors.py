@@ -1,0 +1,70 @@
+"""Floors of devices: what a class costs on those that nothing tells apart, wherever all other classes are."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.cluster import NO_LINK
+from tiger.pipeline.operators.terms import Terms
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Floors:
+    """Hold g kinds of devices, of which there are `count[g]`, for C classes and n operators.
+
+    `work[g, c]` are the seconds of a class there, `paid[g, u]` what a device of the kind pays at least for the output
+    of operator u where it sends it away or receives it. `allowed[g, c]` says whether a class may go there and fits in
+    `capacity[g]` by itself.
+    """
+
+    count: IntArray
+    work: FloatArray
+    paid: FloatArray
+    allowed: BoolArray
+    capacity: FloatArray
+
+    @property
+    def size(self) -> int:
+        """Return g."""
+        return len(self.count)
+
+    @classmethod
+    def of(cls, terms: Terms) -> Self:
+        """Return the kinds of the devices, in the order of the first of each; O(k n)."""
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for device in range(terms.devices):
+            groups.setdefault((*_traits(terms, device), *_curves(terms, device)), []).append(device)
+        first = [devices[0] for devices in groups.values()]
+        room = terms.capacity[first] * (1 + ROUNDING)
+        return cls(
+            count=np.array([len(devices) for devices in groups.values()], np.int64),
+            work=np.array([np.bincount(terms.of, terms.work[device], terms.classes) for device in first]),
+            paid=np.array([_paid(terms, device) for device in first]),
+            allowed=terms.allowed[:, first].T & (terms.memory <= room[:, None]),
+            capacity=room,
+        )
+
+
+def _traits(terms: Terms, device: int) -> tuple[object, ...]:
+    """Return what a device is by itself, as something to look up."""
+    own = terms.work[device].tobytes(), terms.allowed[:, device].tobytes()
+    return *own, float(terms.capacity[device]), float(terms.pays[device])
+
+
+def _curves(terms: Terms, device: int) -> list[int]:
+    """Return the curves of the links of a device."""
+    curves: list[int] = np.unique(terms.link[device]).tolist()
+    return [curve for curve in curves if curve != NO_LINK]
+
+
+def _paid(terms: Terms, device: int) -> FloatArray:
+    """Return what a device pays at least for what each operator sends between it and any other [n]."""
+    if terms.pays[device] == 0:
+        return np.zeros(terms.operators)
+    curves = _curves(terms, device)
+    least: FloatArray = terms.send[curves].min(axis=0) if curves else np.full(terms.operators, np.inf)
+    return least

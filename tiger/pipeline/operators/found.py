@@ -1,0 +1,30 @@
+"""What is found of a placement of operators, before it becomes a report."""
+
+from dataclasses import dataclass
+
+from tiger.model.arrays import IntArray
+from tiger.stage import Stage
+from tiger.violation import Violation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Found:
+    """Hold the device of every class `place[C]`, None where nothing fits, and how good it is, in seconds.
+
+    `line` are the devices that hold a stage, in the order of the stages where those are contiguous. `bottleneck_s` is
+    the largest load, `latency_s` the makespan of one microbatch, each with a lower bound on it for any placement
+    of the same kind; `uniform_bottleneck_s` is that of as many classes on every device along a topological order,
+    whether or not that fits, which `uniform_feasible` says.
+    """
+
+    place: IntArray | None
+    line: tuple[int, ...] = ()
+    bottleneck_s: float | None = None
+    lower_bound_s: float | None = None
+    latency_s: float | None = None
+    latency_bound_s: float | None = None
+    uniform_bottleneck_s: float | None = None
+    uniform_feasible: bool | None = None
+    stages: tuple[Stage, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,34 @@
+"""Random numbers inside compiled code, from a state that the caller holds."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiger.model.seeds import derived
+from tiger.solvers.kernel import inner_kernel
+
+Generator = NDArray[np.uint64]
+
+_UP, _DOWN, _LEFT, _UNUSED = np.uint64(13), np.uint64(7), np.uint64(17), np.uint64(11)
+_UNIT = 2.0**-53
+
+
+def seeded(seed: int, *path: int) -> Generator:
+    """Return the state of a generator that depends on the seed and the path alone."""
+    return np.array([derived(seed, *path) * 2654435761 + 88172645463325252], np.uint64)
+
+
+@inner_kernel
+def drawn(generator: Generator) -> float:
+    """Return the next number of [0, 1); Marsaglia's xorshift, doi:10.18637/jss.v008.i14."""
+    bits = generator[0]
+    bits ^= bits << _UP
+    bits ^= bits >> _DOWN
+    bits ^= bits << _LEFT
+    generator[0] = bits
+    return float(bits >> _UNUSED) * _UNIT
+
+
+@inner_kernel
+def below(generator: Generator, count: int) -> int:
+    """Return the next number of 0 .. count - 1."""
+    return int(drawn(generator) * count)

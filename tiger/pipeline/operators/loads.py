@@ -1,0 +1,35 @@
+"""What a placement of classes comes to, recomputed from the terms alone."""
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.pipeline.cluster import NO_LINK
+from tiger.pipeline.operators.terms import Terms
+
+
+def loads_s(terms: Terms, place: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the seconds of compute and of communication of every device [k], for classes on devices `place[C]`.
+
+    Communication is infinite where it has no link, on a cpu too. O(n + e log e).
+    """
+    at = place[terms.of]
+    compute: FloatArray = np.bincount(at, terms.work[at, np.arange(terms.operators)], terms.devices).astype(np.float64)
+    producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
+    goal = at[terms.consumer]
+    crosses = at[producer] != goal
+    # Each operator once for every device that receives it.
+    key = np.unique(producer[crosses] * terms.devices + goal[crosses])
+    sent, goal = key // terms.devices, key % terms.devices
+    curve = terms.link[at[sent], goal]
+    seconds = (
+        np.where(curve == NO_LINK, np.inf, terms.send[curve, sent]) if len(terms.send) else np.full(len(sent), np.inf)
+    )
+    most = np.zeros(terms.operators)
+    np.maximum.at(most, sent, seconds)
+    paid = np.bincount(goal, seconds, terms.devices) + np.bincount(at, most, terms.devices)
+    return compute, np.where((terms.pays > 0) | np.isinf(paid), paid, 0.0)
+
+
+def held_bytes(terms: Terms, place: IntArray) -> FloatArray:
+    """Return what every device holds [k]."""
+    return np.bincount(place, terms.memory, terms.devices).astype(np.float64)

@@ -1,0 +1,27 @@
+"""What a caller asks of a placement of operators."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Objective = Literal["throughput", "latency", "both"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorParams:
+    """Set what is made small, and how hard to search.
+
+    `throughput` is the largest load of a device, `latency` the makespan of one microbatch under list scheduling, and
+    `both` the sum of the two, each divided by its lower bound. `contiguous` has every device hold one stage of a line
+    that no edge goes backwards in (edges of the backward pass: forwards in). `pinned` gives the device of operators,
+    both by name. `solver` is auto for the native search, or a sampler for the QUBO. `effort` counts iterations; same
+    seed and effort, same answer. `time_limit_s` only ends a search early.
+    """
+
+    objective: Objective = "throughput"
+    contiguous: bool = False
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    solver: str = "auto"
+    seed: int = 0
+    effort: int = 1
+    time_limit_s: float | None = None

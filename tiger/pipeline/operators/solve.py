@@ -1,0 +1,44 @@
+"""The placement of operators on a cluster: what cannot be met, the plain split, the search, and a bound."""
+
+from collections.abc import Callable
+
+from tiger.pipeline.chain.params import never
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.operators.found import Found
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.hunt import MANY, Hunt
+from tiger.pipeline.operators.params import OperatorParams
+from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.unmet import unmet
+from tiger.progress import Progress, ignored
+
+
+def solved(
+    operators: Operators,
+    cluster: Cluster,
+    params: OperatorParams,
+    stop: Callable[[], bool] = never,
+    watch: Callable[[Progress], None] = ignored,
+) -> Found:
+    """Place operators on devices; the names in `params` are those of both.
+
+    Same arguments, same placement. What cannot be met is in `violations`.
+    """
+    at = {name: k for k, name in enumerate(operators.names)} if params.pinned else {}
+    index = {name: k for k, name in enumerate(cluster.names)}
+    pinned = {at[operator]: index[device] for operator, device in params.pinned.items()}
+    terms = Terms.made(operators, cluster, pinned)
+    violations = unmet(operators, cluster, pinned, terms)
+    if violations:
+        return Found(place=None, violations=violations)
+    hunt = Hunt(terms, params, stop, watch)
+    hunt.begin()
+    if params.objective != "latency" or params.contiguous or terms.classes > MANY:
+        hunt.load()
+    if params.objective != "latency":
+        hunt.prove()
+    if params.objective != "throughput":
+        hunt.latency()
+    if hunt.place is None and params.objective == "latency":
+        hunt.prove()
+    return hunt.found()

@@ -1,0 +1,93 @@
+"""What a search for the devices of operators works on: plain arrays, by class of colocated operators."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, locked
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.operators.graph import Operators
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Terms:
+    r"""Hold n operators in C classes, and k devices, as compiled code reads them.
+
+    `work[d, u]` are the seconds of operator u on device d, `send[c, u]` those of its output over a link of curve c,
+    `link[d, h]` the curve between two devices, -1 within one and where there is none. The load of device d is
+
+    .. math:: \sum_{u \in d} w_{d u} + p_d \sum_{u \in d} \max_{h \in R(u)} s_{d h u}
+              + p_d \sum_{u \notin d, d \in R(u)} s_{d(u) d u}
+
+    where R(u) are the devices other than its own that have consumers of u: a producer pays once, however many receive,
+    and every receiving device once. `pays[d]` is 1 on accelerators and 0 on a cpu. `memory[c]` is what class c holds
+    on an accelerator of `capacity[d]` (infinite on a cpu). `allowed[c, d]` says where a class may go.
+    Consumers of u are `consumer[consumer_start[u]:consumer_start[u + 1]]`, producers alike, members of class c
+    `member[member_start[c]:member_start[c + 1]]`, and u is in class `of[u]`.
+
+    Source: Tarnawski et al., NeurIPS 2020, arXiv:2006.16423.
+    """
+
+    work: FloatArray
+    send: FloatArray
+    link: IntArray
+    pays: FloatArray
+    memory: FloatArray
+    capacity: FloatArray
+    allowed: BoolArray
+    of: IntArray
+    member_start: IntArray
+    member: IntArray
+    consumer_start: IntArray
+    consumer: IntArray
+    producer_start: IntArray
+    producer: IntArray
+    backward: BoolArray
+
+    @property
+    def operators(self) -> int:
+        """Return n."""
+        return len(self.of)
+
+    @property
+    def classes(self) -> int:
+        """Return C."""
+        return len(self.memory)
+
+    @property
+    def devices(self) -> int:
+        """Return k."""
+        return len(self.capacity)
+
+    @classmethod
+    def made(cls, operators: Operators, cluster: Cluster, pinned: dict[int, int]) -> Self:
+        """Return the terms of operators on a cluster, with the device of some of them pinned; O(k n + e log e)."""
+        size, colour = operators.size, operators.colour
+        cpu = np.array([kind == "cpu" for kind in cluster.kinds])
+        work = np.where(cpu[:, None], operators.cpu_s, operators.seconds) / cluster.speed[:, None]
+        curves = [operators.sent_s + curve.of(operators.sent_bytes) for curve in cluster.curves]
+        allowed = np.ones((operators.classes, cluster.size), np.bool_)
+        allowed[np.ix_(np.unique(colour[operators.cpu_only]), ~cpu)] = False
+        for operator, device in pinned.items():
+            allowed[colour[operator]] &= np.arange(cluster.size) == device
+        return cls(
+            work=locked(np.ascontiguousarray(work)),
+            send=locked(np.array(curves).reshape(len(curves), size)),
+            link=cluster.link,
+            pays=locked(np.where(cpu, 0.0, 1.0)),
+            memory=locked(np.asarray(np.bincount(colour, operators.memory_bytes, operators.classes), np.float64)),
+            capacity=locked(np.where(cpu, np.inf, cluster.memory_bytes)),
+            allowed=locked(allowed),
+            of=colour,
+            **dict(zip(("member_start", "member"), listed(colour, np.arange(size), operators.classes), strict=True)),
+            **dict(zip(("consumer_start", "consumer"), listed(operators.source, operators.target, size), strict=True)),
+            **dict(zip(("producer_start", "producer"), listed(operators.target, operators.source, size), strict=True)),
+            backward=operators.backward,
+        )
+
+
+def listed(key: IntArray, value: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Return where the values of every key begin [size + 1], and the values by key."""
+    start = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=size))]).astype(np.int64)
+    return locked(start), locked(value[np.argsort(key, kind="stable")])

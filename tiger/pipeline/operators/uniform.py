@@ -1,0 +1,17 @@
+"""The plain split: as many classes on every device, along a topological order."""
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.pipeline.operators.terms import Terms
+
+
+def uniform(terms: Terms, position: IntArray) -> IntArray:
+    """Return the device of every class, those of a device next to each other in the order that `position[C]` gives.
+
+    Only accelerators, in the order of the cluster, unless there are none. Memory and pins play no part.
+    """
+    devices = np.flatnonzero(terms.pays > 0)
+    devices = devices if len(devices) else np.arange(terms.devices)
+    share = np.argsort(np.argsort(position, kind="stable")) * len(devices) // terms.classes
+    return devices[share]

@@ -1,0 +1,85 @@
+"""What no placement of operators can meet, as far as that is seen without a search."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from tiger.formats.values import shown
+from tiger.model.arrays import IntArray
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.terms import Terms
+from tiger.violation import Violation
+
+NAMED = 2
+SLACK = 1e-9
+
+
+def unmet(operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms) -> tuple[Violation, ...]:
+    """Return pins that contradict each other, classes that no device may run or hold, and memory that is too little.
+
+    `pinned` is the device of operators, both by number. O(n + k C).
+    """
+    nowhere = [*_pulled_apart(operators, cluster, pinned), *_refused(operators, cluster, pinned, terms)]
+    if nowhere:
+        return tuple(nowhere)
+    return (*_too_large(operators, terms), *_too_much(cluster, terms))
+
+
+def class_text(operators: Operators, label: int) -> str:
+    """Return the operators of a class in a few words."""
+    members = np.flatnonzero(operators.colour == label)
+    named = ", ".join(shown(operators.names[u]) for u in members[:NAMED])
+    rest = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
+    return f"operator {named}" if len(members) == 1 else f"the class of {named}{rest}"
+
+
+def _pulled_apart(operators: Operators, cluster: Cluster, pinned: Mapping[int, int]) -> Iterator[Violation]:
+    """Yield two operators of each class that have to share a device and are pinned to different ones."""
+    first: dict[int, int] = {}
+    told: set[int] = set()
+    for operator, device in pinned.items():
+        label = int(operators.colour[operator])
+        other = first.setdefault(label, operator)
+        if pinned[other] != device and label not in told:
+            told.add(label)
+            ends = [f"{shown(operators.names[u])} to {shown(cluster.names[pinned[u]])}" for u in (other, operator)]
+            yield Violation(kind="pinned", message=f"{' and '.join(ends)} are pinned apart, and colocated")
+
+
+def _refused(operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms) -> Iterator[Violation]:
+    """Yield the classes that only a cpu runs where there is none, or that are pinned to an accelerator."""
+    bound = np.unique(operators.colour[operators.cpu_only]).tolist()
+    places: dict[int, set[int]] = {}
+    for operator, device in pinned.items():
+        places.setdefault(int(operators.colour[operator]), set()).add(device)
+    for label in bound:
+        if terms.allowed[label].any() or len(places.get(label, ())) > 1:
+            continue
+        where = "the cluster has none"
+        if "cpu" in cluster.kinds:
+            where = f"it is pinned to {shown(cluster.names[next(iter(places[label]))])}"
+        yield Violation(kind="device", message=f"{class_text(operators, label)}: only a cpu runs it, and {where}")
+
+
+def _too_large(operators: Operators, terms: Terms) -> Iterator[Violation]:
+    """Yield the classes that are larger than every device they may go to."""
+    room = np.where(terms.allowed, terms.capacity, -np.inf).max(axis=1)
+    for label in np.flatnonzero(terms.memory > room * (1 + SLACK)).tolist():
+        held = f"{terms.memory[label]:,.0f} bytes, and no device it may go to has more than {room[label]:,.0f}"
+        yield Violation(kind="memory", message=f"{class_text(operators, label)}: {held}")
+
+
+def _too_much(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
+    """Yield the devices that what is pinned there does not fit into, and the bytes that all devices lack in all."""
+    single = terms.allowed.sum(axis=1) == 1
+    only: IntArray = terms.allowed.argmax(axis=1)
+    pressed = np.bincount(only[single], terms.memory[single], terms.devices)
+    for device in np.flatnonzero(pressed > terms.capacity * (1 + SLACK)).tolist():
+        held = f"{pressed[device]:,.0f} bytes have to go there, and it has {terms.capacity[device]:,.0f}"
+        yield Violation(kind="memory", message=f"{shown(cluster.names[device])}: {held}")
+    end = np.isfinite(terms.capacity)
+    bounded = ~(terms.allowed & ~end).any(axis=1)
+    needed, room = float(terms.memory[bounded].sum()), float(terms.capacity[end].sum())
+    if needed > room * (1 + SLACK):
+        yield Violation(kind="memory", message=f"{needed:,.0f} bytes in all, and the devices have {room:,.0f}")
