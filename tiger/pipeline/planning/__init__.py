@@ -1,0 +1,1 @@
+"""The search for degrees of parallelism, microbatches and a schedule."""

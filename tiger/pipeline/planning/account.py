@@ -1,0 +1,170 @@
+"""What was found of plans, as their report says it."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.doors.door import reported
+from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.doors.request import Asked
+from tiger.pipeline.judge import Judge
+from tiger.pipeline.placed import Placed
+from tiger.pipeline.plan import Plan
+from tiger.pipeline.planning.attempt import Attempt, judge_of
+from tiger.pipeline.planning.breakdown import Breakdown, breakdown
+from tiger.pipeline.planning.choices import Choice
+from tiger.pipeline.planning.model import Model
+from tiger.pipeline.planning.params import PlanParams
+from tiger.pipeline.planning.pruning import Pruned
+from tiger.pipeline.planning.reasons import why_misfit, why_pruned, why_slower
+from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
+from tiger.pipeline.planning.search import Explored
+from tiger.units import bytes_text, seconds_text
+from tiger.violation import Violation
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """Tell what the plans that were found for a model on a cluster come to."""
+
+    model: Model
+    cluster: Cluster
+    params: PlanParams
+    found: Explored
+
+    def report(self, top: int) -> PlanReport:
+        """Return the report with so many of the best plans; its batch and time are left open."""
+        found = self.found
+        report = PlanReport(
+            feasible=bool(self._fitting),
+            batch=0,
+            seed=self.params.seed,
+            seconds=0.0,
+            pruned=tuple(self._ruled_out(pruned) for pruned in found.pruned),
+            choices=found.choices,
+            progress=found.stages,
+        )
+        if not self._fitting:
+            return replace(report, violations=(self._violation(),))
+        return replace(
+            report,
+            placement=self._placement(self._fitting[0]),
+            ranked=tuple(self._ranked(attempt) for attempt in self._fitting[:top]),
+            heuristic=None if found.usual is None else self._ranked(found.usual),
+            lower_bound_s=found.lower_bound_s,
+        )
+
+    @cached_property
+    def _fitting(self) -> list[Attempt]:
+        """Return the attempts that found a plan, the quickest first."""
+        return [attempt for attempt in self.found.attempts if attempt.plan is not None]
+
+    @cached_property
+    def _best(self) -> tuple[Plan, Breakdown]:
+        """Return the best plan, and where its time goes."""
+        best = self._fitting[0]
+        plan = self._plan(best)
+        return plan, breakdown(self._judge(best), plan)
+
+    def _ranked(self, attempt: Attempt) -> RankedPlan:
+        """Return what a plan comes to."""
+        judge, plan = self._judge(attempt), self._plan(attempt)
+        spent, family = breakdown(judge, plan), attempt.choice.family
+        tokens = self.model.tokens(family.data * family.microbatches * family.microbatch)
+        return RankedPlan(
+            degrees=self._degrees(attempt.choice),
+            iteration_s=attempt.iteration_s,
+            memory_share=float((judge.memory_bytes(plan) / np.maximum(judge.room(plan), 1.0)).max()),
+            bubble=judge.bubble(plan) or 0.0,
+            breakdown=spent,
+            bound_s=attempt.candidate.bound_s,
+            searched=attempt.placed is not None,
+            tokens_per_s=None if tokens is None or not attempt.iteration_s else tokens / attempt.iteration_s,
+            why=self._why(attempt, plan, spent),
+        )
+
+    def _why(self, attempt: Attempt, plan: Plan, spent: Breakdown) -> str:
+        """Return why a plan is where it is."""
+        if attempt is not self._fitting[0]:
+            return why_slower(self.cluster, self._best, (plan, spent))
+        bound = self.found.lower_bound_s
+        below = 1 - bound / attempt.iteration_s if attempt.iteration_s else 0.0
+        return f"the quickest; no plan by any choice takes less than {seconds_text(bound)}, {below:.1%} below it"
+
+    def _ruled_out(self, pruned: Pruned) -> RuledOut:
+        """Return what a bound ruled out."""
+        best = self._fitting[0].iteration_s if self._fitting else float("inf")
+        room = float(self.cluster.memory_bytes.max())
+        return RuledOut(
+            reason=pruned.reason,
+            choices=pruned.choices,
+            closest=None if pruned.closest is None else self._degrees(pruned.closest),
+            bound_s=pruned.least if pruned.reason in ("work", "cuts", "budget") else None,
+            need_bytes=pruned.least if pruned.reason == "memory" else None,
+            why=why_pruned(pruned, best, room),
+        )
+
+    def _violation(self) -> Violation:
+        """Return why there is no plan: what the closest attempt lacks, or what a bound says of the closest choice."""
+        tried = min(self.found.attempts, key=lambda attempt: attempt.lacking_bytes, default=None)
+        if tried is not None:
+            proved = next((each for each in tried.violations if each.kind != "undecided"), None)
+            kind, message = (proved.kind, proved.message) if proved else ("undecided", why_misfit(tried.lacking_bytes))
+            return Violation(kind=kind, message=f"{tried.choice}: {message}")
+        known = {pruned.reason: pruned for pruned in self.found.pruned}
+        if "budget" in known:
+            return Violation(kind="undecided", message="the search ended before any plan was simulated")
+        if (close := known.get("memory")) is not None:
+            room = float(self.cluster.memory_bytes.max())
+            lacking = bytes_text(close.least - room)
+            return Violation(kind="memory", message=f"{close.closest}: {why_pruned(close, 0.0, room)}, {lacking} less")
+        if "links" in known:
+            return Violation(kind="links", message="no links join the devices of any choice")
+        return Violation(kind="choices", message="no degrees go with this model, cluster and batch")
+
+    def _placement(self, attempt: Attempt) -> PlacementReport:
+        """Return the report of the placement of a plan."""
+        params = attempt.choice.params(self.params)
+        layers = self.model.layers(attempt.choice.family.microbatch)
+        placed = attempt.placed or _simulated(self._judge(attempt), attempt)
+        report = reported(Asked(layers, self.cluster, params), placed)
+        return replace(report, seconds=sum(stage.seconds for stage in placed.stages))
+
+    def _degrees(self, choice: Choice) -> Degrees:
+        """Return a choice as reports say it."""
+        return Degrees(
+            pipeline=choice.pipeline,
+            tensor=choice.family.tensor,
+            data=choice.family.data,
+            schedule=choice.schedule,
+            virtual=choice.virtual,
+            microbatches=choice.family.microbatches,
+            microbatch=None if self.model.shape is None else choice.family.microbatch,
+        )
+
+    def _judge(self, attempt: Attempt) -> Judge:
+        """Return who judges plans by the choice of an attempt."""
+        return judge_of(self.model.layers(attempt.choice.family.microbatch), self.cluster, attempt.choice)
+
+    def _plan(self, attempt: Attempt) -> Plan:
+        """Return the plan of an attempt that found one."""
+        if attempt.plan is None:
+            raise ValueError(f"expected a plan by {attempt.choice}, got none")
+        return attempt.plan
+
+
+def _simulated(judge: Judge, attempt: Attempt) -> Placed:
+    """Return what is known of a plan that was only simulated."""
+    plan = attempt.plan
+    if plan is None:
+        raise ValueError(f"expected a plan by {attempt.choice}, got none")
+    return Placed(
+        plan=plan,
+        microbatches=judge.microbatches,
+        bottleneck_s=judge.bottleneck_s(plan),
+        iteration_s=attempt.iteration_s,
+        bubble=judge.bubble(plan),
+        memory_bytes=tuple(judge.memory_bytes(plan).tolist()),
+    )

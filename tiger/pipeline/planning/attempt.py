@@ -1,0 +1,95 @@
+"""A choice as far as it is known: its bounds, the best plan by it, and what that comes to."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.pipeline.candidates import LineSearch, candidates, chunks_in_flight
+from tiger.pipeline.chain.baselines import uniform
+from tiger.pipeline.chain.params import LineParams, never
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.groups.ranks import rank_order
+from tiger.pipeline.judge import Judge
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.placed import Placed
+from tiger.pipeline.plan import Plan
+from tiger.pipeline.planning.choices import Choice
+from tiger.pipeline.schedules.memory import in_flight
+from tiger.violation import Violation
+
+Bound = Literal["work", "cuts"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Hold a choice, seconds that no plan by it goes below, and which bound says so."""
+
+    choice: Choice
+    bound_s: float
+    bound: Bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Attempt:
+    """Hold the best plan found for a choice, None where none fits; `lacking_bytes` is what the closest one lacks then.
+
+    `placed` is what a search for that choice alone came to, None where only a few plans were simulated, and
+    `violations` say why it found none.
+    """
+
+    candidate: Candidate
+    plan: Plan | None
+    iteration_s: float
+    lacking_bytes: float = 0.0
+    placed: Placed | None = None
+    violations: tuple[Violation, ...] = ()
+
+    @property
+    def choice(self) -> Choice:
+        """Return the choice."""
+        return self.candidate.choice
+
+
+def judge_of(layers: Layers, cluster: Cluster, choice: Choice) -> Judge:
+    """Return who judges plans by a choice."""
+    return Judge(layers=layers, cluster=cluster, schedule=choice.schedule, microbatches=choice.family.microbatches)
+
+
+def attempted(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt:
+    """Simulate a few plans by a choice: even and exact cuts, on devices in order, and with the quickest first."""
+    judge, known = judge_of(layers, cluster, candidate.choice), []
+    closest, lacking = None, np.inf
+    for plan in _plans(layers, cluster, candidate.choice):
+        value = judge.value(plan)
+        if value < np.inf:
+            known.append((value, plan))
+        elif not known and (excess := judge.excess_bytes(plan)) < lacking:
+            closest, lacking = plan, excess
+    if not known:
+        return Attempt(candidate=candidate, plan=None, iteration_s=np.inf, lacking_bytes=lacking if closest else 0.0)
+    value, plan = min(known, key=lambda found: found[0])
+    return Attempt(candidate=candidate, plan=plan, iteration_s=value)
+
+
+def even(layers: Layers, choice: Choice) -> Plan:
+    """Return the plan of as many layers in every stage, with devices in the order of the cluster."""
+    return Plan(cuts=uniform(layers, choice.pipeline * choice.virtual), grid=rank_order(choice.shape))
+
+
+def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
+    """Yield plans that are worth a look."""
+    count, virtual, schedule = choice.family.microbatches, choice.virtual, choice.schedule
+    flying = in_flight(schedule, count) if virtual == 1 else chunks_in_flight(schedule, choice.pipeline, virtual, count)
+    search = LineSearch(LineParams(in_flight=flying), never)
+    for grid in _grids(cluster, choice):
+        yield from candidates(layers, cluster, grid, virtual, search)
+
+
+def _grids(cluster: Cluster, choice: Choice) -> list[IntArray]:
+    """Return grids with devices in order, and where they are not of one speed with the quickest first."""
+    grid = rank_order(choice.shape)
+    fastest = np.argsort(-cluster.speed, kind="stable")
+    return [grid] if (cluster.speed == cluster.speed[0]).all() else [grid, fastest[grid]]

@@ -1,0 +1,201 @@
+"""What no plan of a family goes below: seconds of an iteration, and bytes of a device."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.params import Schedule
+from tiger.pipeline.planning.choices import Family
+from tiger.pipeline.planning.links import Links
+from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s
+from tiger.pipeline.schedules.memory import in_flight
+
+MOST_LAYERS = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Floors:
+    """Hold the least that plans of a family spend on each of L layers, in seconds.
+
+    `passes_s[3, L]` are forward, backward and, within that, weight passes for one microbatch on the quickest devices,
+    without communication. Each row of `reduced_s[o, L]` and `closing_s[o, L]` is a way in which rings may lie: what a
+    pass spends on tensor-parallel all-reduces, and an iteration on those of the layer's gradients. Of the stages of a
+    plan every one has costs no less than those of some row. No rows where no such rings can be. `transfer_s[L + 1]` is
+    a message over each boundary, and `speeds` are those of all devices, the quickest first.
+    """
+
+    layers: Layers
+    family: Family
+    passes_s: FloatArray
+    reduced_s: FloatArray
+    closing_s: FloatArray
+    transfer_s: FloatArray
+    speeds: FloatArray
+
+    @classmethod
+    def of(cls, layers: Layers, cluster: Cluster, links: Links, family: Family) -> Self:
+        """Return the floors of a family."""
+        tensor = family.tensor
+        ways = _ways(links, family)
+        times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
+        nothing = np.zeros(layers.size + 1)
+        return cls(
+            layers=layers,
+            family=family,
+            passes_s=times / (tensor * cluster.speed.max()),
+            reduced_s=np.array([_reduced_s(layers, links, tensor, way) for way, _ in ways]).reshape(-1, layers.size),
+            closing_s=np.array([_closing_s(layers, links, family, way) for _, way in ways]).reshape(-1, layers.size),
+            transfer_s=links.least_s(0, layers.crossing_bytes / tensor) if links.curves else nothing,
+            speeds=np.sort(cluster.speed)[::-1],
+        )
+
+    @property
+    def possible(self) -> bool:
+        """Tell whether rings of as many devices as the family has can be at all."""
+        return len(self.reduced_s) > 0
+
+    def work_s(self, positions: int) -> float:
+        r"""Return seconds that an iteration on so many positions takes even if no device ever waits.
+
+        With the speeds of the quickest devices, the slowest of them s, what a replica spends on layer l beside
+        computing, :math:`c_l`, and p t d devices:
+
+        .. math:: T \sum_k s_k \ge d \sum_l (m w_l + t s\, c_l)
+
+        as every position is busy for no longer than T. Nor is it shorter than the largest layer.
+        """
+        family, count = self.family, self.family.microbatches
+        used = self.speeds[: positions * family.tensor * family.data]
+        beside = (2 * count * self.reduced_s + self.closing_s).min(axis=0)
+        alone = count * (self.passes_s[0] + self.passes_s[1]) + beside
+        work = count * (self.layers.forward_s + self.layers.backward_s) + family.tensor * self.speeds[-1] * beside
+        return max(float(family.data * work.sum() / used.sum()), float(alone.max()))
+
+    def cuts_s(self, schedule: Schedule, positions: int) -> FloatArray:
+        """Return bounds [p] for pipelines of 1, 2, .. positions with one stage each, by the best of all cuts.
+
+        Every stage runs behind the forward passes of the layers before it, and its gradients are all-reduced when it
+        is done; and the paths of `cut_bounds_s`. 0 for more than 600 layers. O(p L^2).
+        """
+        size = self.layers.size
+        if size > MOST_LAYERS:
+            return np.zeros(positions)
+        count, message = self.family.microbatches, self.transfer_s[:, None] + self.transfer_s[None, :]
+        loads = [
+            count * (_spans(self.passes_s[0] + self.passes_s[1] + 2 * reduced) + 2 * message) + _spans(closing)
+            for reduced, closing in zip(self.reduced_s, self.closing_s, strict=True)
+        ]
+        forward = self.passes_s[0] + self.reduced_s.min(axis=0)
+        stages = np.min(loads, axis=0) + _through(forward)[:, None]
+        return np.maximum(_swept([stages] * positions), cut_bounds_s(self._leasts(), schedule, positions, count))
+
+    def need_bytes(self, schedule: Schedule, virtual: int, positions: int) -> float:
+        r"""Return the bytes that some device of so many positions holds at the least, whatever the cuts.
+
+        Position s holds at some moment c_s microbatches or more of each of its layers. Layer l has the state a_l and
+        holds b_l for a microbatch, in all A and B. For any weights w of positions that add up to 1 the largest need is
+
+        .. math:: M \ge \sum_l \min_s w_s (a_l + c_s b_l), \qquad w_s \propto 1 / (A + c_s B)
+
+        with weights that make equal layers need equally much everywhere.
+        """
+        layers, behind = self.layers, np.arange(positions)
+        if virtual > 1:
+            # Before its first backward pass a position has dealt out so many forward passes; the last stage has least.
+            flying = np.minimum(2.0 * behind + 1, positions)
+        else:
+            flying = np.array([in_flight(schedule, self.family.microbatches)(after) for after in behind.tolist()])
+        state = layers.state_bytes.copy()
+        for group in layers.tied:
+            state[list(group[1:])] = 0.0
+        needs = state[:, None] + flying * layers.held_bytes[:, None]
+        total = needs.sum(axis=0)
+        weight = 1 / np.maximum(total, 1.0)
+        return float((needs * weight).min(axis=1).sum() / weight.sum() / self.family.tensor)
+
+    def cut_bytes(self, schedule: Schedule, positions: int) -> FloatArray:
+        """Return the bytes [p] that some device of 1, 2, .. positions of one stage holds, by the best of all cuts.
+
+        At the least; 0 for more than 600 layers. O(p L^2).
+        """
+        layers, tensor = self.layers, self.family.tensor
+        if layers.size > MOST_LAYERS:
+            return np.zeros(positions)
+        state, held = _spans(layers.state_bytes), _spans(layers.held_bytes)
+        for group in layers.tied:
+            # A stage that holds two of them in a row holds the later one for nothing.
+            for before, member in pairwise(group):
+                state[: before + 1, member + 1 :] -= layers.state_bytes[member]
+        flying = in_flight(schedule, self.family.microbatches)
+        return _swept([(state + flying(after) * held) / tensor for after in range(positions)])
+
+    def _leasts(self) -> Leasts:
+        """Return the least of passes and messages, for bounds that know no gradients."""
+        reduced = self.reduced_s.min(axis=0)
+        passes = self.passes_s[0] + self.passes_s[1] + 2 * reduced
+        return Leasts(
+            passes_s=passes,
+            forward_s=self.passes_s[0] + reduced,
+            urgent_s=passes - np.minimum(self.passes_s[2], self.passes_s[1]),
+            transfer_s=self.transfer_s,
+        )
+
+
+def _ways(links: Links, family: Family) -> list[tuple[int, int]]:
+    """Return pairs of the first curves that tensor- and data-parallel rings of a stage need, in each way they may lie.
+
+    All rings of a stage together join its devices, so that one of both kinds has a link that is needed for as many.
+    """
+    needs = [links.need(ranks) for ranks in (family.tensor, family.data, family.tensor * family.data)]
+    if None in needs:
+        return []
+    tensor, data, both = (need or 0 for need in needs)
+    if family.tensor == 1 or family.data == 1:
+        return [(tensor, data)]
+    return sorted({(both, data), (tensor, both)})
+
+
+def _reduced_s(layers: Layers, links: Links, tensor: int, need: int) -> FloatArray:
+    """Return the seconds [L] that a pass of each layer spends in rings with a link of a curve or one behind it."""
+    if tensor == 1:
+        return np.zeros(layers.size)
+    calls = np.maximum(layers.reductions, 1)
+    return calls * 2 * (tensor - 1) * links.least_s(need, layers.reduced_bytes / calls / tensor)
+
+
+def _closing_s(layers: Layers, links: Links, family: Family, need: int) -> FloatArray:
+    """Return the seconds [L] that all-reducing the gradients of each layer takes at least, tied ones counted once."""
+    if family.data == 1:
+        return np.zeros(layers.size)
+    size = layers.parameter_bytes / (family.tensor * family.data)
+    for group in layers.tied:
+        size[list(group[1:])] = 0.0
+    return np.asarray(2 * (family.data - 1) * size * links.least_rate(need))
+
+
+def _swept(stages: list[FloatArray]) -> FloatArray:
+    """Return the least largest cost [p] of cuts into 1, 2, .. stages; costs [L + 1, L + 1], those of the last first."""
+    size = len(stages[0]) - 1
+    banned = np.where(np.tri(size + 1, dtype=bool), np.inf, 0.0)
+    behind, found = np.where(np.arange(size + 1) == size, 0.0, np.inf), np.empty(len(stages))
+    for after, costs in enumerate(stages):
+        # Row i begins with layer i, column j is where the stages behind begin.
+        behind = np.maximum(costs + banned, behind).min(axis=1)
+        found[after] = behind[0]
+    return found
+
+
+def _spans(values: FloatArray) -> FloatArray:
+    """Return the sums [L + 1, L + 1] of layers i to j - 1."""
+    through = _through(values)
+    return through[None, :] - through[:, None]
+
+
+def _through(values: FloatArray) -> FloatArray:
+    """Return the sums [L + 1] of the first k layers."""
+    return np.concatenate([[0.0], np.cumsum(values)])

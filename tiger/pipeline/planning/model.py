@@ -1,0 +1,76 @@
+"""The model as a plan sees it: layers for microbatches of several sizes, where its shape is known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tiger.formats.jsontext import read_json
+from tiger.formats.text import read_text
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.reading import model_of_document, read_model
+from tiger.pipeline.models.shape import Shape
+from tiger.pipeline.models.spec import PREFIX, shape_of_document, shape_of_spec
+from tiger.pipeline.models.transformer import layers_of_shape
+
+Source = Layers | Path | str | Mapping[str, object] | list[object]
+SIZES = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """Hold the layers of a microbatch, and the shape that they were made of, None where it is not known."""
+
+    given: Layers
+    shape: Shape | None = None
+    made: dict[int, Layers] = field(default_factory=dict)
+
+    @property
+    def resizable(self) -> bool:
+        """Tell whether microbatches may have any size: not those of a model that answers, which state their memory."""
+        return self.shape is not None and not self.shape.serve
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return the sizes that a microbatch may have, in sequences; for layers as given the one that they have."""
+        return SIZES if self.resizable else (1 if self.shape is None else self.shape.batch,)
+
+    def layers(self, size: int) -> Layers:
+        """Return the layers of a microbatch of so many sequences."""
+        if self.shape is None or not self.resizable:
+            return self.given
+        if size not in self.made:
+            self.made[size] = layers_of_shape(replace(self.shape, batch=size))
+        return self.made[size]
+
+    def tokens(self, batch: int) -> int | None:
+        """Return the tokens of so many sequences, None where nobody knows."""
+        return None if self.shape is None else batch * self.shape.sequence
+
+
+def model_of(source: Source) -> Model:
+    """Return a model in any of the forms that a placement takes; raise InputError of `model` or below."""
+    if isinstance(source, Layers):
+        return Model(source)
+    if isinstance(source, str) and source.startswith(PREFIX):
+        return _shaped(shape_of_spec(source))
+    if isinstance(source, str | Path):
+        if Path(source).suffix.lower() != ".json":
+            return Model(read_model(source))
+        return _documented(read_json(read_text(Path(source), "model"), "model"))
+    if isinstance(source, Mapping | list):
+        return _documented(source if isinstance(source, list) else dict(source))
+    raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
+
+
+def _documented(document: object) -> Model:
+    """Return the model that a document describes."""
+    if isinstance(document, str) and document.startswith(PREFIX):
+        return _shaped(shape_of_spec(document))
+    if isinstance(document, dict) and document.keys() == {"transformer"}:
+        return _shaped(shape_of_document(document["transformer"]))
+    return Model(model_of_document(document))
+
+
+def _shaped(shape: Shape) -> Model:
+    """Return the model of a shape."""
+    return Model(layers_of_shape(shape), shape)

@@ -1,0 +1,47 @@
+"""What a caller asks of a plan, checked."""
+
+from tiger.errors import InputError
+from tiger.formats.values import shown
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.doors.request import COUNT_LIMIT, Asked, check_fit, checked
+from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.planning.model import Model
+from tiger.pipeline.planning.params import PlanParams
+
+
+def check(params: PlanParams) -> PlanParams:
+    """Return parameters whose values can be used with some model, or raise InputError that names one."""
+    checked(_placement(params))
+    for name in ("batch", "microbatch"):
+        value = getattr(params, name)
+        if value is not None and (type(value) is not int or not 1 <= value <= COUNT_LIMIT):
+            raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {shown(value)}")
+    return params
+
+
+def check_model(model: Model, cluster: Cluster, params: PlanParams) -> None:
+    """Raise InputError that names a parameter which this model or this cluster does not go with."""
+    check_fit(Asked(model.given, cluster, _placement(params)))
+    size = params.microbatch
+    if size is not None and not model.resizable and size not in model.sizes:
+        reason = "as only the shape of a transformer that learns tells what others cost"
+        raise InputError("microbatch", f"expected {model.sizes[0]}, {reason}, got {size}")
+    part = (params.data or 1) * (size or model.sizes[0])
+    if params.batch is not None and params.batch % part:
+        what = "data x microbatch" if params.data is not None else "the microbatch"
+        raise InputError("batch", f"expected a multiple of {part} ({what}), got {params.batch}")
+
+
+def _placement(params: PlanParams) -> PlaceParams:
+    """Return the parameters of a placement with what is stated."""
+    return PlaceParams(
+        schedule=params.schedule,
+        virtual=params.virtual,
+        pipeline=params.pipeline,
+        tensor=1 if params.tensor is None else params.tensor,
+        data=1 if params.data is None else params.data,
+        solver=params.solver,
+        seed=params.seed,
+        effort=params.effort,
+        time_limit_s=params.time_limit_s,
+    )
