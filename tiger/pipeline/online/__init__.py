@@ -1,0 +1,1 @@
+"""Plans that follow measured times of stages."""

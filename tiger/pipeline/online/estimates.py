@@ -1,0 +1,181 @@
+"""What layers and devices cost, as far as measured stages tell."""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.online.costs import Costs, Line
+
+LAYER_SPREAD, DEVICE_SPREAD, SCALE_SPREAD = 0.4, 0.7, 1.0
+# Layers of less than a share of all, such as 0 FLOPs, take a time that nobody has told.
+SLIGHT, SLIGHT_SPREAD = 1e-5, 3.0
+SURPRISE = 4.0
+RECENT, KEPT = 8, 160
+ROUNDS, CLOSE, STRIDE = 8, 1e-4, 1.0
+LEAST = 0.1
+# Short stages are measured less well: an error of a share of the longest one is added.
+GRAIN, LEAST_TIME = 0.01, 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Hold how long a run of layers took at a pace: the mean of the logarithm, its error, over so many measurements."""
+
+    run: tuple[int, int]
+    pace: int
+    message_s: float
+    log_s: float
+    error: float
+    count: int = 1
+
+    @property
+    def key(self) -> tuple[tuple[int, int], int]:
+        """Return what readings of the same stage share."""
+        return self.run, self.pace
+
+
+class Estimates:
+    r"""Estimate costs of L layers on n devices from measured stages.
+
+    .. math:: \log t_s = \log\Bigl(e^{g + a_d} \sum_{l \in s} e^{u_l} + c_s\Bigr) + \varepsilon
+
+    for stage s on device d with messages c: normal priors around what was guessed on logarithms of layers' costs u, of
+    paces a, which multiply them, and of a scale g, which the first measurement sets; the most probable values by
+    Gauss-Newton. A device that surprises twice in a row begins a new pace, and what was measured before goes on telling
+    of layers. Values are u, g, a, and each device's pace before. O(readings x L^2) a measurement.
+    """
+
+    def __init__(self, layer_s: FloatArray, pace: FloatArray, noise: float) -> None:
+        self._size, self._count, self._noise = len(layer_s), len(pace), noise
+        least = SLIGHT * float(layer_s.sum()) or 1.0
+        self._guess = np.concatenate([np.log(np.maximum(layer_s, least)), [0.0], np.log(pace), np.log(pace)])
+        layers = np.where(layer_s >= least, LAYER_SPREAD, SLIGHT_SPREAD)
+        self._spread = np.concatenate([layers, [SCALE_SPREAD], np.full(2 * self._count, DEVICE_SPREAD)])
+        self._value = self._guess.copy()
+        self._root: FloatArray = np.diag(1 / self._spread)
+        self._readings: dict[tuple[tuple[int, int], int], Reading] = {}
+        self._doubted: set[int] = set()
+
+    @property
+    def costs(self) -> Costs:
+        """Return the most probable costs."""
+        values = np.exp(self._value)
+        return Costs.of(values[: self._size] * values[self._size], values[self._now(0) : self._now(self._count)])
+
+    @property
+    def doubtful(self) -> bool:
+        """Tell whether the last measurement surprised, and has to be taken again before it counts."""
+        return bool(self._doubted)
+
+    def drawn(self, count: int, rng: np.random.Generator) -> Costs:
+        """Return so many draws of costs by how probable they are.
+
+        To first order, but so that draws agree with each other on stages that have been measured: layers change by
+        1 + x, and paces by 1 / (1 - x).
+        """
+        normal = rng.standard_normal((len(self._value), count))
+        change = np.linalg.solve(self._root.T, normal).T
+        layers, scale = change[:, : self._size], change[:, [self._size]]
+        paces = change[:, self._now(0) : self._now(self._count)]
+        costs = self.costs
+        return Costs.of(
+            np.diff(costs.ahead_s) * np.maximum(1 + layers, LEAST), costs.pace / np.maximum(1 - scale - paces, LEAST)
+        )
+
+    def measure(self, line: Line, message_s: FloatArray, times_s: FloatArray) -> None:
+        """Take in the measured seconds [p] of the stages of a line, messages included, at least one above 0."""
+        share = np.maximum(times_s / times_s.max(), LEAST_TIME)
+        logs, errors = np.log(share * times_s.max()), self._noise * (1 + GRAIN / share)
+        rows = zip(pairwise(line.cuts), line.devices, message_s.tolist(), logs.tolist(), errors.tolist(), strict=True)
+        fresh = [Reading(run, self._now(device), *rest) for run, device, *rest in rows]
+        if not self._readings:
+            self._rescale(fresh)
+        surprises = self._surprises(fresh)
+        for pace in surprises.keys() & self._doubted:
+            self._renew(pace, surprises[pace])
+        self._doubted = surprises.keys() - self._doubted
+        for reading in fresh:
+            if reading.pace not in self._doubted:
+                self._keep(reading)
+        self._fit()
+
+    def _now(self, device: int) -> int:
+        """Return where the pace of a device is among the values; the one before is n values on."""
+        return self._size + 1 + device
+
+    def _rescale(self, fresh: list[Reading]) -> None:
+        """Set the scale by the first measurement: guesses of layers may be no more than relative."""
+        _, known = self._linear([replace(reading, message_s=0.0) for reading in fresh])
+        seconds = np.exp([reading.log_s for reading in fresh])
+        passed = np.maximum(seconds - [reading.message_s for reading in fresh], seconds / 16)
+        self._guess[self._size] = self._value[self._size] = np.log(passed.sum() / np.exp(known).sum())
+
+    def _surprises(self, fresh: list[Reading]) -> dict[int, float]:
+        """Return by how much readings are off what is known of their stages, by paces, where that is much."""
+        slope, known = self._linear(fresh)
+        variance = (np.linalg.solve(self._root, slope.T) ** 2).sum(axis=0) + np.array(
+            [reading.error**2 for reading in fresh]
+        )
+        off = np.array([reading.log_s for reading in fresh]) - known
+        much = np.flatnonzero(np.abs(off) > SURPRISE * np.sqrt(variance)).tolist()
+        return {fresh[j].pace: float(off[j]) for j in much}
+
+    def _renew(self, pace: int, change: float) -> None:
+        """Begin a new pace, off the old one by a change, and let that be the one before."""
+        before = pace + self._count
+        kept = [reading for reading in self._readings.values() if reading.pace != before]
+        moved = (replace(reading, pace=before) if reading.pace == pace else reading for reading in kept)
+        self._readings = {reading.key: reading for reading in moved}
+        self._guess[before], self._value[before] = self._guess[pace], self._value[pace]
+        self._guess[pace] = self._value[pace] = self._value[pace] + change
+
+    def _keep(self, fresh: Reading) -> None:
+        """Keep a reading as the last one, together with recent ones of the same stage."""
+        old = self._readings.pop(fresh.key, None)
+        if old is not None:
+            count = min(old.count + 1, RECENT)
+            mean = old.log_s + (fresh.log_s - old.log_s) / count
+            fresh = replace(fresh, log_s=mean, count=count)
+        self._readings[fresh.key] = fresh
+        if len(self._readings) > KEPT:
+            del self._readings[next(iter(self._readings))]
+
+    def _fit(self) -> None:
+        """Move to the most probable values."""
+        rows = list(self._readings.values())
+        weight = np.array([row.count**0.5 / row.error for row in rows])
+        logs = np.array([row.log_s for row in rows])
+        prior = self._spread**-2.0
+        for _ in range(ROUNDS):
+            slope, known = self._linear(rows)
+            slope *= weight[:, None]
+            precision = slope.T @ slope + np.diag(prior)
+            pull = slope.T @ (weight * (logs - known)) - (self._value - self._guess) * prior
+            change = np.linalg.solve(precision, pull)
+            largest = float(np.abs(change).max())
+            self._value = self._value + change * min(1.0, STRIDE / max(largest, CLOSE))
+            self._root = np.asarray(np.linalg.cholesky(precision), np.float64)
+            if largest < CLOSE:
+                break
+
+    def _linear(self, rows: list[Reading]) -> tuple[FloatArray, FloatArray]:
+        """Return the slopes [m, values] and the logarithms [m] that the values make of m readings."""
+        first, end, pace = np.array([(*row.run, row.pace) for row in rows], np.int64).reshape(-1, 3).T
+        message_s = np.array([row.message_s for row in rows])
+        layer_s = np.exp(self._value[: self._size])
+        held = _within(first, end, self._size) * layer_s
+        passed = held.sum(axis=1)
+        spent = passed * np.exp(self._value[self._size] + self._value[pace])
+        share = spent / (spent + message_s)
+        slope = np.zeros((len(rows), len(self._value)))
+        slope[:, : self._size] = held * (share / passed)[:, None]
+        slope[:, self._size] = slope[np.arange(len(rows)), pace] = share
+        return slope, np.log(spent + message_s)
+
+
+def _within(first: IntArray, end: IntArray, size: int) -> BoolArray:
+    """Tell which layers [m, L] are in runs."""
+    layer = np.arange(size)
+    return np.asarray((layer >= first[:, None]) & (layer < end[:, None]))

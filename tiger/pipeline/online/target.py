@@ -1,0 +1,72 @@
+"""The plan to make for by what layers and devices are estimated to cost."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tiger.pipeline.chain.classes import classes_of
+from tiger.pipeline.chain.minimax import Bracket, sweep
+from tiger.pipeline.chain.params import LineParams
+from tiger.pipeline.chain.states import device_trellis, steps_of
+from tiger.pipeline.chain.trellis import Trellis
+from tiger.pipeline.chain.walk import first_line
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.online.costs import Costs, Line, Terms
+from tiger.pipeline.online.moves import exchanged, resized
+
+WORK_LIMIT = 1_000_000
+Found = tuple[float, Line]
+
+
+class Targets:
+    """Find lines whose bottleneck is within a tolerance of the least, near the line that runs where there is one.
+
+    Exact cuts for orders that are exchanges away from that line; then, while devices are few, a sweep over all orders
+    tells whether one of them is better by more than the tolerance.
+    """
+
+    def __init__(self, layers: Layers, cluster: Cluster, terms: Terms, tolerance: float) -> None:
+        self._terms, self._tolerance, self._count, self._size = terms, tolerance, cluster.size, layers.size
+        groups = tuple((device,) for device in range(cluster.size))
+        self._trellis: Trellis | None = None
+        if steps_of(layers, LineParams(), groups) <= WORK_LIMIT:
+            self._trellis = device_trellis(layers, classes_of(layers, cluster, groups), LineParams())
+
+    def best(self, costs: Costs, line: Line) -> Found:
+        """Return the line to make for, and its bottleneck first."""
+        near = self._near(costs, line)
+        return near if self._trellis is None else self._any(costs, near, self._trellis)
+
+    def _near(self, costs: Costs, line: Line) -> Found:
+        """Return the end of a descent over orders, each with its best cuts."""
+        best, better = (np.inf, line), self._terms.best_cuts(costs, line.devices)
+        while better is not None:
+            best, order = better, better[1].devices
+            spare = [device for device in range(self._count) if device not in order]
+            limit, better = best[0] * (1 - self._tolerance / 2), None
+            for other in (*exchanged(order, spare), *resized(order, spare, self._size)):
+                found = self._terms.best_cuts(costs, other, limit)
+                if found is not None:
+                    limit, better = found[0], found
+        return best
+
+    def _any(self, costs: Costs, near: Found, shape: Trellis) -> Found:
+        """Return a line of any order where that is better than one near by more than the tolerance."""
+        trellis = replace(shape, ahead_s=costs.ahead_s * costs.pace[:, None])
+        low, high, limit = self._floor(costs), near[0], near[0] * (1 - self._tolerance)
+        while limit > low:
+            found = sweep(trellis, limit)
+            if found.depth >= 0:
+                high = found.below
+            else:
+                low = limit
+            limit = max((low * high) ** 0.5, 0.0) if high > low * (1 + self._tolerance) else low
+        if high >= near[0]:
+            return near
+        line = first_line(trellis, Bracket(low, high))
+        return line.bottleneck_s, Line(line.cuts, line.devices)
+
+    def _floor(self, costs: Costs) -> float:
+        """Return what no bottleneck goes below: all devices equally busy."""
+        return float(costs.ahead_s[-1] / (1 / costs.pace).sum())
