@@ -43,7 +43,8 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 bench: $(STAMP)
-	TIGER_QAPLIB="$(TIGER_QAPLIB)" TIGER_CIRCUITS="$(TIGER_CIRCUITS)" TIGER_PROFILES="$(TIGER_PROFILES)" $(BIN)/python -m benchmarks
+	TIGER_QAPLIB="$(TIGER_QAPLIB)" TIGER_CIRCUITS="$(TIGER_CIRCUITS)" TIGER_PROFILES="$(TIGER_PROFILES)" \
+		TIGER_GRAPHS="$(TIGER_GRAPHS)" $(BIN)/python -m benchmarks
 
 notebooks: $(STAMP)
 	$(BIN)/python -m pytest tests/test_notebooks.py

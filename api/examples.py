@@ -112,6 +112,25 @@ TWO_SPEEDS = {
     },
 }
 
+DIAMOND = {
+    "model": {
+        "operators": [
+            {"name": "stem", "seconds": 0.01, "memory_bytes": 2e8, "output_bytes": 1e6, "colocate": "stem"},
+            {"name": "left", "seconds": 0.03, "memory_bytes": 5e8, "output_bytes": 1e6},
+            {"name": "right", "seconds": 0.04, "memory_bytes": 5e8, "output_bytes": 1e6},
+            {"name": "head", "seconds": 0.02, "memory_bytes": 2e8, "output_bytes": 1e6},
+            {"name": "stem_grad", "seconds": 0.02, "colocate": "stem", "backward": True},
+        ],
+        "edges": [["stem", "left"], ["stem", "right"], ["left", "head"], ["right", "head"], ["head", "stem_grad"]],
+    },
+    "cluster": {
+        "devices": [{"name": "a", "memory_bytes": 1e9}, {"name": "b", "memory_bytes": 1e9}],
+        "uniform_bandwidth": 1e9,
+        "uniform_latency": 0,
+    },
+    "mode": "dag",
+}
+
 PLACEMENTS = {
     "head-aware": {
         "summary": "A transformer of 24 layers on eight devices",
@@ -122,5 +141,10 @@ PLACEMENTS = {
         "summary": "Six equal layers on two devices, one twice as fast",
         "description": "The fast device takes four of them: 60 ms and the message on both.",
         "value": TWO_SPEEDS,
+    },
+    "operators": {
+        "summary": "A diamond of operators on two devices",
+        "description": "Stem and gradient stay together with one branch, the head goes with the other: 63 ms on both.",
+        "value": DIAMOND,
     },
 }

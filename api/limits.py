@@ -13,8 +13,8 @@ EDGES = ("edges", "links")
 class Limits:
     """Bound a request to `max_tasks` tasks or `max_qubits` qubits, and `max_time_s` seconds; D-Wave needs `dwave`.
 
-    `max_tasks` also bounds layers and devices, `max_edges` the edges of any graph and the links of any hardware,
-    `max_gates` the operations of a circuit, and `max_couplers` the pairs of qubits that a device states.
+    `max_tasks` also bounds layers, operators and devices, `max_edges` the edges of any graph and the links of any
+    hardware, `max_gates` the operations of a circuit, and `max_couplers` the pairs of qubits that a device states.
     """
 
     max_tasks: int
@@ -61,10 +61,14 @@ def check_device(limits: Limits, device: object) -> None:
 
 
 def check_network(limits: Limits, model: object) -> None:
-    """Raise InputError of `model` for a network with too many layers or edges; one that is described has none yet."""
+    """Raise InputError of `model` for a network with too many layers, operators or edges.
+
+    One that is described has none yet.
+    """
     if isinstance(model, list) and len(model) > limits.max_tasks:
         raise _fault("model", limits.max_tasks, "layers", len(model))
     _check(model, "model", ("layers",), limits.max_tasks, "layers")
+    _check(model, "model", ("operators", "nodes"), limits.max_tasks, "operators")
     _check(model, "model", ("edges", "tied"), limits.max_edges, "edges")
 
 

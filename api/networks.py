@@ -46,11 +46,23 @@ COSTS: JsonDict = dict.fromkeys(("forward_s", "backward_s", "parameter_bytes", "
 MORE_COSTS: JsonDict = dict.fromkeys(("weight_s", "state_bytes", "held_bytes", "reduced_bytes", "reductions"), NUMBER)
 KIND: JsonDict = {"enum": ["embedding", "layer", "mtp", "head"]}
 LAYERS = _list(_object(NAMED | COSTS, MORE_COSTS | {"kind": KIND, "module": STRING}))
+FLAG: JsonDict = {"enum": [True, False, 0, 1]}
+ID: JsonDict = {"type": ["integer", "string"]}
+NODE = _object(
+    {"id": ID, "supportedOnFpga": FLAG, "cpuLatency": NUMBER, "fpgaLatency": NUMBER, "isBackwardNode": FLAG},
+    {"name": STRING, "colorClass": ID, "size": NUMBER, "layerId": ID},
+)
+EDGE = _object({"sourceId": ID, "destId": ID, "cost": NUMBER}, {"size": NUMBER})
+STATED: JsonDict = {"maxFPGAs": {"type": "integer"}, "maxSizePerFPGA": NUMBER, "maxCPUs": {"type": "integer"}}
+AMOUNTS: JsonDict = dict.fromkeys(("cpu_seconds", "memory_bytes", "output_bytes", "output_seconds"), NUMBER)
+OPERATOR = _object(NAMED | {"seconds": NUMBER}, AMOUNTS | {"colocate": ID, "backward": FLAG, "accelerator": FLAG})
 MODELS = (
     _object({"layers": LAYERS}, {"edges": NAMES, "tied": NAMES}),
     _object({"transformer": _shape()}, {}),
     _object({"graph": STRING}, {}),
     LAYERS,
+    _object({"nodes": _list(NODE), "edges": _list(EDGE)}, STATED),
+    _object({"operators": _list(OPERATOR), "edges": NAMES}, {}),
 )
 
 # Pairs of bytes and seconds, or text of a CSV file and what to take of it.

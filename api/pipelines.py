@@ -7,6 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from tiger.api.networks import CLUSTERS, MODELS
 from tiger.api.schemas import Closed, Pins, RoutingStage, Violation
+from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Schedule
 
 MICROBATCHES = (
@@ -24,7 +25,7 @@ def _model(value: object) -> object:
 
 def _cluster(value: object) -> object:
     """Refuse what is neither a specification nor a document."""
-    if not isinstance(value, str | dict):
+    if value is not None and not isinstance(value, str | dict):
         raise PydanticCustomError("cluster", "expected a specification such as 'dgx:2' or an object")
     return value
 
@@ -33,24 +34,40 @@ Model = Annotated[
     str | list[object] | dict[str, object],
     WithJsonSchema({"oneOf": [{"type": "string"}, *MODELS]}),
 ]
-Hardware = Annotated[str | dict[str, object], WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS]})]
+Hardware = Annotated[
+    str | dict[str, object] | None, WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, {"type": "null"}]})
+]
 
 
 class PlaceRequest(Closed):
-    """Ask which layers of a model run on which devices of a cluster."""
+    """Ask which layers or operators of a model run on which devices of a cluster."""
 
     model: Annotated[Model, BeforeValidator(_model)] = Field(
         description="Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text "
         "of a PipeDream profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one "
         "microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, "
         "1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is weights and KV "
-        "cache. A string is never opened as a file."
+        "cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in "
+        "seconds, or a `graph`. A string is never opened as a file."
     )
     cluster: Annotated[Hardware, BeforeValidator(_cluster)] = Field(
+        default=None,
         description="Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and "
-        "latency, `machines` with their networks, or `nvidia_smi_topo`. A string is never opened as a file."
+        "latency, `machines` with their networks, or `nvidia_smi_topo`. A string is never opened as a file. Only a "
+        "graph of operators that states its devices goes without.",
     )
-    mode: str = Field(default="chain", description="What a device may hold: in a chain, a run of layers.")
+    mode: str = Field(
+        default="chain",
+        description="What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph.",
+    )
+    objective: Objective = Field(
+        default="throughput",
+        description="What is made small in the mode dag: the largest load of a device, as `latency` the makespan of a "
+        "microbatch, or `both`, each divided by its bound.",
+    )
+    contiguous: bool = Field(
+        default=False, description="In the mode dag, has no edge run backwards between the devices of a line."
+    )
     schedule: Schedule | None = Field(
         default=None,
         description="Makes the simulated time of an iteration small instead of the bottleneck, within the memory that "
@@ -63,8 +80,8 @@ class PlaceRequest(Closed):
     pipeline: int | None = Field(default=None, ge=1, description="Devices in a row; as many as pay without it.")
     tensor: int = Field(default=1, ge=1, description="Devices among which each layer is cut.")
     data: int = Field(default=1, ge=1, description="Replicas of the pipeline.")
-    pinned: Pins = Field(default={}, description="Device of every layer that must go there, both by name.")
-    solver: str = Field(default="auto", description="Orders the devices, see `GET /solvers`.")
+    pinned: Pins = Field(default={}, description="Device of every layer or operator that must go there, both by name.")
+    solver: str = Field(default="auto", description="Orders devices or places operators, see `GET /solvers`.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="The same request with the same seed has the same answer.")
     effort: int = Field(default=1, ge=1, description="Multiplies the iterations of the search.")
     time_limit_s: float | None = Field(
@@ -73,7 +90,7 @@ class PlaceRequest(Closed):
 
 
 class StageBody(BaseModel):
-    """Hold a stage: its layers, its devices `[replica][rank]`, and its seconds for one microbatch."""
+    """Hold a stage: its layers or operators, its devices `[replica][rank]`, and its seconds for one microbatch."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -102,6 +119,8 @@ class PlacementBody(BaseModel):
     model_config = ConfigDict(extra="forbid", title="PlacementReport")
 
     schema_name: Literal["tiger.placement/1"] = Field(alias="schema")
+    mode: str
+    objective: str | None
     stages: list[StageBody]
     bottleneck_s: float | None
     iteration_s: float | None
@@ -111,6 +130,8 @@ class PlacementBody(BaseModel):
     uniform_feasible: bool | None
     lower_bound_s: float | None
     iteration_bound_s: float | None
+    latency_s: float | None
+    latency_bound_s: float | None
     optimal: bool
     feasible: bool
     violations: list[Violation]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tiger.api.assignment import check_limits
 from tiger.api.document import parse
@@ -9,6 +10,9 @@ from tiger.api.limits import Limits, check_cluster, check_network
 from tiger.api.pipelines import PlaceRequest
 from tiger.pipeline.params import PlaceParams
 from tiger.progress import Progress, ignored
+
+if TYPE_CHECKING:
+    from tiger.pipeline.cluster import Cluster
 
 
 def check(body: bytes, limits: Limits) -> PlaceRequest:
@@ -29,13 +33,14 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
     `watch` is told how far the search has come; no executor is of use to it. Neither model nor cluster is ever opened
     as a file, and both are within the limit of tasks.
     """
-    from tiger.pipeline.doors.door import answered
-    from tiger.pipeline.doors.request import Asked, checked
-    from tiger.pipeline.hardware.reading import cluster_of_document
+    from tiger.pipeline.doors import door, operators
+    from tiger.pipeline.doors.request import Aim, Asked, AskedOperators, given, wanted
+    from tiger.pipeline.models.graphs import operators_of_document
     from tiger.pipeline.models.reading import model_of_document
+    from tiger.pipeline.operators.params import OperatorParams
 
     request = check(body, limits)
-    params = checked(
+    params = wanted(
         PlaceParams(
             schedule=request.schedule,
             microbatches=request.microbatches,
@@ -49,8 +54,20 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
             effort=request.effort,
             time_limit_s=request.time_limit_s or limits.max_time_s,
         ),
-        request.mode,
+        Aim(mode=request.mode, objective=request.objective, contiguous=request.contiguous),
     )
-    layers = model_of_document(request.model, limits.max_tasks)
-    cluster = cluster_of_document(request.cluster, limits.max_tasks)
-    return json.dumps(answered(Asked(layers, cluster, params, watch)).to_dict(), allow_nan=False).encode()
+    if isinstance(params, OperatorParams):
+        stated = operators_of_document(request.model, limits.max_tasks)
+        graph, devices = operators.together(*stated, _cluster(request, limits), limits.max_tasks)
+        report = operators.answered(AskedOperators(graph, devices, params, watch))
+    else:
+        layers = model_of_document(request.model, limits.max_tasks)
+        report = door.answered(Asked(layers, given(_cluster(request, limits)), params, watch))
+    return json.dumps(report.to_dict(), allow_nan=False).encode()
+
+
+def _cluster(request: PlaceRequest, limits: Limits) -> "Cluster | None":
+    """Return the cluster of a request, None where it states none."""
+    from tiger.pipeline.hardware.reading import cluster_of_document
+
+    return None if request.cluster is None else cluster_of_document(request.cluster, limits.max_tasks)

@@ -8,6 +8,7 @@ from tiger.solvers.registry import DWAVE
 SMALL_S = 0.25
 SMALL_TASKS, SMALL_HARD_TASKS, SMALL_EDGES = 128, 24, 2048
 SMALL_TEXT, SMALL_HARD_TEXT, SMALL_LAYERS = 8192, 600, 64
+LISTS = ("layers", "operators", "nodes")
 
 
 def small(request: AssignRequest | CircuitRequest | PlaceRequest) -> bool:
@@ -37,8 +38,10 @@ def _few_tasks(request: AssignRequest) -> bool:
 
 
 def _few_layers(request: PlaceRequest) -> bool:
-    """Tell whether the layers, times the effort, are listed and few; those of a described model are not counted."""
-    listed = request.model.get("layers") if isinstance(request.model, dict) else request.model
+    """Tell whether layers or operators, times the effort, are listed and few; a described model's are not counted."""
+    listed: object = request.model
+    if isinstance(request.model, dict):
+        listed = next((request.model[name] for name in LISTS if name in request.model), None)
     return isinstance(listed, list) and len(listed) * request.effort <= SMALL_LAYERS
 
 

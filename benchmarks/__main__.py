@@ -1,14 +1,16 @@
 """Take the measurements again and put the tables into the README and the documentation.
 
-    python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--profiles FOLDER] [--print]
+    python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--profiles FOLDER] [--graphs FOLDER]
+                         [--print]
     python -m benchmarks soak [--minutes N]
 
 Without names all tables are measured, but for the soak of the service. `--data` (or TIGER_QAPLIB) names a folder of
 QAPLIB `.dat` files, `--circuits` (or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and
 `qasmbench/`, and `coupling_maps.json`, `--profiles` (or TIGER_PROFILES) one with PipeDream's `graph.txt` profiles, each
-under the name of its model; without them their rows are left out, and tables that have such rows are printed but not
-put into a page. `sparse` compares with Scotch where `scotch_gmap` is installed, `circuits` with tket where
-`pytket-qiskit` is.
+under the name of its model, `--graphs` (or TIGER_GRAPHS) one with operator graphs of dnn-partitioning; without them
+their rows are left out or built here, and tables that have such rows are printed but not put into a page. `sparse`
+compares with Scotch where `scotch_gmap` is installed, `circuits` with tket where `pytket-qiskit` is, `scale` with METIS
+where `pymetis` is.
 """
 
 import argparse
@@ -25,17 +27,38 @@ from benchmarks import (
     layers,
     movement,
     noise,
+    online,
+    operators,
     original,
     placements,
+    plans,
     qap,
     samplers,
+    scale,
     service,
     soak,
     sparse,
     tuning,
 )
 
-MODULES = (original, tuning, layers, samplers, qap, sparse, circuits, movement, noise, chains, placements, service)
+MODULES = (
+    original,
+    tuning,
+    layers,
+    samplers,
+    qap,
+    sparse,
+    circuits,
+    movement,
+    noise,
+    chains,
+    placements,
+    operators,
+    scale,
+    online,
+    plans,
+    service,
+)
 TABLES = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 FOLDERS = {
     "tuning": "data",
@@ -44,6 +67,8 @@ FOLDERS = {
     "movement": "circuits",
     "noise": "circuits",
     "chains": "profiles",
+    "operators": "graphs",
+    "scale": "graphs",
 }
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "docs" / "operations.md")
@@ -56,10 +81,13 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB"), help="folder of QAPLIB files")
     parser.add_argument("--circuits", type=Path, default=os.environ.get("TIGER_CIRCUITS"), help="folder of circuits")
     parser.add_argument("--profiles", type=Path, default=os.environ.get("TIGER_PROFILES"), help="folder of profiles")
+    parser.add_argument("--graphs", type=Path, default=os.environ.get("TIGER_GRAPHS"), help="folder of operator graphs")
     parser.add_argument("--minutes", type=float, default=30.0, help="how long a soak is (default: 30)")
     parser.add_argument("--print", action="store_true", help="leave the pages as they are")
     args = parser.parse_args()
-    folders = {name: Path(folder) for name in ("data", "circuits", "profiles") if (folder := getattr(args, name))}
+    folders = {
+        name: Path(folder) for name in ("data", "circuits", "profiles", "graphs") if (folder := getattr(args, name))
+    }
     makers = {name: partial(module.table, say, folders.get(FOLDERS.get(name, ""))) for name, module in TABLES.items()}
     makers["soak"] = partial(soak.table, say, args.minutes)
     unknown = [name for name in args.tables if name not in makers]

@@ -1,18 +1,21 @@
 """Tests of the pictures of a pipeline."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tiger import charts
+from tiger import charts, gantt, panels
 from tiger.charts import check, draw_placement
 from tiger.errors import InputError
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.doors.account import placed_stages
+from tiger.pipeline.doors.arrangement import Arrangement, Timetable
 from tiger.pipeline.doors.report import PlacementReport
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.layers import Layers
+from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.schedules.memory import footprint
 from tiger.pipeline.schedules.simulator import simulate
@@ -69,16 +72,16 @@ def report_of(schedule, memory=(9e9, np.inf)):
 
 def draw_timeline(timeline, names, path, ranks=1):
     """Write the upper panel alone."""
-    figure, (axes, _) = charts._panels(len(names))
+    figure, (axes, _) = panels.panels_of(len(names))
     charts._draw_passes(axes, timeline, names, ranks)
-    charts._write(figure, path)
+    panels.write_figure(figure, path)
 
 
 def draw_memory(held, capacity, path):
     """Write the lower panel alone."""
-    figure, (_, axes) = charts._panels(len(NAMES))
+    figure, (_, axes) = panels.panels_of(len(NAMES))
     charts._draw_held(axes, held, capacity, max(when[-1] for when in held.when_s))
-    charts._write(figure, path)
+    panels.write_figure(figure, path)
 
 
 def texts(path):
@@ -158,7 +161,7 @@ def test_passes_without_any_time_are_drawn(tmp_path):
 
 def test_rows_too_low_for_words_have_fewer_of_them(tmp_path, monkeypatch):
     """Tests the labels of two devices whose rows are as low as those of hundreds: the first alone has any."""
-    monkeypatch.setattr(charts, "_row_in", lambda rows: 0.06)
+    monkeypatch.setattr(panels, "row_in", lambda rows: 0.06)
     workload = two_stages()
     made = simulate(workload, "1f1b", 3)
     draw_timeline(made, ["a machine with a very long name", "gpu1"], tmp_path / "time.svg")
@@ -174,7 +177,7 @@ def test_passes_that_no_dot_is_left_for_are_left_out(monkeypatch):
     made = simulate(two_stages(), "1f1b", 3)
     assert charts._thinned(made) is made
     monkeypatch.setattr(charts, "DRAWN_PASSES", 11)
-    monkeypatch.setattr(charts, "WIDTH_IN", 4 / charts.DPI)
+    monkeypatch.setattr(charts, "WIDTH_IN", 4 / panels.DPI)
     thinned = charts._thinned(made)
     assert thinned.position.tolist() == [0, 0, 0, 0, 1, 1, 1]
     assert thinned.iteration_s == made.iteration_s
@@ -184,9 +187,9 @@ def test_passes_that_no_dot_is_left_for_are_left_out(monkeypatch):
 
 def test_rows_of_many_devices_are_lower():
     """Tests the inches of a row."""
-    assert charts._row_in(4) == 0.42
-    assert charts._row_in(100) == 0.14
-    assert charts._row_in(1000) == 0.06
+    assert panels.row_in(4) == 0.42
+    assert panels.row_in(100) == 0.14
+    assert panels.row_in(1000) == 0.06
 
 
 def test_memory_is_drawn_under_its_capacity(tmp_path):
@@ -246,3 +249,46 @@ def test_a_missing_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pip install 'tiger-mapper\[plot\]'"):
         check("a.png")
+
+
+def test_operators_for_latency_have_their_times(tmp_path):
+    """Tests the three panels: times of both passes, loads under their bound, memory; many short ones are joined."""
+    operators = Operators(
+        names=("a", "b", "c"),
+        seconds=np.array([2.0, 3.0, 2.0]),
+        source=np.array([0, 1]),
+        target=np.array([1, 2]),
+        backward=np.array([False, False, True]),
+    )
+    cluster = Cluster(
+        names=("x", "y"),
+        speed=np.ones(2),
+        memory_bytes=np.full(2, 9.0),
+        curves=(Curve.affine(1.0, 0.0),),
+        link=np.zeros((2, 2), np.int64),
+    )
+    arrangement = Arrangement(operators=operators, cluster=cluster, place=np.array([0, 1, 0]))
+    report = PlacementReport(
+        feasible=True, solver="auto", seed=0, seconds=0.1, mode="dag", objective="latency", latency_s=7.0
+    )
+    draw_placement(replace(report, stages=arrangement.stages(), arrangement=arrangement), tmp_path / "a.svg")
+    drawn = (tmp_path / "a.svg").read_text()
+    for text in (
+        "One microbatch alone: 7 s, devices busy 50% of it",
+        "forward",
+        "backward",
+        "One microbatch: bottleneck 4 s",
+    ):
+        assert f"<!-- {text} -->" in drawn
+
+
+def test_operators_too_short_to_be_seen_are_drawn_as_one():
+    """Tests that bars on different rows, apart, or wide enough stay as they are."""
+    times = Timetable(
+        device=np.zeros(5, np.int64),
+        begin_s=np.array([0.0, 0.1, 0.2, 5.0, 8.0]),
+        end_s=np.array([0.1, 0.2, 0.3, 8.0, 9.5]),
+    )
+    every = np.ones(5, np.bool_)
+    assert gantt._merged(times, np.zeros(5, np.int64), every, 1.0)[:, :2, 0].tolist() == [[0, 0.3], [5, 8], [8, 9.5]]
+    assert len(gantt._merged(times, np.arange(5), every, 1.0)) == 5

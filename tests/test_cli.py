@@ -477,7 +477,7 @@ def test_solvers_are_listed(cli: Run) -> None:
 
 def test_warm_says_what_it_compiles(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line for each group of kernels goes to standard error, and the end to standard output."""
-    monkeypatch.setattr("tiger.circuits.warm.warm_all", lambda progress: progress("swaps"))
+    monkeypatch.setattr("tiger.warming.warm_all", lambda progress: progress("swaps"))
     status, out, err = cli("warm")
     assert (status, err) == (0, "swaps\n")
     assert out.startswith("every kernel is compiled")

@@ -167,7 +167,11 @@ def test_bad_clusters_are_named(cli: Run, tmp_path: Path, cluster: object, field
     [
         (["--cluster", "missing.json"], "cluster"),
         (["--cluster", "moebius:3"], "cluster"),
-        (["--mode", "dag"], "mode"),
+        (["--mode", "experts"], "mode"),
+        (["--mode", "dag"], "model"),
+        (["--contiguous"], "contiguous"),
+        (["--objective", "latency"], "objective"),
+        (["--objective", "beauty"], "objective"),
         (["--schedule", "chimera"], "schedule"),
         (["--microbatches", "0", "--schedule", "gpipe"], "microbatches"),
         (["--microbatches", "4"], "microbatches"),

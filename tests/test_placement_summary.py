@@ -89,3 +89,28 @@ def test_a_plan_that_violates_something_says_so_first() -> None:
     """With its stages all the same."""
     out = placement_summary(replace(REPORT, feasible=False, violations=(Violation(kind="memory", message="m"),)))
     assert out.startswith("infeasible: no placement meets\n  memory: m\n\nbottleneck 3 ms;")
+
+
+def test_operators_are_counted_by_device() -> None:
+    """Never named, as there may be very many; what a device takes is its load."""
+    stage = replace(STAGE, ops=("a",) * 200_000, communication_s=0.001, capacity_bytes=4e9)
+    report = replace(REPORT, mode="dag", objective="throughput", stages=(stage, STAGE))
+    out = placement_summary(report)
+    assert "\nobjective            throughput\noperators            200002 on 2 devices\n" in out
+    assert "\ndevice  operators  compute ms  communication ms  load ms  memory\n" in out
+    assert "\nx       200,000    3           1                 4        2 GB of 4 GB\n" in out
+    assert len(out) < 2000
+
+
+def test_a_makespan_stands_beside_its_bound() -> None:
+    """There is no uniform split to compare it with."""
+    report = replace(REPORT, mode="dag", objective="latency", latency_s=0.008, latency_bound_s=0.004)
+    out = placement_summary(report)
+    assert out.startswith("solved: latency 8 ms, and no placement below 4 ms\n")
+    assert "\nlatency              8 ms\n  lower bound        4 ms\n" in out
+
+
+def test_operators_that_no_uniform_split_runs() -> None:
+    """In words of their own."""
+    out = placement_summary(replace(REPORT, mode="dag", objective="throughput"))
+    assert out.startswith("solved: bottleneck 3 ms; as many operators on every device do not run here\n")

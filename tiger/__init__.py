@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tiger.model.topology import Links, Topology
     from tiger.pipeline.doors.door import place
     from tiger.pipeline.doors.report import PlacementReport
+    from tiger.pipeline.online.planner import OnlinePlanner
+    from tiger.pipeline.planning.door import plan
+    from tiger.pipeline.planning.report import PlanReport
     from tiger.report import Report
     from tiger.stage import Stage
 
@@ -30,7 +33,9 @@ _HOMES = {
     "InputError": "tiger.errors",
     "IsingParams": "tiger.ising",
     "Links": "tiger.model.topology",
+    "OnlinePlanner": "tiger.pipeline.online.planner",
     "PlacementReport": "tiger.pipeline.doors.report",
+    "PlanReport": "tiger.pipeline.planning.report",
     "Problem": "tiger.model.problem",
     "Report": "tiger.report",
     "Stage": "tiger.stage",
@@ -40,6 +45,7 @@ _HOMES = {
     "assign": "tiger.door",
     "layout": "tiger.circuits.doors.door",
     "place": "tiger.pipeline.doors.door",
+    "plan": "tiger.pipeline.planning.door",
     "solve": "tiger.mapper",
 }
 
@@ -51,7 +57,9 @@ __all__ = [
     "InputError",
     "IsingParams",
     "Links",
+    "OnlinePlanner",
     "PlacementReport",
+    "PlanReport",
     "Problem",
     "Report",
     "Stage",
@@ -61,6 +69,7 @@ __all__ = [
     "assign",
     "layout",
     "place",
+    "plan",
     "solve",
 ]
 

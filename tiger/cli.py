@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 import tiger as local
-from tiger import __version__, console, options, outfile
+from tiger import __version__, cli_plan, console, options, outfile
 from tiger.errors import InputError
 from tiger.remote.service import service
 
@@ -49,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
         console.complain(error.field, error.reason)
         return BAD_INPUT
     except typer.TyperException as error:
-        console.complain(_field_of(error), error.format_message())
+        console.complain(console.field_of(error), error.format_message())
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -181,8 +181,10 @@ def layout(
 @app.command()
 def place(
     model: options.Model,
-    cluster: options.Cluster,
+    cluster: options.Cluster = None,
     mode: options.Mode = "chain",
+    contiguous: options.Contiguous = False,
+    objective: options.PlaceObjective = "throughput",
     schedule: options.Schedule = None,
     microbatches: options.Microbatches = None,
     virtual: options.Virtual = None,
@@ -199,15 +201,17 @@ def place(
     server: options.Server = None,
     json_file: options.Json = None,
 ) -> int:
-    """Place the layers of a network on a cluster, as the stages of a pipeline.
+    """Place the layers of a network on a cluster, as the stages of a pipeline, or with --mode dag its operators.
 
     Exits with 0 when that is done, 1 when the cluster cannot hold the network, 2 on bad input. The summary goes to
     standard output, but to standard error, as progress and complaints do, where the plan is emitted.
     """
-    pins = options.pins(pin or [], "LAYER=DEVICE")
+    pins = options.pins(pin or [], "NAME=DEVICE")
     console.check_report(json_file)
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
+    if emit is not None and mode != "chain":
+        raise InputError("emit", f"expected the mode chain beside it, got the mode {mode}")
     if plot is not None:
         from tiger import charts
 
@@ -220,6 +224,8 @@ def place(
             model,
             cluster,
             mode=mode,
+            contiguous=contiguous,
+            objective=objective,
             schedule=schedule,
             microbatches=microbatches,
             virtual=virtual,
@@ -242,6 +248,9 @@ def place(
         typer.echo(placement_summary(report), err=True, nl=False)
         console.deliver(report, json_file, lambda _: text)
     return OK if report.feasible else INFEASIBLE
+
+
+app.command()(cli_plan.plan)
 
 
 @app.command()
@@ -371,7 +380,7 @@ def warm() -> None:
 
     The first solve does not have to wait for them then.
     """
-    from tiger.circuits.warm import warm_all
+    from tiger.warming import warm_all
 
     start = time.perf_counter()
     warm_all(console.note)
@@ -389,9 +398,3 @@ def _pool(threads: int) -> Iterator[Executor | None]:
         yield pool
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _field_of(error: typer.TyperException) -> str:
-    """Return the name of the option or argument that a usage error is about."""
-    name = getattr(getattr(error, "param", None), "name", None) or getattr(error, "option_name", "")
-    return str(name).lstrip("-") or "command"

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tiger.model.topology import Topology
     from tiger.objectives import ObjectiveName
     from tiger.pipeline.doors.report import PlacementReport
+    from tiger.pipeline.operators.params import Objective
     from tiger.pipeline.params import Schedule
     from tiger.remote.asked import Asked, Layout, assignment, circuit_layout, placement
     from tiger.remote.networks import Hardware, Model
@@ -177,9 +178,11 @@ class Client:
     def place(
         self,
         model: "Model",
-        cluster: "Hardware",
+        cluster: "Hardware | None" = None,
         *,
         mode: str = "chain",
+        objective: "Objective" = "throughput",
+        contiguous: bool = False,
         schedule: "Schedule | None" = None,
         microbatches: int | None = None,
         virtual: int | None = None,
@@ -193,13 +196,15 @@ class Client:
         time_limit_s: float | None = None,
         progress: Watch | None = None,
     ) -> "PlacementReport":
-        """Place the layers of a model on a cluster, as `tiger.place` does for the same arguments; raise as it does."""
+        """Place a model on a cluster, as `tiger.place` does for the same arguments; raise as it does."""
         from tiger.remote.asked import placement
 
         asked = placement(
             model,
             cluster,
             mode=mode,
+            objective=objective,
+            contiguous=contiguous,
             schedule=schedule,
             microbatches=microbatches,
             virtual=virtual,

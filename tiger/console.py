@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, TypeVar
 from tiger import outfile
 
 if TYPE_CHECKING:
+    from typer import TyperException
+
     from tiger.circuits.doors.report import CircuitReport
     from tiger.pipeline.doors.report import PlacementReport
+    from tiger.pipeline.planning.report import PlanReport
     from tiger.progress import Progress
     from tiger.report import Report
 
-Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport")
+Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport")
 
 
 def emit(text: str) -> None:
@@ -56,10 +59,18 @@ def forsake() -> None:
 
 
 def open_streams() -> None:
-    """Give a process whose standard output or error is closed one that goes nowhere."""
+    """Give a process whose standard output or error is closed one that goes nowhere, and keep output for results.
+
+    Compiled libraries print to the first of the system's descriptors, which goes nowhere too.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (open to the end)
+    results = sys.__stdout__
+    if results is not None and sys.stdout is results:
+        own = os.dup(results.fileno())
+        forsake()
+        sys.stdout = os.fdopen(own, "w", encoding=results.encoding, errors=results.errors)
 
 
 def note(text: str) -> None:
@@ -70,6 +81,12 @@ def note(text: str) -> None:
 def complain(field: str, reason: str) -> None:
     """Write one line about bad input to standard error."""
     note(f"tiger: error: {field}: {reason}")
+
+
+def field_of(error: "TyperException") -> str:
+    """Return the name of the option or argument that a usage error is about."""
+    name = getattr(getattr(error, "param", None), "name", None) or getattr(error, "option_name", "")
+    return str(name).lstrip("-") or "command"
 
 
 def printable(text: str) -> str:

@@ -91,23 +91,32 @@ Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A PipeDream graph .txt, a table of layers .csv or .json, or a SPEC of a transformer.",
+        help="A PipeDream graph .txt, a table of layers .csv or .json, or a SPEC of a transformer; with --mode dag a "
+        "table of operators, or the nodes and edges of dnn-partitioning.",
         show_default=False,
     ),
 ]
 Cluster = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="SPEC|FILE",
-        help="Like dgx:2; or a file: JSON of devices and links, or what `nvidia-smi topo -m` prints.",
+        help="Like dgx:2; or a file: JSON of devices and links, or what `nvidia-smi topo -m` prints. Only a graph of "
+        "operators that states its devices goes without.",
         show_default=False,
     ),
 ]
 LayerPin = Annotated[
     list[str] | None,
-    typer.Option("--pin", metavar="LAYER=DEVICE", help="Fix a layer to a device; split at the last '='."),
+    typer.Option("--pin", metavar="NAME=DEVICE", help="Fix a layer or operator to a device; split at the last '='."),
 ]
-Mode = Annotated[str, typer.Option(metavar="MODE", help="What a stage is: chain, a run of layers in their order.")]
+Mode = Annotated[
+    str, typer.Option(metavar="MODE", help="What a device holds: chain, a run of layers; dag, operators of a graph.")
+]
+Contiguous = Annotated[bool, typer.Option("--contiguous", help="Keep operators together: no edge runs backwards.")]
+PlaceObjective = Annotated[
+    Literal["throughput", "latency", "both"],
+    typer.Option(help="What to make small of operators: the largest load, the makespan of a microbatch, or both."),
+]
 Schedule = Annotated[
     Literal["gpipe", "1f1b", "interleaved", "zero-bubble"] | None,
     typer.Option(help="Simulate an iteration of this schedule; memory is parameters alone without one."),

@@ -50,12 +50,13 @@ def circuit_summary(report: "CircuitReport") -> str:
 
 
 def placement_summary(report: "PlacementReport") -> str:
-    """Return how fast a pipeline is beside the uniform split, its figures, warnings and at most 40 stages."""
+    """Return how fast a placement is beside the uniform split, its figures, warnings and at most 40 stages."""
     if not report.stages:
         return unmet(report.violations, "placement")
     parts = [_placement_headline(report), _placement_facts(report)]
     parts += [f"warning: {printable(warning)}\n" for warning in report.warnings]
-    parts += ["\n", _placed_stages(report), _rest(len(report.stages), "stages")]
+    placed = _placed_operators(report) if report.mode == "dag" else _placed_stages(report)
+    parts += ["\n", placed, _rest(len(report.stages), "stages")]
     return "".join([*parts, _stages(report.progress, "best seconds")])
 
 
@@ -195,8 +196,11 @@ def _placement_headline(report: "PlacementReport") -> str:
     if report.schedule is not None:
         name, made, uniform = "iteration", report.iteration_s, report.uniform_iteration_s
     start = f"solved: {name}" if report.feasible else f"{unmet(report.violations, 'placement')}{name}"
+    if report.objective == "latency":
+        return f"solved: latency {_ms(report.latency_s)}, and no placement below {_ms(report.latency_bound_s)}\n\n"
     if uniform is None or made is None or not math.isfinite(uniform):
-        return f"{start} {_ms(made)}; as many layers in every stage do not run here\n\n"
+        what = "layers in every stage" if report.mode == "chain" else "operators on every device"
+        return f"{start} {_ms(made)}; as many {what} do not run here\n\n"
     if made == uniform and report.uniform_feasible is not False:
         return f"{start} {_ms(made)}, as with the uniform split\n\n"
     if made > uniform or report.uniform_feasible is False:
@@ -213,8 +217,12 @@ def _placement_facts(report: "PlacementReport") -> str:
         "iteration": _ms(report.iteration_s),
         "  of uniform split ": _ms(report.uniform_iteration_s),
         "  lower bound ": _ms(report.iteration_bound_s),
+        "latency": _ms(report.latency_s),
+        "  lower bound  ": _ms(report.latency_bound_s),
         "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
         "optimal": "yes" if report.optimal else "not proved",
+        "objective": report.objective or "-",
+        "operators": f"{_operators(report)} on {len(report.stages)} devices" if report.mode == "dag" else "-",
         "devices a stage": _ranks(report.stages[0]),
         "schedule": "-" if report.schedule is None else f"{report.schedule}, {report.microbatches} microbatches",
         "virtual stages": str(report.virtual) if report.virtual > 1 else "-",
@@ -235,6 +243,21 @@ def _placed_stages(report: "PlacementReport") -> str:
             rows.append((str(k), printable(short(stage.devices)), layers, *spent, _memory(stage)))
         begin = end
     return table(("stage", "device", "layers", "compute ms", "communication ms", "memory"), rows)
+
+
+def _operators(report: "PlacementReport") -> int:
+    """Return how many operators have been placed."""
+    return sum(len(stage.ops) for stage in report.stages)
+
+
+def _placed_operators(report: "PlacementReport") -> str:
+    """Return what every device holds and takes, of which at most 40."""
+    rows = []
+    for stage in report.stages[:SHOWN]:
+        parts = stage.compute_s, stage.communication_s
+        figures = map(_figure, (*parts, sum(parts)))
+        rows.append((printable(stage.device), f"{len(stage.ops):,}", *figures, _memory(stage)))
+    return table(("device", "operators", "compute ms", "communication ms", "load ms", "memory"), rows)
 
 
 def _ranks(stage: "PlacedStage") -> str:

@@ -22,6 +22,8 @@ from tiger.pipeline.hardware.connection import CONNECTION_FIELDS
 from tiger.pipeline.hardware.device import DEVICE_FIELDS
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.columns import COLUMNS
+from tiger.pipeline.models.dnnpartitioning import DEVICES, EDGE, NODE
+from tiger.pipeline.models.operatortable import OPTIONAL
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.placed import Placed
@@ -32,6 +34,15 @@ NAN, INF = float("nan"), float("inf")
 LIMITS = Limits(max_tasks=8, max_time_s=5.0)
 ROW = {"forward_s": 1, "backward_s": 2, "parameter_bytes": 10, "activation_bytes": 5}
 CLUSTER = {"devices": [{"name": "x"}, {"name": "y"}], "uniform_bandwidth": 10}
+
+UNIT = {"supportedOnFpga": 1, "cpuLatency": 0, "fpgaLatency": 2000, "isBackwardNode": 0, "size": 3}
+GRAPH: dict[str, Any] = {
+    "maxFPGAs": 2,
+    "maxSizePerFPGA": 5,
+    "maxCPUs": 0,
+    "nodes": [{"id": 1, **UNIT}, {"id": 2, **UNIT}],
+    "edges": [{"sourceId": 1, "destId": 2, "cost": 500}],
+}
 
 
 def model(**fields: object) -> dict[str, Any]:
@@ -193,14 +204,19 @@ def test_bad_input_is_422_and_points_at_the_field(place: Post, fields: dict[str,
     assert "root:" not in found.text
 
 
-def test_both_model_and_cluster_are_needed() -> None:
-    """Nothing stands for them."""
-    for name in ("model", "cluster"):
-        body = json.loads(ask())
-        del body[name]
-        with pytest.raises(ValidationError, match="Field required") as refusal:
-            check(json.dumps(body).encode(), LIMITS)
-        assert refusal.value.errors()[0]["loc"] == (name,)
+def test_a_model_is_needed() -> None:
+    """Nothing stands for it."""
+    body = json.loads(ask())
+    del body["model"]
+    with pytest.raises(ValidationError, match="Field required") as refusal:
+        check(json.dumps(body).encode(), LIMITS)
+    assert refusal.value.errors()[0]["loc"] == ("model",)
+
+
+def test_a_chain_needs_a_cluster() -> None:
+    """Only graphs of operators may state their devices."""
+    with pytest.raises(InputError, match="cluster: expected a cluster, got none"):
+        answer(ask(cluster=None), LIMITS)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b'{"model":1,"model":2}', b"[" * 1900])
@@ -217,6 +233,55 @@ def test_layers_and_devices_are_bounded_by_the_service() -> None:
     with pytest.raises(InputError, match="cluster") as caught:
         answer(ask(cluster="dgx:2"), LIMITS)
     assert "8" in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("model", "what"),
+    [
+        ({"nodes": [5] * 9, "edges": []}, "operators"),
+        ({"operators": [5] * 9, "edges": []}, "operators"),
+        ({"nodes": [], "edges": [5] * 9}, "edges"),
+    ],
+)
+def test_operators_and_edges_are_bounded_by_the_service(model: dict[str, Any], what: str) -> None:
+    """Before any of them is looked at."""
+    limits = Limits(max_tasks=8, max_time_s=5.0, max_edges=8)
+    with pytest.raises(InputError, match=f"model: expected at most 8 {what}, got 9"):
+        check(ask(model=model, mode="dag"), limits)
+
+
+def test_devices_that_a_model_states_are_bounded_by_the_service() -> None:
+    """They are made of two numbers."""
+    model = {**GRAPH, "maxFPGAs": 9}
+    with pytest.raises(InputError, match="cluster/devices: expected 1 to 8 devices, got 9"):
+        answer(json.dumps({"model": model, "mode": "dag"}).encode(), LIMITS)
+
+
+def test_operators_are_placed(place: Post) -> None:
+    """On the devices that the model states, one each, for what they send costs less than waiting."""
+    found = place(model=GRAPH, cluster=None, mode="dag")
+    report = PlacementBody.model_validate(found.json())
+    assert (found.status_code, report.mode, report.objective, report.feasible) == (200, "dag", "throughput", True)
+    assert sorted(stage.device for stage in report.stages) == ["gpu0", "gpu1"]
+    assert (report.bottleneck_s, report.lower_bound_s) == (pytest.approx(2.5), pytest.approx(2.5))
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"mode": "chain"}, "#/model"),
+        ({"contiguous": 5}, "#/contiguous"),
+        ({"objective": "beauty"}, "#/objective"),
+        ({"schedule": "1f1b"}, "#/schedule"),
+        ({"model": "transformer:layers=2"}, "#/model"),
+        ({"model": {"operators": [], "edges": []}, "cluster": CLUSTER}, "#/model/operators"),
+        ({"model": {**GRAPH, "edges": [{"sourceId": 1, "destId": 3, "cost": 1}]}}, "#/model/edges/0/destId"),
+    ],
+)
+def test_bad_requests_for_operators_name_their_field(place: Post, fields: dict[str, Any], pointer: str) -> None:
+    """With the pointer to it."""
+    found = place(**{"model": GRAPH, "cluster": None, "mode": "dag", **fields})
+    assert (found.status_code, found.json()["errors"][0]["pointer"]) == (422, pointer)
 
 
 def test_a_request_has_defaults() -> None:
@@ -238,7 +303,7 @@ def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
     """With worked examples, and nothing that refers elsewhere."""
     post = refusing.get("/openapi.json").json()["paths"]["/place"]["post"]
     content = post["requestBody"]["content"]["application/json"]
-    assert (set(content["examples"]), set(content["schema"]["required"])) == (set(PLACEMENTS), {"model", "cluster"})
+    assert (set(content["examples"]), set(content["schema"]["required"])) == (set(PLACEMENTS), {"model"})
     assert "$ref" not in str(PlaceRequest.model_json_schema())
     assert {"200", "202", "400", "409", "413", "415", "422", "429", "503"} <= set(post["responses"])
 
@@ -251,8 +316,12 @@ def _properties(schema: dict[str, Any], key: str) -> set[str]:
 
 def test_the_document_shows_every_field_of_models_and_clusters() -> None:
     """Those that are read, and no others."""
-    table, shaped, *_ = MODELS
+    table, shaped, _, _, nodes, operators = MODELS
     assert _properties(table, "layers") == set(COLUMNS)
+    assert _properties(nodes, "nodes") == {key for keys in NODE for key in keys}
+    assert _properties(nodes, "edges") == {key for keys in EDGE for key in keys}
+    assert set(nodes["properties"]) == {"nodes", "edges", *DEVICES}
+    assert _properties(operators, "operators") == {"name", "seconds", *OPTIONAL}
     assert _properties(shaped, "transformer") == {field.name for field in dataclasses.fields(Shape)}
     devices, machines, _ = CLUSTERS
     assert _properties(devices, "devices") == {"name", *DEVICE_FIELDS, "machine"}

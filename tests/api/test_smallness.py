@@ -64,6 +64,13 @@ def test_few_layers_are_small() -> None:
     assert not small(PlaceRequest.model_validate(HEAD_AWARE))
 
 
+@pytest.mark.parametrize("name", ["operators", "nodes"])
+def test_few_operators_are_small(name: str) -> None:
+    """By either name."""
+    for count, expected in ((64, True), (65, False)):
+        assert small(PlaceRequest.model_validate({"model": {name: [{}] * count}, "mode": "dag"})) is expected
+
+
 @pytest.mark.parametrize("asked", [ELEVEN_TASKS, STENCIL_ON_TORUS])
 def test_worked_examples_are_small(asked: dict[str, object]) -> None:
     """They are answered while one looks on."""

@@ -1,6 +1,5 @@
 """Tests of loading what maps circuits."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from numba.core import event
 import tiger
 from tiger.circuits import warm
 from tiger.circuits.params import CircuitObjective
-from tiger.solvers import warm as searches
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "circuits"
 
@@ -21,14 +19,6 @@ def test_loading_is_announced_and_done_once() -> None:
     warm.warm(seen.append, ("windows",))
     assert tuple(seen) == (*warm.KERNELS, "windows")
     assert warm.load.cache_info().misses == len(warm.KERNELS)
-
-
-def test_all_groups_are_warmed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of circuits once, beside those of all other searches."""
-    seen: list[str] = []
-    monkeypatch.setattr(warm, "ProcessPoolExecutor", lambda _, mp_context: ThreadPoolExecutor(1))
-    warm.warm_all(seen.append)
-    assert sorted(seen) == sorted((*warm.KERNELS, *searches.KERNELS))
 
 
 @pytest.mark.parametrize(("objective", "level"), [("cx", 2), ("depth", 1), ("success", 1)])

@@ -14,12 +14,23 @@ from dwave.samplers import TabuSampler
 import tiger
 from tiger.errors import InputError
 from tiger.ising import IsingParams
+from tiger.pipeline.doors.report import PlacedStage, PlacementReport
+from tiger.pipeline.models.graphs import operators_of_document, read_operators
 from tiger.remote.asked import Asked, assignment, circuit_layout, placement
 
 PAIR = nx.DiGraph([("a", "b")])
 CIRCUIT = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; cx q[0], q[1];'
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+UNIT = {"supportedOnFpga": 1, "cpuLatency": 0, "fpgaLatency": 2000, "isBackwardNode": 0, "size": 3}
+GRAPH: dict[str, Any] = {
+    "maxFPGAs": 2,
+    "maxSizePerFPGA": 9,
+    "maxCPUs": 0,
+    "nodes": [{"id": 1, **UNIT}, {"id": 2, **UNIT}],
+    "edges": [{"sourceId": 1, "destId": 2, "cost": 500}],
+}
 MODEL, CLUSTER = EXAMPLES / "models/gpt2-medium.json", "dgx:1"
+TOWERS = MODEL.with_name("two_towers.csv")
 
 
 def body(asked: Asked[Any]) -> dict[str, Any]:
@@ -140,6 +151,53 @@ def test_what_a_placement_cannot_ask(arguments: dict[str, Any], field: str) -> N
     """It is refused before anything is sent."""
     with pytest.raises(InputError, match=f"^{field}: "):
         placement(MODEL, CLUSTER, **arguments)
+
+
+def test_operators_are_stated_as_they_are() -> None:
+    """A file of JSON as it stands, without a cluster if the model has its devices; others as a table."""
+    asked = placement(GRAPH, mode="dag", objective="both", contiguous=True)
+    document = body(asked)
+    assert (document["model"], "cluster" in document, document["mode"]) == (GRAPH, False, "dag")
+    assert (document["objective"], document["contiguous"]) == ("both", True)
+    table = body(placement(TOWERS, CLUSTER, mode="dag"))["model"]
+    assert operators_of_document(table)[0].names == read_operators(TOWERS)[0].names
+
+
+def test_a_placement_of_operators_is_at_hand() -> None:
+    """To be drawn; not if it is that of others."""
+    stage = PlacedStage(
+        device="gpu1",
+        devices=(("gpu1",),),
+        ops=("1", "2"),
+        compute_s=4.0,
+        communication_s=0.0,
+        memory_bytes=6.0,
+        capacity_bytes=9.0,
+    )
+    report = PlacementReport(
+        feasible=True,
+        solver="auto",
+        seed=0,
+        seconds=0.1,
+        mode="dag",
+        objective="latency",
+        latency_s=4.0,
+        stages=(stage,),
+    )
+    again = placement(GRAPH, mode="dag").read(report.to_dict())
+    assert again == report
+    assert again.arrangement is not None
+    assert again.arrangement.stages() == (stage,)
+    others = placement({**GRAPH, "nodes": [*GRAPH["nodes"], {"id": 3, **UNIT}]}, mode="dag").read(report.to_dict())
+    assert others.arrangement is None
+
+
+def test_operators_need_their_devices() -> None:
+    """Those of a cluster where the model states none."""
+    with pytest.raises(InputError, match="cluster: expected a cluster, as the model states no devices, got none"):
+        placement(TOWERS, mode="dag")
+    with pytest.raises(InputError, match="cluster: expected a cluster, got none"):
+        placement(MODEL)
 
 
 def test_what_is_no_json_is_refused() -> None:

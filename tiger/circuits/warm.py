@@ -1,10 +1,7 @@
 """Compile the kernels of circuit mapping into numba's cache, or load them from there."""
 
-import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
-from multiprocessing import get_context
 
 import numpy as np
 
@@ -17,7 +14,6 @@ from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polished
 from tiger.circuits.skeleton import Build, Step, skeleton_of
 from tiger.circuits.solve import TRIAL, Hunt
-from tiger.solvers.warm import warm as warm_searches
 
 QUBITS, GATES = 5, 12
 BRIEF = PlacementParams(lanes=2, scouts=2, finalists=1, trials=2)
@@ -32,22 +28,6 @@ def warm(progress: Callable[[str], None], names: Iterable[str] = KERNELS) -> Non
     for name in names:
         progress(name)
         load(name)
-
-
-def warm_all(progress: Callable[[str], None]) -> None:
-    """Compile the kernels of all searches, of circuits or not, in processes side by side; `progress` is pickled.
-
-    A compilation locks its process, so that threads would not help.
-    """
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, 3), mp_context=get_context("spawn")) as pool:
-        # The longest group comes first.
-        groups = [
-            pool.submit(warm, progress, ("routing",)),
-            pool.submit(warm_searches, progress),
-            pool.submit(warm, progress, ("windows", "placement")),
-        ]
-        for group in groups:
-            group.result()
 
 
 @cache

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -19,6 +18,7 @@ from tiger.pipeline.chain.refinement import refined
 from tiger.pipeline.chain.states import WORK_LIMIT
 from tiger.pipeline.chain.walk import Line
 from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.cutfloor import CutFloor
 from tiger.pipeline.groups.bound import Goal, iteration_bound
 from tiger.pipeline.groups.grid import Judges, grouped
 from tiger.pipeline.groups.prices import Degrees
@@ -186,7 +186,7 @@ class Hunt:
                 finalists = [(np.inf, self._squeezed(self.misfit, budget))]
             for _, plan in finalists:
                 if not self.optimal and not self.stop():
-                    found = refined(plan.cuts, partial(self._value, plan.grid), budget, self.stop)
+                    found = refined(plan.cuts, self._promising(plan.grid), budget, self.stop)
                     self.offer(Plan(cuts=found.cuts, grid=plan.grid))
 
     def prove(self) -> None:
@@ -351,6 +351,22 @@ class Hunt:
             return self.judge.excess_bytes(Plan(cuts=cuts, grid=plan.grid))
 
         return Plan(cuts=refined(plan.cuts, excess, budget, self.stop).cuts, grid=plan.grid)
+
+    def _promising(self, grid: IntArray) -> Callable[[tuple[int, ...]], float]:
+        """Return who judges cuts on a grid by simulation, or by their floor where that is no better than the best."""
+        floor, least = CutFloor.of(self.layers, self.cluster, grid, self.microbatches), np.inf
+
+        def value(cuts: tuple[int, ...]) -> float:
+            nonlocal least
+            # Rounding must not hide cuts that take as long as their floor.
+            short = floor.seconds(cuts) * (1 - ROUNDING)
+            if short >= least:
+                return short
+            found = self._value(grid, cuts)
+            least = min(least, found)
+            return found
+
+        return value
 
     def _value(self, grid: IntArray, cuts: tuple[int, ...]) -> float:
         """Return the seconds of cuts on a grid."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+Mode = Literal["chain", "dag"]
 Schedule = Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tiger.model.arrays import FloatArray, IntArray, unstated
 from tiger.pipeline.cluster import Cluster
@@ -81,10 +82,7 @@ def transfers_s(layers: Layers, cluster: Cluster, sender: IntArray, receiver: In
 
     Every rank sends its share to its counterpart; the slowest pair counts.
     """
-    share = layers.crossing_bytes / sender.shape[1]
-    pairs = {(int(a), int(b)) for a, b in zip(sender.ravel(), receiver.ravel(), strict=True)}
-    slowest: FloatArray = np.max([cluster.seconds(a, b, share) for a, b in sorted(pairs)], axis=0)
-    return slowest
+    return _slowest_s(cluster, layers.crossing_bytes / sender.shape[1], sender, receiver)
 
 
 def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, ...]:
@@ -101,7 +99,8 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
         ends = [
             (grid[j % plan.positions, [replica]], grid[(j + 1) % plan.positions, [replica]]) for j in range(plan.stages)
         ]
-        sent = [transfers_s(layers, cluster, *ends[j])[cuts[j + 1]] for j in range(plan.stages - 1)]
+        share = layers.crossing_bytes[cuts[1:-1]] / tensor
+        sent = [float(_slowest_s(cluster, share[j], *ends[j])) for j in range(plan.stages - 1)]
         made.append(
             Workload(
                 forward_s=sums[:, 0],
@@ -156,6 +155,15 @@ def closing_s(layers: Layers, cluster: Cluster, plan: Plan) -> FloatArray:
         rings = [grid[places, d, t].tolist() for d in range(grid.shape[1]) for t in range(tensor)]
         closing[places] += max(float(all_reduce_s(cluster, ring, size)) for ring in rings)
     return closing
+
+
+def _slowest_s(cluster: Cluster, size_bytes: ArrayLike, sender: IntArray, receiver: IntArray) -> FloatArray:
+    """Return the seconds of messages from each sender to its counterpart, of which the slowest pair counts."""
+    ends = zip(sender.ravel().tolist(), receiver.ravel().tolist(), strict=True)
+    # Links of one curve take equally long: one of each is enough, and one within a device.
+    pairs = {(a == b, int(cluster.link[a, b])): (a, b) for a, b in ends}
+    slowest: FloatArray = np.max([cluster.seconds(a, b, size_bytes) for a, b in pairs.values()], axis=0)
+    return slowest
 
 
 def _passes(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:

@@ -19,12 +19,13 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objectives import ObjectiveName
 from tiger.pipeline.doors.report import PlacementReport
-from tiger.pipeline.doors.request import checked
+from tiger.pipeline.doors.request import Aim, wanted
+from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.remote import reports
 from tiger.remote.circuits import circuit_text, device_document, layout_list
 from tiger.remote.graphs import task_document, topology_document
-from tiger.remote.networks import Hardware, Model, cluster_document, deployment_of, model_document
+from tiger.remote.networks import Hardware, Model, stated_of
 from tiger.remote.refusal import Document
 from tiger.report import Report
 from tiger.request import Request
@@ -148,9 +149,11 @@ def circuit_layout(
 
 def placement(
     model: Model,
-    cluster: Hardware,
+    cluster: Hardware | None = None,
     *,
     mode: str = "chain",
+    objective: Objective = "throughput",
+    contiguous: bool = False,
     schedule: Schedule | None = None,
     microbatches: int | None = None,
     virtual: int | None = None,
@@ -165,7 +168,7 @@ def placement(
 ) -> Asked[PlacementReport]:
     """Ask what `tiger.place` answers for the same arguments; files are read here.
 
-    The report emits plans as a local one does. Raises as `tiger.place` does for what cannot be read.
+    The report emits and draws plans as a local one does. Raises as `tiger.place` does for what cannot be read.
     """
     params = PlaceParams(
         schedule=schedule,
@@ -179,17 +182,15 @@ def placement(
         effort=effort,
         time_limit_s=time_limit_s,
     )
-    checked(params, mode)
-    stated, layers = model_document(model)
-    hardware, devices = cluster_document(cluster)
-    asked = {field.name: getattr(params, field.name) for field in fields(params)}
-    document = {**asked, "model": stated, "cluster": hardware, "mode": mode, "solver": _named(solver)}
+    aim = Aim(mode=mode, objective=objective, contiguous=contiguous)
+    stated = stated_of(model, cluster, wanted(params, aim))
+    asked = {**_fields(params), **_fields(aim), "solver": _named(solver)}
+    return Asked("place", _body({**asked, "model": stated.model, "cluster": stated.cluster}), stated.read)
 
-    def read(said: Document) -> PlacementReport:
-        report = reports.placed(said)
-        return replace(report, deployment=deployment_of(report, layers, devices))
 
-    return Asked("place", _body(document), read)
+def _fields(params: PlaceParams | Aim) -> dict[str, object]:
+    """Return the fields of parameters by name."""
+    return {field.name: getattr(params, field.name) for field in fields(params)}
 
 
 def _terms(problem: Problem) -> dict[str, object]:

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,19 +11,66 @@ import numpy as np
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.pipeline.cluster import NO_LINK, Cluster
+from tiger.pipeline.doors import operators
+from tiger.pipeline.doors.arrangement import Arrangement
 from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.doors.request import given
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.hardware.nvidia import TOPO
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.csvrows import rows_of_csv
+from tiger.pipeline.models.dnnpartitioning import Devices
+from tiger.pipeline.models.graphs import operators_of_document
 from tiger.pipeline.models.limits import LAYER_LIMIT
+from tiger.pipeline.models.operatortable import table_of_operators
 from tiger.pipeline.models.reading import model_of_document, read_model
 from tiger.pipeline.models.spec import PREFIX
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.params import OperatorParams
+from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.plan import Plan
+from tiger.remote import reports
+from tiger.remote.refusal import Document
 
-Model = Layers | Path | str | Mapping[str, object] | list[object]
+Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
 Hardware = Cluster | Path | str | Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stated:
+    """Hold a model and a cluster as documents, and how to read the report on them; no cluster where none is given."""
+
+    model: object
+    cluster: object
+    read: Callable[[Document], PlacementReport]
+
+
+def stated_of(model: Model, cluster: Hardware | None, params: PlaceParams | OperatorParams) -> Stated:
+    """Return a model and a cluster as documents; raise InputError, and TypeError."""
+    hardware, devices = (None, None) if cluster is None else cluster_document(cluster)
+    if isinstance(params, OperatorParams):
+        document, graph = operators_document(model)
+        on = operators.together(*graph, devices)
+        line = params.contiguous
+        return Stated(document, hardware, lambda said: _arranged(reports.placed(said), *on, contiguous=line))
+    stated, layers = model_document(model)
+    known = given(devices)
+
+    def read(said: Document) -> PlacementReport:
+        report = reports.placed(said)
+        return replace(report, deployment=deployment_of(report, layers, known))
+
+    return Stated(stated, hardware, read)
+
+
+def operators_document(source: Model) -> tuple[object, tuple[Operators, Devices | None]]:
+    """Return a graph of operators as a document, and what it states; raise InputError of `model`, and TypeError."""
+    if isinstance(source, str | Path) and Path(source).suffix.lower() == ".json":
+        document = read_json(read_text(Path(source), "model"), "model")
+        return document, operators_of_document(document)
+    read = operators.read(source)
+    return source if isinstance(source, Mapping | list) else table_of_operators(read[0]), read
 
 
 def model_document(source: Model) -> tuple[object, Layers]:
@@ -60,6 +108,19 @@ def deployment_of(report: PlacementReport, layers: Layers, cluster: Cluster) -> 
         return None
     held = tuple(stage.memory_bytes for stage in positions)
     return Deployment(layers=layers, cluster=cluster, plan=plan, schedule=report.schedule, memory_bytes=held)
+
+
+def _arranged(report: PlacementReport, graph: Operators, cluster: Cluster, *, contiguous: bool) -> PlacementReport:
+    """Return a report with where it has the operators, unless those are others."""
+    device = {name: k for k, name in enumerate(cluster.names)}
+    at = {name: device.get(stage.device, -1) for stage in report.stages for name in stage.ops}
+    places = [at.get(name, -1) for name in graph.names]
+    if -1 in places:
+        return report
+    place = np.zeros(graph.classes, np.int64)
+    place[graph.colour] = places
+    line = tuple(device[stage.device] for stage in report.stages) if contiguous else ()
+    return replace(report, arrangement=Arrangement(operators=graph, cluster=cluster, place=place, line=line))
 
 
 def _model_of_file(source: str | Path) -> object:

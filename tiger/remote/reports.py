@@ -14,7 +14,8 @@ from tiger.circuits.ising.movement import DataMovement
 from tiger.circuits.params import CircuitObjective
 from tiger.pipeline.doors.report import SCHEMA as PLACEMENT
 from tiger.pipeline.doors.report import Link, PlacedStage, PlacementReport
-from tiger.pipeline.params import Schedule
+from tiger.pipeline.operators.params import Objective as OperatorObjective
+from tiger.pipeline.params import Mode, Schedule
 from tiger.remote.refusal import Document, ServiceError
 from tiger.report import SCHEMA as ASSIGNMENT
 from tiger.report import Objective, Report
@@ -123,6 +124,8 @@ class Sent(TypedDict):
 class Placed(TypedDict):
     """Type a document of `tiger.placement/1`."""
 
+    mode: Mode
+    objective: OperatorObjective | None
     stages: list[Held]
     bottleneck_s: float | None
     iteration_s: float | None
@@ -132,6 +135,8 @@ class Placed(TypedDict):
     uniform_feasible: bool | None
     lower_bound_s: float | None
     iteration_bound_s: float | None
+    latency_s: float | None
+    latency_bound_s: float | None
     feasible: bool
     violations: list[Said]
     schedule: Schedule | None
@@ -257,6 +262,10 @@ def _placed(document: Document) -> PlacementReport:
         uniform_feasible=said["uniform_feasible"],
         lower_bound_s=said["lower_bound_s"],
         iteration_bound_s=said["iteration_bound_s"],
+        mode=said["mode"],
+        objective=said["objective"],
+        latency_s=said["latency_s"],
+        latency_bound_s=said["latency_bound_s"],
         violations=_violations(said["violations"]),
         progress=_stages(said["progress"]),
         links=tuple(Link(a=link["a"], b=link["b"], sent_bytes=_size(link["bytes"])) for link in said["links"]),

@@ -63,7 +63,7 @@ def test_models_and_clusters_have_many_forms(
     assert report.feasible != bool(report.violations)
 
 
-@pytest.mark.parametrize("wrong", [None, 5, b"x"])
+@pytest.mark.parametrize("wrong", [(), 5, b"x"])
 def test_other_types_are_the_callers_fault(chain: Layers, pair: Cluster, wrong: object) -> None:
     """They are no input."""
     with pytest.raises(TypeError, match="expected model as Layers, a path, a SPEC or a document, got"):

@@ -58,9 +58,9 @@ def test_a_solver_has_a_name() -> None:
 
 
 def test_other_modes_are_refused() -> None:
-    """With the one that exists, and those that do not yet."""
-    with pytest.raises(InputError, match="mode: expected chain, got 'dag'; dag and experts are to come"):
-        checked(PlaceParams(), "dag")
+    """With those that exist, and the one that does not yet."""
+    with pytest.raises(InputError, match="mode: expected chain, dag, got 'experts'; experts is to come"):
+        checked(PlaceParams(), "experts")
 
 
 def test_good_values_pass() -> None:

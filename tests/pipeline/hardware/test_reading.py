@@ -24,7 +24,13 @@ def refusal(read, source):
 
 @pytest.mark.parametrize(
     ("name", "size", "parts"),
-    [("uneven4.json", 4, 1), ("two_networks.json", 16, 1), ("measured2.json", 2, 1), ("workstation4.topo", 4, 1)],
+    [
+        ("uneven4.json", 4, 1),
+        ("two_networks.json", 16, 1),
+        ("slow_network2.json", 16, 1),
+        ("measured2.json", 2, 1),
+        ("workstation4.topo", 4, 1),
+    ],
 )
 def test_examples(name, size, parts):
     """Every example is a cluster of one part, as a path and as text."""
@@ -35,7 +41,7 @@ def test_examples(name, size, parts):
 
 def test_every_example_is_read():
     """No example is left out above."""
-    assert len([path for path in EXAMPLES.iterdir() if path.suffix in {".json", ".topo", ".txt"}]) == 4
+    assert len([path for path in EXAMPLES.iterdir() if path.suffix in {".json", ".topo", ".txt"}]) == 5
 
 
 def test_specs_and_documents():

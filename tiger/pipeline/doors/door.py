@@ -5,30 +5,35 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tiger.deadline import Deadline
 from tiger.pipeline import solve
 from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.doors import operators
 from tiger.pipeline.doors.account import links_of, placed_stages
+from tiger.pipeline.doors.clock import timed
 from tiger.pipeline.doors.report import ROUNDING, PlacementReport
-from tiger.pipeline.doors.request import Asked, check_fit, checked
+from tiger.pipeline.doors.request import Aim, Asked, AskedOperators, check_fit, given, wanted
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
 from tiger.pipeline.hunt import virtual_stages
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.reading import model_of_document, read_model
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.params import Objective, OperatorParams
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.placed import Placed
 from tiger.progress import Progress, ignored
 
-Model = Layers | Path | str | Mapping[str, object] | list[object]
+Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
 Hardware = Cluster | Path | str | Mapping[str, object]
 
 
 def place(
     model: Model,
-    cluster: Hardware,
+    cluster: Hardware | None = None,
     *,
     mode: str = "chain",
+    objective: Objective = "throughput",
+    contiguous: bool = False,
     schedule: Schedule | None = None,
     microbatches: int | None = None,
     virtual: int | None = None,
@@ -42,21 +47,28 @@ def place(
     time_limit_s: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> PlacementReport:
-    """Place the layers of a model on the devices of a cluster, as the stages of a pipeline, and report what that costs.
+    """Place a model on the devices of a cluster, and report what that costs.
 
-    The model is Layers, a path, a SPEC or a document (`tiger.pipeline.models.reading`), the cluster a Cluster, a path,
-    a SPEC such as `dgx:2` or a document (`tiger.pipeline.hardware.reading`). Without a `schedule` the bottleneck of a
-    steady pipeline is made small and memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the
-    simulated time of an iteration of `microbatches` (default: 4 for each stage there may be) small, with `virtual`
-    stages a device.
-    `pipeline` is the number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut,
-    `data` how many replicas there are. `pinned` gives the device of layers, by name. Same seed and effort, same
-    answer; `time_limit_s` only ends a search early.
+    In the mode chain, the layers of a model become the stages of a pipeline. The model is Layers, a path, a SPEC or a
+    document (`tiger.pipeline.models.reading`), the cluster a Cluster, a path, a SPEC such as `dgx:2` or a document
+    (`tiger.pipeline.hardware.reading`). Without a `schedule` the bottleneck of a steady pipeline is made small and
+    memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the simulated time of an iteration of
+    `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. `pipeline` is the
+    number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut, `data` how many
+    replicas there are.
+
+    In the mode dag, a device holds any operators of a graph, or one run of them with `contiguous`. The model is
+    Operators, a path or a document (`tiger.pipeline.models.graphs`), and the cluster may be left out where the model
+    states its devices. The `objective` is throughput, the largest load of a device, latency, the makespan of a
+    microbatch, or both.
+
+    `pinned` gives the device of layers or operators, by name. Same seed and effort, same answer; `time_limit_s` only
+    ends a search early.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
     cluster cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
-    params = checked(
+    params = wanted(
         PlaceParams(
             schedule=schedule,
             microbatches=microbatches,
@@ -70,26 +82,26 @@ def place(
             effort=effort,
             time_limit_s=time_limit_s,
         ),
-        mode,
+        Aim(mode=mode, objective=objective, contiguous=contiguous),
     )
     watch = progress or ignored
     watch(Progress("reading", None, None))
-    asked = Asked(_layers(model), _cluster(cluster), params, watch)
-    return replace(answered(asked), seconds=time.perf_counter() - begun)
+    if isinstance(params, OperatorParams):
+        graph = operators.read(model)
+        asked = AskedOperators(*operators.together(*graph, cluster_of(cluster)), params, watch)
+        report = operators.answered(asked)
+    else:
+        report = answered(Asked(_layers(model), given(cluster_of(cluster)), params, watch))
+    return replace(report, seconds=time.perf_counter() - begun)
 
 
 def answered(asked: Asked) -> PlacementReport:
     """Report the placement of a model that has been read; raise InputError as `place` does, but for its arguments."""
-    begun = time.perf_counter()
     check_fit(asked)
-    limit = asked.params.time_limit_s
-    stop = Deadline(None if limit is None else time.monotonic() + limit)
-    found = solve.solved(asked.layers, asked.cluster, asked.params, stop, asked.watch)
-    report = _reported(asked, found)
-    seconds = time.perf_counter() - begun
-    late = limit is not None and seconds >= limit
-    remarks = (f"ended by the time limit of {limit:g} s: the same seed may end elsewhere",) if late else ()
-    return replace(report, seconds=seconds, warnings=(*found.warnings, *remarks))
+    with timed(asked.params.time_limit_s) as clock:
+        found = solve.solved(asked.layers, asked.cluster, asked.params, clock.stop, asked.watch)
+        report = reported(asked, found)
+    return replace(report, seconds=clock.seconds, warnings=(*found.warnings, *clock.remarks))
 
 
 def _layers(source: Model) -> Layers:
@@ -103,9 +115,9 @@ def _layers(source: Model) -> Layers:
     raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def _cluster(source: Hardware) -> Cluster:
-    """Return a cluster in any of its forms."""
-    if isinstance(source, Cluster):
+def cluster_of(source: Hardware | None) -> Cluster | None:
+    """Return a cluster in any of its forms, None where none is given."""
+    if source is None or isinstance(source, Cluster):
         return source
     if isinstance(source, str | Path):
         return read_cluster(source)
@@ -114,7 +126,7 @@ def _cluster(source: Hardware) -> Cluster:
     raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def _reported(asked: Asked, found: Placed) -> PlacementReport:
+def reported(asked: Asked, found: Placed) -> PlacementReport:
     """Return what has been found as a report; time is left open."""
     params, plan = asked.params, found.plan
     report = PlacementReport(

@@ -9,10 +9,14 @@ from tiger.formats.values import shown
 from tiger.limits import check_limits
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
-from tiger.pipeline.params import PlaceParams, Schedule
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.params import Objective, OperatorParams
+from tiger.pipeline.params import Mode, PlaceParams, Schedule
 from tiger.progress import Progress, ignored
 
-MODES, COMING = ("chain",), ("dag", "experts")
+COMING = "experts"
+# What only stages of a chain have.
+OF_CHAINS = ("schedule", "microbatches", "virtual", "pipeline", "tensor", "data")
 NATIVE = "auto"
 COUNT_LIMIT = 65_536
 
@@ -27,6 +31,86 @@ class Asked:
     watch: Callable[[Progress], None] = ignored
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class AskedOperators:
+    """Hold operators, a cluster, what is asked of them and whom to tell."""
+
+    operators: Operators
+    cluster: Cluster
+    params: OperatorParams
+    watch: Callable[[Progress], None] = ignored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """Say what is placed, layers of a chain or operators of a graph, and of the latter what for and how."""
+
+    mode: str = "chain"
+    objective: Objective = "throughput"
+    contiguous: bool = False
+
+
+def wanted(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams:
+    """Return parameters that can be used with some model: those given for a chain, in the mode dag what operators need.
+
+    Raises InputError that names one, also for one that the other mode alone knows, and TypeError.
+    """
+    if aim.mode == "dag":
+        _check_no_chain(params)
+    checked(params, aim.mode)
+    if aim.objective not in get_args(Objective):
+        raise InputError("objective", f"expected {', '.join(get_args(Objective))}, got {shown(aim.objective)}")
+    if not isinstance(aim.contiguous, bool):
+        raise TypeError(f"contiguous: expected true or false, got {shown(aim.contiguous)}")
+    if aim.mode == "chain":
+        usual = Aim()
+        for name in ("objective", "contiguous"):
+            if getattr(aim, name) != getattr(usual, name):
+                raise InputError(
+                    name, f"expected the mode dag beside it, got {shown(getattr(aim, name))} in the mode chain"
+                )
+        return params
+    _check_sampler(params.solver, aim)
+    return OperatorParams(
+        objective=aim.objective,
+        contiguous=aim.contiguous,
+        pinned=params.pinned,
+        solver=params.solver,
+        seed=params.seed,
+        effort=params.effort,
+        time_limit_s=params.time_limit_s,
+    )
+
+
+def _check_no_chain(params: PlaceParams) -> None:
+    """Raise InputError for what only stages of a chain have."""
+    usual = PlaceParams()
+    for name in OF_CHAINS:
+        value = getattr(params, name)
+        if value != getattr(usual, name):
+            raise InputError(name, f"expected the mode chain beside it, got {shown(value)} in the mode dag")
+
+
+def _check_sampler(name: str, aim: Aim) -> None:
+    """Raise InputError for a solver of operators that is neither the native search nor a sampler, or asked too much."""
+    if name == NATIVE:
+        return
+    from tiger.solvers.registry import kind_of
+
+    if kind_of(name) != "sampler":
+        raise InputError("solver", f"expected {NATIVE} or a sampler in the mode dag, got {shown(name)}")
+    if aim.contiguous or aim.objective != "throughput":
+        what = "contiguous stages" if aim.contiguous else f"the objective {aim.objective}"
+        raise InputError("solver", f"expected {NATIVE} beside {what}, got {shown(name)}")
+
+
+def given(cluster: Cluster | None) -> Cluster:
+    """Return a cluster, or raise InputError where there is none; only operators may go without."""
+    if cluster is None:
+        raise InputError("cluster", "expected a cluster, got none")
+    return cluster
+
+
 def checked(params: PlaceParams, mode: str = "chain") -> PlaceParams:
     """Return parameters whose values can be used with some model, or raise InputError that names one.
 
@@ -36,8 +120,8 @@ def checked(params: PlaceParams, mode: str = "chain") -> PlaceParams:
     check_limits(params.seed, params.effort, params.time_limit_s)
     if params.effort is None:
         raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
-    if mode not in MODES:
-        raise InputError("mode", f"expected {', '.join(MODES)}, got {shown(mode)}; {' and '.join(COMING)} are to come")
+    if mode not in get_args(Mode):
+        raise InputError("mode", f"expected {', '.join(get_args(Mode))}, got {shown(mode)}; {COMING} is to come")
     if params.schedule is not None and params.schedule not in get_args(Schedule):
         known = ", ".join(get_args(Schedule))
         raise InputError("schedule", f"expected one of {known}, got {shown(params.schedule)}")
@@ -62,12 +146,19 @@ def check_fit(asked: Asked) -> None:
     if wanted > cluster.size:
         product = " x ".join(f"{name} {size}" for name, size in sizes.items())
         raise InputError(max(sizes, key=lambda name: sizes[name]), f"expected {product} <= {cluster.size} devices")
-    known, devices = set(layers.names), set(cluster.names)
-    for layer, device in params.pinned.items():
-        if layer not in known:
-            raise InputError(f"pinned/{layer}", f"expected a layer of the model, got {shown(layer)}")
+    check_pins(params.pinned, layers.names, cluster, "a layer")
+
+
+def check_pins(pinned: Mapping[str, str], names: tuple[str, ...], cluster: Cluster, what: str) -> None:
+    """Raise InputError of `pinned` for a layer or operator that the model, or a device that the cluster has not."""
+    if not pinned:
+        return
+    known, devices = set(names), set(cluster.names)
+    for name, device in pinned.items():
+        if name not in known:
+            raise InputError(f"pinned/{name}", f"expected {what} of the model, got {shown(name)}")
         if not isinstance(device, str) or device not in devices:
-            raise InputError(f"pinned/{layer}", f"expected a device of the cluster, got {shown(device)}")
+            raise InputError(f"pinned/{name}", f"expected a device of the cluster, got {shown(device)}")
 
 
 def _check_solver(name: object) -> None:

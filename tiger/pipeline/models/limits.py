@@ -4,14 +4,15 @@ from tiger.errors import InputError
 from tiger.formats.values import amount, shown
 
 LAYER_LIMIT = 200_000
+OPERATOR_LIMIT = 1_000_000
 # Sums and products of numbers up to here stay far inside float64.
 COST_LIMIT = 1e30
 
 
-def check_size(field: str, count: int, limit: int) -> None:
-    """Raise InputError of a field that states more layers than allowed."""
+def check_size(field: str, count: int, limit: int, what: str = "layers") -> None:
+    """Raise InputError of a field that states more of something than allowed."""
     if count > limit:
-        raise InputError(field, f"expected at most {limit} layers, got more")
+        raise InputError(field, f"expected at most {limit} {what}, got more")
 
 
 def cost(field: str, value: object) -> float:

@@ -10,8 +10,9 @@ from tiger.formats.text import is_number
 from tiger.formats.values import shown
 from tiger.model.arrays import IntArray
 from tiger.pipeline.layers import Layers
-from tiger.pipeline.models.limits import LAYER_LIMIT, check_size, cost
+from tiger.pipeline.models.limits import LAYER_LIMIT, OPERATOR_LIMIT, check_size, cost
 from tiger.pipeline.models.order import CycleError, topological_order
+from tiger.pipeline.operators.graph import Operators
 
 COSTS = ("forward_compute_time", "backward_compute_time", "activation_size", "parameter_size")
 SECONDS = 1e-3
@@ -59,6 +60,25 @@ def layers_of_graph(text: str, max_layers: int = LAYER_LIMIT) -> Layers:
         parameter_bytes=weights,
         crossing_bytes=Layers.crossing(sent, place[source], place[target]),
         held_bytes=sent,
+    )
+
+
+def operators_of_graph(text: str, max_operators: int = OPERATOR_LIMIT) -> Operators:
+    """Return the operators of a profile, in its order; a microbatch takes both of their passes.
+
+    An operator sends its activation, and takes the gradient of it back: twice those bytes, on one message. It holds its
+    parameters. The text is that of `layers_of_graph`. O(n + edges). Raises InputError.
+    """
+    graph = _read(text, max_operators)
+    source, target = _ends(graph)
+    forward, backward, sent, weights = np.array(list(graph.costs.values())).T
+    return Operators(
+        names=tuple(graph.costs),
+        seconds=(forward + backward) * SECONDS,
+        memory_bytes=weights,
+        sent_bytes=2 * sent,
+        source=source,
+        target=target,
     )
 
 

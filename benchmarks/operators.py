@@ -1,0 +1,74 @@
+"""Graphs of operators: the largest load of a placement, beside plain splits and bounds."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.model.arrays import IntArray
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.reading import read_cluster
+from tiger.pipeline.models.graphs import read_operators
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.hunt import fits
+from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.loads import loads_s
+from tiger.pipeline.operators.params import OperatorParams
+from tiger.pipeline.operators.programme import cut
+from tiger.pipeline.operators.solve import solved
+from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.uniform import uniform
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+ORDERS = 30
+HEAD = ("graph", "operators", "devices", "uniform", "exact cuts", "contiguous", "s", "free", "s", "bound")
+
+
+def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:
+    """Yield the largest loads in ms, and seconds, on the accelerators that every file states.
+
+    `data` is a folder with graphs of dnn-partitioning, at any depth; beside them there is an example.
+    """
+    yield HEAD
+    towers = read_operators(EXAMPLES / "models" / "two_towers.csv")[0]
+    yield "two towers", *row(towers, read_cluster(EXAMPLES / "clusters" / "pair_and_host.json"))
+    for path in sorted(data.rglob("*.json")) if data else ():
+        title = " ".join((*path.parts[-3:-1], path.stem))
+        say(title)
+        try:
+            operators, stated = read_operators(path)
+        except InputError as error:
+            say(f"nothing, {error}")
+            continue
+        if stated is not None:
+            yield title, *row(operators, replace(stated, cpus=0).cluster())
+
+
+def row(operators: Operators, cluster: Cluster) -> Iterator[str]:
+    """Yield what placements of a graph come to."""
+    terms = Terms.made(operators, cluster, {})
+    yield str(operators.size)
+    yield str(cluster.size)
+    plain = uniform(terms, line(terms, 0))
+    yield loaded(terms, plain if fits(terms, plain) else None)
+    cuts = [made.place for order in range(ORDERS) if (made := cut(terms, line(terms, order), order))]
+    yield loaded(terms, min(cuts, key=lambda place: largest_s(terms, place), default=None))
+    for contiguous in (True, False):
+        begun = time.perf_counter()
+        found = solved(operators, cluster, OperatorParams(contiguous=contiguous))
+        yield loaded(terms, found.place)
+        yield f"{time.perf_counter() - begun:.1f}"
+    yield "-" if found.lower_bound_s is None else f"{found.lower_bound_s * 1e3:.3f}"
+
+
+def largest_s(terms: Terms, place: IntArray) -> float:
+    """Return the largest load of a device."""
+    return float(np.sum(loads_s(terms, place), axis=0).max())
+
+
+def loaded(terms: Terms, place: IntArray | None) -> str:
+    """Return the largest load in ms, a dash where nothing fits."""
+    return "-" if place is None else f"{largest_s(terms, place) * 1e3:.3f}"

@@ -1,0 +1,30 @@
+"""The time that an answer takes, and the limit on it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tiger.deadline import Deadline
+
+
+class Clock:
+    """Hold the limit in seconds, if any, what stops a search at it, and once it has ended how long it all took."""
+
+    def __init__(self, limit_s: float | None) -> None:
+        self._limit_s, self.seconds = limit_s, 0.0
+        self.stop = Deadline(None if limit_s is None else time.monotonic() + limit_s)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return a warning where the limit was reached."""
+        if self._limit_s is None or self.seconds < self._limit_s:
+            return ()
+        return (f"ended by the time limit of {self._limit_s:g} s: the same seed may end elsewhere",)
+
+
+@contextmanager
+def timed(limit_s: float | None) -> Iterator[Clock]:
+    """Time what is done with a clock."""
+    begun, clock = time.perf_counter(), Clock(limit_s)
+    yield clock
+    clock.seconds = time.perf_counter() - begun

@@ -1,0 +1,91 @@
+"""Compile the kernels of placing operators, and of following a plan, into numba's cache, or load them from there."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from tiger.pipeline.chain.params import never
+from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.online.planner import OnlinePlanner
+from tiger.pipeline.operators.bound import BoundParams, load_bound_s
+from tiger.pipeline.operators.contiguous import split
+from tiger.pipeline.operators.exact import exact
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.latency import LatencyParams
+from tiger.pipeline.operators.latency import placed as quick
+from tiger.pipeline.operators.multilevel import MultilevelParams, placed
+from tiger.pipeline.operators.search import SearchParams, searched
+from tiger.pipeline.operators.terms import Terms
+
+OPERATORS, DEVICES, PASSES = 40, 2, 200_000
+KERNELS = ("operators", "stages of operators", "bounds of operators", "many operators", "makespans", "measured stages")
+
+
+def warm(progress: Callable[[str], None]) -> None:
+    """Load the kernels of every search; `progress` is told which comes next.
+
+    Takes about a minute of compilation the first time after installation, and about a second from the cache.
+    """
+    for name in KERNELS:
+        progress(name)
+        load(name)
+
+
+@cache
+def load(name: str) -> None:
+    """Run a search by its name once in a process, on a chain with rungs; all graphs use the same compiled code."""
+    terms, seen = _terms(), lambda *_: None
+    match name:
+        case "operators":
+            searched(terms, SearchParams(), never, seen)
+        case "stages of operators":
+            split(terms, SearchParams(), never, seen)
+        case "bounds of operators":
+            exact(terms, BoundParams(), never, None)
+            load_bound_s(terms, BoundParams(), never, np.inf)
+        case "many operators":
+            placed(terms, MultilevelParams(), never, seen)
+        case "makespans":
+            quick(terms, LatencyParams(passes=PASSES), [], never, seen)
+        case _:
+            _follow()
+
+
+def _cluster() -> Cluster:
+    """Return two equal devices with a link."""
+    return Cluster(
+        names=tuple("ab"),
+        speed=np.ones(DEVICES),
+        memory_bytes=np.full(DEVICES, float(OPERATORS)),
+        curves=(Curve.affine(100.0, 0.0),),
+        link=np.zeros((DEVICES, DEVICES), np.int64),
+    )
+
+
+def _terms() -> Terms:
+    """Return operators that send to the next and to the next but one."""
+    at = np.arange(OPERATORS - 2)
+    operators = Operators(
+        names=tuple(f"op{k}" for k in range(OPERATORS)),
+        seconds=np.array(1.0 + np.arange(OPERATORS) % 3, np.float64),
+        memory_bytes=np.ones(OPERATORS),
+        sent_bytes=np.ones(OPERATORS),
+        source=np.concatenate([at, at]),
+        target=np.concatenate([at + 1, at + 2]),
+    )
+    return Terms.made(operators, _cluster(), {})
+
+
+def _follow() -> None:
+    """Take one step of a plan that is measured."""
+    layers = Layers(
+        names=("a", "b", "c"),
+        forward_s=np.ones(3),
+        backward_s=np.ones(3),
+        parameter_bytes=np.ones(3),
+        crossing_bytes=np.array([0.0, 1.0, 1.0, 0.0]),
+    )
+    planner = OnlinePlanner(layers, _cluster())
+    planner.step([1.0] * planner.plan.stages)
