@@ -35,7 +35,7 @@ SLACK = 1e-9
 # Fewer classes may be placed exactly, and more have to be joined.
 FEW, MANY = 24, 5_000
 # Contiguous stages are found in less time than a good bound takes for graphs larger than this.
-QUICK = 300
+QUICK = 100
 # Small graphs need no more visits than these; large ones have as many as the search allows.
 PASSES, PER_CLASS = LatencyParams().passes, 2_000_000
 
