@@ -19,7 +19,7 @@ SMOOTHING = 0.3
 WARM = 0.03
 RUNS, STEPS, STEPS_PER_CLASS = 6, 5_000, 50
 NODES, MORE, GAP = 100, 4, 0.03
-BUDGET_S, STEP_S, NODE_S, CELL_S = 12.0, 1e-7, 3e-5, 2e-6
+BUDGET_S, STEP_S, NODE_S, CELL_S = 8.0, 1e-7, 3e-5, 2e-6
 
 
 class Worth(NamedTuple):
