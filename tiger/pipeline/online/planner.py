@@ -80,8 +80,8 @@ class OnlinePlanner:
         return self.plan
 
     def _tire(self) -> None:
-        """Ask trials for more after a step that has brought nothing; begin anew after one that has, or on new ways."""
-        if self.bottleneck_s < self._least_s * (1 - self._tolerance):
+        """Ask trials for more after a step that has brought nothing; begin anew after one that has, or a surprise."""
+        if self._estimates.doubtful or self.bottleneck_s < self._least_s * (1 - self._tolerance):
             self._least_s, self._enough = self.bottleneck_s, CURIOUS
         else:
             self._enough = min(SETTLED, self._enough * PATIENCE)
