@@ -241,12 +241,7 @@ def place(
         )
     if plot is not None and report.feasible:
         charts.draw_placement(report, plot)
-    if emit is None:
-        console.deliver(report, json_file, placement_summary)
-    else:
-        text = report.emit(emit) if report.feasible else ""
-        typer.echo(placement_summary(report), err=True, nl=False)
-        console.deliver(report, json_file, lambda _: text)
+    console.deliver_plan(report, emit, json_file, placement_summary)
     return OK if report.feasible else INFEASIBLE
 
 

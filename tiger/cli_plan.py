@@ -96,10 +96,5 @@ def plan(
         )
     if plot is not None and report.feasible:
         planchart.draw_plans(report, plot)
-    if emit is None:
-        console.deliver(report, json_file, plan_summary)
-    else:
-        text = report.emit(emit) if report.feasible else ""
-        typer.echo(plan_summary(report), err=True, nl=False)
-        console.deliver(report, json_file, lambda _: text)
+    console.deliver_plan(report, emit, json_file, plan_summary)
     return OK if report.feasible else INFEASIBLE

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tiger.report import Report
 
 Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport")
+Plan = TypeVar("Plan", "PlacementReport", "PlanReport")
 
 
 def emit(text: str) -> None:
@@ -50,6 +51,16 @@ def deliver(report: Answer, json_file: str | None, summary: "Callable[[Answer], 
     if json_file is not None:
         outfile.write(json_file, "json", text)
     emit(summary(report))
+
+
+def deliver_plan(report: Plan, system: str | None, json_file: str | None, summary: "Callable[[Plan], str]") -> None:
+    """Deliver a report, its plan for a system in place of the summary where one is named, which is then on stderr."""
+    if system is None:
+        deliver(report, json_file, summary)
+        return
+    text = report.emit(system) if report.feasible else ""
+    sys.stderr.write(summary(report))
+    deliver(report, json_file, lambda _: text)
 
 
 def forsake() -> None:

@@ -69,7 +69,7 @@ def test_bug_nobody_is_held_up_while_processes_start(loop: Runner, monkeypatch: 
 
     def started(manager: PoolManager) -> None:
         slowly()
-        start(manager)  # type: ignore[no-untyped-call]
+        start(manager)  # type: ignore[no-untyped-call]  # pebble has no types
 
     monkeypatch.setattr(PoolManager, "start", started)
 
