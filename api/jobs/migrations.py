@@ -21,6 +21,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE tiger_servers (id VARCHAR(200) PRIMARY KEY, beat_s DOUBLE PRECISION NOT NULL)",
     ),
     ("ALTER TABLE tiger_jobs ADD COLUMN request_id TEXT",),
+    # SQLite does not use an index of some rows where a statement names one of their states.
+    ("DROP INDEX tiger_jobs_open", "CREATE INDEX tiger_jobs_open ON tiger_jobs (status, created_s)"),
 )
 
 # The body of a job that has ended. Nobody needs it again, as its hash tells requests with one key apart, and the bodies

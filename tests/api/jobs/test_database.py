@@ -1,9 +1,13 @@
 """The databases of jobs."""
 
+from pathlib import Path
+
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from tests.api.jobs.pgserver import Postgres
+from tiger.api.jobs.claims import Claims, Outcome, Turn
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.job import Work
 from tiger.api.jobs.store import Store
@@ -19,3 +23,39 @@ def test_a_database_without_an_encoding_holds_text(postgres: Postgres) -> None:
     job, _ = Store(database, 10).insert(Work(kind="assign", body=b"{}", owner="\u00e9"))
     assert Store(database, 10).get(job.id, "\u00e9") == job
     database.close()
+
+
+def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
+    """Every one of them finds its rows by an index, or jobs that ended long ago would hold up those of today."""
+    database = Database(f"sqlite:///{tmp_path}/jobs")
+    database.prepare()
+    asked: list[tuple[str, tuple[object, ...]]] = []
+    for engine in (database.engine, database._noting):
+        sa.event.listen(engine, "before_cursor_execute", lambda *about: asked.append(about[2:4]))
+    store, claims = Store(database, 9), Claims(database, "here")
+    job, _ = store.insert(Work(kind="assign", body=b"{}", owner="me", key="one"))
+    turn = Turn(job.id, 0)
+    claims.waiting(5)
+    claims.enqueued(turn)
+    claims.overdue(1.0, 5)
+    claims.next(5)
+    claims.beat()
+    claims.claim(turn)
+    claims.touch(turn, {"fraction": 0.5})
+    claims.release_mine({turn})
+    claims.release_dead(60.0)
+    claims.finish(turn, Outcome(status="done", report=b"{}"))
+    store.waiting()
+    store.states([job.id])
+    store.page("me", None, 5)
+    store.cancel(job.id, "me")
+    store.delete([number for number, _ in store.expired(0.0, 5)])
+    with database.seen() as connection:
+        plans = [
+            (statement, row[3])
+            for statement, values in tuple(asked)
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+        ]
+    database.close()
+    assert len(asked) > 20
+    assert not [(statement, step) for statement, step in plans if step.startswith("SCAN tiger_jobs")]
