@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
+import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi_offline import FastAPIOffline
 
@@ -36,7 +37,8 @@ from tiger.api.workers import Workers
 INLINE_WORKERS = 4
 # Jobs leave the processors to those whose answer somebody waits for.
 NICE = 5
-WARM_UP_S = 600.0
+WARM_UP_S, LOOK_S = 600.0, 2.0
+LOG = structlog.get_logger()
 REQUESTS = [request.model_json_schema() for request in (AssignRequest, CircuitRequest)]
 REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
 PLACE_REQUEST = {"schema": PlaceRequest.model_json_schema(), "examples": PLACEMENTS}
@@ -96,7 +98,7 @@ class Service:
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Keep workers and jobs while the server is up; the workers warm up while it already answers."""
-        warming = asyncio.create_task(self._warm_up())
+        warming = asyncio.create_task(self._keep_warm())
         try:
             await self.jobs.start()
             try:
@@ -133,12 +135,18 @@ class Service:
     async def ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
         parts = await self.jobs.ready()
-        return {**parts, "workers": parts.get("workers", True) and self.warm}
+        return {**parts, "workers": parts.get("workers", True) and self.workers.active and self.warm}
 
-    async def _warm_up(self) -> None:
-        """Start workers of either sort, and wait until one answers."""
-        await asyncio.gather(*(pool.run(WARM_UP_S, bool) for pool in (self.workers, self.job_workers)))
-        self.warm = True
+    async def _keep_warm(self) -> None:
+        """Start workers of either sort, wait until one answers, and do so again should they be lost while at rest."""
+        while True:
+            cold = [pool for pool in (self.workers, self.job_workers) if not pool.active]
+            try:
+                await asyncio.gather(*(pool.run(WARM_UP_S, bool) for pool in cold))
+                self.warm = True
+            except Exception:
+                LOG.exception("workers not started")
+            await asyncio.sleep(LOOK_S)
 
 
 async def topologies() -> TopologiesBody:

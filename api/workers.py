@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import forkserver
@@ -25,7 +25,7 @@ PR_SET_PDEATHSIG = 1
 MEMORY_BYTES = 4 << 30
 FULL = 77  # the status of a process whose memory is
 PARENT = "TIGER_PARENT"  # tells the fork server whose death it is to die of
-STARTING = threading.Lock()
+STARTER = ThreadPoolExecutor(1, thread_name_prefix="tiger-zygote")
 PRELOADED = ["tiger.api.zygote", "tiger.api.preload"]
 
 Parts = TypeVarTuple("Parts")
@@ -131,9 +131,7 @@ def prepare() -> None:
     It is told to die with the thread that starts it, so that is one which lasts as long as this process.
     """
     multiprocessing.set_forkserver_preload(PRELOADED)
-    begun = threading.Event()
-    threading.Thread(target=_start, args=(begun,), name="tiger-zygote", daemon=True).start()
-    begun.wait()
+    STARTER.submit(_start).result()
 
 
 def die_with_parent() -> None:
@@ -141,22 +139,19 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _start(begun: threading.Event) -> None:
-    """Start the process that workers are forked from, and stay."""
+def _start() -> None:
+    """Start the process that workers are forked from."""
     # It is to import what this process would, and nothing that lies in the folder where somebody has started it.
     path = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)}
     path[PARENT] = str(os.getpid())
-    with STARTING:
-        before = dict(os.environ)
-        os.environ.update(path)
-        try:
-            forkserver.ensure_running()
-        finally:
-            for name in path.keys() - before.keys():
-                del os.environ[name]
-            os.environ.update(before)
-            begun.set()
-    threading.Event().wait()
+    before = dict(os.environ)
+    os.environ.update(path)
+    try:
+        forkserver.ensure_running()
+    finally:
+        for name in path.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def _tie(memory_bytes: int, nice: int) -> None:

@@ -5,7 +5,7 @@ claimed with, so that a server that was only halted cannot write over the result
 """
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.database import Database, now
 from tiger.api.jobs.job import Kind, Status
-from tiger.api.jobs.migrations import GONE, JOBS, SERVERS
+from tiger.api.jobs.migrations import BODIES, JOBS, SERVERS
 
 Order = Literal["go on", "end", "lost"]
 LOG = structlog.get_logger()
@@ -68,13 +68,12 @@ class Claims:
                 started_s=sa.func.coalesce(JOBS.c.started_s, now_s),
                 attempts=JOBS.c.attempts + 1,
             )
-            asked = update.returning(
-                *(JOBS.c[name] for name in ("kind", "body", "attempts", "created_s", "request_id"))
-            )
-            row = connection.execute(asked).one_or_none()
-        if row is None:
-            return None
-        return Claim(row.kind, bytes(row.body), row.attempts, max(0.0, now_s - row.created_s), row.request_id)
+            about = update.returning(*(JOBS.c[name] for name in ("kind", "attempts", "created_s", "request_id")))
+            row = connection.execute(about).one_or_none()
+            if row is None:
+                return None
+            body = connection.execute(sa.select(BODIES.c.body).where(BODIES.c.id == turn.job_id)).scalar_one()
+        return Claim(row.kind, bytes(body), row.attempts, max(0.0, now_s - row.created_s), row.request_id)
 
     def touch(self, turn: Turn, progress: Mapping[str, object] | None) -> Order:
         """Write how far a run has come, if that is new, and return what it is to do."""
@@ -89,9 +88,12 @@ class Claims:
         """Write the result of a run, and tell whether it was still this one's to write."""
         problem = None if outcome.problem is None else json.dumps(outcome.problem)
         with self.database.begun() as connection:
-            ended = {"status": outcome.status, "report": outcome.report, "problem": problem, "body": GONE}
+            ended = {"status": outcome.status, "report": outcome.report, "problem": problem}
             update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "running")
-            return connection.execute(update.values(**ended, ended_s=now(connection))).rowcount == 1
+            mine = connection.execute(update.values(**ended, ended_s=now(connection))).rowcount == 1
+            if mine:
+                forget(connection, [turn.job_id])
+        return mine
 
     def release(self, turn: Turn) -> None:
         """Put a job that was claimed back into the queue."""
@@ -170,6 +172,12 @@ class Claims:
         return [Turn(row.id, row.token, row.priority) for row in rows]
 
 
+def forget(connection: Connection, ids: Sequence[object]) -> None:
+    """Delete what jobs that have ended asked."""
+    if ids:
+        connection.execute(sa.delete(BODIES).where(BODIES.c.id.in_(ids)))
+
+
 def _of(turn: Turn) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return the conditions for a turn that is the job's last."""
     return JOBS.c.id == turn.job_id, JOBS.c.token == turn.token
@@ -185,14 +193,15 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Map
         "status": sa.case((ended, "cancelled"), else_="queued"),
         "ended_s": sa.case((ended, now(connection))),
         "progress": sa.case((ended, JOBS.c.progress)),
-        "body": sa.case((ended, sa.literal(GONE, sa.LargeBinary)), else_=JOBS.c.body),
         "server": None,
         "enqueued_s": None,
         "token": JOBS.c.token + 1,
     }
     about = (JOBS.c.id.label("job_id"), JOBS.c.kind, JOBS.c.status, JOBS.c.request_id)
-    found = connection.execute(sa.update(JOBS).where(*where).values(again).returning(*about))
-    return [dict(row._mapping) for row in found]
+    rows = connection.execute(sa.update(JOBS).where(*where).values(again).returning(*about))
+    found: list[Mapping[str, object]] = [dict(row._mapping) for row in rows]
+    forget(connection, [job["job_id"] for job in found if job["status"] == "cancelled"])
+    return found
 
 
 def _tell(event: str, jobs: list[Mapping[str, object]]) -> None:

@@ -105,7 +105,7 @@ class DurableJobs:
         if job is None or job.ended:
             self._watchers.changed(job_id)
             if job is not None and job.status == "cancelled":
-                await self._withdraw(await self._asked(self._store.turn, job_id))
+                self._rounds.withdraw(await self._asked(self._store.turn, job_id))
             return job
         for turn, cancelled in self._bench.running.items():
             if turn.job_id == job_id:
@@ -155,10 +155,9 @@ class DurableJobs:
 
     async def _run(self, turn: Turn) -> None:
         """Work off one turn of a job, then of whatever waits, without waiting for the queue to come up with it."""
-        await Run(self._bench, turn)()
-        while following := await self._next():
-            if await Run(self._bench, following)():
-                await self._withdraw(following)
+        if await Run(self._bench, turn)():
+            while following := await self._next():
+                await Run(self._bench, following, self._rounds.withdraw)()
 
     async def _next(self) -> Turn | None:
         """Return a turn that waits in the queue, if one does and the database says so."""
@@ -167,11 +166,6 @@ class DurableJobs:
         except StoreGoneError:
             return None
         return next((turn for turn in due if turn not in self._bench.running), None)
-
-    async def _withdraw(self, turn: Turn) -> None:
-        """Take a turn out of the queue; should it stay there, it will find nothing to do."""
-        with suppress(StoreGoneError):
-            await self._bench.call(self._queue.withdraw, turn)
 
     async def _states(self, ids: list[str]) -> Mapping[str, object]:
         """Return how jobs are; raise StoreGoneError."""

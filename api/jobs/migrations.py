@@ -23,20 +23,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ("ALTER TABLE tiger_jobs ADD COLUMN request_id TEXT",),
     # SQLite does not use an index of some rows where a statement names one of their states.
     ("DROP INDEX tiger_jobs_open", "CREATE INDEX tiger_jobs_open ON tiger_jobs (status, created_s)"),
+    # SQLite writes all of a row when a little of it changes.
+    (
+        "CREATE TABLE tiger_bodies (id VARCHAR(32) PRIMARY KEY, body {bytes} NOT NULL)",
+        "INSERT INTO tiger_bodies SELECT id, body FROM tiger_jobs WHERE status IN ('queued', 'running')",
+        "ALTER TABLE tiger_jobs DROP COLUMN body",
+    ),
 )
-
-# The body of a job that has ended. Nobody needs it again, as its hash tells requests with one key apart, and the bodies
-# of a few hundred requests would else fill the disk until jobs are deleted.
-GONE = b""
 
 # Columns as they are now, after the last step.
 JOBS = sa.table(
     "tiger_jobs",
     *map(sa.column, ("id", "owner", "kind", "hash", "key", "status", "progress", "problem", "server", "request_id")),
     *(sa.column(name, sa.Integer) for name in ("priority", "token", "attempts", "cancelled")),
-    *(sa.column(name, sa.LargeBinary) for name in ("body", "report")),
+    sa.column("report", sa.LargeBinary),
     *(sa.column(name, sa.Double) for name in ("created_s", "started_s", "ended_s", "enqueued_s")),
 )
+# What jobs that have not ended ask. Nobody needs it again, as its hash tells requests with one key apart, and a few
+# hundred of them would else fill the disk until jobs are deleted.
+BODIES = sa.table("tiger_bodies", sa.column("id"), sa.column("body", sa.LargeBinary))
 SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Double))
 
 

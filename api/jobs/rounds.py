@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from tiger.api.jobs.bench import Bench
 from tiger.api.jobs.claims import Turn
@@ -25,7 +26,8 @@ class Rounds:
 
     def __init__(self, bench: Bench, store: Store, queue: Queue) -> None:
         self.bench, self.store, self.queue = bench, store, queue
-        # One thread, so that turns come into the queue in the order in which they were submitted.
+        # One thread, so that turns come into the queue in the order in which they were submitted, and of its own, as
+        # nobody else is to wait for the queue.
         self._putting = ThreadPoolExecutor(1, thread_name_prefix="tiger-put")
         self._steady_s: float | None = None
 
@@ -45,7 +47,11 @@ class Rounds:
 
     def put(self, turn: Turn) -> None:
         """Put a new turn into the queue, soon."""
-        self._putting.submit(self._put, turn)
+        self._soon(self._put, turn)
+
+    def withdraw(self, turn: Turn) -> None:
+        """Take a turn out of the queue, soon; should it stay there, it will find nothing to do."""
+        self._soon(self._withdraw, turn)
 
     def beat(self) -> None:
         """Say that this server lives."""
@@ -80,6 +86,16 @@ class Rounds:
         while old := self.store.expired(self.bench.settings.keep_days * DAY_S, BATCH):
             self.queue.forget(old)
             self.store.delete([job for job, _ in old])
+
+    def _soon(self, change: Callable[[Turn], None], turn: Turn) -> None:
+        """Change the queue after what is to be done there already, unless all ends."""
+        with suppress(RuntimeError):
+            self._putting.submit(change, turn)
+
+    def _withdraw(self, turn: Turn) -> None:
+        """Take a turn out of the queue, if that can be done."""
+        with suppress(StoreGoneError):
+            self.queue.withdraw(turn)
 
     def _put(self, turn: Turn) -> None:
         """Put a turn into the queue, or leave it to the next sweep."""

@@ -26,10 +26,10 @@ LOG = structlog.get_logger()
 
 
 class Run:
-    """Work off one turn of a job."""
+    """Work off one turn of a job, and tell when it has been claimed."""
 
-    def __init__(self, bench: Bench, turn: Turn) -> None:
-        self.bench, self.turn = bench, turn
+    def __init__(self, bench: Bench, turn: Turn, claimed: Callable[[Turn], None] = lambda _: None) -> None:
+        self.bench, self.turn, self.claimed = bench, turn, claimed
         self.cancelled, self.lost, self.begun_s = asyncio.Event(), False, time.monotonic()
 
     async def __call__(self) -> bool:
@@ -41,6 +41,7 @@ class Run:
             claim = await self._insist(self.bench.claims.claim, self.turn)
             self.bench.changed(self.turn.job_id)
             if claim is not None:
+                self.claimed(self.turn)
                 with bound_contextvars(job_id=self.turn.job_id, kind=claim.kind, request_id=claim.request_id):
                     await self._begin(claim)
             return claim is not None
@@ -102,10 +103,15 @@ class Run:
             await asyncio.sleep(self.bench.settings.tick_s)
             progress = _progress(call, min(1.0, (time.monotonic() - begun_s) / limit_s))
             order = None
-            with suppress(StoreGoneError):
+            try:
                 fresh = progress if progress != last else None
                 order, last = await self.bench.call(self.bench.claims.touch, self.turn, fresh), progress
                 self.bench.changed(self.turn.job_id)
+            except StoreGoneError:
+                pass
+            except Exception:
+                # Whatever it is, the next one is to be heard.
+                LOG.exception("job not looked at")
             if order == "lost":
                 # Another server has it now, and answers for it.
                 LOG.warning("job is with another server now")

@@ -12,10 +12,10 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from tiger.api.jobs.claims import Turn
+from tiger.api.jobs.claims import Turn, forget
 from tiger.api.jobs.database import Database, now
 from tiger.api.jobs.job import CURSOR, ENDED, FullError, Job, KeyReusedError, Work
-from tiger.api.jobs.migrations import GONE, JOBS
+from tiger.api.jobs.migrations import BODIES, JOBS
 from tiger.errors import InputError
 
 BATCH = 500
@@ -85,11 +85,13 @@ class Store:
             ended = {
                 "status": sa.case((waits, "cancelled"), else_=JOBS.c.status),
                 "ended_s": sa.case((waits, now(connection))),
-                "body": sa.case((waits, sa.literal(GONE, sa.LargeBinary)), else_=JOBS.c.body),
                 "cancelled": 1,
             }
             connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended))
-            return _found(connection, *mine)
+            job = _found(connection, *mine)
+            if job is not None and job.ended:
+                forget(connection, [job_id])
+            return job
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait."""
@@ -115,10 +117,11 @@ class Store:
             raise FullError(f"{self.max_queued} jobs wait already, or {own} of this owner's")
         # Rounded, so that a page's cursor states it exactly.
         created_s, job_id = round(now(connection), 6), uuid.uuid4().hex
-        row = sa.insert(JOBS).values(id=job_id, owner=work.owner, kind=work.kind, body=work.body, hash=digest)
+        row = sa.insert(JOBS).values(id=job_id, owner=work.owner, kind=work.kind, hash=digest)
         row = row.values(key=work.key, request_id=work.request_id, priority=work.priority)
         row = row.values(status="queued", created_s=created_s)
         connection.execute(row.values(token=0, attempts=0, cancelled=0))
+        connection.execute(sa.insert(BODIES).values(id=job_id, body=work.body))
         return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s)
 
 

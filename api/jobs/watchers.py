@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+import structlog
+
 from tiger.api.jobs.job import StoreGoneError
 
 LOOK_S = 0.5
+LOG = structlog.get_logger()
 
 # How jobs of some ids are: whatever differs when something about one of them has changed.
 Look = Callable[[list[str]], Awaitable[Mapping[str, object]]]
@@ -56,9 +59,11 @@ class Watchers:
             watched = list(self._events)
             try:
                 found = await self._look(watched) if watched else {}
-            except StoreGoneError:
+            except Exception as error:
                 # They are to see it for themselves.
                 found, self._seen = {}, {}
+                if not isinstance(error, StoreGoneError):
+                    LOG.exception("jobs not looked at")
             for job_id in watched:
                 state = found.get(job_id)
                 if state is None or state != self._seen.get(job_id):

@@ -1,15 +1,20 @@
 """The routes: answers, refusals and documentation."""
 
 import json
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import httpx
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.api.memory import in_memory
+from tiger.api import app
 from tiger.api.app import create_app
 from tiger.api.settings import Settings
 from tiger.errors import InputError
@@ -189,6 +194,22 @@ def test_every_listed_topology_has_an_example_that_works(refusing: TestClient) -
 def test_health_is_answered_without_workers(refusing: TestClient) -> None:
     """The server is alive before a worker is warm."""
     assert refusing.get("/healthz").json() == {"status": "ok"}
+
+
+def test_bug_workers_that_are_lost_at_rest_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to ask for work, which is not to be sent while the server is not ready."""
+    monkeypatch.setattr(app, "LOOK_S", 0.1)
+    keeper = mock.Mock(side_effect=in_memory)
+    with TestClient(create_app(Settings(workers=1), keeper)) as client:
+        workers = keeper.call_args.args[1]
+        while client.get("/readyz").status_code != 200:
+            time.sleep(0.05)
+        assert client.portal is not None
+        before, pool = client.portal.call(workers.run, 60, os.getpid), workers._pool
+        os.kill(before, signal.SIGKILL)
+        while workers._pool is pool or client.get("/readyz").status_code != 200:
+            time.sleep(0.05)
+        assert client.portal.call(workers.run, 60, os.getpid) != before
 
 
 def test_health_is_answered_during_a_solve(solving: TestClient, ask: Post, endless: dict[str, object]) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 import time
 from asyncio import Runner
 from collections.abc import Callable
@@ -61,6 +62,22 @@ def test_a_lost_fork_server_is_replaced(loop: Runner, one: Workers) -> None:
     os.kill(before, signal.SIGKILL)
     time.sleep(0.5)
     assert loop.run(one.run(60, os.getppid)) != before
+
+
+def test_bug_processes_that_come_back_take_no_more_threads(loop: Runner, one: Workers) -> None:
+    """However often they are lost."""
+    lost(loop, one)
+    before = threading.active_count()
+    lost(loop, one)
+    assert threading.active_count() <= before
+
+
+def lost(loop: Runner, one: Workers) -> None:
+    """Kill a process at rest, and wait until there is another."""
+    os.kill(loop.run(one.run(60, os.getpid)), signal.SIGKILL)
+    while one.active:
+        time.sleep(0.05)
+    loop.run(one.run(60, bool))
 
 
 def test_bug_nobody_is_held_up_while_processes_start(loop: Runner, monkeypatch: pytest.MonkeyPatch) -> None:

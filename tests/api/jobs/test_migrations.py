@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from tiger.api.jobs import migrations
+from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.job import Work
 from tiger.api.jobs.store import Store
@@ -35,13 +36,21 @@ def test_an_older_database_is_brought_up_to_date(empty: Database, monkeypatch: p
 
 
 def test_the_first_version_is_brought_up_to_date(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every step since is applied."""
+    """Every step since is applied, and a job that waits can be done."""
     with monkeypatch.context() as older:
         older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
         empty.prepare()
     assert "request_id" not in columns(empty)
+    job = ("1", "", "place", b"{}", "", 1, "queued", 1.0, 0, 0, 0)
+    names = "id, owner, kind, body, hash, priority, status, created_s, token, attempts, cancelled"
+    with empty.begun() as connection:
+        values = {f"v{k}": value for k, value in enumerate(job)}
+        connection.execute(sa.text(f"INSERT INTO tiger_jobs ({names}) VALUES (:{', :'.join(values)})"), values)
     empty.prepare()
     assert "request_id" in columns(empty)
+    claim = Claims(empty, "here").claim(Turn("1", 0))
+    assert claim is not None
+    assert claim.body == b"{}"
 
 
 def test_a_newer_database_is_refused(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,10 @@ def test_a_turn_that_is_withdrawn_is_not_run(loop: Runner, jobs: DurableJobs) ->
             while not [turn for turn in jobs._bench.claims.next(9) if turn.job_id == waits.id]:
                 await asyncio.sleep(0.02)
         ended = await jobs.cancel(waits.id, "")
-        lost = await asyncio.to_thread(jobs._queue.lost, [Turn(waits.id, 0)], set(), set())
+        lost: list[Turn] = []
+        async with asyncio.timeout(15):
+            while not lost:
+                lost = await asyncio.to_thread(jobs._queue.lost, [Turn(waits.id, 0)], set(), set())
         for job in hold:
             await jobs.cancel(job.id, "")
         return ended, lost

@@ -1,5 +1,6 @@
 """Turns of jobs, as the log tells of them."""
 
+import asyncio
 import json
 from asyncio import Runner
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, Work
 from tiger.api.workers import SolverLostError, Workers
@@ -75,3 +77,26 @@ def test_a_cancel_that_comes_too_late_is_not_logged(lines: Lines, loop: Runner, 
     job = loop.run(ended(jobs, n=2))
     loop.run(jobs.cancel(job.id, ""))
     assert told(lines, job)[-1] == ("job ended", "done")
+
+
+def test_bug_a_run_listens_on_after_an_error(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it was: what another server writes later is heard."""
+    faults, touch = [ValueError()], Claims.touch
+
+    def once(claims: Claims, turn: Turn, progress: Any) -> Any:
+        if faults:
+            raise faults.pop()
+        return touch(claims, turn, progress)
+
+    monkeypatch.setattr(Claims, "touch", once)
+
+    async def story() -> Job | None:
+        job = await jobs.submit(Work(kind="place", body=b'{"sleep": 30, "polite": 1}'))
+        while faults:
+            await asyncio.sleep(0.02)
+        jobs._store.cancel(job.id, "")
+        return [seen async for seen in jobs.watch(job.id, "")][-1]
+
+    ended = loop.run(asyncio.wait_for(story(), 15))
+    assert ended is not None
+    assert ended.status == "cancelled"

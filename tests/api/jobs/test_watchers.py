@@ -16,14 +16,14 @@ class Database:
 
     def __init__(self) -> None:
         self.states: dict[str, object] = {"a": 1, "b": 1}
-        self.gone = False
+        self.fault: Exception | None = None
         self.asked: list[list[str]] = []
 
     async def look(self, ids: list[str]) -> Mapping[str, object]:
         """Return the states of some jobs."""
         self.asked.append(ids)
-        if self.gone:
-            raise StoreGoneError
+        if self.fault is not None:
+            raise self.fault
         return {name: self.states[name] for name in ids if name in self.states}
 
 
@@ -50,7 +50,7 @@ async def woken(database: Database, event: str) -> list[bool]:
             case "forgotten":
                 del database.states["a"]
             case "gone":
-                database.gone = True
+                database.fault = StoreGoneError()
         await asyncio.sleep(0.05)
         found = [known.is_set() for known in (one, two, other)]
     await watching.stop()
@@ -70,6 +70,26 @@ async def woken(database: Database, event: str) -> list[bool]:
 def test_a_watcher_is_woken_by_what_concerns_it(loop: Runner, database: Database, event: str, whom: list[bool]) -> None:
     """Whether it happened here or on another server."""
     assert loop.run(woken(database, event)) == whom
+
+
+def test_bug_those_who_watch_are_woken_after_an_error(loop: Runner, database: Database) -> None:
+    """Whatever it was: the next look is made."""
+
+    async def after() -> bool:
+        watching = Watchers(database.look)
+        watching.start()
+        with watching.of("a") as event:
+            database.fault = ValueError()
+            await asyncio.sleep(0.05)
+            database.fault = None
+            await asyncio.sleep(0.05)
+            event.clear()
+            database.states["a"] = 2
+            await asyncio.wait_for(event.wait(), 1)
+        await watching.stop()
+        return True
+
+    assert loop.run(after())
 
 
 def test_all_look_together(loop: Runner, database: Database) -> None:
