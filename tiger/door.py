@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from tiger.errors import InputError
+from tiger.errors import InputError, pin
 from tiger.formats.files import TaskFile, read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of, topology_of
 from tiger.formats.hostlist import listed
@@ -166,9 +166,9 @@ def _pins(pinned: Pins | None) -> dict[str, str]:
     named: dict[str, str] = {}
     for identity, place in pinned.items():
         task = node_name("pinned", identity)
-        node = node_name(f"pinned/{task}", place)
+        node = node_name(pin(task), place)
         if named.setdefault(task, node) != node:
-            raise InputError(f"pinned/{task}", f"expected one node, got {named[task]!r} and {node!r}")
+            raise InputError(pin(task), f"expected one node, got {named[task]!r} and {node!r}")
     return named
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from tiger.errors import InputError
+from tiger.errors import InputError, pin
 
 Tasks = Annotated[
     Path,
@@ -148,7 +148,7 @@ def pins(texts: Sequence[str], form: str = "TASK=NODE") -> dict[str, str]:
     for text in texts:
         task, node = _pair("pinned", text, form)
         if places.setdefault(task, node) != node:
-            raise InputError(f"pinned/{task}", f"expected one {wanted}, got {places[task]!r} and {node!r}")
+            raise InputError(pin(task), f"expected one {wanted}, got {places[task]!r} and {node!r}")
     return places
 
 

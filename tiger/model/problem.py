@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.errors import InputError
+from tiger.errors import InputError, pin
 from tiger.model.arrays import IntArray, frozen, locked
 from tiger.model.levels import levels
 from tiger.model.metrics import DenseMetric, Metric
@@ -94,16 +94,11 @@ def _pins(pinned: Mapping[str, str], tasks: dict[str, int], nodes: dict[str, int
     pins = np.full(len(tasks), -1, np.int64)
     for task, node in pinned.items():
         if task not in tasks:
-            raise InputError(_pointer(task), f"expected a task of the graph, got {task!r}")
+            raise InputError(pin(task), f"expected a task of the graph, got {task!r}")
         if node not in nodes:
-            raise InputError(_pointer(task), f"expected a node of the topology, got {node!r}")
+            raise InputError(pin(task), f"expected a node of the topology, got {node!r}")
         pins[tasks[task]] = nodes[node]
     return frozen(pins)
-
-
-def _pointer(task: str) -> str:
-    """Return the field of a pinned task, escaped as RFC 6901 asks."""
-    return f"pinned/{task.replace('~', '~0').replace('/', '~1')}"
 
 
 def _banned(forbidden: Collection[tuple[str, str]], tasks: dict[str, int], nodes: dict[str, int]) -> IntArray:

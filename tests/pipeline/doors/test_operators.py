@@ -111,6 +111,7 @@ def test_what_is_infeasible_is_a_report(engine: list[OperatorParams], pair: Clus
         ({"cluster": None}, "cluster"),
         ({"pinned": {"e": "x"}}, "pinned/e"),
         ({"pinned": {"a": "z"}}, "pinned/a"),
+        ({"pinned": {"a/b~c": "x"}}, "pinned/a~1b~0c"),
         ({"schedule": "1f1b"}, "schedule"),
         ({"microbatches": 4, "schedule": "gpipe"}, "schedule"),
         ({"pipeline": 2}, "pipeline"),

@@ -13,6 +13,7 @@ from tiger.errors import InputError
 from tiger.pipeline.chain.orders import best_line
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.judge import Judge
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.reading import read_model
@@ -130,6 +131,14 @@ def test_chains_end_within_a_few_per_cent(memory_bytes: float, world: Callable[.
     """Of 200, nineteen in twenty end within 3 % of the best cuts for their order, with little memory or much."""
     found = [end(world(seed, memory_bytes=memory_bytes, spread=0.0)) for seed in range(200)]
     assert np.mean(np.array(found) <= 1.03) >= 0.95
+
+
+def test_a_model_and_a_cluster_are_what_place_takes() -> None:
+    """Paths and SPECs, or what has been read of them."""
+    model = EXAMPLES / "models" / "skipnet.txt"
+    assert line_of(tiger.OnlinePlanner(model, "dgx:1").plan) == line_of(
+        tiger.OnlinePlanner(read_model(model), read_cluster("dgx:1")).plan
+    )
 
 
 def test_a_planner_settles_and_stays(world: Callable[..., World]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.operators import hunt
+from tiger.pipeline.operators import hunt, solve
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.params import OperatorParams
@@ -143,3 +143,38 @@ def test_the_same_seed_gives_the_same_placement_and_progress_is_told() -> None:
     assert first.place.tolist() == again.place.tolist()
     assert {progress.stage for progress in told} >= {"uniform", "contiguous", "bound"}
     assert solved(DIAMOND, PAIR, OperatorParams(), stop=lambda: True).place is not None
+
+
+def test_devices_without_a_link_are_what_is_told() -> None:
+    """A and b exchange a message and are pinned to devices that cannot; memory is not what lacks."""
+    apart = replace(PAIR, link=np.full((2, 2), -1))
+    found = solved(DIAMOND, apart, OperatorParams(pinned={"a": "x", "b": "y"}))
+    assert [violation.kind for violation in found.violations] == ["links"]
+
+
+@pytest.mark.parametrize("contiguous", [False, True])
+def test_bug_many_operators_in_few_classes_are_joined(monkeypatch: pytest.MonkeyPatch, *, contiguous: bool) -> None:
+    """What is found for those that are joined has the same load and bound for all of them."""
+    rng, size, classes = np.random.default_rng(0), 2_000, 40
+    colour = np.sort(np.append(np.arange(classes), rng.integers(classes, size=size - classes)))
+    source = rng.integers(size - 1, size=3 * size)
+    graph = Operators(
+        names=tuple(map(str, range(size))),
+        seconds=rng.uniform(0.5, 1.5, size),
+        memory_bytes=np.zeros(size),
+        sent_s=rng.uniform(0.01, 0.1, size),
+        source=source,
+        target=np.minimum(source + rng.geometric(0.02, size=3 * size), size - 1),
+        colour=colour,
+        backward=np.zeros(size, np.bool_),
+    )
+    params = OperatorParams(contiguous=contiguous)
+    plain = solved(graph, PAIR, params)
+    monkeypatch.setattr(solve, "MANY", classes)
+    joined = solved(graph, PAIR, params)
+    assert joined.place is not None
+    assert plain.bottleneck_s is not None
+    assert joined.bottleneck_s == pytest.approx(plain.bottleneck_s, rel=0.01)
+    load = np.add(*loads_s(Terms.made(graph, PAIR, {}), joined.place)).max()
+    assert joined.bottleneck_s == pytest.approx(float(load))
+    assert joined.lower_bound_s == pytest.approx(plain.lower_bound_s, rel=1e-3)

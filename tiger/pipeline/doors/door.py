@@ -91,7 +91,7 @@ def place(
         asked = AskedOperators(*operators.together(*graph, cluster_of(cluster)), params, watch)
         report = operators.answered(asked)
     else:
-        report = answered(Asked(_layers(model), given(cluster_of(cluster)), params, watch))
+        report = answered(Asked(layers_of(model), given(cluster_of(cluster)), params, watch))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
@@ -104,7 +104,7 @@ def answered(asked: Asked) -> PlacementReport:
     return replace(report, seconds=clock.seconds, warnings=(*found.warnings, *clock.remarks))
 
 
-def _layers(source: Model) -> Layers:
+def layers_of(source: Model) -> Layers:
     """Return the layers of a model in any of its forms."""
     if isinstance(source, Layers):
         return source

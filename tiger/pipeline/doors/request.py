@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from tiger.errors import InputError
+from tiger.errors import InputError, pin
 from tiger.formats.values import shown
 from tiger.limits import check_limits
 from tiger.pipeline.cluster import Cluster
@@ -156,9 +156,9 @@ def check_pins(pinned: Mapping[str, str], names: tuple[str, ...], cluster: Clust
     known, devices = set(names), set(cluster.names)
     for name, device in pinned.items():
         if name not in known:
-            raise InputError(f"pinned/{name}", f"expected {what} of the model, got {shown(name)}")
+            raise InputError(pin(name), f"expected {what} of the model, got {shown(name)}")
         if not isinstance(device, str) or device not in devices:
-            raise InputError(f"pinned/{name}", f"expected a device of the cluster, got {shown(device)}")
+            raise InputError(pin(name), f"expected a device of the cluster, got {shown(device)}")
 
 
 def _check_solver(name: object) -> None:

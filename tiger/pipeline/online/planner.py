@@ -9,6 +9,8 @@ from tiger.errors import InputError, shown
 from tiger.limits import check_limits
 from tiger.model.arrays import amounts
 from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.doors.door import Hardware, Model, cluster_of, layers_of
+from tiger.pipeline.doors.request import given
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.limits import COST_LIMIT
 from tiger.pipeline.online.costs import Line, Terms
@@ -29,29 +31,31 @@ LEAVING = 2.0
 class OnlinePlanner:
     """Adjust the plan of a pipeline to measured times of its stages, a move at a time.
 
-    Costs in `layers` may be rough, or relative such as FLOPs, and speeds in `cluster` guesses. The first `plan` is the
-    best by these. `step` takes what was measured under `plan` and returns the next one, which differs by a move: one
-    boundary between stages elsewhere, gone or new (its device is left out, or comes in), or two devices exchanged, one
-    of which may be spare. Every plan fits the memory of the devices, of which it needs what layers hold all the time.
-    Once nothing is known that would be better by `tolerance`, and no move promises to be, the planner is `settled` and
-    the plan stays, until measurements change. `noise` is the relative error of a measurement. Same arguments, same
-    plans. A step takes about ten milliseconds at 128 layers and 8 devices.
+    Model and cluster are what `place` takes for a chain. Costs of layers may be rough, or relative such as FLOPs, and
+    speeds of devices guesses. The first `plan` is the best by these. `step` takes what was measured under `plan` and
+    returns the next one, which differs by a move: one boundary between stages elsewhere, gone or new (its device is
+    left out, or comes in), or two devices exchanged, one of which may be spare. Every plan fits the memory of the
+    devices, of which it needs what layers hold all the time. Once nothing is known that would be better by `tolerance`,
+    and no move promises to be, the planner is `settled` and the plan stays, until measurements change. `noise` is the
+    relative error of a measurement. Same arguments, same plans. A step takes about ten milliseconds at 128 layers and 8
+    devices.
 
-    Raises InputError that names the field at fault, also where no plan fits into memory.
+    Raises InputError that names the field at fault, also where no plan fits into memory, and TypeError.
     The setting is that of Shisha, arXiv:2202.11575, which gives layers of the slowest stage to a lighter neighbour.
     """
 
     def __init__(
-        self, layers: Layers, cluster: Cluster, *, seed: int = 0, tolerance: float = 0.02, noise: float = 0.02
+        self, model: Model, cluster: Hardware, *, seed: int = 0, tolerance: float = 0.02, noise: float = 0.02
     ) -> None:
         check_limits(seed, None, None)
-        self._tolerance, self._count = _share("tolerance", tolerance), cluster.size
-        self._terms = Terms.of(layers, cluster)
-        self._targets = Targets(layers, cluster, self._terms, tolerance)
-        pace = 1 / cluster.speed
+        layers, devices = layers_of(model), given(cluster_of(cluster))
+        self._tolerance, self._count = _share("tolerance", tolerance), devices.size
+        self._terms = Terms.of(layers, devices)
+        self._targets = Targets(layers, devices, self._terms, tolerance)
+        pace = 1 / devices.speed
         self._estimates = Estimates(layers.forward_s + layers.backward_s, pace, _share("noise", noise))
         self._rng = np.random.default_rng(seed)
-        self._line = _first(layers, cluster, seed)
+        self._line = _first(layers, devices, seed)
         self._least_s, self._enough = np.inf, CURIOUS
         self.settled, self.evaluations = False, 0
 

@@ -11,7 +11,7 @@ from tiger.model.seeds import derived
 from tiger.pipeline.operators.kinds import kinds, linked
 from tiger.pipeline.operators.lines import arcs, components, line
 from tiger.pipeline.operators.loads import held_bytes
-from tiger.pipeline.operators.moves import Moves, Plan, SearchParams, cost
+from tiger.pipeline.operators.moves import Moves, Plan, SearchParams, cost, tries
 from tiger.pipeline.operators.programme import Line, cut
 from tiger.pipeline.operators.terms import Terms
 
@@ -71,13 +71,13 @@ class _Lines:
 
     def anneal(self) -> None:
         """Add what annealing of lines leads to, cut anew along an order of its own."""
-        part, tries = components(self.terms)[0], min(TRIES, PER_CLASS * self.terms.classes)
+        part, count = components(self.terms)[0], tries(self.terms, TRIES, PER_CLASS)
         for number, heat in enumerate(HEATS * self.params.effort):
             if self.stop() or not self.found:
                 break
             scale, start = self.found[number % min(len(self.found), ELITE)]
             rank = self._ranks(start, np.random.default_rng(self.seed(2, number)))
-            plan = Plan(heat=heat, tries=tries, seed=self.seed(3, number))
+            plan = Plan(heat=heat, tries=count, seed=self.seed(3, number))
             place, _ = Moves.of(self.terms, part, rank, self.stop).annealed(start.place, scale, plan)
             devices = np.argsort(rank)
             made = Line(place=place, devices=tuple(devices[np.isin(devices, place)].tolist()))

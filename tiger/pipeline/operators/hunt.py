@@ -30,6 +30,7 @@ from tiger.violation import Violation
 
 UNDECIDED = "no placement was found that fits, nor a proof that there is none"
 UNFIT = "the classes of colocated operators do not fit into the devices, however they are shared out"
+APART = "no placement fits into memory and sends over links that are there alone"
 HEURISTIC = "contiguous stages are searched for by their largest load alone"
 SLACK = 1e-9
 # Fewer classes may be placed exactly, and more have to be joined.
@@ -142,7 +143,8 @@ class Hunt:
         if self.place is None:
             lacking = Violation(kind="undecided", message=UNDECIDED)
             if self.lower_bound_s is not None and np.isinf(self.lower_bound_s):
-                lacking = Violation(kind="memory", message=UNFIT)
+                linked = (self.terms.link >= 0).sum() == self.terms.devices * (self.terms.devices - 1)
+                lacking = Violation(kind="memory", message=UNFIT) if linked else Violation(kind="links", message=APART)
             return Found(place=None, uniform_bottleneck_s=uniform_s, stages=tuple(self.stages), violations=(lacking,))
         timed = self.params.objective != "throughput"
         return Found(

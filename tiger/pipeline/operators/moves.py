@@ -19,6 +19,7 @@ UNSTAGED: IntArray = np.empty(0, np.int64)
 HEATS, COOLING, PIECES = 100, 300.0, 10
 OVERFULL = 10.0
 REFINEMENT, SHARE, PER_CLASS = 0.002, 0.1, 20
+VISITS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +94,12 @@ def refined(terms: Terms, place: IntArray, params: SearchParams, stop: Callable[
     plan = Plan(heat=heat, tries=PER_CLASS * terms.classes * params.effort, seed=params.seed)
     start = cost(terms, place)
     return moves.annealed(place, start if np.isfinite(start) else ideal(terms), plan)[0]
+
+
+def tries(terms: Terms, most: int, per_class: int) -> int:
+    """Return how many proposals a run may make: fewer where classes have many operators, as each is then dear."""
+    visits = (terms.operators + 2 * len(terms.consumer)) // terms.classes + 1
+    return max(min(most, per_class * terms.classes, VISITS // visits), 1)
 
 
 def cost(terms: Terms, place: IntArray) -> float:

@@ -11,7 +11,7 @@ from tiger.model.seeds import derived
 from tiger.pipeline.operators.kinds import linked, paying
 from tiger.pipeline.operators.lines import line
 from tiger.pipeline.operators.loads import held_bytes
-from tiger.pipeline.operators.moves import UNSTAGED, Moves, Plan, SearchParams, cost, ideal
+from tiger.pipeline.operators.moves import UNSTAGED, Moves, Plan, SearchParams, cost, ideal, tries
 from tiger.pipeline.operators.programme import cut
 from tiger.pipeline.operators.relinking import agreed
 from tiger.pipeline.operators.terms import Terms
@@ -34,7 +34,8 @@ def searched(
     """
     if not terms.allowed.any(axis=1).all():
         return None
-    pool = _Pool(terms, params, stop, Moves.of(terms, np.arange(terms.classes), UNSTAGED, stop))
+    moves = Moves.of(terms, np.arange(terms.classes), UNSTAGED, stop)
+    pool = _Pool(terms, params, stop, moves, tries(terms, TRIES, PER_CLASS))
     for name, stage in (("linear", pool.cut), ("annealing", pool.anneal), ("relinking", pool.relink)):
         stage()
         if pool.found:
@@ -44,12 +45,16 @@ def searched(
 
 @dataclass(slots=True, eq=False)
 class _Pool:
-    """Hold different placements, (largest load, device of every class), the best first."""
+    """Hold different placements, (largest load, device of every class), the best first.
+
+    Runs of annealing make so many `tries`.
+    """
 
     terms: Terms
     params: SearchParams
     stop: Callable[[], bool]
     moves: Moves
+    tries: int
     found: list[tuple[float, IntArray]] = field(default_factory=list)
     start: list[IntArray] = field(default_factory=list)
 
@@ -60,11 +65,6 @@ class _Pool:
             return self.found[0][0]
         loads = [load for place in self.start if np.isfinite(load := cost(self.terms, place))]
         return min(loads, default=0.0) or ideal(self.terms)
-
-    @property
-    def tries(self) -> int:
-        """Return how many proposals a run of annealing makes."""
-        return min(TRIES, PER_CLASS * self.terms.classes)
 
     def cut(self) -> None:
         """Add the best line of some orders, of one at least."""

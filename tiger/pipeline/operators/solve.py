@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.operators.coarsening import coarse
 from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.hunt import MANY, Hunt
@@ -31,6 +34,9 @@ def solved(
     violations = unmet(operators, cluster, pinned, terms)
     if violations:
         return Found(place=None, violations=violations)
+    if params.objective == "throughput" and terms.operators > MANY >= terms.classes:
+        # Loads alone do not need operators of a class told apart that send to the same ones.
+        terms = coarse(terms, np.arange(terms.classes))
     hunt = Hunt(terms, params, stop, watch)
     hunt.begin()
     if params.objective != "latency" or params.contiguous or terms.classes > MANY:
