@@ -19,7 +19,7 @@ from tiger.pipeline.plan import Plan
 
 Rng = np.random.Generator
 Counts = dict[str, list[int]]
-DEVICES, SEEDS = (4, 6, 8), 8
+DEVICES, SEEDS = (4, 6, 8), 24
 # A peer may run as many plans, and a planner fewer; who has not arrived by then counts as if at the end of the former.
 PEERS, STEPS, SETTLING = 1000, 200, 50
 COOLING = (0.05, 0.02, 100)
@@ -27,6 +27,8 @@ FLOPS, BANDWIDTH, LATENCY_S = 1e12, 25e9, 2e-6
 SPEEDS = (1.0, 1.0, 0.6, 0.4)
 UNEVEN, JITTER, NOISE = 0.35, 0.1, 0.02
 NEAR = 1.03
+# A planner that measures with errors is asked for more than it is judged by.
+ASKED = 0.01
 
 
 def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
@@ -66,7 +68,7 @@ def steady(network: str, devices: int) -> Counts:
     counts: Counts = {name: [] for name in ("TIGER", *PEERS_BY_NAME)}
     for seed in range(SEEDS):
         world = Simulation(network, devices, seed)
-        following(world, OnlinePlanner(world.told, world.guess, seed=seed), STEPS)
+        following(world, OnlinePlanner(world.told, world.guess, seed=seed, tolerance=ASKED), STEPS)
         counts["TIGER"].append(world.reached)
         for name, peer in PEERS_BY_NAME.items():
             world = Simulation(network, devices, seed)
@@ -80,7 +82,7 @@ def slowed(network: str, devices: int) -> Counts:
     counts: Counts = {name: [] for name in ("TIGER", *PEERS_BY_NAME)}
     for seed in range(SEEDS):
         world = Simulation(network, devices, seed)
-        planner = OnlinePlanner(world.told, world.guess, seed=seed)
+        planner = OnlinePlanner(world.told, world.guess, seed=seed, tolerance=ASKED)
         for _ in range(SETTLING):
             planner.step(world.run(line_of(planner.plan)).tolist())
         world.slow()

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
 from tiger.errors import InputError, shown
 from tiger.limits import check_limits
-from tiger.model.arrays import amounts
+from tiger.model.arrays import FloatArray, amounts
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.doors.door import Hardware, Model, cluster_of, layers_of
 from tiger.pipeline.doors.request import given
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.limits import COST_LIMIT
-from tiger.pipeline.online.costs import Line, Terms
+from tiger.pipeline.online.costs import Costs, Line, Terms
 from tiger.pipeline.online.estimates import Estimates
 from tiger.pipeline.online.moves import distance, moves
 from tiger.pipeline.online.target import Targets
@@ -21,11 +22,21 @@ from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.solve import solved
 
-DRAWS = 64
+DRAWS, GOALS = 64, 16
 # The shares of the tolerance that a trial has to promise, on the way and once settled, and the factor by which it is to
 # promise more after every step that has brought nothing, as plans as good as each other promise a little for ever.
 CURIOUS, SETTLED, PATIENCE = 0.02, 0.25, 1.15
 LEAVING = 2.0
+# The share of what is enough for a move that is for a goal, and the share of that which it has to go on promising.
+FAR, KEPT = 0.5, 0.5
+
+
+class Quest(NamedTuple):
+    """Hold a line several moves away that is to be tried, the line that it is to beat, and the gain that is enough."""
+
+    goal: Line
+    home: Line
+    least: float
 
 
 class OnlinePlanner:
@@ -57,6 +68,7 @@ class OnlinePlanner:
         self._rng = np.random.default_rng(seed)
         self._line = _first(layers, devices, seed)
         self._least_s, self._enough = np.inf, CURIOUS
+        self._quest: Quest | None = None
         self.settled, self.evaluations = False, 0
 
     @property
@@ -92,8 +104,11 @@ class OnlinePlanner:
 
     def _next(self) -> Line:
         """Return the line that is a move towards a better one, or that may be better, or the line itself."""
-        best_s, target = self._targets.best(self._estimates.costs, self._line)
         near = self._near()
+        onward = self._pursued(near)
+        if onward is not None:
+            return onward
+        best_s, target = self._targets.best(self._estimates.costs, self._line)
         enough = best_s * (1 + self._tolerance)
         # Several moves may lead through worse plans, which takes a clearer gain once settled.
         leave = best_s * (1 + LEAVING * self._tolerance) if self.settled else enough
@@ -123,14 +138,57 @@ class OnlinePlanner:
     def _promising(self, near: list[list[Line]]) -> Line:
         """Return the line with the largest expected gain by what costs may be, the present one if that is small."""
         drawn = self._estimates.drawn(DRAWS, self._rng)
-        now = self._terms.bottlenecks_s(drawn, [self._line])
-        most, chosen = (SETTLED if self.settled else self._enough) * self._tolerance, self._line
-        for lines in near:
-            gains = np.maximum(1 - self._terms.bottlenecks_s(drawn, lines) / now, 0).mean(axis=0)
+        least = (SETTLED if self.settled else self._enough) * self._tolerance
+        found = self._most(drawn, near, least)
+        if found is None and not self.settled:
+            found = self._begun(drawn, near, FAR * least)
+        return found or self._line
+
+    def _begun(self, drawn: Costs, near: list[list[Line]], least: float) -> Line | None:
+        """Return the first move to the most promising of the best lines by some draws, None where none is enough."""
+        costs = (Costs(drawn.ahead_s[k], drawn.pace[k]) for k in range(GOALS))
+        lines = sorted(
+            {self._targets.best(each, self._line)[1] for each in costs}, key=lambda line: (len(line.devices), line)
+        )
+        goal = self._most(
+            drawn, [list(alike) for _, alike in groupby(lines, key=lambda line: len(line.devices))], least
+        )
+        onward = None if goal is None else self._onward(goal, near)
+        self._quest = None if goal is None or onward is None else Quest(goal, self._line, least)
+        return onward
+
+    def _pursued(self, near: list[list[Line]]) -> Line | None:
+        """Return the next move to the goal, None where there is none that still promises enough."""
+        quest, self._quest = self._quest, None
+        if quest is None or quest.goal == self._line:
+            return None
+        gains = self._gains(self._estimates.drawn(DRAWS, self._rng), [quest.goal], quest.home)
+        onward = self._onward(quest.goal, near) if gains[0] > KEPT * quest.least else None
+        self._quest = None if onward is None else quest
+        return onward
+
+    def _most(self, drawn: Costs, groups: list[list[Line]], least: float) -> Line | None:
+        """Return the line with the largest expected gain over the present one, None where none is above the least."""
+        most, chosen = least, None
+        for lines in groups:
+            gains = self._gains(drawn, lines, self._line)
             first = int(gains.argmax())
             if gains[first] > most:
                 most, chosen = float(gains[first]), lines[first]
         return chosen
+
+    def _gains(self, drawn: Costs, lines: list[Line], home: Line) -> FloatArray:
+        """Return the expected gains [m] of m lines of p stages each over another one."""
+        now = self._terms.bottlenecks_s(drawn, [home])
+        return np.asarray(np.maximum(1 - self._terms.bottlenecks_s(drawn, lines) / now, 0).mean(axis=0))
+
+    def _onward(self, goal: Line, near: list[list[Line]]) -> Line | None:
+        """Return a goal that is a move away, else the best line that is nearer to it; None where there is none."""
+        costs, left = self._estimates.costs, distance(self._line, goal)
+        nearer = [line for lines in near for line in lines if distance(line, goal) < left]
+        if goal in nearer:
+            return goal
+        return min(nearer, key=lambda line: self._terms.bottlenecks_s(costs, [line])[0], default=None)
 
 
 def _first(layers: Layers, cluster: Cluster, seed: int) -> Line:
