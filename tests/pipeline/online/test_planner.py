@@ -18,7 +18,7 @@ from tiger.pipeline.judge import Judge
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.online.costs import Costs, Line, Terms
-from tiger.pipeline.online.moves import moves
+from tiger.pipeline.online.moves import distance, moves
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.stages import workloads
 
@@ -269,3 +269,24 @@ def test_a_model_that_nothing_holds_is_refused(world: Callable[..., World]) -> N
     """The message is that of a placement that is not feasible."""
     with pytest.raises(InputError, match="cluster/devices: expected devices that can hold the layers"):
         world(0, memory_bytes=1.0).planner()
+
+
+def test_plans_several_moves_off_are_tried(world: Callable[..., World]) -> None:
+    """A goal is made for move by move, and run, unless it comes to promise too little on the way."""
+    sought, reached = 0, 0
+    for seed in range(12):
+        here = world(seed)
+        planner = here.planner()
+        goal = None
+        while not planner.settled and planner.evaluations < 60:
+            before = line_of(planner.plan)
+            planner.step(here.times(planner.plan))
+            quest = planner._quest
+            if quest is None:
+                continue
+            sought += quest.goal != goal
+            goal, now = quest.goal, line_of(planner.plan)
+            assert distance(now, goal) < distance(before, goal)
+            reached += now == goal
+    assert sought >= 5
+    assert reached >= sought / 2
