@@ -93,12 +93,12 @@ class Service:
         metrics.watch(self.jobs.waiting)
         bounds = Bounds(max_body_bytes=settings.max_body_bytes, max_wait_s=settings.max_wait_s)
         self.solving = Solving(Inline(self.workers, self.limits), self.jobs, bounds)
-        self.warm = False
+        self.warm: set[Workers] = set()
 
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Keep workers and jobs while the server is up; the workers warm up while it already answers."""
-        warming = asyncio.create_task(self._keep_warm())
+        warming = [asyncio.create_task(self._keep_warm(pool)) for pool in (self.workers, self.job_workers)]
         try:
             await self.jobs.start()
             try:
@@ -106,7 +106,8 @@ class Service:
             finally:
                 await self.jobs.stop()
         finally:
-            warming.cancel()
+            for task in warming:
+                task.cancel()
             await asyncio.gather(self.job_workers.stop(), self.workers.stop())
 
     async def assign(self, request: Request) -> Response:
@@ -135,15 +136,15 @@ class Service:
     async def ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
         parts = await self.jobs.ready()
-        return {**parts, "workers": parts.get("workers", True) and self.workers.active and self.warm}
+        return {**parts, "workers": parts.get("workers", True) and self.workers.active and len(self.warm) == 2}
 
-    async def _keep_warm(self) -> None:
-        """Start workers of either sort, wait until one answers, and do so again should they be lost while at rest."""
+    async def _keep_warm(self, pool: Workers) -> None:
+        """Start workers, wait until one answers, and do so again should they be lost while at rest."""
         while True:
-            cold = [pool for pool in (self.workers, self.job_workers) if not pool.active]
             try:
-                await asyncio.gather(*(pool.run(WARM_UP_S, bool) for pool in cold))
-                self.warm = True
+                if pool not in self.warm or not pool.active:
+                    await pool.run(WARM_UP_S, bool)
+                    self.warm.add(pool)
             except Exception:
                 LOG.exception("workers not started")
             await asyncio.sleep(LOOK_S)

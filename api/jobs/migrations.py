@@ -57,6 +57,9 @@ def migrate(connection: Connection) -> None:
     if done > len(MIGRATIONS):
         reason = f"expected tables of version {len(MIGRATIONS)} or older, got version {done}: a newer TIGER made them"
         raise InputError("database", reason)
+    if postgres and 0 < done < len(MIGRATIONS):
+        # What servers of an older version are at is to end before, and nothing to begin.
+        connection.execute(sa.text("LOCK TABLE tiger_jobs IN ACCESS EXCLUSIVE MODE"))
     for version, statements in enumerate(MIGRATIONS[done:], start=done + 1):
         for statement in statements:
             connection.execute(sa.text(statement.format(bytes="BYTEA" if postgres else "BLOB")))

@@ -51,7 +51,7 @@ class Rounds:
 
     def withdraw(self, turn: Turn) -> None:
         """Take a turn out of the queue, soon; should it stay there, it will find nothing to do."""
-        self._soon(self._withdraw, turn)
+        self._soon(self.queue.withdraw, turn)
 
     def beat(self) -> None:
         """Say that this server lives."""
@@ -65,8 +65,7 @@ class Rounds:
     def sweep(self) -> None:
         """Put turns into the queue that were kept, but never got there."""
         for turn in self.bench.claims.waiting(BATCH):
-            self.queue.put(turn)
-            self.bench.claims.enqueued(turn)
+            self._put(turn)
 
     def reap(self) -> None:
         """Take back the jobs of dead servers, those lost here, and those that DBOS has lost."""
@@ -90,20 +89,22 @@ class Rounds:
     def _soon(self, change: Callable[[Turn], None], turn: Turn) -> None:
         """Change the queue after what is to be done there already, unless all ends."""
         with suppress(RuntimeError):
-            self._putting.submit(change, turn)
-
-    def _withdraw(self, turn: Turn) -> None:
-        """Take a turn out of the queue, if that can be done."""
-        with suppress(StoreGoneError):
-            self.queue.withdraw(turn)
+            self._putting.submit(_tried, change, turn)
 
     def _put(self, turn: Turn) -> None:
-        """Put a turn into the queue, or leave it to the next sweep."""
-        try:
-            self.queue.put(turn)
-            self.bench.claims.enqueued(turn)
-        except StoreGoneError:
-            LOG.warning("a job waits for the database: %s", turn.job_id)
+        """Put a turn into the queue; if that cannot be done, the next sweep does."""
+        self.queue.put(turn)
+        self.bench.claims.enqueued(turn)
+
+
+def _tried(change: Callable[[Turn], None], turn: Turn) -> None:
+    """Change the queue, if that can be done."""
+    try:
+        change(turn)
+    except StoreGoneError:
+        LOG.warning("the queue waits for the database: %s", turn.job_id)
+    except Exception:
+        LOG.exception("the queue could not be changed: %s", turn.job_id)
 
 
 async def _every(seconds: float, call: Callable[[], None], threads: ThreadPoolExecutor) -> None:

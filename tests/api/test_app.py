@@ -17,6 +17,7 @@ from tests.api.memory import in_memory
 from tiger.api import app
 from tiger.api.app import create_app
 from tiger.api.settings import Settings
+from tiger.api.workers import SolverLostError, Workers
 from tiger.errors import InputError
 
 Post = Callable[..., httpx.Response]
@@ -210,6 +211,17 @@ def test_bug_workers_that_are_lost_at_rest_come_back(monkeypatch: pytest.MonkeyP
         while workers._pool is pool or client.get("/readyz").status_code != 200:
             time.sleep(0.05)
         assert client.portal.call(workers.run, 60, os.getpid) != before
+
+
+def test_bug_a_server_is_not_ready_before_a_worker_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that are there and lost one after the other are none."""
+    lost = mock.AsyncMock(side_effect=SolverLostError)
+    monkeypatch.setattr(Workers, "run", lost)
+    monkeypatch.setattr(Workers, "active", True)
+    monkeypatch.setattr(app, "LOOK_S", 0.01)
+    with TestClient(create_app(Settings(workers=1), in_memory)) as client:
+        while lost.await_count < 6:
+            assert client.get("/readyz").status_code == 503
 
 
 def test_health_is_answered_during_a_solve(solving: TestClient, ask: Post, endless: dict[str, object]) -> None:

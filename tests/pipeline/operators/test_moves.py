@@ -7,7 +7,7 @@ from tests.pipeline.operators.instances import drawn
 from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.operators.loads import held_bytes, loads_s
-from tiger.pipeline.operators.moves import UNSTAGED, Moves, Plan, SearchParams, cost, ideal, refined
+from tiger.pipeline.operators.moves import UNSTAGED, Moves, Plan, SearchParams, cost, ideal, refined, tries
 from tiger.pipeline.operators.terms import Terms
 
 
@@ -25,6 +25,15 @@ def test_refined_places_are_no_worse(seed: int) -> None:
     if (held_bytes(terms, before) <= terms.capacity).all():
         assert cost(terms, after) <= cost(terms, before)
         assert (held_bytes(terms, after) <= terms.capacity * (1 + 1e-9)).all()
+
+
+def test_dear_proposals_are_fewer() -> None:
+    """A proposal reads what a class has of operators and edges, so that all together do not take much longer."""
+    terms = drawn(4)
+    visits = (terms.operators + 2 * len(terms.consumer)) // terms.classes + 1
+    assert tries(terms, 10**12, 7) == 7 * terms.classes
+    assert tries(terms, 5, 7) == 5
+    assert tries(terms, 10**12, 10**10) * visits == pytest.approx(20_000_000, rel=1e-3)
 
 
 def test_the_same_seed_gives_the_same_places() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -150,6 +151,9 @@ def test_devices_without_a_link_are_what_is_told() -> None:
     apart = replace(PAIR, link=np.full((2, 2), -1))
     found = solved(DIAMOND, apart, OperatorParams(pinned={"a": "x", "b": "y"}))
     assert [violation.kind for violation in found.violations] == ["links"]
+    large = replace(apart, memory_bytes=np.full(2, 8.0))
+    heavy = replace(DIAMOND, memory_bytes=np.full(5, 3.0))
+    assert [violation.kind for violation in solved(heavy, large, OperatorParams()).violations] == ["memory"]
 
 
 @pytest.mark.parametrize("contiguous", [False, True])
@@ -171,7 +175,10 @@ def test_bug_many_operators_in_few_classes_are_joined(monkeypatch: pytest.Monkey
     params = OperatorParams(contiguous=contiguous)
     plain = solved(graph, PAIR, params)
     monkeypatch.setattr(solve, "MANY", classes)
+    hunts = mock.Mock(side_effect=hunt.Hunt)
+    monkeypatch.setattr(solve, "Hunt", hunts)
     joined = solved(graph, PAIR, params)
+    assert hunts.call_args.args[0].operators < size
     assert joined.place is not None
     assert plain.bottleneck_s is not None
     assert joined.bottleneck_s == pytest.approx(plain.bottleneck_s, rel=0.01)

@@ -68,7 +68,9 @@ class OnlinePlanner:
         self._rng = np.random.default_rng(seed)
         self._line = _first(layers, devices, seed)
         self._least_s, self._enough = np.inf, CURIOUS
+        # Whether quests may begin: until it has settled, and after a surprise.
         self._quest: Quest | None = None
+        self._curious = True
         self.settled, self.evaluations = False, 0
 
     @property
@@ -93,6 +95,7 @@ class OnlinePlanner:
         self._tire()
         chosen = self._line if self._estimates.doubtful else self._next()
         self.settled, self._line = chosen == self._line and not self._estimates.doubtful, chosen
+        self._curious = (self._curious or self._estimates.doubtful) and not self.settled
         return self.plan
 
     def _tire(self) -> None:
@@ -140,7 +143,7 @@ class OnlinePlanner:
         drawn = self._estimates.drawn(DRAWS, self._rng)
         least = (SETTLED if self.settled else self._enough) * self._tolerance
         found = self._most(drawn, near, least)
-        if found is None and not self.settled:
+        if found is None and self._curious:
             found = self._begun(drawn, near, FAR * least)
         return found or self._line
 

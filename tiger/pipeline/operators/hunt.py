@@ -143,8 +143,7 @@ class Hunt:
         if self.place is None:
             lacking = Violation(kind="undecided", message=UNDECIDED)
             if self.lower_bound_s is not None and np.isinf(self.lower_bound_s):
-                linked = (self.terms.link >= 0).sum() == self.terms.devices * (self.terms.devices - 1)
-                lacking = Violation(kind="memory", message=UNFIT) if linked else Violation(kind="links", message=APART)
+                lacking = self._unfit()
             return Found(place=None, uniform_bottleneck_s=uniform_s, stages=tuple(self.stages), violations=(lacking,))
         timed = self.params.objective != "throughput"
         return Found(
@@ -159,6 +158,19 @@ class Hunt:
             stages=tuple(self.stages),
             warnings=(HEURISTIC,) if timed and self.params.contiguous else (),
         )
+
+    def _unfit(self) -> Violation:
+        """Return what lacks where nothing fits: links, if something does where all devices are linked; else memory."""
+        if (self.terms.link < 0).sum() > self.terms.devices:
+            size = self.terms.devices
+            linked = replace(
+                self.terms,
+                link=np.zeros((size, size), np.int64) - np.eye(size, dtype=np.int64),
+                send=np.zeros((1, self.terms.operators)),
+            )
+            if np.isfinite(exact(linked, BoundParams(), self.stop, None).bound_s):
+                return Violation(kind="links", message=APART)
+        return Violation(kind="memory", message=UNFIT)
 
     def _sample(self) -> None:
         """Look for a small largest load by a sampler, on QUBOs of the problem."""
