@@ -49,7 +49,7 @@ class OnlinePlanner:
     devices, of which it needs what layers hold all the time. Once nothing is known that would be better by `tolerance`,
     and no move promises to be, the planner is `settled` and the plan stays, until measurements change. `noise` is the
     relative error of a measurement. Same arguments, same plans. A step takes about 5 milliseconds at 32 layers and 8
-    devices, 80 at 128.
+    devices, and tens at 128.
 
     Raises InputError that names the field at fault, also where no plan fits into memory, and TypeError.
     The setting is that of Shisha, arXiv:2202.11575, which gives layers of the slowest stage to a lighter neighbour.
