@@ -110,7 +110,9 @@ def main() -> int:
     options.add_argument("--workers", type=int, default=2, help="processes that share in large solves")
     options.add_argument("--port", type=int, default=8000, help="port of the first server")
     asked = options.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # A shell that starts it in the background has the former ignored.
+        signal.signal(number, signal.default_int_handler)
     try:
         with suppress(KeyboardInterrupt), cluster(asked.servers, asked.workers, asked.port) as running:
             return _watch(running)
