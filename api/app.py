@@ -136,7 +136,8 @@ class Service:
     async def ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
         parts = await self.jobs.ready()
-        return {**parts, "workers": parts.get("workers", True) and self.workers.active and len(self.warm) == 2}
+        warm = self.warm == {self.workers, self.job_workers}
+        return {**parts, "workers": parts.get("workers", True) and self.workers.active and warm}
 
     async def _keep_warm(self, pool: Workers) -> None:
         """Start workers, wait until one answers, and do so again should they be lost while at rest."""

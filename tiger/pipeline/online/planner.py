@@ -68,8 +68,8 @@ class OnlinePlanner:
         self._rng = np.random.default_rng(seed)
         self._line = _first(layers, devices, seed)
         self._least_s, self._enough = np.inf, CURIOUS
-        # Whether quests may begin: until it has settled, and after a surprise.
         self._quest: Quest | None = None
+        # Whether quests may begin: until it has settled, and after a surprise.
         self._curious = True
         self.settled, self.evaluations = False, 0
 
