@@ -5,12 +5,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test serve lint bench notebooks
+.PHONY: help demo test fuzz serve lint bench notebooks
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       map two problems, a circuit and a network through the service"
 	@echo "make test       run the quick test suite with branch coverage"
+	@echo "make fuzz       look for broken laws in tens of thousands of new cases, for an hour"
 	@echo "make serve      run the REST service on port 8000"
 	@echo "make lint       check style, format and types"
 	@echo "make bench      measure every table of the documentation again"
@@ -33,6 +34,11 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/tiger warm
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" --cov --cov-branch --cov-fail-under=95
+
+# One file at a time: make fuzz FUZZ=tests/fuzz/test_mapping.py
+FUZZ ?= tests/fuzz
+fuzz: $(STAMP)
+	TIGER_FUZZ=long $(BIN)/python -m pytest -n auto --dist worksteal $(FUZZ)
 
 serve: $(STAMP)
 	$(BIN)/tiger serve

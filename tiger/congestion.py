@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.bounds import lower_bound
+from tiger.bounds.lower_bound import lower_bound
 from tiger.model.aims import Ways
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric

@@ -11,7 +11,7 @@ from functools import partial
 
 from dimod.core.sampler import Sampler
 
-from tiger.bounds import lower_bound, strong_bound
+from tiger.bounds.lower_bound import lower_bound, strong_bound
 from tiger.deadline import ENDING, Deadline
 from tiger.executors import opened
 from tiger.feasibility import launch_order

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tiger.bounds import rearranged
+from tiger.bounds.lower_bound import rearranged
 from tiger.centring import centred
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.window import Capacity, Window

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.bounds import lower_bound
+from tiger.bounds.lower_bound import lower_bound
 from tiger.deadline import Deadline
 from tiger.decode import Reads, decode, repair
 from tiger.encode import COUPLER_LIMIT, Qubo, coupler_count, encode

@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from tiger.bounds.relaxation import ascended, assignment, projected, seated, seats, sharpened
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DENSE, GRID, DenseMetric, GridMetric
 from tiger.model.problem import Problem
 from tiger.model.seams import Stop
 from tiger.model.window import Block, Window, fold, whole
-from tiger.relaxation import ascended, assignment, projected, seated, seats, sharpened
 
 DENSE_CELLS = 1 << 20
 SLOT_CELLS = 1 << 20

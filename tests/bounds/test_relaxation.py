@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from tiger import relaxation
-from tiger.bounds import rearranged
+from tiger.bounds import relaxation
+from tiger.bounds.lower_bound import rearranged
+from tiger.bounds.relaxation import ascended, assignment, projected, projection, seated, seats, sharpened
 from tiger.feasibility import launch_order
 from tiger.model.window import fold, whole
-from tiger.relaxation import ascended, assignment, projected, projection, seated, seats, sharpened
 
 
 @pytest.fixture

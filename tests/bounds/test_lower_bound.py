@@ -7,8 +7,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger import bounds
-from tiger.bounds import lower_bound, rearranged, strong_bound
+from tiger.bounds import lower_bound as bounds
+from tiger.bounds.lower_bound import lower_bound, rearranged, strong_bound
 from tiger.feasibility import launch_order
 from tiger.formats.files import read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of
@@ -22,8 +22,8 @@ from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
 HARDWARE = ("dense", "links", "grid", "torus", "tree", "split")
-EXAMPLES = Path(__file__).parents[1] / "examples"
-QAPLIB = Path(__file__).parents[2] / "shared" / "data" / "qaplib"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+QAPLIB = Path(__file__).parents[3] / "shared" / "data" / "qaplib"
 NUG12 = (
     "052410062111 503022204500 230000055222 4000522A0055 12050A000511 0202A0511540 "
     "0202050A5233 605A01A00050 2450015000AA 152055200050 10251435A502 10251030A020"
