@@ -201,6 +201,8 @@ def nearest_hosts(metric: Metric, hosts: IntArray) -> IntArray:
         near = _siblings(metric)
     else:
         return _closest(metric, hosts)
+    if len(hosts) == metric.size:
+        return near
     is_host = np.zeros(metric.size + 1, bool)
     is_host[hosts] = True
     return np.where(is_host[near], near, -1)
@@ -240,17 +242,15 @@ def _or(values: IntArray | None, size: int, default: int) -> IntArray:
 
 
 def _grid_neighbours(metric: GridMetric) -> IntArray:
-    """Return the nodes one hop away along every axis."""
-    nodes = np.arange(metric.size)
-    columns, stride = [], metric.size
-    for extent, around in zip(metric.dims, metric.wrap, strict=True):
-        stride //= extent
-        here = nodes // stride % extent
-        for step in (-1, 1):
-            there = (here + step) % extent
-            inside = (there == here + step) | (around and extent > 2)
-            columns.append(np.where(inside & (there != here), nodes + (there - here) * stride, -1))
-    return np.stack(columns, axis=1)
+    """Return the nodes one hop down and up along every axis, -1 where there is none; O(m) for each axis."""
+    index = np.arange(metric.size).reshape(metric.dims)
+    near = np.full((*metric.dims, 2 * len(metric.dims)), -1)
+    for axis, (extent, around) in enumerate(zip(metric.dims, metric.wrap, strict=True)):
+        node, down, up = (np.moveaxis(part, axis, 0) for part in (index, near[..., 2 * axis], near[..., 2 * axis + 1]))
+        down[1:], up[:-1] = node[:-1], node[1:]
+        if around and extent > 2:
+            down[0], up[-1] = node[-1], node[0]
+    return near.reshape(metric.size, -1)
 
 
 def _siblings(metric: TreeMetric) -> IntArray:

@@ -577,3 +577,26 @@ def test_streams_that_cannot_be_written_to_give_no_traceback(stream: str, tmp_pa
         done = subprocess.run(command, **streams, text=True, check=False, cwd=tmp_path)
     assert done.returncode == (2 if stream == "stdout" else 0)
     assert "Traceback" not in f"{done.stdout}{done.stderr}"
+
+
+class Panic(BaseException):
+    """Stand for a panic of compiled code, which is no Exception."""
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("division\nby zero"), Panic("index out of bounds")])
+def test_bug_internal_errors_ended_with_a_traceback_and_status_1(
+    error: BaseException, cli: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They are status 70, one line that says how to report them, and a file with the traceback."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(tiger, "assign", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    status, out, err = cli("assign", "pair.json", "--topology", "grid:2")
+    assert (status, out, err.count("\n")) == (70, "", 1)
+    assert err.startswith(f"tiger: internal error: {type(error).__name__}: {str(error).splitlines()[0]}; please report")
+    (kept,) = tmp_path.glob("tiger-*.txt")
+    assert err.endswith(f"{kept}\n")
+    assert "Traceback" in kept.read_text()

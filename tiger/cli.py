@@ -20,7 +20,7 @@ from tiger import __version__, cli_plan, console, options, outfile
 from tiger.errors import InputError
 from tiger.remote.service import service
 
-OK, INFEASIBLE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, INFEASIBLE, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
 THREADS = "tiger-assign"
 
 app = typer.Typer(
@@ -42,7 +42,10 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit status: 0 solved, 1 infeasible, 2 bad input, 130 interrupted."""
+    """Run one command and return its exit status.
+
+    0 solved, 1 infeasible, 2 bad input, 130 interrupted, 70 an internal error: one line, and a file with the traceback.
+    """
     try:
         status = typer.main.get_command(app).main(list(arguments), prog_name="tiger", standalone_mode=False)
     except InputError as error:
@@ -53,10 +56,11 @@ def run(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
-    except OSError as error:
-        console.forsake()
-        console.complain("stdout", f"expected to write the result there: {error.strerror or error}")
-        return BAD_INPUT
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 (the last resort; a panic of compiled code is no Exception)
+        console.report_crash(error)
+        return INTERNAL
     return status if isinstance(status, int) else OK
 
 

@@ -3,12 +3,15 @@
 import json
 import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tiger import outfile
+from tiger.errors import InputError
 
 if TYPE_CHECKING:
     from typer import TyperException
@@ -26,7 +29,7 @@ Plan = TypeVar("Plan", "PlacementReport", "PlanReport")
 def emit(text: str) -> None:
     """Write a result to standard output, escaped where its encoding has no sign for a letter.
 
-    A reader that has gone away, as in `| head`, is no error.
+    A reader that has gone away, as in `| head`, is no error; anything else in the way raises InputError of `stdout`.
     """
     encoding = sys.stdout.encoding or "utf-8"
     try:
@@ -34,6 +37,9 @@ def emit(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         forsake()
+    except OSError as error:
+        forsake()
+        raise InputError("stdout", f"expected to write the result there: {error.strerror or error}") from None
 
 
 def check_report(json_file: str | None) -> None:
@@ -92,6 +98,17 @@ def note(text: str) -> None:
 def complain(field: str, reason: str) -> None:
     """Write one line about bad input to standard error."""
     note(f"tiger: error: {field}: {reason}")
+
+
+def report_crash(error: BaseException) -> None:
+    """Write one line to standard error about an internal error, and its traceback to a file that stays."""
+    trace, kept = "".join(traceback.format_exception(error)), "the command"
+    with suppress(OSError), tempfile.NamedTemporaryFile("w", prefix="tiger-", suffix=".txt", delete=False) as file:
+        file.write(trace)
+        kept = f"the command and {file.name}"
+    said = str(error).partition("\n")[0][:200]
+    with suppress(OSError):
+        note(f"tiger: internal error: {type(error).__name__}: {said}; please report it to the maintainers with {kept}")
 
 
 def field_of(error: "TyperException") -> str:

@@ -1,12 +1,14 @@
 """Opening text files and reading the numbers in them."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.text import amounts_of, amounts_of_lines, is_number, read_text, wholes_of
+from tiger.formats.text import amounts_of, amounts_of_lines, is_number, read_file, read_text, wholes_of
 
 NO_NUMBERS = [
     "nan",
@@ -25,6 +27,24 @@ NO_NUMBERS = [
     "1e5.0",
     "1 2",
 ]
+
+
+def test_bug_pipes_and_devices_were_waited_for(tmp_path):
+    """A pipe that nobody writes to and a device that never ends are refused at once, also behind a link."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    for name in ("pipe.csv", "zero.csv"):
+        with pytest.raises(InputError, match=r"expected a regular file, got a pipe, a device or a socket"):
+            read_text(tmp_path / name, "tasks")
+
+
+def test_a_file_has_a_largest_size(tmp_path):
+    """One byte more is refused."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"12345")
+    assert read_file(path, "tasks", 5) == b"12345"
+    with pytest.raises(InputError, match=r"^tasks: expected at most 4 bytes, got more in .*a\.csv"):
+        read_file(path, "tasks", 4)
 
 
 def test_text_is_read_with_or_without_byte_order_mark(tmp_path):

@@ -1,6 +1,8 @@
 """Text files: how they are opened, and how the numbers in them are read."""
 
+import os
 import re
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,24 +15,49 @@ from tiger.model.arrays import FloatArray, IntArray
 
 Line = tuple[int, list[str]]
 RawLine = tuple[int, str]
+# What no list of edges that fits into 24 GB of memory comes near.
+FILE_LIMIT = 1 << 31
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _CHARACTERS = re.compile(r"[0-9+\-.eE]*")
 
 
 def read_text(path: Path, field: str) -> str:
     """Return the text of a UTF-8 file, with or without byte order mark; raise InputError of `field` if it has none."""
-    fault = f"cannot read {shown(str(path), 300)}"
+    content, fault = read_file(path, field), f"cannot read {shown(str(path), 300)}"
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(field, f"{fault}: expected UTF-8 text, got another byte at {error.start}") from None
-    except OSError as error:
-        raise InputError(field, f"{fault}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise InputError(field, f"{fault}: {error}") from None
     if not text.strip():
         raise InputError(field, f"{fault}: expected text, got an empty file")
     return text
+
+
+def read_file(path: Path, field: str, max_bytes: int = FILE_LIMIT) -> bytes:
+    """Return the bytes of a regular file; raise InputError of `field` for anything else or for more than `max_bytes`.
+
+    A pipe is refused and not waited for, a device that never ends is not read.
+    """
+    fault = f"cannot read {shown(str(path), 300)}"
+    try:
+        with open(path, "rb", opener=_open_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InputError(field, f"{fault}: expected a regular file, got a pipe, a device or a socket")
+            content = file.read(max_bytes + 1)
+    except OSError as error:
+        raise InputError(field, f"{fault}: {error.strerror or error}") from None
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(field, f"{fault}: {error}") from None
+    if len(content) > max_bytes:
+        raise InputError(field, f"expected at most {max_bytes} bytes, got more in {shown(str(path), 300)}")
+    return content
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for the other end of a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def is_number(word: str) -> bool:

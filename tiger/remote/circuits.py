@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tiger.circuits.doors.scan import CircuitLimits
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
-from tiger.formats.text import read_text
+from tiger.formats.text import read_file, read_text
 from tiger.formats.values import shown, whole
 from tiger.topologies.spec import KINDS
 
@@ -30,7 +30,7 @@ def circuit_text(source: "QuantumCircuit | Path | str | bytes") -> str:
     """
     if isinstance(source, str) and ";" in source:
         return source
-    content = _content(Path(source)) if isinstance(source, str | Path) else source
+    content = read_file(Path(source), CIRCUIT, CircuitLimits().max_bytes) if isinstance(source, str | Path) else source
     if isinstance(content, bytes) and not content.startswith(QPY):
         return _decoded(content)
     from tiger.circuits.doors.outcome import qasm_of
@@ -76,20 +76,6 @@ def layout_list(given: object) -> list[int] | None:
     if unknown is not None:
         raise InputError(f"{LAYOUT}/{unknown}", "expected a device qubit for each circuit qubit from 0, got none")
     return [whole(f"{LAYOUT}/{k}", keyed[str(k)]) for k in range(len(keyed))]
-
-
-def _content(path: Path) -> bytes:
-    """Return the bytes of a file that is not too large."""
-    limit = CircuitLimits().max_bytes
-    try:
-        with path.open("rb") as file:
-            content = file.read(limit + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(CIRCUIT, f"cannot read {shown(str(path), 300)}: {reason}") from None
-    if len(content) > limit:
-        raise InputError(CIRCUIT, f"expected at most {limit} bytes, got more in {shown(str(path), 300)}")
-    return content
 
 
 def _decoded(content: bytes) -> str:

@@ -13,6 +13,7 @@ from qiskit.qpy import formats
 
 from tiger.circuits.doors.scan import FIELD, CircuitLimits, scan
 from tiger.errors import InputError
+from tiger.formats.text import read_file
 from tiger.formats.values import shown
 
 MAGIC = b"QISKIT"
@@ -35,7 +36,7 @@ def read_circuit(source: QuantumCircuit | Path | str | bytes, limits: CircuitLim
     if isinstance(source, QuantumCircuit):
         return _checked(source)
     if isinstance(source, Path) or (isinstance(source, str) and ";" not in source):
-        return _of_bytes(_content(Path(source), bounds), bounds)
+        return _of_bytes(read_file(Path(source), FIELD, bounds.max_bytes), bounds)
     if isinstance(source, str):
         return qasm_circuit(source, bounds)
     if isinstance(source, bytes):
@@ -50,19 +51,6 @@ def qasm_circuit(text: str, limits: CircuitLimits) -> QuantumCircuit:
     found = scan(text, limits)
     circuit = _parsed2(text) if found.language == 2 else _parsed3(text)
     return _checked(_written_out(circuit, found.gates))
-
-
-def _content(path: Path, limits: CircuitLimits) -> bytes:
-    """Return the bytes of a file that is not too large."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(limits.max_bytes + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(FIELD, f"cannot read {shown(str(path), 300)}: {reason}") from None
-    if len(content) > limits.max_bytes:
-        raise InputError(FIELD, f"expected at most {limits.max_bytes} bytes, got more in {shown(str(path), 300)}")
-    return content
 
 
 def _of_bytes(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
