@@ -79,10 +79,11 @@ def branch(
     All arrays are the search's own memory, so that a later call goes on where this one stopped: `fields[k + 1, k, q]`,
     `local[k]` current nodes, `ranked[k, q]` node order and `cursor[k + 1]` next rank per depth with the depth last,
     `spent[k + 1]` cost so far. `best[k]` receives improvements. `limits` are the visits of this call and the smallest
-    gain that counts. The bound of a partial placement lets every later task have its cheapest node.
+    gain that counts, relative to the bound of the moment. The bound of a partial placement lets every later task have
+    its cheapest node.
     """
     count = len(local)
-    visits = 0
+    visits, ceiling = 0, bound * (1.0 - limits[1])
     depth = cursor[count]
     while depth >= 0 and visits < limits[0]:
         if cursor[depth] == 0:
@@ -95,7 +96,7 @@ def branch(
         cursor[depth] = rank + 1
         q = ranked[depth, rank]
         cost = spent[depth] + fields[depth, depth, q]
-        if not cost < bound - limits[1]:
+        if not cost < ceiling:
             cursor[depth] = 0
             depth -= 1
             continue
@@ -104,9 +105,9 @@ def branch(
         visits += 1
         local[depth] = q
         if depth == count - 1:
-            bound = cost
+            bound, ceiling = cost, cost * (1.0 - limits[1])
             best[:] = local
-        elif cost + push(tree, fields, depth, q) < bound - limits[1]:
+        elif cost + push(tree, fields, depth, q) < ceiling:
             spent[depth + 1] = cost
             depth += 1
             cursor[depth] = 0

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
+from tiger.model.rounding import ROUNDING
 from tiger.objective import cost_of, metrics
 from tiger.stage import Stage
 from tiger.violation import Violation
 
 SCHEMA = "tiger.report/1"
-ROUNDING = 4e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

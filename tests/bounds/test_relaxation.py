@@ -72,7 +72,7 @@ def test_ascent_over_diagonals_gains(square):
 def test_the_first_step_of_the_dual_ascent_is_the_bound_of_gilmore_and_lawler(square):
     """Tests the assignment of half of the rearranged traffic, and that further steps give more."""
     window, cost = square
-    first = window.constant + assignment(window.linear + rearranged(window, worst=False) / 2)
+    first = window.constant + assignment(window.linear + rearranged(window, worst=False) / 2)[0]
     assert ascended(window, 0.0, cost, 1) == pytest.approx(first)
     assert first < ascended(window, 0.0, cost, 16) <= cost
 

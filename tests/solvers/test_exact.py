@@ -8,7 +8,9 @@ import pytest
 
 from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
+from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
+from tiger.model.topology import Topology
 from tiger.objective import cost_of
 from tiger.solvers import exact
 from tiger.solvers.exact import Exact
@@ -115,3 +117,22 @@ def test_bug_large_costs_outside_do_not_hide_the_rest():
     answer = search(problem, np.array([0, 3, 5]))
     assert answer.proved
     assert answer.places[2] in (2, 4)
+
+
+def test_bug_a_start_at_a_huge_distance_hides_nothing():
+    """Tests that the gain that counts follows the best mapping down from 1e12, on whose scale 5 and 9 look equal."""
+    away = np.full((4, 4), 1e12)
+    away[1:, 1:] = [[0, 5, 9], [5, 0, 8], [9, 8, 0]]
+    away[0, 0] = 0.0
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([("a", "b", 7), ("a", "c", 7), ("b", "c", 1)])
+    hardware = Topology(names=tuple("wxyz"), metric=DenseMetric(away))
+    problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="one-to-one")
+    answer = search(problem, np.array([0, 1, 2]))
+    assert (answer.proved, cost_of(problem, answer.places).total) == (True, 100.0)
+
+
+def test_bug_a_sum_too_long_for_the_promise_proves_nothing():
+    """Tests that 4,000 tasks may err by less than reports promise, a million may not."""
+    assert exact._is_certain(4_000, 24)
+    assert not exact._is_certain(1_000_000, 24)

@@ -16,6 +16,7 @@ from tiger.bounds.relaxation import ascended, assignment, projected, seated, sea
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DENSE, GRID, DenseMetric, GridMetric
 from tiger.model.problem import Problem
+from tiger.model.rounding import relative_error
 from tiger.model.seams import Stop
 from tiger.model.window import Block, Window, fold, whole
 
@@ -66,9 +67,14 @@ def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: S
 
 
 def _rounded(problem: Problem, bound: float) -> float:
-    """Return the bound raised to the next possible cost where costs are multiples of a whole number."""
+    """Return the bound raised to the next possible cost where costs are multiples of a whole number.
+
+    Elsewhere it is lowered by what the sums of at most so many weights, work and traffic per task, may err by.
+    """
     grain = _grain(problem) if -math.inf < bound < EXACT else 0
-    return math.ceil((bound - 0.25) / grain) * float(grain) if grain else bound * (1 - 1e-12)
+    if grain:
+        return math.ceil((bound - 0.25) / grain) * float(grain)
+    return bound * (1 - relative_error(4 * problem.tasks.size + 64))
 
 
 def _window(problem: Problem, places: IntArray) -> Window:
@@ -84,7 +90,7 @@ def _window(problem: Problem, places: IntArray) -> Window:
             capacities=tuple(replace(c, room=c.room[keep]) for c in window.capacities),
         )
     if not _symmetric(window) and not (window.traffic != window.traffic.T).nnz:
-        window = replace(window, distance=(window.distance + window.distance.T) / 2)
+        window = replace(window, distance=window.distance / 2 + window.distance.T / 2)
     return window
 
 
@@ -120,10 +126,10 @@ def _projects(window: Window) -> bool:
 def _settled(window: Window, least: FloatArray) -> float:
     """Return the constant and the cheapest way to give every task its node at the costs least[k, q]."""
     if window.groups:
-        return window.constant + sum(assignment(least[group]) for group in window.groups)
+        return window.constant + sum(assignment(least[group])[0] for group in window.groups)
     room = seats(window)
     if len(least) * int(room.sum()) <= SLOT_CELLS:
-        return window.constant + assignment(np.repeat(least, room, axis=1))
+        return window.constant + assignment(np.repeat(least, room, axis=1))[0]
     return window.constant + float(least.min(axis=1).sum())
 
 

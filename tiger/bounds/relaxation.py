@@ -1,18 +1,30 @@
-"""Relaxations that see what rearrangement does not: the spectra of traffic and distances, and pairs of placements."""
+"""Relaxations that see what rearrangement does not: the spectra of traffic and distances, and pairs of placements.
 
+Each takes off what its own arithmetic may err by. The relative error of what a window holds is left to the caller.
+"""
+
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.rounding import UNIT
 from tiger.model.seams import Stop
 from tiger.model.window import Block, Window
 
 DIAGONALS = np.array([0.15, 0.4, 0.75])
 RELAXED = 1.8
 FINEST = 1e-3
-ROUNDING = 1e-13
+# An ascent that gains less, relative to the cost that it heads for, stands still.
+STANDSTILL = 1e-13
+# Entries so many times as large as the whole assignment cost it digits, and are cut down to its value.
+LARGE = 16.0
+# LAPACK's eigenvalues of q x q matrices err by so many unit roundoffs times q, relative to a norm, and usually by less
+# than one (Users' Guide, section 4.7).
+SPECTRAL = 40.0
+PAIR_ROUNDINGS = 16
 
 
 def seats(window: Window) -> IntArray:
@@ -42,10 +54,44 @@ def seated(window: Window) -> Window:
     )
 
 
-def assignment(costs: FloatArray) -> float:
-    """Return the value of the linear assignment of rows to columns."""
-    rows, columns = linear_sum_assignment(costs)
-    return float(costs[rows, columns].sum())
+def assignment(costs: FloatArray) -> tuple[float, IntArray]:
+    """Return a lower bound on the linear assignment of all rows to columns, tight but for rounding, and an assignment.
+
+    The bound is that of dual prices, so that it holds however well the assignment was solved. O(rows^2 columns) time.
+    """
+    columns = linear_sum_assignment(costs)[1]
+    value = _value(costs, columns)
+    if costs.min() >= 0.0 and costs.max() > LARGE * value:
+        # No optimal assignment has an entry above its value.
+        costs = np.minimum(costs, value)
+        columns = linear_sum_assignment(costs)[1]
+        if LARGE * _value(costs, columns) < value:
+            return assignment(costs)
+    v = _prices(costs, columns)
+    u = (costs - v).min(axis=1)
+    bound = math.fsum(np.concatenate([u, v]))
+    return bound - UNIT * (math.fsum(np.abs(u)) + abs(bound)), columns
+
+
+def _value(costs: FloatArray, columns: IntArray) -> float:
+    """Return the value of an assignment."""
+    return math.fsum(costs[np.arange(len(costs)), columns])
+
+
+def _prices(costs: FloatArray, columns: IntArray) -> FloatArray:
+    """Return v[c] <= 0, what paths of exchanges from an optimal assignment to each column save (Bellman-Ford)."""
+    v, row_of = np.zeros(costs.shape[1]), np.full(costs.shape[1], -1)
+    row_of[columns] = rows = np.arange(len(columns))
+    extra = costs - costs[rows, columns][:, None]
+    for _ in range(len(columns)):
+        saved = (extra[rows] + v[columns[rows]][:, None]).min(axis=0)
+        lower = saved < v
+        v[lower] = saved[lower]
+        rows = row_of[lower]
+        rows = rows[rows >= 0]
+        if not rows.size:
+            break
+    return v
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +116,13 @@ class Projection:
     def bound(self, near: FloatArray, shift: FloatArray) -> tuple[float, IntArray]:
         """Return the bound and the nodes of the assignment, given the eigenvalues of A less the shift, ascending."""
         nodes, edge = len(shift), self.sums - shift
-        costs = self.linear + np.outer(edge, self.reach) * 2 / nodes
-        rows, columns = linear_sum_assignment(costs)
-        linear, mean = float(costs[rows, columns].sum()), float(edge.sum() * self.reach.sum()) / nodes**2
-        error = ROUNDING * (np.abs(near).sum() * np.abs(self.far).sum() + abs(linear) + abs(mean))
-        return self.constant + float(near @ self.far) + linear - mean - float(error), columns
+        size, error = self.sums + np.abs(shift), SPECTRAL * nodes * UNIT
+        costs = self.linear + (np.outer(edge, self.reach) - error * np.outer(size, self.reach)) * 2 / nodes
+        linear, columns = assignment(costs)
+        mean = float(edge.sum() * self.reach.sum()) / nodes**2
+        lost = size.max() * np.abs(self.far).sum() + self.reach.max() * np.abs(near).sum()
+        lost += size.sum() * self.reach.sum() / nodes**2 + abs(linear)
+        return self.constant + float(near @ self.far) + linear - mean - float(error * lost), columns
 
 
 def projection(window: Window) -> Projection:
@@ -145,27 +193,30 @@ def ascended(window: Window, floor: float, ceiling: float, iterations: int, stop
     limit, (tasks, nodes) = ceiling - window.constant, window.shape
     costs = _pairs(window, limit)
     step = RELAXED if max(map(len, window.groups)) == nodes else 1.0
-    base = best = 0.0
+    base = best = error = 0.0
     for left in reversed(range(iterations)):
         if stop():
             break
         costs = (costs + costs.transpose(2, 3, 0, 1)) / 2
-        least = np.zeros((tasks, nodes))
+        least, size = np.zeros((tasks, nodes)), float(np.abs(costs).max())
         for group in window.groups:
             u, v = _duals(costs[:, :, group].reshape(-1, len(group), nodes))
             least += (u.sum(axis=1) + v.sum(axis=1)).reshape(tasks, nodes)
             costs[:, :, group] -= step * (u[:, :, None] + v[:, None, :]).reshape(tasks, nodes, len(group), nodes)
+            size += float((np.abs(u).sum(axis=1) - v.sum(axis=1)).max()) / tasks
         value = 0.0
         for group in window.groups:
             u, v = _duals(least[None, group])
             value += float(u.sum() + v.sum())
             least[group] -= u[0, :, None] + v[0]
+        # A mapping has tasks^2 of the pairs, and what each iteration leaves of these went through fewer roundings.
+        error += PAIR_ROUNDINGS * UNIT * tasks**2 * size
         gain = max(base + value - best, 0.0)
         best, base = best + gain, base + step * value
-        if best >= limit or best + gain * left <= max(floor - window.constant, best + ROUNDING * limit):
+        if best >= limit or best + gain * left <= max(floor - window.constant, best + STANDSTILL * limit):
             break
         costs += step / tasks * least[:, :, None, None]
-    return float(window.constant + best - 1e-10 * limit)
+    return float(window.constant + best - error)
 
 
 def _pairs(window: Window, limit: float) -> FloatArray:

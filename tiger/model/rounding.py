@@ -1,0 +1,18 @@
+"""How far a computed value may lie from the true one: margins of floating point for bounds and proofs.
+
+A sum of products of weights >= 0 errs relatively, by at most one unit roundoff for each rounding that a term goes
+through; where terms cancel, the error is relative to their sizes instead and has to be taken off as it arises.
+
+Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM 2002, chapters 3 and 4,
+doi:10.1137/1.9780898718027.
+"""
+
+# A cost meets a lower bound, or a search has proved it, if it lies no further above: the most that bounds and searches
+# may leave open.
+ROUNDING = 4e-12
+UNIT = 2.0**-53
+
+
+def relative_error(roundings: int) -> float:
+    """Return the largest relative error of a sum of terms >= 0, none of which goes through more `roundings`."""
+    return roundings * UNIT / (1 - roundings * UNIT)
