@@ -111,7 +111,7 @@ class Annealing:
             heats = self.params.schedule(scale, shuffle=lane % 2 == 0)
             found = _lane(problem, inst, best, (heats, moves_each, derived(seed, lane)), stop)
             found_cost = moves.total(inst, found)
-            if found_cost < cost - inst.tolerance:
+            if found_cost < cost - moves.smallest_gain(inst, cost):
                 best, cost = found, found_cost
         kicks = effort * self.params.kicks_at(_pairs(problem, inst))
         return Assignment(places=_shaken(problem, inst, best, kicks, derived(seed, 0, 1), stop))
@@ -123,7 +123,7 @@ def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> 
     chunk = _chunk(inst)
     for number, done in enumerate(range(0, count, chunk)):
         draw = derived(seed, 1, number) if number else seed
-        moves.anneal(inst, state, fixed, scratch, np.array([np.inf]), min(chunk, count - done), draw, (0.0, 0.0))
+        moves.anneal(inst, state, fixed, scratch, np.array([np.inf]), min(chunk, count - done), draw)
         if stop():
             break
 
@@ -141,11 +141,10 @@ def _lane(problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatAr
     lowest, chunk = state.place.copy(), _chunk(inst)
     repeats = -(-moves_each // chunk)
     parts = np.array_split(np.repeat(heats, repeats), -(-len(heats) * moves_each // chunk))
-    level = (0.0, 0.0)
     for number, part in enumerate(parts):
         if stop():
             break
-        level = moves.anneal(inst, state, fixed, lowest, part, -(-moves_each // repeats), derived(seed, number), level)
+        moves.anneal(inst, state, fixed, lowest, part, -(-moves_each // repeats), derived(seed, number))
     return _descended(problem, inst, lowest, stop) if _joined(problem, lowest) else start.copy()
 
 

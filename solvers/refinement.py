@@ -122,8 +122,8 @@ class Run:
 
     def cheaper(self, places: IntArray, others: IntArray) -> IntArray:
         """Return the cheaper of two feasible mappings, the first where they are equal."""
-        gain = moves.total(self._inst, places) - moves.total(self._inst, others)
-        return others if gain > self._inst.tolerance else places
+        before, after = moves.total(self._inst, places), moves.total(self._inst, others)
+        return others if after < before - moves.smallest_gain(self._inst, before) else places
 
     def drifted(self, start: IntArray, seed: int) -> IntArray:
         """Return a mapping after drifting in all tiers, or the start if that is stopped or leaves a node overfull."""

@@ -72,7 +72,7 @@ def _weights(mix: str, count: int, rng: np.random.Generator) -> Numbers:
 
 
 def _tasks(drawing: Drawing, size: int, rng: np.random.Generator) -> TaskGraph:
-    """Draw a task graph: without cycles and loops under the levels rule and half the time else, so as to have levels."""
+    """Draw a task graph: without cycles and loops under the levels rule and half the time else."""
     volumes = _weights(drawing.mixes[0], size * size, rng).reshape(size, size)
     volumes[rng.random((size, size)) < rng.uniform(0, 0.8)] = 0.0
     ordered = drawing.rule == "levels" or rng.random() < 0.5

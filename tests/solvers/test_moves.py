@@ -145,7 +145,7 @@ def test_descent_ends_where_no_move_gains(rule, drawn):
         moves.descend(inst, state, fixed, 1000)
         assert not violations(problem, state.place)
         assert moves.total(inst, state.place) <= moves.total(inst, places) + 1e-9
-        assert all(moves.best_move(inst, state, fixed, t)[1] < 0 for t in inst.movable)
+        assert all(moves.best_move(inst, state, fixed, t, inst.tolerance)[1] < 0 for t in inst.movable)
         assert not moves.descend(inst, state, fixed, 1)
 
 
@@ -164,19 +164,18 @@ def test_compiled_descent_is_the_plain_one(rule, drawn):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_annealing_keeps_books(rule, drawn):
-    """Tests that both levels are true cost changes, over two calls."""
+def test_annealing_keeps_the_cheapest_mapping(rule, drawn):
+    """Tests over two calls that it is feasible, as cheap as any state they end in, and cheaper than before or as dear."""
     for seed in range(6):
         problem, inst, places = drawn(rule, seed)
         if not inst.movable.size:
             continue
         state, fixed, best = state_of(problem, places), fixed_of(inst), places.copy()
-        level = moves.anneal(inst, state, fixed, best, np.array([np.inf, 5.0]), 40, seed, (0.0, 0.0))
-        level = moves.anneal(inst, state, fixed, best, np.array([1.0, 0.0]), 40, seed + 1, level)
-        before = cost_of(problem, places).total
-        assert level[0] == pytest.approx(cost_of(problem, state.place).total - before, abs=1e-6)
-        assert level[1] == pytest.approx(cost_of(problem, best).total - before, abs=1e-6)
-        assert level[1] <= min(level[0], 0) + 1e-9
+        costs = [cost_of(problem, places).total]
+        for heats in ([np.inf, 5.0], [1.0, 0.0]):
+            moves.anneal(inst, state, fixed, best, np.array(heats), 40, seed)
+            costs.append(cost_of(problem, state.place).total)
+        assert cost_of(problem, best).total <= min(costs) * (1 + 1e-9)
         assert not violations(problem, best)
 
 
@@ -248,7 +247,7 @@ def test_the_best_move_is_the_best_of_all(rule, drawn):
         for t, other in single_moves(problem, places):
             changes[t].append(cost_of(problem, other).total - before)
         for t, found in changes.items():
-            change, node, _ = moves.best_move(inst, state, fixed, t)
+            change, node, _ = moves.best_move(inst, state, fixed, t, inst.tolerance)
             assert (change if node >= 0 else 0.0) == pytest.approx(min(found), abs=1e-7)
 
 
@@ -260,7 +259,7 @@ def test_the_same_seed_anneals_to_the_same_mapping(size):
     ends = []
     for seed in (5, 5, 6):
         inst, state, best = instance_of(problem), state_of(problem, start), start.copy()
-        moves.anneal(inst, state, fixed_of(inst), best, np.array([2.0, 1.0, 0.0]), 200, seed, (0.0, 0.0))
+        moves.anneal(inst, state, fixed_of(inst), best, np.array([2.0, 1.0, 0.0]), 200, seed)
         assert moves.total(inst, best) < moves.total(inst, start)
         ends.append(best.tolist())
     assert ends[0] == ends[1] != ends[2]
