@@ -7,10 +7,14 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
+from tiger.model.window import whole
+from tiger.solvers.local import Annealing, Polish
 from tiger.solvers.memetic import MemeticParams, evolve
 from tiger.solvers.quadratic import applies, quadratic
 
 DEFAULT = MemeticParams()
+# Fields count gains down to 1e-10 units, which matters to costs below so many units.
+FINE = 100.0
 
 __all__ = ["Dense", "applies"]
 
@@ -39,4 +43,11 @@ class Dense:
             return Assignment(places=start.copy(), elites=self.elites)
         found = evolve(model, known, (effort, seed), self.params, stop)
         elites = np.stack([model.places(elite.order) for elite in found])
-        return Assignment(places=elites[0], elites=elites)
+        best = elites[0]
+        if found[0].cost < model.unit:
+            # Fields and temperatures follow the largest single cost, which a good mapping has learnt to avoid.
+            best = Annealing().search(problem, best, effort=effort, seed=seed, stop=stop).places
+        elif found[0].cost < FINE * model.unit:
+            best = Polish(problem).improve(best, whole(problem), stop)
+        elites[0] = best
+        return Assignment(places=best, elites=elites)

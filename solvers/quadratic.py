@@ -36,12 +36,13 @@ class Quadratic:
     """Hold the matrices of a problem whose tasks all exclude each other, with m nodes free.
 
     A mapping is an order[m] of the nodes: the first k entries are where the window's tasks lie, the rest is idle.
-    `fields` are in a unit of cost near the largest single one; `tolerance` is the smallest gain in it that counts.
+    `fields` are in a `unit` of cost near the largest single one; `tolerance` is the smallest gain in it that counts.
     """
 
     window: Window
     start: IntArray
     fields: Fields
+    unit: float
     tolerance: float
 
     def order(self, places: IntArray) -> IntArray | None:
@@ -102,15 +103,17 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
     flow[:tasks, :tasks] = window.traffic.toarray()
     np.fill_diagonal(away, 0.0)
     bias[:tasks] = window.linear
-    flow, away, bias = _scaled(flow, away, bias)
+    (flow, away, bias), unit = _scaled(flow, away, bias)
     flows, aways = _paired(flow, away)
     scratch = (np.zeros_like(flows), np.zeros((size, size)), np.zeros(size), np.zeros(size), np.zeros(size))
     fields = Fields(tasks, uniform(flows), uniform(aways), uniform(bias), np.arange(size), *scratch)
-    return Quadratic(window, start, fields, 1e-10)
+    return Quadratic(window, start, fields, unit, 1e-10)
 
 
-def _scaled(flow: FloatArray, away: FloatArray, bias: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the matrices divided by powers of two, which is exact, so that no single cost exceeds 1."""
+def _scaled(
+    flow: FloatArray, away: FloatArray, bias: FloatArray
+) -> tuple[tuple[FloatArray, FloatArray, FloatArray], float]:
+    """Return the matrices divided by powers of two, which is exact, so that no single cost exceeds 1, and that unit."""
     far = math.frexp(float(away.max()))[1]
     spread = bias - np.min(bias, axis=1, keepdims=True)
     widest = float(spread.max(initial=0.0, where=np.isfinite(spread)))
@@ -118,7 +121,7 @@ def _scaled(flow: FloatArray, away: FloatArray, bias: FloatArray) -> tuple[Float
     if flow.any() and away.any():
         largest.append(math.frexp(float(flow.max()))[1] + far)
     unit = max(largest, default=0)
-    return np.ldexp(flow, far - unit), np.ldexp(away, -far), np.ldexp(spread, -unit)
+    return (np.ldexp(flow, far - unit), np.ldexp(away, -far), np.ldexp(spread, -unit)), math.ldexp(1.0, unit)
 
 
 def _paired(flow: FloatArray, away: FloatArray) -> tuple[FloatArray, FloatArray]:
