@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiger.model.problem import Problem
+from tiger.routes import Transfers, routes_of
 
 CLOSE = 1e-11
 
@@ -61,6 +62,28 @@ def exact_makespan(problem: Problem, order: Places, places: Places) -> Fraction:
         lasts = Fraction(tasks.work[t]) * Fraction(problem.topology.cost[places[t]])
         finish[t] = free[places[t]] = max([free[places[t]], *arrivals]) + lasts
     return max(finish.values())
+
+
+def exact_load(problem: Problem, crossed: NDArray[np.bool_], width: NDArray[np.float64], places: Places) -> Fraction:
+    """Return the max link load of a mapping without rounding, given crossed[m, m, l], which links routes cross."""
+    edges = problem.tasks.traffic.tocoo()
+    loads = [Fraction(0)] * len(width)
+    for volume, p, q in zip(edges.data.tolist(), places[edges.row], places[edges.col], strict=True):
+        for link in np.flatnonzero(crossed[p, q]).tolist():
+            loads[link] += Fraction(volume)
+    return max(
+        (x / Fraction(w) for x, w in zip(loads, width.tolist(), strict=True) if np.isfinite(w)), default=Fraction(0)
+    )
+
+
+def links_crossed(problem: Problem) -> tuple[NDArray[np.bool_], NDArray[np.float64]] | None:
+    """Return crossed[m, m, l] and bandwidths[l], asking for the load of one transfer at a time; None without links."""
+    routes, nodes = routes_of(problem.topology), range(problem.topology.size)
+    if routes is None:
+        return None
+    one = np.ones(1)
+    loads = [[routes.loads(Transfers(np.array([p]), np.array([q]), one)) for q in nodes] for p in nodes]
+    return np.array(loads) > 0.5, routes.width
 
 
 def least(exact: Callable[[Places], Fraction], rough: NDArray[np.float64], mappings: Places) -> Fraction:

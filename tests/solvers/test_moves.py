@@ -165,7 +165,7 @@ def test_compiled_descent_is_the_plain_one(rule, drawn):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_annealing_keeps_the_cheapest_mapping(rule, drawn):
-    """Tests over two calls that it is feasible, as cheap as any state they end in, and cheaper than before or as dear."""
+    """Tests over two calls that it is feasible, and as cheap as the start and the states they end in."""
     for seed in range(6):
         problem, inst, places = drawn(rule, seed)
         if not inst.movable.size:
