@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from tiger.model.aims import GRID_WAYS, PATH_WAYS, TREE_WAYS, Ways
-from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Links, Topology, distinct
@@ -92,17 +92,16 @@ def worst_load(routes: Routes, transfers: Transfers) -> float:
 
 
 class _Span(NamedTuple):
-    """Hold the part of each route along one axis: from `first` up to `last` on the line of node `start`.
+    """Hold the part of each route along one axis: so many `hops` up from `first` on the line of node `start`.
 
-    It crosses the seam where it is `over`; lines step by `stride`.
+    Lines step by `stride`.
     """
 
     axis: int
     stride: int
     start: IntArray
     first: IntArray
-    last: IntArray
-    over: BoolArray
+    hops: IntArray
 
 
 class GridRoutes:
@@ -121,20 +120,27 @@ class GridRoutes:
         return both.ravel()
 
     def loads(self, transfers: Transfers) -> FloatArray:
-        """Add up along every line where routes begin, end and cross the seam."""
-        metric, volume = self._metric, transfers.volume
-        load = np.empty((len(metric.dims), metric.size))
-        for axis, stride, start, first, last, over in self._spans(transfers.source, transfers.target):
-            begun, ended = (np.bincount(start + end * stride, volume, metric.size) for end in (first, last))
-            passed = np.bincount(start[over], volume[over], metric.size)
-            load[axis] = np.cumsum((begun - ended + passed).reshape(metric.dims), axis).ravel()
+        """Add up along every line where routes begin and end, or link by link where bandwidths differ."""
+        load = np.empty((len(self._metric.dims), self._metric.size))
+        real = self.width[np.isfinite(self.width)]
+        # Sums of what begins less what ends err by parts of the largest load, which a narrow link may not bear.
+        add = self._summed if real.size and real.min() == real.max() else self._walked
+        for span in self._spans(transfers.source, transfers.target):
+            load[span.axis] = add(span, transfers.volume)
         return load.ravel()
 
     def lengths(self, prices: FloatArray) -> FloatArray:
-        """Take the difference of sums up to both ends of a route on every line, plus the line where it wraps."""
-        nodes = np.arange(self._metric.size)
+        """Look up the sums of one, two, .. prices up every line; O(m^2) memory."""
+        metric, nodes = self._metric, np.arange(self._metric.size)
+        runs = []
+        for axis, extent in enumerate(metric.dims):
+            price = prices[axis * metric.size : (axis + 1) * metric.size].reshape(metric.dims)
+            run = np.zeros((extent, metric.size))
+            for hops in range(1, extent):
+                run[hops] = run[hops - 1] + np.roll(price, 1 - hops, axis).ravel()
+            runs.append(run)
         portions = np.array_split(nodes, -(-4 * len(nodes) // SOURCES_AT_ONCE))
-        return np.concatenate([self._lengths_from(portion, nodes, prices) for portion in portions])
+        return np.concatenate([self._lengths_from(portion, nodes, runs) for portion in portions])
 
     def ways(self) -> Ways:
         """Return extents, which axes wrap around, and coordinates."""
@@ -142,14 +148,32 @@ class GridRoutes:
         table = np.stack(np.unravel_index(np.arange(self._metric.size), self._metric.dims), axis=1)
         return Ways(GRID_WAYS, shape, (around & (shape > 2)).astype(np.int64), table, np.zeros(1, np.int64), self.width)
 
-    def _lengths_from(self, sources: IntArray, targets: IntArray, prices: FloatArray) -> FloatArray:
-        """Return the lengths from some nodes to others."""
-        metric, total = self._metric, np.zeros((len(sources), len(targets)))
-        for axis, stride, start, first, last, over in self._spans(sources[:, None], targets[None, :]):
-            price = prices[axis * metric.size : (axis + 1) * metric.size].reshape(metric.dims)
-            before, whole = np.cumsum(price, axis) - price, np.broadcast_to(price.sum(axis, keepdims=True), metric.dims)
-            total += before.ravel()[start + last * stride] - before.ravel()[start + first * stride]
-            total += np.where(over, whole.ravel()[start], 0.0)
+    def _summed(self, span: _Span, volume: FloatArray) -> FloatArray:
+        """Return load[m] of the links up an axis by sums along its lines."""
+        metric, extent = self._metric, self._metric.dims[span.axis]
+        last = span.first + span.hops
+        over = last >= extent
+        begun, ended = (
+            np.bincount(span.start + end * span.stride, volume, metric.size) for end in (span.first, last % extent)
+        )
+        passed = np.bincount(span.start[over], volume[over], metric.size)
+        return np.asarray(np.cumsum((begun - ended + passed).reshape(metric.dims), span.axis).ravel())
+
+    def _walked(self, span: _Span, volume: FloatArray) -> FloatArray:
+        """Return load[m] of the links up an axis, hop by hop."""
+        load, extent = np.zeros(self._metric.size), self._metric.dims[span.axis]
+        start, first, hops = span.start, span.first, span.hops
+        for step in range(int(hops.max(initial=0))):
+            going = hops > step
+            start, first, hops, volume = start[going], first[going], hops[going], volume[going]
+            load += np.bincount(start + (first + step) % extent * span.stride, volume, len(load))
+        return load
+
+    def _lengths_from(self, sources: IntArray, targets: IntArray, runs: list[FloatArray]) -> FloatArray:
+        """Return the lengths from some nodes to others, given what so many hops up every axis add up to."""
+        total = np.zeros((len(sources), len(targets)))
+        for axis, stride, start, first, hops in self._spans(sources[:, None], targets[None, :]):
+            total += runs[axis][hops, start + first * stride]
         return total
 
     def _spans(self, here: IntArray, target: IntArray) -> Iterator[_Span]:
@@ -161,7 +185,7 @@ class GridRoutes:
             x, y = here // stride % extent, target // stride % extent
             up = 2 * ((y - x) % extent) <= extent if around else x <= y
             first, last, start = np.where(up, x, y), np.where(up, y, x), here - x * stride
-            yield _Span(axis, stride, start, first, last, first > last)
+            yield _Span(axis, stride, start, first, (last - first) % extent)
             here, stride = start + y * stride, stride * extent
 
 

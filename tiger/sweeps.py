@@ -12,6 +12,8 @@ from tiger.model.seams import Stop
 from tiger.model.window import Block, allowed_pairs
 
 ROUNDS = 50
+# Of a sum of terms >= 0, smaller parts may be rounding.
+GAIN = 1e-12
 
 
 class Level(NamedTuple):
@@ -65,7 +67,7 @@ class Sweeps:
         rows, columns = linear_sum_assignment(cost)
         now = np.searchsorted(hosts, places[level.tasks])
         before, after = float(cost[rows, now].sum()), float(cost[rows, columns].sum())
-        if after >= before - 1e-9 * abs(before):
+        if after >= before - GAIN * before:
             return False
         places[level.tasks] = hosts[columns]
         return True

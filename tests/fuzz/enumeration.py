@@ -100,6 +100,31 @@ def rough_costs(problem: Problem, mappings: Places) -> NDArray[np.float64]:
     return np.asarray(problem.topology.cost[mappings] @ tasks.work + traffic)
 
 
+def rough_loads(
+    problem: Problem, crossed: NDArray[np.bool_], width: NDArray[np.float64], mappings: Places
+) -> NDArray[np.float64]:
+    """Return the max link loads of mappings in floating point."""
+    edges = problem.tasks.traffic.tocoo()
+    loads = np.zeros((len(mappings), len(width)))
+    for volume, t, u in zip(edges.data, edges.row, edges.col, strict=True):
+        loads += volume * crossed[mappings[:, t], mappings[:, u]]
+    return np.asarray((loads / width).max(axis=1, initial=0.0))
+
+
+def rough_makespans(problem: Problem, order: Places, mappings: Places) -> NDArray[np.float64]:
+    """Return the makespans of mappings in floating point."""
+    tasks, away, rows = problem.tasks, _distances(problem), np.arange(len(mappings))
+    volumes = tasks.traffic.toarray()
+    finish, free = np.zeros(mappings.shape), np.zeros((len(mappings), problem.topology.size))
+    for t in order.tolist():
+        begin = free[rows, mappings[:, t]]
+        for u in np.flatnonzero(volumes[:, t]).tolist():
+            begin = np.maximum(begin, finish[:, u] + volumes[u, t] * away[mappings[:, u], mappings[:, t]])
+        finish[:, t] = begin + tasks.work[t] * problem.topology.cost[mappings[:, t]]
+        free[rows, mappings[:, t]] = finish[:, t]
+    return np.asarray(finish.max(axis=1))
+
+
 def _distances(problem: Problem) -> NDArray[np.float64]:
     """Return the distances of the hardware, infinite between unconnected nodes."""
     nodes = np.arange(problem.topology.size)

@@ -105,7 +105,11 @@ def _bare(drawing: Drawing, nodes: int, rng: np.random.Generator) -> Topology:
     if drawing.hardware in ("grid", "torus"):
         dims = (nodes // 2, 2) if nodes % 2 == 0 and nodes > 2 else (nodes,)
         wrap = tuple(bool(drawing.hardware == "torus" and rng.random() < 0.7) for _ in dims)
-        return Topology(names=names, metric=GridMetric(dims, wrap, float(_weights(mix, 1, rng)[0])))
+        metric = GridMetric(dims, wrap, float(_weights(mix, 1, rng)[0]))
+        ends = np.argwhere(np.triu(GridMetric(dims, wrap).between(np.arange(nodes)[:, None], np.arange(nodes)) == 1))
+        width = np.maximum(_weights(mix, len(ends), rng), 1e-9)
+        links = Links(u=ends[:, 0], v=ends[:, 1], weight=np.ones(len(ends)), bandwidth=width)
+        return Topology(names=names, metric=metric, links=links if rng.random() < 0.5 else None)
     if drawing.hardware == "tree":
         fanouts = (nodes // 2, 2) if nodes % 2 == 0 and nodes > 2 else (nodes,)
         steps = np.sort(_weights(mix, len(fanouts), rng))

@@ -126,7 +126,8 @@ def _connected(tasks: TaskGraph, topology: Topology) -> Metric:
     _check_loads(total, topology)
     if not isinstance(metric, DenseMetric) or metric.connected:
         return metric
-    far = (1.0 + 2.0 * worst) / least
+    # Relative to the other costs, so that no digit of theirs is lost to an offset, and no unit of cost plays a part.
+    far = (2.0 * worst or 1.0) / least
     if not math.isfinite(far * total):
         raise InputError(
             "tasks/traffic", f"expected volumes closer to each other on split hardware, got {least:g} among them"
