@@ -243,6 +243,14 @@ class Objective(BaseModel):
     bound: float | None
 
 
+class Baselines(BaseModel):
+    """Hold what simple orders cost: in blocks, in turns, and the mean of ten random mappings; null where infeasible."""
+
+    block: float | None
+    cyclic: float | None
+    random: float | None
+
+
 class ReportBody(BaseModel):
     """Answer with the mapping, its cost and how good it is; `cost` is null where nothing feasible exists."""
 
@@ -254,6 +262,7 @@ class ReportBody(BaseModel):
     compute_cost: float | None
     communication_cost: float | None
     baseline_cost: float | None
+    baselines: Baselines
     lower_bound: float | None
     gap: float | None
     optimal: bool

@@ -166,7 +166,7 @@ def test_a_report_says_that_nothing_was_gained():
     """Tests a search that cannot beat the launcher's order, without proof that nothing can."""
     problem = Problem(tasks=task_graph_of(nx.cycle_graph(5)), topology=build("torus:3x3"), rule="one-to-one")
     report = solve(problem, solver="random", time_limit_s=1e-6)
-    assert any("nothing beat the launch order" in warning for warning in report.warnings)
+    assert any("nothing beat the block order" in warning for warning in report.warnings)
 
 
 def test_bug_proofs_beside_a_large_constant_were_false():

@@ -232,7 +232,7 @@ def test_nothing_gained_is_said():
     """A time limit that has passed leaves the launch order."""
     report = solve(congested(), objective="max-link-load", time_limit_s=1e-6)
     assert report.objective.value == report.objective.baseline
-    assert any("nothing beat the launch order" in warning for warning in report.warnings)
+    assert any("nothing beat the block order" in warning for warning in report.warnings)
 
 
 def test_what_cannot_be_met_has_no_objective():

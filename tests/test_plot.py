@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tiger import plot
+from tiger.door import problem_of
 from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
@@ -46,6 +47,15 @@ def test_tasks_without_traffic_are_drawn(tmp_path):
     problem = Problem(tasks=task_graph_of(nx.empty_graph(4)), topology=build("ring:4"), rule="one-to-one")
     draw(problem, solve(problem).mapping, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes()[:4] == PNG
+
+
+def test_the_better_of_two_simple_orders_is_drawn_beside():
+    """Tests pairs that are neighbours in one order and half the tasks apart in the other."""
+    for pairs, name, places in (([1, 3], "block", [0, 0, 1, 1]), ([2, 3], "cyclic", [0, 1, 0, 1])):
+        graph = nx.empty_graph(4)
+        graph.add_edges_from([(0, pairs[0]), (6 - sum(pairs), pairs[1])])
+        order, found = plot._simple_order(problem_of(graph, "grid:2", slots=2))
+        assert (order, found.tolist()) == (name, places)
 
 
 def test_unknown_nodes_are_refused(tmp_path):

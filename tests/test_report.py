@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tiger.report import Objective, Origin, Report, meets
+from tiger.report import Baselines, Objective, Origin, Report, meets
 from tiger.stage import Stage
 from tiger.violation import Violation
 
@@ -17,6 +17,7 @@ REPORT = Report(
     compute_cost=4.0,
     communication_cost=6.0,
     baseline_cost=20.0,
+    baselines=Baselines(block=20.0, cyclic=12.5, random=16.0),
     lower_bound=8.0,
     optimal=False,
     feasible=True,
@@ -29,8 +30,20 @@ REPORT = Report(
     metrics={"dilation": 2.0},
 )
 FIELDS = [
-    *("schema", "mapping", "cost", "compute_cost", "communication_cost", "baseline_cost", "lower_bound", "gap"),
-    *("optimal", "objective", "feasible", "violations", "solver", "rule", "seed", "metrics", "stages", "warnings"),
+    *("schema", "mapping", "cost", "compute_cost", "communication_cost", "baseline_cost", "baselines", "lower_bound"),
+    *(
+        "gap",
+        "optimal",
+        "objective",
+        "feasible",
+        "violations",
+        "solver",
+        "rule",
+        "seed",
+        "metrics",
+        "stages",
+        "warnings",
+    ),
     "seconds",
 ]
 
@@ -52,16 +65,17 @@ def test_values_survive_json():
     assert back == REPORT.to_dict()
     assert back["mapping"] == {"a": "x", "b": "y"}
     assert back["gap"] == 0.2
+    assert back["baselines"] == {"block": 20.0, "cyclic": 12.5, "random": 16.0}
     assert back["objective"] is None
     assert back["stages"] == [{"name": "polish", "cost": 10.0, "seconds": 0.5, "reads": 3}]
 
 
 @pytest.mark.parametrize(
     ("cost", "bound", "gap"),
-    [(10.0, 8.0, 0.2), (10.0, 10.0, 0.0), (0.0, 0.0, 0.0), (10.0, None, None), (None, 8.0, None), (5.0, 0.0, 1.0)],
+    [(10.0, 8.0, 0.2), (10.0, 10.0, 0.0), (0.0, 0.0, 0.0), (10.0, None, None), (None, 8.0, None), (5.0, 0.0, None)],
 )
 def test_gap(cost, bound, gap):
-    """The part of the cost that the bound leaves open, None without a cost or a bound."""
+    """The part of the cost that the bound leaves open, None without a cost or a bound that says anything."""
     assert replace(REPORT, cost=cost, lower_bound=bound).gap == gap
 
 
@@ -92,6 +106,34 @@ def test_objectives_stand_beside_the_cost():
         "baseline": 9.0,
         "bound": None,
     }
+
+
+def test_bug_a_bound_of_zero_is_no_gap_of_all_the_cost():
+    """Tests that such a bound gives no gap in JSON either, as it says nothing of the cost."""
+    assert strict(replace(REPORT, lower_bound=0.0))["gap"] is None
+
+
+@pytest.mark.parametrize(
+    ("orders", "best"),
+    [
+        ({"block": 20.0, "cyclic": 12.5, "random": 16.0}, ("cyclic", 12.5)),
+        ({"block": 20.0, "random": 16.0}, ("random", 16.0)),
+        ({"block": 20.0, "cyclic": 20.0, "random": 20.0}, ("block", 20.0)),
+        ({}, None),
+    ],
+)
+def test_the_best_simple_order(orders, best):
+    """The cheapest of those that are feasible, the first of equals."""
+    assert Baselines(**orders).best == best
+
+
+def test_what_was_made_small_is_compared_with_the_best_order():
+    """The cost with the cheapest order, another objective with that of the order in blocks, nothing with nothing."""
+    load = Objective(name="makespan", value=3.0, baseline=9.0, bound=None)
+    assert REPORT.comparison == ("cost", 10.0, "cyclic", 12.5)
+    assert replace(REPORT, objective=load).comparison == ("makespan", 3.0, "block", 9.0)
+    assert replace(REPORT, baselines=Baselines()).comparison is None
+    assert replace(REPORT, cost=None).comparison is None
 
 
 def test_warnings_are_a_list():

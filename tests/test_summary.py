@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tiger.exchange import Model
-from tiger.report import Objective, Report
+from tiger.report import Baselines, Objective, Report
 from tiger.stage import Stage
 from tiger.summary import model_summary, number, summary, table, unmet
 from tiger.violation import Violation
@@ -15,7 +15,8 @@ SOLVED = Report(
     cost=12.0,
     compute_cost=2.0,
     communication_cost=10.0,
-    baseline_cost=16.0,
+    baseline_cost=24.0,
+    baselines=Baselines(block=24.0, cyclic=16.0, random=18.5),
     lower_bound=9.0,
     optimal=False,
     feasible=True,
@@ -47,11 +48,13 @@ def lines(report: Report) -> list[str]:
 @pytest.mark.parametrize(
     "line",
     [
-        "solved: cost 12, 25.0% below the baseline of 16",
+        "solved: cost 12, 25.0% below the 16 of the cyclic order",
         "cost 12",
         "of compute 2",
         "of communication 10",
-        "baseline 16",
+        "block order 24",
+        "cyclic order 16",
+        "random order 18.5",
         "lower bound 9",
         "gap 25.00%",
         "optimal not proved",
@@ -94,18 +97,41 @@ def test_a_report_without_stages_has_no_empty_table() -> None:
 
 def test_nothing_is_divided_by_a_baseline_of_zero() -> None:
     """A cost of zero can only be that of the baseline."""
-    report = replace(SOLVED, cost=0.0, baseline_cost=0.0, lower_bound=0.0, optimal=True)
-    assert lines(report)[0] == "solved: cost 0, as in the baseline"
+    report = replace(SOLVED, cost=0.0, baselines=Baselines(block=0.0, cyclic=3.0), lower_bound=0.0, optimal=True)
+    assert lines(report)[0] == "solved: cost 0, as in the block order"
     assert {"gap 0.00%", "optimal yes"} <= set(lines(report))
+
+
+def test_bug_the_best_simple_order_is_what_a_cost_is_compared_with() -> None:
+    """A cost that a simple order undercuts is said to be above it, however bad the launcher's order is."""
+    report = replace(SOLVED, baselines=Baselines(block=48.0, cyclic=10.0, random=60.0))
+    assert lines(report)[0] == "solved: cost 12, 20.0% above the 10 of the cyclic order"
+    free = replace(SOLVED, baselines=Baselines(block=48.0, cyclic=0.0))
+    assert lines(free)[0] == "solved: cost 12, above the 0 of the cyclic order"
+
+
+def test_a_report_that_compares_with_nothing() -> None:
+    """The cost is said all the same, and orders that are not known are dashes."""
+    shown = lines(replace(SOLVED, baselines=Baselines()))
+    assert shown[0] == "solved: cost 12"
+    assert "cyclic order -" in shown
+
+
+def test_bug_a_bound_of_zero_is_called_useless() -> None:
+    """A bound that says nothing is no gap of 100 %, and without a bound there is a dash."""
+    assert "gap no useful bound" in lines(replace(SOLVED, lower_bound=0.0))
+    assert "gap -" in lines(replace(SOLVED, lower_bound=None))
+    load = Objective(name="max-link-load", value=3.0, baseline=9.0, bound=0.0)
+    assert "lower bound 0, no useful bound" in lines(replace(SOLVED, objective=load))
 
 
 def test_a_selected_objective_is_shown() -> None:
     """Another objective comes first, and stands beside the cost, which may have risen for it."""
     objective = Objective(name="makespan", value=3.5, baseline=4.0, bound=None)
     shown = lines(replace(SOLVED, cost=17.0, objective=objective))
-    assert shown[0] == "solved: makespan 3.5, 12.5% below the baseline of 4"
+    assert shown[0] == "solved: makespan 3.5, 12.5% below the 4 of the block order"
     start = shown.index("objective makespan 3.5")
-    assert shown[start + 1 : start + 3] == ["baseline 4", "lower bound -"]
+    assert shown[start + 1 : start + 3] == ["block order 4", "lower bound -"]
     assert "cost 17" in shown
 
 

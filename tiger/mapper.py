@@ -11,6 +11,7 @@ from functools import partial
 
 from dimod.core.sampler import Sampler
 
+from tiger.baselines import baselines
 from tiger.bounds.lower_bound import lower_bound, strong_bound
 from tiger.deadline import ENDING, Deadline
 from tiger.executors import opened
@@ -18,7 +19,6 @@ from tiger.feasibility import launch_order
 from tiger.ising import IsingParams
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.objective import cost_of
 from tiger.objectives import Aim, ObjectiveName, aim_of, anneal, outcome, pursuit, reweigh
 from tiger.portfolio import Step, budgets, plan
 from tiger.progress import ignored
@@ -78,6 +78,7 @@ def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     if isinstance(start, tuple):
         return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))
     run = Run(problem=problem, places=start, deadline=Deadline(request.cost_deadline_s), watch=watch)
+    simple = baselines(problem, run.cost)
     run.record("baseline", time.perf_counter() - begun, {})
     with run.stage("bound") as detail:
         run.bound = min(lower_bound(problem, start), run.cost)
@@ -91,8 +92,13 @@ def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     if aim is not None:
         goal = pursuit(run, aim, start, Deadline(request.deadline_s))
         _improve(goal, request, () if goal.ended else _towards(request, aim))
-    report = _report(run, goal, request, start, time.perf_counter() - begun)
-    return report if aim is None else replace(report, objective=outcome(request.objective, aim, goal, start))
+    report = replace(
+        _report(run, goal, request, time.perf_counter() - begun),
+        baseline_cost=simple.block,
+        baselines=simple,
+        objective=None if aim is None else outcome(request.objective, aim, goal, start),
+    )
+    return replace(report, warnings=(*report.warnings, *_remarks(report, request)))
 
 
 def _planned(request: Request, problem: Problem) -> tuple[tuple[Step, ...], float]:
@@ -148,25 +154,23 @@ def _resolved(request: Request, problem: Problem, start: IntArray, effort: int, 
     return run.places
 
 
-def _report(run: Run, goal: Run, request: Request, start: IntArray, seconds: float) -> Report:
+def _report(run: Run, goal: Run, request: Request, seconds: float) -> Report:
     """Report the incumbent of the goal, its cost and value recomputed from the mapping."""
     report = Report.of(run.problem, goal.places, Origin(request.name, request.seed, seconds))
     return replace(
         report,
-        baseline_cost=cost_of(run.problem, start).total,
         lower_bound=run.cost if run.optimal else run.bound,
         optimal=goal.optimal,
         stages=tuple(run.stages),
-        warnings=(*report.warnings, *run.warnings, *_remarks(goal, request, start)),
+        warnings=(*report.warnings, *run.warnings),
     )
 
 
-def _remarks(run: Run, request: Request, start: IntArray) -> list[str]:
+def _remarks(report: Report, request: Request) -> list[str]:
     """Say where the search gained nothing, and where options had no effect."""
-    remarks = []
-    baseline = cost_of(run.problem, start).total if run.measure is None else run.measure(start)
-    if run.value >= baseline and not run.optimal and request.solver != "identity":
-        remarks.append("nothing beat the launch order: give it more effort or time, or another solver")
-    if request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in run.stages):
+    remarks, made = [], report.comparison
+    if made and made.value >= made.baseline and not report.optimal and request.solver != "identity":
+        remarks.append(f"nothing beat the {made.order} order: give it more effort or time, or another solver")
+    if request.ising != IsingParams() and not any(stage.name in SAMPLED for stage in report.stages):
         remarks.append("no QUBO was sampled, so that penalties, temperatures and encoding were of no consequence")
     return remarks

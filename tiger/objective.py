@@ -1,5 +1,6 @@
 """What a mapping costs and what it violates, evaluated on the mapping alone."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,10 +30,16 @@ class Cost:
 
 def cost_of(problem: Problem, places: IntArray) -> Cost:
     """Return the cost of node indices `places[n]` in float64; O(edges)."""
+    return next(costs_of(problem, (places,)))
+
+
+def costs_of(problem: Problem, mappings: Iterable[IntArray]) -> Iterator[Cost]:
+    """Yield the cost of the node indices `places[n]` of each mapping."""
     edges = problem.tasks.traffic.tocoo()
-    away = problem.metric.between(places[edges.row], places[edges.col])
-    compute = problem.tasks.work * problem.topology.cost[places]
-    return Cost(compute=float(compute.sum()), communication=float((edges.data * away).sum()))
+    for places in mappings:
+        away = problem.metric.between(places[edges.row], places[edges.col])
+        compute = problem.tasks.work * problem.topology.cost[places]
+        yield Cost(compute=float(compute.sum()), communication=float((edges.data * away).sum()))
 
 
 def violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import numpy as np
 
+from tiger.baselines import cyclic_order
 from tiger.errors import InputError
 from tiger.feasibility import launch_order
 from tiger.model.arrays import FloatArray, IntArray
@@ -24,7 +25,7 @@ DRAWN_TASKS = 1024
 
 
 def draw(problem: Problem, mapping: Mapping[str, str], path: Path | str) -> None:
-    """Write a picture of a feasible `mapping` {task: node} of a problem, beside the launcher's order.
+    """Write a picture of a feasible `mapping` {task: node} of a problem, beside the best simple order.
 
     Edges are coloured by the distance their traffic travels, tasks by the node they lie on; bars show the traffic at
     every distance. The ending of `path` chooses the format. Above 1,024 tasks only the bars are drawn. Raises
@@ -37,10 +38,8 @@ def draw(problem: Problem, mapping: Mapping[str, str], path: Path | str) -> None
         from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise InputError("plot", "expected matplotlib: pip install 'tiger-mapper[plot]'") from None
-    after, before = _places(problem, mapping), launch_order(problem)
-    if isinstance(before, tuple):
-        raise InputError("mapping", f"expected a satisfiable problem, but {before[0].message}")
-    titles = ("launch order", "TIGER")
+    after, (simple, before) = _places(problem, mapping), _simple_order(problem)
+    titles = (f"{simple} order", "TIGER")
     graphs = problem.tasks.size <= DRAWN_TASKS
     figure = Figure(figsize=(12, 8.2 if graphs else 3.6), layout="constrained")
     grid = figure.add_gridspec(2 if graphs else 1, 2, height_ratios=[3, 1] if graphs else [1])
@@ -62,6 +61,16 @@ def draw(problem: Problem, mapping: Mapping[str, str], path: Path | str) -> None
     bars.legend(frameon=False)
     bars.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=110)
+
+
+def _simple_order(problem: Problem) -> tuple[str, IntArray]:
+    """Return the cheaper of the orders in blocks and in turns, by name."""
+    block, cyclic = launch_order(problem), cyclic_order(problem)
+    if isinstance(block, tuple):
+        raise InputError("mapping", f"expected a satisfiable problem, but {block[0].message}")
+    if cyclic is not None and cost_of(problem, cyclic).total < cost_of(problem, block).total:
+        return "cyclic", cyclic
+    return "block", block
 
 
 def _places(problem: Problem, mapping: Mapping[str, str]) -> IntArray:

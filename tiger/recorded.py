@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tiger.baselines import baselines
 from tiger.bounds.lower_bound import lower_bound
 from tiger.deadline import Deadline
 from tiger.decode import Reads, decode, repair
@@ -47,19 +48,20 @@ def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
     window = window_of(problem, BIAS_LIMIT, "biases")
     qubo = _columns(window, rows.bits.shape[1])
     run = Run(problem=problem, places=start, deadline=Deadline(None), watch=watch or ignored)
+    simple = baselines(problem, run.cost)
     run.record("baseline", time.perf_counter() - begun, {})
-    baseline = run.cost
     with run.stage("bound") as detail:
         run.bound = min(lower_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
     with run.stage("samples") as detail:
         detail |= _judged(run, qubo, decode(qubo, rows.bits), rows.counts)
-    if run.cost >= baseline and not run.optimal:
+    if np.array_equal(run.places, start) and not run.optimal:
         run.warnings["no read beat the launch order, which is the mapping that is reported"] = None
     report = Report.of(problem, run.places, Origin(NAME, 0, time.perf_counter() - begun))
     return replace(
         report,
-        baseline_cost=baseline,
+        baseline_cost=simple.block,
+        baselines=simple,
         lower_bound=run.cost if run.optimal else run.bound,
         optimal=run.optimal,
         stages=tuple(run.stages),

@@ -28,6 +28,37 @@ class Objective:
         return {"name": self.name, "value": self.value, "baseline": self.baseline, "bound": self.bound}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baselines:
+    """Hold what simple orders cost: tasks filled into the nodes in blocks, dealt out in turns (cyclic), and at random.
+
+    None where an order has not been made feasible. Random is the mean of ten mappings.
+    """
+
+    block: float | None = None
+    cyclic: float | None = None
+    random: float | None = None
+
+    @property
+    def best(self) -> tuple[str, float] | None:
+        """Return the name and the cost of the cheapest order, the first of equals, None without any."""
+        known = [(name, cost) for name, cost in self.to_dict().items() if cost is not None]
+        return min(known, key=lambda order: order[1], default=None)
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the costs by name."""
+        return {"block": self.block, "cyclic": self.cyclic, "random": self.random}
+
+
+class Comparison(NamedTuple):
+    """Set what was made small beside the best simple order: its name, value, and the order's name and value."""
+
+    name: str
+    value: float
+    order: str
+    baseline: float
+
+
 class Origin(NamedTuple):
     """Say where a report comes from: the solver's name, its seed, and the wall seconds of it all."""
 
@@ -57,6 +88,7 @@ class Report:
     compute_cost: float | None = None
     communication_cost: float | None = None
     baseline_cost: float | None = None
+    baselines: Baselines = Baselines()
     lower_bound: float | None = None
     optimal: bool = False
     violations: tuple[Violation, ...] = ()
@@ -101,10 +133,21 @@ class Report:
 
     @property
     def gap(self) -> float | None:
-        """Return (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound."""
+        """Return (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0."""
         if self.cost is None or self.lower_bound is None:
             return None
-        return (self.cost - self.lower_bound) / self.cost if self.cost else 0.0
+        if self.lower_bound <= 0:
+            return 0.0 if self.cost == 0 else None
+        return (self.cost - self.lower_bound) / self.cost
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """Return the cost beside the best simple order, another objective beside that in blocks, None without any."""
+        if self.objective is not None:
+            made = self.objective
+            return Comparison(made.name, made.value, "block", made.baseline)
+        best = self.baselines.best
+        return None if self.cost is None or best is None else Comparison("cost", self.cost, *best)
 
     def to_dict(self) -> dict[str, object]:
         """Return the report as plain values that serialise to strict JSON (schema `tiger.report/1`)."""
@@ -115,6 +158,7 @@ class Report:
             "compute_cost": self.compute_cost,
             "communication_cost": self.communication_cost,
             "baseline_cost": self.baseline_cost,
+            "baselines": self.baselines.to_dict(),
             "lower_bound": self.lower_bound,
             "gap": self.gap,
             "optimal": self.optimal,

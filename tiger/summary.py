@@ -106,15 +106,15 @@ def _headline(report: "Report") -> str:
     """Return one sentence on the outcome, then what cannot be met if nothing is feasible."""
     if report.cost is None:
         return unmet(report.violations)
-    from tiger.report import Objective
-
-    made = report.objective or Objective(
-        name="cost", value=report.cost, baseline=report.baseline_cost or 0.0, bound=None
-    )
-    if not made.baseline or made.value == made.baseline:
-        return f"solved: {made.name} {number(made.value)}, as in the baseline\n\n"
-    saved = (made.baseline - made.value) / made.baseline
-    return f"solved: {made.name} {number(made.value)}, {saved:.1%} below the baseline of {number(made.baseline)}\n\n"
+    made = report.comparison
+    if made is None:
+        return f"solved: cost {number(report.cost)}\n\n"
+    start = f"solved: {made.name} {number(made.value)}"
+    if made.value == made.baseline:
+        return f"{start}, as in the {made.order} order\n\n"
+    side = "below" if made.value < made.baseline else "above"
+    share = f"{abs(made.baseline - made.value) / made.baseline:.1%} " if made.baseline else ""
+    return f"{start}, {share}{side} the {number(made.baseline)} of the {made.order} order\n\n"
 
 
 def _facts(report: "Report") -> str:
@@ -123,9 +123,11 @@ def _facts(report: "Report") -> str:
         "cost": number(report.cost),
         "  of compute": number(report.compute_cost),
         "  of communication": number(report.communication_cost),
-        "baseline": number(report.baseline_cost),
+        "block order": number(report.baselines.block),
+        "cyclic order": number(report.baselines.cyclic),
+        "random order": number(report.baselines.random),
         "lower bound": number(report.lower_bound),
-        "gap": "-" if report.gap is None else f"{report.gap:.2%}",
+        "gap": _gap(report),
         "optimal": "yes" if report.optimal else "not proved",
         "feasible": "yes" if report.feasible else "no",
         "rule": report.rule,
@@ -135,9 +137,21 @@ def _facts(report: "Report") -> str:
     }
     if report.objective:
         facts["objective"] = f"{report.objective.name} {number(report.objective.value)}"
-        facts["  baseline"] = number(report.objective.baseline)
-        facts["  lower bound"] = number(report.objective.bound)
+        facts["  block order"] = number(report.objective.baseline)
+        facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
     return _listed(facts)
+
+
+def _bound(bound: float | None, value: float) -> str:
+    """Return a lower bound on a value, and that it says nothing where that is so."""
+    return f"{number(bound)}, no useful bound" if bound is not None and bound <= 0 < value else number(bound)
+
+
+def _gap(report: "Report") -> str:
+    """Return how much of the cost the lower bound leaves open."""
+    if report.gap is not None:
+        return f"{report.gap:.2%}"
+    return "-" if report.lower_bound is None else "no useful bound"
 
 
 def _routing_headline(report: "CircuitReport") -> str:

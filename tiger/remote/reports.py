@@ -18,7 +18,7 @@ from tiger.pipeline.operators.params import Objective as OperatorObjective
 from tiger.pipeline.params import Mode, Schedule
 from tiger.remote.refusal import Document, ServiceError
 from tiger.report import SCHEMA as ASSIGNMENT
-from tiger.report import Objective, Report
+from tiger.report import Baselines, Objective, Report
 from tiger.stage import Detail, Stage
 from tiger.violation import Violation
 
@@ -43,6 +43,14 @@ class Measured(TypedDict):
     bound: float | None
 
 
+class Orders(TypedDict):
+    """Type what simple orders cost."""
+
+    block: float | None
+    cyclic: float | None
+    random: float | None
+
+
 class Assigned(TypedDict):
     """Type a document of `tiger.report/1`."""
 
@@ -51,6 +59,7 @@ class Assigned(TypedDict):
     compute_cost: float | None
     communication_cost: float | None
     baseline_cost: float | None
+    baselines: Orders
     lower_bound: float | None
     optimal: bool
     objective: Measured | None
@@ -202,6 +211,7 @@ def _assigned(document: Document) -> Report:
         compute_cost=said["compute_cost"],
         communication_cost=said["communication_cost"],
         baseline_cost=said["baseline_cost"],
+        baselines=Baselines(**said["baselines"]),
         lower_bound=said["lower_bound"],
         optimal=said["optimal"],
         violations=_violations(said["violations"]),
