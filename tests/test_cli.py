@@ -287,10 +287,12 @@ def test_a_model_goes_out_and_its_samples_come_back(
 ) -> None:
     """Encode, sample what dimod reads from the file, decode: the report's cost is that of its mapping."""
     status, out, err = cli("encode", ring, *STATED[rule], *options, "-o", f"m.{form}", "--variables", "v.json")
-    names = json.loads((tmp_path / "v.json").read_text())
+    stated = json.loads((tmp_path / "v.json").read_text())
+    names = stated["variables"]
     found = drawn(tmp_path / f"m.{form}")
     assert (status, err) == (0, "")
     assert f"variables            {len(names)}" in out
+    assert f"fingerprint          {stated['fingerprint']}" in out
     assert len(names) == len(found.variables)
     bits = found.record.sample[:, np.argsort(np.array(found.variables))]
     if samples.endswith(".json"):
@@ -305,6 +307,29 @@ def test_a_model_goes_out_and_its_samples_come_back(
     assert (status, err, report["solver"]) == (0, "", "decode")
     assert report["cost"] == cost_of(problem, places).total < report["baseline_cost"]
     assert [stage["name"] for stage in report["stages"]] == ["baseline", "bound", "samples"]
+    assert report["stages"][-1]["checked"] == ("energies" if samples.endswith("json") else "nothing")
+    _, out, _ = cli("decode", ring, *STATED[rule], "--samples", samples, "--variables", "v.json", "--json", "-")
+    assert json.loads(out)["stages"][-1]["checked"].startswith("fingerprint")
+    assert not any("not checked" in warning for warning in json.loads(out)["warnings"])
+
+
+@pytest.mark.parametrize("options", [[], ["--variables", "v.json"]])
+@pytest.mark.parametrize("samples", ["samples.json", "samples.txt"])
+def test_bug_samples_of_another_problem_are_refused(
+    cli: Run, ring: str, tmp_path: Path, samples: str, options: list[str]
+) -> None:
+    """Samples for 2 x 5 nodes are none for 5 x 2; without energies and fingerprint a warning says what is not known."""
+    cli("encode", ring, "--topology", "grid:2x5", "-o", "m.bqm", "--variables", "v.json")
+    found = drawn(tmp_path / "m.bqm")
+    (tmp_path / "samples.json").write_text(json.dumps(found.to_serializable()))
+    np.savetxt(tmp_path / "samples.txt", found.record.sample[:, np.argsort(np.array(found.variables))], fmt="%d")
+    answer = cli("decode", ring, "--topology", "grid:5x2", "--samples", samples, *options)
+    if samples.endswith("json") or options:
+        assert refused(answer, "samples")
+        assert "expected samples of this problem" in answer[2]
+    else:
+        assert "warning: not checked that the samples are of this problem" in answer[1]
+    assert cli("decode", ring, "--topology", "grid:2x5", "--samples", samples, *options)[0] == 0
 
 
 def test_a_constrained_model_goes_out(cli: Run, ring: str, tmp_path: Path) -> None:
@@ -343,6 +368,8 @@ def test_a_model_of_what_cannot_be_met_is_a_result(cli: Run, tmp_path: Path, com
         (["decode", "--samples", "short.csv"], "samples"),
         (["decode", "--samples", "odd.csv"], "samples"),
         (["decode", "--samples", "pair.json"], "samples"),
+        (["decode", "--samples", "good.csv", "--variables", "missing.json"], "variables"),
+        (["decode", "--samples", "good.csv", "--variables", "pair.json"], "variables"),
         (["decode", "--samples", "good.csv", "--forbid", "q=x"], "forbidden/0/0"),
         (["decode", "--samples", "good.csv", "--json", "no/r.json"], "json"),
     ],

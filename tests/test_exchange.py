@@ -10,6 +10,7 @@ from tiger.encode import encode
 from tiger.errors import InputError
 from tiger.exchange import Model, write_model
 from tiger.ising import IsingParams
+from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
 from tiger.objective import cost_of, violations
@@ -80,7 +81,8 @@ def test_coordinates_lose_nothing(random_problem, tmp_path):
     text = (tmp_path / "model.coo").read_text()
     binary, plain = load(tmp_path / "model.bqm"), load(tmp_path / "model.coo")
     assert "e-" not in text.partition("\n0 0 ")[2]
-    assert text.splitlines()[:2] == ["# vartype=BINARY", f"# offset={written.offset!r}"]
+    notes = ["# vartype=BINARY", f"# offset={written.offset!r}", f"# fingerprint={fingerprint(problem)}"]
+    assert text.splitlines()[:3] == notes
     assert list(plain.variables) == list(range(len(written.variables)))
     assert dict(plain.linear) == dict(binary.linear)
     assert plain.quadratic == binary.quadratic
@@ -129,6 +131,17 @@ def test_a_constrained_model_is_feasible_where_the_mapping_is(rule, random_probl
         assert written.offset == model.objective.offset
         seen.add(right)
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize("form", ["bqm", "coo", "cqm"])
+def test_every_model_says_which_problem_it_is_of(form, path_problem, tmp_path):
+    """Tests what goes into the file of variables: the same fingerprint whatever the form."""
+    written = write_model(path_problem, tmp_path / f"model.{form}")
+    assert written.to_dict() == {
+        "fingerprint": fingerprint(path_problem),
+        "offset": written.offset,
+        "variables": [[task, node] for task in "abc" for node in "xyz"],
+    }
 
 
 def test_a_constrained_model_marks_its_discrete_variables(path_problem, tmp_path):

@@ -10,10 +10,12 @@ from tiger.encode import encode
 from tiger.errors import InputError
 from tiger.exchange import write_model
 from tiger.feasibility import launch_order
+from tiger.ising import IsingParams
+from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
 from tiger.objective import cost_of, violations
-from tiger.recorded import Rows, decoded
+from tiger.recorded import UNCHECKED, Rows, decoded
 
 RULES = ("one-to-one", "levels", "capacity")
 
@@ -66,8 +68,8 @@ def test_a_good_read_beats_the_launch_order(path_problem):
     detail = report.stages[-1].detail
     assert (detail["reads"], detail["distinct"], detail["feasible_share"]) == (4, 2, 0.75)
     assert detail["best_raw"] == detail["best_repaired"] == detail["best_polished"] == report.cost == 7
-    assert report.baseline_cost == cost_of(swapped, start).total
-    assert report.warnings == ()
+    assert report.baseline_cost == report.baselines.block == cost_of(swapped, start).total
+    assert report.warnings == (UNCHECKED,)
 
 
 def test_reads_that_break_something_are_repaired_and_polished(path_problem):
@@ -123,9 +125,7 @@ def test_a_launch_order_that_no_read_beats_stays(random_problem):
     again = Problem(tasks=resorted, topology=problem.topology, rule="one-to-one")
     report = decoded(again, rows_of(bits_of(again, np.arange(7))))
     assert report.cost == report.baseline_cost == pytest.approx(first.cost)
-    assert report.optimal or report.warnings == (
-        "no read beat the launch order, which is the mapping that is reported",
-    )
+    assert report.optimal or "no read beat the launch order, which is the mapping that is reported" in report.warnings
 
 
 def test_reads_beyond_repair_leave_the_launch_order(random_problem, monkeypatch):
@@ -152,7 +152,7 @@ def test_where_every_task_is_pinned_there_is_nothing_to_decode(path_problem):
     pins = {"a": "x", "b": "y", "c": "z"}
     problem = Problem(tasks=path_problem.tasks, topology=path_problem.topology, rule="one-to-one", pinned=pins)
     report = decoded(problem, rows_of(np.zeros(0)))
-    assert (report.mapping, report.cost) == (pins, 7)
+    assert (report.mapping, report.cost, report.warnings) == (pins, 7, ())
 
 
 def test_stages_are_watched(path_problem):
@@ -160,3 +160,63 @@ def test_stages_are_watched(path_problem):
     seen = []
     decoded(path_problem, rows_of(np.zeros(9)), seen.append)
     assert [progress.stage for progress in seen] == ["bound", "samples"]
+
+
+def drawn(problem, folder, offset=True, **options):
+    """Return what an annealer draws from the model of a problem, with energies that may lack the offset."""
+    written = write_model(problem, folder / "model.bqm", IsingParams(**options))
+    model = dimod.BinaryQuadraticModel.from_file((folder / "model.bqm").read_bytes())
+    found = SimulatedAnnealingSampler().sample(model, num_reads=40, seed=1)
+    energies = found.record.energy - (0.0 if offset else written.offset)
+    return rows_of(*found.record.sample)._replace(energies=energies), written
+
+
+@pytest.mark.parametrize("offset", [True, False])
+@pytest.mark.parametrize("rule", RULES)
+def test_energies_of_feasible_reads_are_checked(rule, offset, random_problem, tmp_path):
+    """Tests samples with slack bits and without, energies with the offset and without, and wrong ones."""
+    checked = 0
+    for seed in range(6):
+        problem = random_problem(rule, seed, tasks=5, nodes=6, pins=True, forbidden=True)
+        rows, _ = drawn(problem, tmp_path, offset)
+        found = decoded(problem, rows).stages[-1].detail["checked"]
+        checked += found == "energies"
+        if found == "energies":
+            wrong = rows.energies * 1.25
+            with pytest.raises(InputError, match="samples: expected samples of this problem, got a feasible read"):
+                decoded(problem, rows._replace(energies=wrong))
+    assert checked >= 4
+
+
+def test_energies_at_another_penalty_are_checked(random_problem, tmp_path):
+    """Tests a scale of penalties: with the offset nothing has to be known, without it the model's own is needed."""
+    problem = random_problem("one-to-one", 2, tasks=5, nodes=6)
+    rows, _ = drawn(problem, tmp_path, penalty_scale=0.6)
+    assert decoded(problem, rows).stages[-1].detail["checked"] == "energies"
+    rows, written = drawn(problem, tmp_path, offset=False, penalty_scale=0.6)
+    assert decoded(problem, rows._replace(offset=written.offset)).stages[-1].detail["checked"] == "energies"
+    with pytest.raises(InputError, match="expected samples of this problem"):
+        decoded(problem, rows)
+
+
+@pytest.mark.parametrize("energy", [0.0, np.nan])
+def test_energies_that_say_nothing_are_not_looked_at(energy, path_problem):
+    """Tests zeros, which stand for none, and what is no number."""
+    rows = rows_of(bits_of(path_problem, np.arange(3)))._replace(energies=np.full(1, energy))
+    report = decoded(path_problem, rows)
+    assert (report.warnings[-1], report.stages[-1].detail["checked"]) == (UNCHECKED, "nothing")
+
+
+def test_energies_without_slack_bits_are_not_looked_at(random_problem, tmp_path):
+    """Tests the slack-free encoding, whose energies are costs and a penalty."""
+    problem = random_problem("capacity", 2)
+    rows, _ = drawn(problem, tmp_path, capacity="slack-free")
+    assert decoded(problem, rows).stages[-1].detail["checked"] == "nothing"
+
+
+def test_a_fingerprint_is_checked(path_problem):
+    """Tests that of the problem and that of another."""
+    rows = rows_of(bits_of(path_problem, np.arange(3)))._replace(fingerprint=fingerprint(path_problem))
+    assert decoded(path_problem, rows).stages[-1].detail["checked"] == "fingerprint"
+    with pytest.raises(InputError, match=r"samples: expected samples of this problem, fingerprint .*, got .*'00'"):
+        decoded(path_problem, rows._replace(fingerprint="00"))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.samplefile import read_samples
+from tiger.samplefile import read_samples, read_variables
 
 BITS = [[0, 1, 1], [1, 0, 0], [0, 1, 1]]
 
@@ -151,3 +151,44 @@ def test_bytes_are_no_text(tmp_path):
     np.save(tmp_path / "samples.npy", np.array(BITS))
     with pytest.raises(InputError, match=r"samples: cannot read .* expected UTF-8 text"):
         read_samples(tmp_path / "samples.npy")
+
+
+def test_energies_and_the_fingerprint_of_a_sample_set_are_read(tmp_path):
+    """Tests both, and an info that holds something else."""
+    found = dimod.SampleSet.from_samples(np.array(BITS), "BINARY", [3.0, 1.5, 3.0], info={"fingerprint": "0a"})
+    path = tmp_path / "samples.json"
+    path.write_text(json.dumps(found.to_serializable()))
+    rows = read_samples(path)
+    assert (rows.energies.tolist(), rows.fingerprint, rows.offset) == ([3.0, 1.5, 3.0], "0a", None)
+    path.write_text(json.dumps(found.to_serializable() | {"info": {"fingerprint": 5}}))
+    assert read_samples(path).fingerprint is None
+
+
+def test_a_note_may_state_the_fingerprint(tmp_path):
+    """Tests lines of bits."""
+    path = tmp_path / "samples.csv"
+    path.write_text("# drawn today\n# fingerprint=0a1b\n0,1\n")
+    assert (read_samples(path).fingerprint, read_samples(path).energies) == ("0a1b", None)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"fingerprint": "0a", "offset": 2}, None),
+        ({"fingerprint": "0b", "offset": 2.5}, "expected fingerprint '0a', as in the samples, got '0b'"),
+        ({"fingerprint": "0a"}, "expected the file that tiger encode --variables writes"),
+        ({"fingerprint": "0a", "offset": True}, "expected the file"),
+        ([["a", "x"]], "expected the file"),
+    ],
+)
+def test_the_file_of_variables_goes_with_samples(content, reason, tmp_path):
+    """Tests that of the same model, of another, and other files."""
+    (tmp_path / "samples.csv").write_text("# fingerprint=0a\n0,1\n")
+    (tmp_path / "v.json").write_text(json.dumps(content))
+    rows = read_samples(tmp_path / "samples.csv")
+    if reason is None:
+        assert read_variables(tmp_path / "v.json", rows)[3:] == ("0a", 2.0)
+        return
+    with pytest.raises(InputError, match=reason) as caught:
+        read_variables(tmp_path / "v.json", rows)
+    assert caught.value.field == "variables"

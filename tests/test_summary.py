@@ -158,6 +158,7 @@ MODEL = Model(
     variables=(("t0", "a"), ("t0", "b\n"), ("t1", "a"), (None, "a"), (None, "b\n")),
     couplers=12,
     offset=3.5,
+    fingerprint="0a1b",
     penalty=2.25,
     scale=0.5,
 )
@@ -170,6 +171,7 @@ MODEL = Model(
         "variables 5, of which 2 slack bits",
         "couplers 12",
         "offset 3.5",
+        "fingerprint 0a1b",
         "penalty 2.25, 0.5 times the safe bound",
         r"0 is task t0 on node a; 1 is task t0 on node b\n; ..; slack bits last",
     ],
@@ -181,7 +183,9 @@ def test_a_model_is_described(line: str) -> None:
 
 def test_a_constrained_model_has_no_penalties() -> None:
     """Its constraints are counted in their place."""
-    text = model_summary(Model(variables=MODEL.variables[:3], couplers=1, offset=0.0, constraints=4), "out.cqm")
+    text = model_summary(
+        Model(variables=MODEL.variables[:3], couplers=1, offset=0.0, fingerprint="", constraints=4), "out.cqm"
+    )
     assert "constraints          4\n" in text
     assert "variables            3\n" in text
     assert "penalty" not in text

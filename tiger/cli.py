@@ -291,7 +291,7 @@ def encode(
         console.emit(unmet(written))
         return INFEASIBLE
     if variables is not None:
-        outfile.write(variables, "variables", json.dumps(written.variables) + "\n")
+        outfile.write(variables, "variables", json.dumps(written.to_dict()) + "\n")
     console.emit(model_summary(written, output))
     return OK
 
@@ -307,24 +307,27 @@ def decode(
     allocation: options.Allocation = None,
     pin: options.Pin = None,
     forbid: options.Forbid = None,
+    variables: options.Encoded = None,
     json_file: options.Json = None,
 ) -> int:
     """Turn samples of an encoded problem into a mapping.
 
-    The problem is stated as it was for `tiger encode`. Every sample is repaired and polished, and the best one is
-    reported as `tiger assign` does.
+    The problem is stated as it was for `tiger encode`: samples of another are refused, and a warning says where nothing
+    in them tells. Every sample is repaired and polished, and the best one is reported as `tiger assign` does.
     """
     pins, bans = options.pins(pin or []), options.pairs(forbid or [])
     console.check_report(json_file)
     from tiger.door import problem_of
     from tiger.recorded import decoded
-    from tiger.samplefile import read_samples
+    from tiger.samplefile import read_samples, read_variables
     from tiger.summary import summary
 
     problem = problem_of(
         tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
     )
     rows = read_samples(samples)
+    if variables is not None:
+        rows = read_variables(variables, rows)
     with console.progress() as show:
         report = decoded(problem, rows, show)
     console.deliver(report, json_file, summary)

@@ -11,6 +11,7 @@ from tiger.encode import COUPLER_LIMIT, coupler_count, encode
 from tiger.errors import InputError
 from tiger.feasibility import launch_order
 from tiger.ising import IsingParams
+from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.window import Window, fold, whole
 from tiger.penalties import safe_penalties
@@ -24,17 +25,26 @@ FORMS = (".bqm", ".coo", ".cqm")
 class Model:
     """Describe a model that was written: variable k is (task, node) `variables[k]`, a slack bit (None, node).
 
-    On a feasible mapping its energy, `offset` included, is the cost. `penalty` is the mean weight of the one-hot
-    constraints and `scale` that of all relative to the safe bound; a constrained model has `constraints` in their
-    place.
+    On a feasible mapping its energy, `offset` included, is the cost. `fingerprint` is that of the problem. `penalty` is
+    the mean weight of the one-hot constraints and `scale` that of all relative to the safe bound; a constrained model
+    has `constraints` in their place.
     """
 
     variables: tuple[tuple[str | None, str], ...]
     couplers: int
     offset: float
+    fingerprint: str
     penalty: float | None = None
     scale: float | None = None
     constraints: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what belongs with samples of the model: fingerprint, offset, and [task, node] of every variable."""
+        return {
+            "fingerprint": self.fingerprint,
+            "offset": self.offset,
+            "variables": [list(pair) for pair in self.variables],
+        }
 
 
 def write_model(
@@ -42,11 +52,11 @@ def write_model(
 ) -> Model | tuple[Violation, ...]:
     """Write the QUBO of a whole problem, or its constrained model, to a file; return what it is, or what cannot be met.
 
-    By the file's ending: `.bqm` is dimod's format of binary quadratic models, `.coo` its text of coordinates, with the
-    offset in a comment as that format has none, `.cqm` its format of constrained quadratic models. Of `ising` the
-    penalty scale, by default 1, the safe bound, and the encoding of capacities apply, both to QUBOs alone. Raises
-    InputError for another ending, a file that cannot be written, and a problem of more than 5 million couplers, or 10
-    million biases of a constrained model.
+    By the file's ending: `.bqm` is dimod's format of binary quadratic models, `.coo` its text of coordinates, with
+    offset and fingerprint in comments as that format has none, `.cqm` its format of constrained quadratic models. Of
+    `ising` the penalty scale, by default 1, the safe bound, and the encoding of capacities apply, both to QUBOs alone.
+    Raises InputError for another ending, a file that cannot be written, and a problem of more than 5 million couplers,
+    or 10 million biases of a constrained model.
     """
     form, params = Path(target).suffix.lower(), ising or IsingParams()
     if form not in FORMS:
@@ -76,10 +86,11 @@ def _penalized(problem: Problem, params: IsingParams, form: str) -> tuple[Model,
         variables=(*_pairs(problem, window), *slack),
         couplers=bqm.num_interactions,
         offset=float(bqm.offset),
+        fingerprint=fingerprint(problem),
         penalty=float(penalties.one_hot.mean()) if len(penalties.one_hot) else 0.0,
         scale=scale,
     )
-    return model, _coordinates(bqm).encode() if form == ".coo" else _content(bqm)
+    return model, _coordinates(bqm, model.fingerprint).encode() if form == ".coo" else _content(bqm)
 
 
 def _constrained(problem: Problem) -> tuple[Model, bytes]:
@@ -92,6 +103,7 @@ def _constrained(problem: Problem) -> tuple[Model, bytes]:
         variables=_pairs(problem, window),
         couplers=cqm.objective.num_interactions,
         offset=float(cqm.objective.offset),
+        fingerprint=fingerprint(problem),
         constraints=len(cqm.constraints),
     )
     return model, _content(cqm)
@@ -133,13 +145,14 @@ def _content(model: dimod.BinaryQuadraticModel | dimod.ConstrainedQuadraticModel
     return content
 
 
-def _coordinates(bqm: dimod.BinaryQuadraticModel) -> str:
+def _coordinates(bqm: dimod.BinaryQuadraticModel, origin: str) -> str:
     """Return a model as `dimod.serialization.coo` reads it, every variable named, with all digits of the biases.
 
-    dimod's own writer keeps six digits after the point and leaves out variables without a bias.
+    Offset and fingerprint stand in comments. dimod's own writer keeps six digits after the point and leaves out
+    variables without a bias.
     """
     vectors = bqm.to_numpy_vectors(range(bqm.num_variables), sort_indices=True)
-    lines = ["# vartype=BINARY", f"# offset={float(bqm.offset)!r}"]
+    lines = ["# vartype=BINARY", f"# offset={float(bqm.offset)!r}", f"# fingerprint={origin}"]
     lines += [f"{k} {k} {_digits(bias)}" for k, bias in enumerate(vectors.linear_biases.tolist())]
     pairs = zip(*(part.tolist() for part in vectors.quadratic), strict=True)
     lines += [f"{low} {high} {_digits(bias)}" for low, high, bias in pairs]

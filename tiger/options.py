@@ -82,7 +82,13 @@ InitialLayout = Annotated[
 ModelFile = Annotated[
     str, typer.Option("--output", "-o", metavar="FILE", help="A .bqm, .coo or .cqm file.", show_default=False)
 ]
-Variables = Annotated[str | None, typer.Option(metavar="FILE", help="Write [task, node] of every variable as JSON.")]
+Variables = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Write fingerprint, offset, and [task, node] of every variable as JSON."),
+]
+Encoded = Annotated[
+    str | None, typer.Option("--variables", metavar="FILE", help="What encode wrote there, to check that this is it.")
+]
 Samples = Annotated[
     str,
     typer.Option(metavar="FILE", help="A dimod SampleSet in .json, or lines of 0 and 1.", show_default=False),

@@ -11,13 +11,15 @@ from tiger.bounds.lower_bound import lower_bound
 from tiger.deadline import Deadline
 from tiger.decode import Reads, decode, repair
 from tiger.encode import COUPLER_LIMIT, Qubo, coupler_count, encode
-from tiger.errors import InputError
+from tiger.errors import InputError, shown
 from tiger.exchange import window_of
 from tiger.feasibility import launch_order
-from tiger.model.arrays import BitArray, FloatArray, IntArray
+from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
+from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.window import Window
 from tiger.objective import cost_of
+from tiger.penalties import safe_penalties
 from tiger.progress import ignored
 from tiger.report import Origin, Report
 from tiger.run import Run, Watch
@@ -26,20 +28,31 @@ from tiger.solvers.cqm import BIAS_LIMIT, variables
 from tiger.stage import Detail
 
 NAME = "decode"
+UNCHECKED = "not checked that the samples are of this problem: they state neither its fingerprint nor usable energies"
+STRANGE = "expected samples of this problem"
+EXACT = 1e-6  # Sums of some thousand terms in single precision differ by less.
 
 
 class Rows(NamedTuple):
-    """Hold samples from elsewhere: `bits[r, columns]` of distinct rows and how many reads `counts[r]` gave each."""
+    """Hold samples from elsewhere: `bits[r, columns]` of distinct rows and how many reads `counts[r]` gave each.
+
+    As far as they are stated: `energies[r]`, the `fingerprint` of the problem, and the `offset` of the model.
+    """
 
     bits: BitArray
     counts: IntArray
+    energies: FloatArray | None = None
+    fingerprint: str | None = None
+    offset: float | None = None
 
 
 def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
     """Report what samples of a problem's model amount to: each is decoded, repaired and polished.
 
     Columns are in the order of the variables; slack bits may be there or not, and are not looked at. The mapping is the
-    best of them and the launch order. Raises InputError for samples with another number of columns.
+    best of them and the launch order. Raises InputError for samples of another problem: another number of columns,
+    another fingerprint, or energies of feasible reads that are not their costs. Where neither fingerprint nor energies
+    can tell, a warning says so.
     """
     begun = time.perf_counter()
     start = launch_order(problem)
@@ -47,6 +60,8 @@ def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
         return Report.unmet(problem, start, Origin(NAME, 0, time.perf_counter() - begun))
     window = window_of(problem, BIAS_LIMIT, "biases")
     qubo = _columns(window, rows.bits.shape[1])
+    reads = decode(qubo, rows.bits)
+    checks = _checks(problem, qubo, rows, reads)
     run = Run(problem=problem, places=start, deadline=Deadline(None), watch=watch or ignored)
     simple = baselines(problem, run.cost)
     run.record("baseline", time.perf_counter() - begun, {})
@@ -54,7 +69,10 @@ def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
         run.bound = min(lower_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
     with run.stage("samples") as detail:
-        detail |= _judged(run, qubo, decode(qubo, rows.bits), rows.counts)
+        detail |= _judged(run, qubo, reads, rows.counts)
+        detail["checked"] = ", ".join(checks) or "nothing"
+    if qubo.size and not checks:
+        run.warnings[UNCHECKED] = None
     if np.array_equal(run.places, start) and not run.optimal:
         run.warnings["no read beat the launch order, which is the mapping that is reported"] = None
     report = Report.of(problem, run.places, Origin(NAME, 0, time.perf_counter() - begun))
@@ -70,13 +88,79 @@ def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
 
 
 def _columns(window: Window, count: int) -> Qubo:
-    """Return the bits that so many columns of samples stand for, or raise InputError."""
+    """Return the bits that so many columns of samples stand for, or raise InputError.
+
+    A capacity has its slack bits where there are columns for them.
+    """
     size = int(window.allowed.sum())
-    full = encode(window).size if coupler_count(window) <= COUPLER_LIMIT else size
-    if count not in (size, full):
-        bare = f", or {size} without slack bits" if full > size else ""
-        raise InputError("samples", f"expected {full} values a read, one for each variable{bare}, got {count}")
+    full = encode(window) if coupler_count(window) <= COUPLER_LIMIT else None
+    if full is not None and count == full.size:
+        return full
+    if count != size:
+        most = size if full is None else full.size
+        bare = f", or {size} without slack bits" if most > size else ""
+        raise InputError("samples", f"expected {most} values a read, one for each variable{bare}, got {count}")
     return Qubo(window=window, index=variables(window), size=size, budgets=())
+
+
+def _checks(problem: Problem, qubo: Qubo, rows: Rows, reads: Reads) -> list[str]:
+    """Return by what the samples are known to be of the problem; raise InputError where they are of another."""
+    checks = []
+    if rows.fingerprint is not None:
+        own = fingerprint(problem)
+        if rows.fingerprint != own:
+            raise InputError("samples", f"{STRANGE}, fingerprint {own}, got fingerprint {shown(rows.fingerprint)}")
+        checks.append("fingerprint")
+    return [*checks, "energies"] if _weighed(qubo, rows, reads) else checks
+
+
+def _weighed(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
+    """Return whether stated energies are those of this problem; raise InputError where they are of another.
+
+    Those of feasible reads that fill every slack are their costs at any penalties; all others are known at the safe
+    bound alone, and prove nothing where they differ. The offset of the model, that at the safe bound unless another is
+    stated, may be missing.
+    """
+    window, stated = qubo.window, rows.energies
+    blind = not qubo.budgets and _overflows(window)
+    if stated is None or blind or not np.isfinite(stated).all() or not stated.any():
+        return False
+    filled = reads.feasible & _filled(qubo, rows.bits)
+    costs, weights = window.costs(reads.bits[filled].argmax(axis=2)), safe_penalties(window).at(1.0)
+    size = float(weights.one_hot.sum() + weights.exclusive.sum())
+    size += sum(float(weights.capacity[budget.node]) * budget.limit * budget.limit for budget in qubo.budgets)
+    if len(costs) and _equal(stated[filled], costs, size):
+        return True
+    if rows.offset is not None and len(costs) and _equal(stated[filled] + rows.offset, costs, size):
+        return True
+    if coupler_count(window) <= COUPLER_LIMIT:
+        model = qubo.bqm(weights)
+        full = np.asarray(model.energies((rows.bits, range(qubo.size))), np.float64)
+        if _equal(stated, full, size) or _equal(stated + model.offset, full, size):
+            return True
+    if not len(costs):
+        return False
+    worst = int(np.abs(stated[filled] - costs).argmax())
+    found = f"a feasible read of cost {costs[worst]:.10g} whose energy is stated as {stated[filled][worst]:.10g}"
+    raise InputError("samples", f"{STRANGE}, got {found}")
+
+
+def _equal(stated: FloatArray, known: FloatArray, size: float) -> bool:
+    """Return whether energies are equal, as sums in single precision of terms that add up to some size."""
+    return bool((np.abs(stated - known) <= EXACT * (np.abs(known) + size)).all())
+
+
+def _filled(qubo: Qubo, bits: BitArray) -> BoolArray:
+    """Return for each read whether task and slack bits fill every node to its capacity."""
+    filled = np.ones(len(bits), bool)
+    for budget in qubo.budgets:
+        filled &= np.isclose(bits[:, budget.variable] @ budget.weight, budget.limit)
+    return filled
+
+
+def _overflows(window: Window) -> bool:
+    """Return whether the tasks that may go to some node are more than it holds."""
+    return any(bool((limit.load @ window.allowed > limit.room).any()) for limit in window.capacities)
 
 
 def _judged(run: Run, qubo: Qubo, reads: Reads, counts: IntArray) -> dict[str, Detail]:

@@ -1,5 +1,6 @@
 """Files of samples: what other software drew from a model."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import is_number, read_text
 from tiger.formats.values import shown
-from tiger.model.arrays import BitArray, IntArray
+from tiger.model.arrays import BitArray, FloatArray, IntArray
 from tiger.recorded import Rows
 
 FIELD = "samples"
+NOTE = re.compile(r"^\s*#\s*fingerprint=(\S+)", re.MULTILINE)
 WANTED = "expected bits 0 and 1, or spins -1 and 1"
 NO_SET = "expected a dimod SampleSet as its to_serializable() states it"
 MOST_READS = 1 << 53
@@ -24,10 +26,28 @@ def read_samples(path: str | Path) -> Rows:
 
     A `.json` file is a dimod SampleSet (`SampleSet.to_serializable`) on variables 0, 1, .. in any order. Any other is
     text, a read in each line, its values in the order of the variables, separated by commas or blanks; lines that begin
-    with # are notes.
+    with # are notes. `info["fingerprint"]` of the one, or the note `# fingerprint=..` of the other, says which problem
+    the samples are of.
     """
     text = read_text(Path(path), FIELD)
     return _sample_set(text) if Path(path).suffix.lower() == ".json" else _table(text)
+
+
+def read_variables(path: str | Path, rows: Rows) -> Rows:
+    """Return samples with fingerprint and offset of the model, read from what `tiger encode --variables` wrote.
+
+    Raises InputError of `variables` for another file, and for one of another model than the samples state.
+    """
+    stated = read_json(read_text(Path(path), "variables"), "variables")
+    known = stated if isinstance(stated, dict) else {}
+    origin, offset = known.get("fingerprint"), known.get("offset")
+    if not isinstance(origin, str) or isinstance(offset, bool) or not isinstance(offset, int | float):
+        raise InputError("variables", "expected the file that tiger encode --variables writes, got another")
+    if rows.fingerprint not in (None, origin):
+        raise InputError(
+            "variables", f"expected fingerprint {shown(rows.fingerprint)}, as in the samples, got {shown(origin)}"
+        )
+    return rows._replace(fingerprint=origin, offset=float(offset))
 
 
 def _table(text: str) -> Rows:
@@ -35,7 +55,8 @@ def _table(text: str) -> Rows:
     rows = list(_rows(text))
     if not rows:
         raise InputError(FIELD, f"{WANTED}, a read in each line, got no read")
-    return Rows(_bits(np.array(rows)), np.ones(len(rows), np.int64))
+    noted = NOTE.search(text)
+    return Rows(_bits(np.array(rows)), np.ones(len(rows), np.int64), fingerprint=noted and noted[1])
 
 
 def _rows(text: str) -> Iterator[BitArray]:
@@ -74,7 +95,15 @@ def _sample_set(text: str) -> Rows:
         raise InputError(FIELD, "expected at least one read, got none")
     if counts.dtype.kind not in "iu" or counts.shape != values.shape[:1] or not _counted(counts):
         raise InputError(FIELD, f"expected num_occurrences of 1 or more, of at most {MOST_READS:g} in all")
-    return Rows(_bits(values[:, np.argsort(np.array(labels, np.int64))]), counts.astype(np.int64))
+    bits = _bits(values[:, np.argsort(np.array(labels, np.int64))])
+    origin = found.info.get("fingerprint")
+    return Rows(bits, counts.astype(np.int64), _energies(found), origin if isinstance(origin, str) else None)
+
+
+def _energies(found: dimod.SampleSet) -> FloatArray | None:
+    """Return the energies of rows, None where they are no numbers."""
+    energies = found.record.energy
+    return energies.astype(np.float64) if energies.dtype.kind in "iuf" and energies.ndim == 1 else None
 
 
 def _counted(counts: IntArray) -> bool:

@@ -76,6 +76,7 @@ def model_summary(model: "Model", target: str) -> str:
         "variables": f"{size}, of which {slack} slack bits" if slack else str(size),
         "couplers": str(model.couplers),
         "offset": number(model.offset),
+        "fingerprint": model.fingerprint,
     }
     if model.penalty is None:
         facts["constraints"] = str(model.constraints)
@@ -87,7 +88,7 @@ def model_summary(model: "Model", target: str) -> str:
         f"wrote {printable(target)}\n\n{_listed(facts)}\n"
         "a variable is 1 where its task is on its node, and they go by task, then node:\n"
         f"{'; '.join([*order, 'slack bits last'] if slack else order)}\n"
-        "--variables FILE lists them all, `tiger decode` reads samples of them\n"
+        "--variables FILE lists them all and lets `tiger decode`, which reads samples of them, check the problem\n"
     )
 
 
