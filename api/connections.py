@@ -3,8 +3,18 @@
 import asyncio
 import resource
 import sys
+import uuid
+from http import HTTPStatus
+from typing import Any
 
+import h11
+from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from tiger.api import headers
+from tiger.api.framing import Framing
+from tiger.api.problems import Problem, shorten
 
 STATED_S = 20.0
 FILES = 4096
@@ -18,7 +28,18 @@ class Connection(H11Protocol):
     answer nobody takes, which it would hold for ever.
     """
 
+    conn: Framing
     _late: asyncio.TimerHandle | None = None
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.conn = Framing()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as the one it refines
         """Take a connection, and expect a request of it."""
@@ -37,6 +58,34 @@ class Connection(H11Protocol):
         """Expect the next request once one has been answered."""
         super().on_response_complete()
         self._expect()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (h11 says more)
+        """Refuse what is no request by a problem document, and close the connection.
+
+        The server itself fails where an answer has begun before the body turns out to be none, and tells the route
+        nothing of it.
+        """
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(self._refusal(sys.exception()))
+        self.transport.close()
+
+    def _refusal(self, fault: BaseException | None) -> bytes:
+        """Return the answer to what is no request, with the status that h11 hints at."""
+        status = getattr(fault, "error_status_hint", HTTPStatus.BAD_REQUEST)
+        response = Problem(status, shorten(str(fault)), headers={"Connection": "close"}).response()
+        headers.tag(response.headers, uuid.uuid4().hex)
+        bare = self.conn.our_state is h11.SEND_RESPONSE and self.conn.method == b"HEAD"
+        reason = HTTPStatus(status).phrase.encode()
+        return b"".join(
+            (
+                self.conn.send(h11.Response(status_code=status, headers=response.raw_headers, reason=reason)),
+                self.conn.send(h11.Data(data=b"" if bare else bytes(response.body))),
+                self.conn.send(h11.EndOfMessage()),
+            )
+        )
 
     def _expect(self) -> None:
         """Look in time whether a request has come."""

@@ -40,7 +40,7 @@ class Headers:
 
         async def tagged(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _tag(MutableHeaders(scope=message), number)
+                tag(MutableHeaders(scope=message), number)
             await send(message)
 
         with bound_contextvars(request_id=number):
@@ -53,7 +53,7 @@ def _number(scope: Scope) -> str:
     return sent[0] if len(sent) == 1 and NUMBER.fullmatch(sent[0]) else uuid.uuid4().hex
 
 
-def _tag(headers: MutableHeaders, number: str) -> None:
+def tag(headers: MutableHeaders, number: str) -> None:
     """Add the headers to those of an answer; what a route says of caching stands."""
     headers.update(SECURITY | {"X-Request-Id": number})
     page = headers.get("content-type", "").startswith("text/html")

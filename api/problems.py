@@ -127,9 +127,9 @@ def problem_of(error: Exception) -> Problem:
         case InputError():
             status = HTTPStatus.BAD_REQUEST if error.field == "body" else HTTPStatus.UNPROCESSABLE_ENTITY
             path = "" if error.field == "body" else error.field
-            return _about_fields(status, (FieldError(_pointer(path), _short(error.reason)),))
+            return _about_fields(status, (FieldError(_pointer(path), shorten(error.reason)),))
         case HTTPException():
-            told = _short(error.detail)
+            told = shorten(error.detail)
             said = UNTOLD.get(error.status_code, told) if told == _title(error.status_code) else told
             return Problem(error.status_code, said, headers=error.headers or {})
         case RequestValidationError():
@@ -180,7 +180,7 @@ def _field_error(found: ErrorDetails) -> FieldError:
     path = "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in found["loc"])
     wanted = WANTED.get(found["type"], found["msg"].replace("Input should be", "expected"))
     shown = "" if found["type"] in ("missing", "extra_forbidden") else f", got {excerpt(found['input'])}"
-    return FieldError(_pointer(path), _short(wanted) + shown)
+    return FieldError(_pointer(path), shorten(wanted) + shown)
 
 
 def _pointer(path: str) -> str:
@@ -190,7 +190,7 @@ def _pointer(path: str) -> str:
     return "#" + (f"/{quote(path, safe='/~!$&()*+,;=:@?')}" if path else "")
 
 
-def _short(reason: str) -> str:
+def shorten(reason: str) -> str:
     """Return a reason whose quotations of the input are excerpts, and which is not too long as a whole."""
     text = LONG.sub(lambda quoted: f"{quoted[0][: EXCERPT - 3]}...", reason)
     return text if len(text) <= REASON else f"{text[: REASON - 3]}..."

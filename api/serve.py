@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from tiger.api import log, workers
+from tiger.api.drain import Drain
 from tiger.api.hosts import Local
 from tiger.api.settings import Settings, load
 from tiger.errors import InputError
@@ -43,8 +44,9 @@ def serve(host: str, port: int) -> None:
     # The server reraises the signal that ended it; either one is a normal end.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     config = uvicorn.Config(
-        app if settings.api_keys else Local(app),
+        Drain(app if settings.api_keys else Local(app)),
         http=Connection,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

@@ -1,6 +1,8 @@
-"""Connections that state no request."""
+"""Connections that state no request, or what is none."""
 
 import asyncio
+import json
+import logging
 import resource
 import socket
 import threading
@@ -24,6 +26,9 @@ LARGE = 32 << 20
 async def _app(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer with nothing, after a second where it is said to be slow, and with much where it is said to be large."""
     size = LARGE if scope["path"] == "/large" else 0
+    if scope["path"] == "/read":
+        while (await receive()).get("more_body"):
+            pass
     await asyncio.sleep(scope["path"] == "/slow")
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % size)]})
     await send({"type": "http.response.body", "body": bytes(size)})
@@ -65,6 +70,34 @@ def test_a_connection_may_ask_again(stranger: socket.socket) -> None:
         assert stranger.recv(1000).startswith(b"HTTP/1.1 200")
         time.sleep(0.2)
     assert stranger.recv(1000) == b""
+
+
+def test_bug_what_is_no_request_is_refused_by_a_problem_document(stranger: socket.socket) -> None:
+    """With the status that is meant, a number, and nothing after it."""
+    stranger.sendall(REQUEST.replace(b"1.1", b"9.9") + REQUEST)
+    head, _, body = stranger.makefile("rb").read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 505 HTTP Version Not Supported\r\n")
+    assert {b"content-type: application/problem+json", b"connection: close", b"x-content-type-options: nosniff"} <= {
+        line.lower() for line in head.split(b"\r\n")
+    }
+    assert json.loads(body)["detail"] == "expected HTTP/1.0 or HTTP/1.1, got HTTP/9.9"
+
+
+@pytest.mark.parametrize(("method", "path"), [(b"GET", b"/"), (b"HEAD", b"/read"), (b"GET", b"/read")])
+@pytest.mark.parametrize("pause_s", [0.0, 0.1])
+def test_bug_a_body_that_is_none_fails_nothing(
+    stranger: socket.socket, method: bytes, path: bytes, pause_s: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whether it has been answered already, is waited for or was sent with its head, and whatever was asked."""
+    head = REQUEST.replace(b"GET /", method + b" " + path).replace(b"Host", b"Transfer-Encoding: chunked\r\nHost")
+    stranger.sendall(head)
+    time.sleep(pause_s)
+    stranger.sendall(b"none\r\n")
+    answer = stranger.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 400") or (path == b"/" and answer.startswith(b"HTTP/1.1 200"))
+    assert answer.count(b"HTTP/1.1") == 1
+    assert method != b"HEAD" or answer.endswith(b"\r\n\r\n")
+    assert [record for record in caplog.records if record.levelno > logging.WARNING] == []
 
 
 def test_bug_requests_sent_together_are_answered(stranger: socket.socket) -> None:
