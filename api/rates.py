@@ -1,14 +1,13 @@
 """How often and how much at once one key, or one address where there are no keys, may ask."""
 
 import math
+import re
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 
-import limits
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,29 +16,36 @@ from tiger.api.problems import Problem, turn_away
 
 NAMES_KEPT = 10_000
 BUSY_S = 1
+UNITS_S = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
+WRITTEN = re.compile(rf"\s*([0-9]{{1,9}})\s*(?:/|per)\s*({'|'.join(UNITS_S)})\s*")
 
 
-def parse(text: str) -> list[limits.RateLimitItem]:
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Allow `amount` requests in any `window_s` seconds."""
+
+    window_s: int
+    amount: int
+
+
+def parse(text: str) -> list[Rate]:
     """Return the rates that a text such as `600/minute` or `20/second;600/minute` states; raise ValueError."""
-    try:
-        found = limits.parse_many(text)
-    except ValueError:
-        found = []
-    if not found or any(rate.amount < 1 for rate in found):
+    found = [WRITTEN.fullmatch(part) for part in re.split("[;,]", text)]
+    rates = [Rate(UNITS_S[part[2]], int(part[1])) for part in found if part is not None]
+    if len(rates) < len(found) or any(rate.amount < 1 for rate in rates):
         raise ValueError(f"expected a rate such as 600/minute, or several as 20/second;600/minute, got {text!r}")
-    return sorted(found)
+    return sorted(rates, key=lambda rate: rate.window_s)
 
 
 class Rates:
     """Answer 429 to a request that is one too many, and say of every other what is left."""
 
-    def __init__(self, app: ASGIApp, rates: Sequence[limits.RateLimitItem], max_concurrent: int | None) -> None:
+    def __init__(self, app: ASGIApp, rates: Sequence[Rate], max_concurrent: int | None) -> None:
         self.app = app
         self.rates = tuple(rates)
         self.max_concurrent = max_concurrent
-        self.limiter = MovingWindowRateLimiter(MemoryStorage())
         self.running: Counter[str] = Counter()
-        self.names: set[str] = set()
+        self.windows: dict[str, tuple[_Window, ...]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on while its owner is within bounds; health always is."""
@@ -68,23 +74,27 @@ class Rates:
 
     def _over(self, name: str) -> Problem | None:
         """Return the refusal of an owner who has asked too often, or count the request."""
-        full = next((rate for rate in self.rates if not self.limiter.test(rate, name)), None)
+        windows = self._windows(name)
+        full = next((window for window in windows if not window.left), None)
         if full is not None:
-            left = self.limiter.get_window_stats(full, name).reset_time - time.time()
-            headers = self._headers(name) | {"Retry-After": str(max(1, math.ceil(left)))}
-            detail = f"expected at most {full.amount} requests in {full.get_expiry()} s, got another one"
+            headers = self._headers(name) | {"Retry-After": str(max(1, full.reset_s))}
+            detail = f"expected at most {full.rate.amount} requests in {full.rate.window_s} s, got another one"
             return Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=headers)
-        self._remember(name)
-        for rate in self.rates:
-            self.limiter.hit(rate, name)
+        for window in windows:
+            window.count()
         return None
 
-    def _remember(self, name: str) -> None:
-        """Keep memory bounded whatever addresses come: the storage keeps a name for ever, so it begins anew."""
-        if len(self.names) >= NAMES_KEPT and name not in self.names:
-            self.limiter.storage.reset()
-            self.names.clear()
-        self.names.add(name)
+    def _windows(self, name: str) -> "tuple[_Window, ...]":
+        """Return the windows of an owner; memory is bounded whatever addresses come, as all begin anew."""
+        windows = self.windows.pop(name, None)
+        if windows is None and len(self.windows) >= NAMES_KEPT:
+            self.windows.clear()
+        # Who asked last comes last, so that the first one is the first of whom nothing is left to remember.
+        first = next(iter(self.windows), None)
+        if first is not None and all(window.is_empty() for window in self.windows[first]):
+            del self.windows[first]
+        self.windows[name] = found = windows or tuple(map(_Window, self.rates))
+        return found
 
     def _told(self, name: str, send: Send) -> Send:
         """Return a `send` that adds to an answer what is left."""
@@ -100,12 +110,41 @@ class Rates:
         """Return the rates and what is left of them, as the IETF's draft-ietf-httpapi-ratelimit-headers-10 writes."""
         if not self.rates:
             return {}
-        now, states = time.time(), []
-        for rate in self.rates:
-            reset, left = self.limiter.get_window_stats(rate, name)
-            states.append(f'"{rate.get_expiry()}s";r={max(0, left)};t={max(0, math.ceil(reset - now))}')
-        policies = (f'"{rate.get_expiry()}s";q={rate.amount};w={rate.get_expiry()}' for rate in self.rates)
+        states = (f'"{window.rate.window_s}s";r={window.left};t={window.reset_s}' for window in self._windows(name))
+        policies = (f'"{rate.window_s}s";q={rate.amount};w={rate.window_s}' for rate in self.rates)
         return {"RateLimit-Policy": ", ".join(policies), "RateLimit": ", ".join(states)}
+
+
+class _Window:
+    """Remember the requests of the last seconds, by a clock that nobody sets."""
+
+    def __init__(self, rate: Rate) -> None:
+        self.rate = rate
+        self._times: deque[float] = deque()
+
+    @property
+    def left(self) -> int:
+        """Return how many requests there may still be."""
+        since = time.monotonic() - self.rate.window_s
+        while self._times and self._times[0] <= since:
+            self._times.popleft()
+        return self.rate.amount - len(self._times)
+
+    @property
+    def reset_s(self) -> int:
+        """Return after how many seconds there may be one more than now, 0 where none has been counted."""
+        if not self._times:
+            return 0
+        # Rounding may make it a second more than there is.
+        return min(self.rate.window_s, max(0, math.ceil(self._times[0] + self.rate.window_s - time.monotonic())))
+
+    def is_empty(self) -> bool:
+        """Return whether there has been no request lately."""
+        return self.left == self.rate.amount
+
+    def count(self) -> None:
+        """Count a request."""
+        self._times.append(time.monotonic())
 
 
 def _name(scope: Scope) -> str:

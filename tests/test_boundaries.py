@@ -21,7 +21,7 @@ GRAPHS = ARRAYS | {"networkx"}
 LEAF = GRAPHS | {"numba", "dimod", "dwave", "minorminer", "neal"}
 SERVICE = {
     "dbos",
-    "limits",
+    "h11",
     "prometheus_client",
     "sqlalchemy",
     "fastapi",

@@ -8,7 +8,6 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from limits.storage import MemoryStorage
 from starlette.types import Receive, Scope, Send
 
 from tiger.api import rates
@@ -42,7 +41,7 @@ async def fail() -> None:
 @pytest.fixture
 def clock() -> Iterator[mock.Mock]:
     """Hold the clock, and return it to be set."""
-    with mock.patch("time.time", return_value=1000.0) as time:
+    with mock.patch("time.monotonic", return_value=1000.0) as time:
         yield time
 
 
@@ -112,8 +111,38 @@ def test_addresses_do_not_fill_the_memory(clock: mock.Mock, monkeypatch: pytest.
     monkeypatch.setattr(rates, "NAMES_KEPT", 3)
     counting = Rates(FastAPI(), parse("1/minute"), None)
     assert all(counting._over(str(name)) is None for name in range(100))
-    assert isinstance(counting.limiter.storage, MemoryStorage)
-    assert len(counting.limiter.storage.events) <= 3
+    assert len(counting.windows) <= 3
+
+
+def test_who_has_not_asked_for_long_is_forgotten(clock: mock.Mock) -> None:
+    """What is remembered goes with the requests of the last minute, not with all who ever asked."""
+    counting = Rates(FastAPI(), parse("1/minute"), None)
+    for name in range(100):
+        clock.return_value += 10
+        assert counting._over(str(name)) is None
+    assert len(counting.windows) <= 7
+
+
+def test_bug_a_clock_that_is_set_back_refuses_nobody_for_long(clock: mock.Mock) -> None:
+    """Windows go by a clock that nobody sets: nobody was to wait an hour where the rate is of a minute."""
+    client = client_of("2/minute")
+    with mock.patch("time.time", side_effect=(5000.0 - 3600 * k for k in range(100))):
+        assert statuses(client, 2) == [200, 200]
+        clock.return_value = 1007.2
+        assert client.get("/x", headers=A).headers["retry-after"] == "53"
+        clock.return_value = 1060.0
+        assert statuses(client, 1) == [200]
+
+
+def test_one_waits_no_longer_than_a_window(clock: mock.Mock) -> None:
+    """However the sum of a large number and a small one is rounded."""
+    counting = Rates(FastAPI(), parse("1/minute"), None)
+    for step in range(200):
+        clock.return_value = 1e6 + step / 7
+        counting.windows.clear()
+        assert counting._over("a") is None
+        assert (problem := counting._over("a")) is not None
+        assert int(problem.headers["Retry-After"]) <= 60
 
 
 async def _together(most: int, count: int) -> list[int]:
@@ -148,7 +177,9 @@ def test_a_request_that_fails_makes_room() -> None:
     assert statuses(client, 2) == [200, 200]
 
 
-@pytest.mark.parametrize("text", ["", "5", "0/minute", "many/hour", "5/fortnight", "5/minute extra", "-1/second"])
+@pytest.mark.parametrize(
+    "text", ["", "5", "0/minute", "many/hour", "5/fortnight", "5/minute extra", "-1/second", "5/minute;"]
+)
 def test_a_rate_that_is_none_is_refused(text: str) -> None:
     """The message shows one that would do."""
     with pytest.raises(ValueError, match="expected a rate such as 600/minute"):
