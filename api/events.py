@@ -3,8 +3,8 @@
 import asyncio
 import math
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 
 from fastapi import Response
@@ -32,12 +32,22 @@ class Streams:
         self._watched: dict[str, _News] = {}
 
     def of(self, job: Job) -> Response:
-        """Return a stream of a job's events; raise RefusedError (429) where too many are open."""
-        most = math.ceil(self.most / 4) if job.owner else self.most
-        if self.open.total() >= self.most or self.open[job.owner] >= most:
+        """Return a stream of a job's events, which has its place among the others once it begins."""
+        return _Stream(self, job)
+
+    @contextmanager
+    def place(self, owner: str) -> Iterator[None]:
+        """Hold a place for a stream; raise RefusedError (429) where too many are open."""
+        most = math.ceil(self.most / 4) if owner else self.most
+        if self.open.total() >= self.most or self.open[owner] >= most:
             detail = "This service has as many event streams open as it may have; ask later, or for the job alone."
             raise RefusedError(Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": "5"}))
-        return _Stream(self.events(job), headers=HEADERS, media_type=MEDIA_TYPE)
+        self.open[owner] += 1
+        try:
+            yield
+        finally:
+            self.open[owner] -= 1
+            self.open += Counter()
 
     async def events(self, job: Job) -> AsyncIterator[bytes]:
         """Yield `progress` now and at most ten times a second, a comment when nothing happens for long, then `done`.
@@ -59,7 +69,6 @@ class Streams:
 
     def _join(self, job: Job) -> "_News":
         """Return the news of a job, which somebody may be reading already."""
-        self.open[job.owner] += 1
         news = self._watched.get(job.id)
         if news is None or news.over:
             news = self._watched[job.id] = _News(self.jobs, job)
@@ -68,8 +77,6 @@ class Streams:
 
     def _leave(self, job: Job, news: "_News") -> None:
         """Watch a job no longer than somebody reads of it."""
-        self.open[job.owner] -= 1
-        self.open += Counter()
         news.readers -= 1
         if not news.readers:
             news.following.cancel()
@@ -78,16 +85,24 @@ class Streams:
 
 
 class _Stream(StreamingResponse):
-    """End a stream whose reader has stopped reading."""
+    """Stream a job's events while there is a place, and end when the reader has stopped reading."""
+
+    def __init__(self, streams: Streams, job: Job) -> None:
+        super().__init__(streams.events(job), headers=HEADERS, media_type=MEDIA_TYPE)
+        self._streams, self._owner = streams, job.owner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events, each within a minute."""
+        """Send the events, each within a minute; raise RefusedError, before anything is sent, where too many are open.
+
+        The place is taken and given back here, as a stream that has been made may begin later than others that are
+        made after it, or never.
+        """
 
         async def in_time(message: Message) -> None:
             async with asyncio.timeout(STALLED_S):
                 await send(message)
 
-        with suppress(TimeoutError):
+        with self._streams.place(self._owner), suppress(TimeoutError):
             await super().__call__(scope, receive, in_time)
 
 

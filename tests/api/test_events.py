@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from fastapi import Response
+from starlette.types import Message
 
 from tests.api.desk import Desk, job, kept, settle, work
 from tests.api.memory import MemoryJobs
 from tiger.api import events as stream
-from tiger.api.events import HEARTBEAT, Streams, _Stream
+from tiger.api.events import HEARTBEAT, Streams
 from tiger.api.jobs.job import Job, StoreGoneError
 from tiger.api.problems import RefusedError
 
@@ -117,18 +119,31 @@ def test_readers_of_one_job_watch_it_together(loop: asyncio.Runner) -> None:
     loop.run(scenario())
 
 
+async def answered(response: Response) -> str:
+    """Return what is sent of a stream to its end."""
+    sent: list[bytes] = []
+
+    async def receive() -> Message:
+        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]  # it never comes
+
+    async def send(message: Message) -> None:
+        sent.append(message.get("body", b""))
+
+    await response({"type": "http", "asgi": {"spec_version": "2.3"}}, receive, send)
+    return b"".join(sent).decode()
+
+
 def test_streams_are_bounded(loop: asyncio.Runner) -> None:
     """One that ends makes room."""
 
     async def scenario() -> None:
         streams = Streams(Told(seen := job(status="done")), most=1)
-        reading = streams.events(seen)
-        await anext(reading)
-        with pytest.raises(RefusedError) as refusal:
-            streams.of(seen)
-        assert (refusal.value.problem.status, "Retry-After" in refusal.value.problem.headers) == (429, True)
-        assert [event async for event in reading] == []
-        streams.of(seen)
+        with streams.place(seen.owner):
+            with pytest.raises(RefusedError) as refusal:
+                await answered(streams.of(seen))
+            assert (refusal.value.problem.status, "Retry-After" in refusal.value.problem.headers) == (429, True)
+        assert (await answered(streams.of(seen))).startswith("event: done")
+        assert streams.open.total() == 0
 
     loop.run(scenario())
 
@@ -139,14 +154,27 @@ def test_one_owner_may_not_have_all_streams(loop: asyncio.Runner) -> None:
     async def scenario() -> None:
         ann, bob = job(owner="ann", status="done"), job(owner="bob", status="done")
         streams = Streams(Told(ann), most=4)
-        await anext(reading := streams.events(ann))
-        with pytest.raises(RefusedError):
-            streams.of(ann)
-        streams.of(bob)
-        await reading.aclose()
-        streams.of(ann)
+        with streams.place("ann"):
+            with pytest.raises(RefusedError):
+                await answered(streams.of(ann))
+            await answered(streams.of(bob))
+        await answered(streams.of(ann))
 
     loop.run(scenario())
+
+
+@pytest.mark.parametrize(("owner", "room"), [("", 8), ("ann", 2)])
+def test_bug_streams_asked_for_at_once_are_bounded(loop: asyncio.Runner, owner: str, room: int) -> None:
+    """All were let in that asked before the first one had sent anything."""
+
+    async def scenario() -> list[object]:
+        streams = Streams(Told(seen := job(owner=owner, status="done")), most=8)
+        made = [streams.of(seen) for _ in range(50)]
+        return await asyncio.gather(*map(answered, made), return_exceptions=True)
+
+    found = loop.run(scenario())
+    assert sum(isinstance(one, str) for one in found) == room
+    assert sum(isinstance(one, RefusedError) for one in found) == 50 - room
 
 
 def test_a_reader_who_stops_reading_is_left(loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +184,7 @@ def test_a_reader_who_stops_reading_is_left(loop: asyncio.Runner, monkeypatch: p
     async def never(*_: Any) -> Any:
         await asyncio.sleep(60)
 
-    async def one() -> AsyncIterator[bytes]:
-        yield b""
-
-    loop.run(_Stream(one())({"type": "http", "asgi": {"spec_version": "2.3"}}, never, never))
+    seen = job(status="done")
+    streams = Streams(Told(seen))
+    loop.run(streams.of(seen)({"type": "http", "asgi": {"spec_version": "2.3"}}, never, never))
+    assert streams.open.total() == 0
