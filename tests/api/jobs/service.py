@@ -33,11 +33,16 @@ class Service:
                 command, stdout=subprocess.PIPE, stderr=log, env=settings, text=True, start_new_session=True
             )
 
-    def ready(self, limit_s: float = 120) -> "Service":
-        """Return once it takes work."""
+    def listening(self) -> "Service":
+        """Return once it answers."""
         assert self.process.stdout is not None
         url = self.process.stdout.readline().strip().rpartition(" ")[2]
         self.web = httpx.Client(base_url=url, trust_env=False, timeout=30)
+        return self
+
+    def ready(self, limit_s: float = 120) -> "Service":
+        """Return once it takes work."""
+        self.listening()
         until(lambda: self.web.get("/readyz").status_code == 200, limit_s)
         return self
 
