@@ -7,6 +7,9 @@ from h11._receivebuffer import ReceiveBuffer
 
 # h11's own bound on a head. It applies that to one that is still incomplete, so not to one that comes in one piece.
 HEAD_BYTES = 16 << 10
+# A chunk of one byte takes as long to read as any: 640,000 of them kept a question for /healthz waiting for 15 s. A client
+# may send so many as it happens to write them; beyond, chunks have so many bytes on average.
+SHORT_CHUNKS, CHUNK_BYTES = 4096, 64
 VERSIONS = (b"1.0", b"1.1")
 FLAWS = {
     "a line that ends without a carriage return": re.compile(rb"(?<!\r)\n"),
@@ -31,14 +34,24 @@ class Framing(h11.Connection):
         super().__init__(h11.SERVER, HEAD_BYTES)
         self._receive_buffer = _Lines()
         self.method = b""
+        self._chunks, self._received = 0, 0
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         """Return what comes next; raise RemoteProtocolError, with a status, for a request that is ambiguous."""
         event = super().next_event()
         if isinstance(event, h11.Request):
-            self.method = event.method
+            self.method, self._chunks, self._received = event.method, 0, 0
             _check(event)
+        if isinstance(event, h11.Data):
+            self._count(event)
         return event
+
+    def _count(self, data: h11.Data) -> None:
+        """Raise RemoteProtocolError for a body that comes in too many chunks for what it is."""
+        self._chunks += data.chunk_start
+        self._received += len(data.data)
+        if self._chunks > SHORT_CHUNKS + self._received // CHUNK_BYTES:
+            raise h11.RemoteProtocolError(f"expected chunks of at least {CHUNK_BYTES} bytes, got too many shorter ones")
 
 
 class _Lines(ReceiveBuffer):

@@ -109,6 +109,13 @@ def test_bug_an_ambiguous_body_is_refused(body: bytes, step: int) -> None:
     assert (len(found), status) == (1, 400)
 
 
+@pytest.mark.parametrize(("size", "count", "status"), [(1, 4096, 0), (1, 4200, 400), (64, 9000, 0), (32, 9000, 400)])
+def test_bug_a_body_in_crumbs_is_refused(size: int, count: int, status: int) -> None:
+    """It kept everybody else waiting, as a chunk of one byte takes as long to read as any."""
+    chunk = b"%x\r\n%s\r\n" % (size, b"x" * size)
+    assert read(head(*CHUNKED) + chunk * count + b"0\r\n\r\n", 1 << 16)[1] == status
+
+
 @pytest.mark.parametrize("version", [b"0.9", b"1.2", b"2.0", b"9.9"])
 def test_bug_another_version_is_refused(version: bytes) -> None:
     """It says 505, as only 1.0 and 1.1 are spoken."""

@@ -4,6 +4,7 @@ import json
 import re
 import socket
 from collections.abc import Iterator
+from copy import deepcopy
 from urllib.parse import urlsplit
 
 import pytest
@@ -240,7 +241,7 @@ def _damage(draw: st.DrawFn, tree: dict[str, object]) -> None:
         if not inner:
             break
         at = at[draw(st.sampled_from(inner))]  # type: ignore[call-overload,index,assignment]
-    value = draw(st.sampled_from(ODD))
+    value = deepcopy(draw(st.sampled_from(ODD)))
     if isinstance(at, list):
         at.insert(draw(st.integers(0, len(at))), value)
     else:
