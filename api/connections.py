@@ -13,6 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from tiger.api import headers
+from tiger.api.drain import DRAINED_BYTES, DRAINED_S
 from tiger.api.framing import Framing
 from tiger.api.problems import Problem, shorten
 
@@ -30,6 +31,7 @@ class Connection(H11Protocol):
 
     conn: Framing
     _late: asyncio.TimerHandle | None = None
+    _drained: int | None = None
 
     def __init__(
         self,
@@ -70,7 +72,28 @@ class Connection(H11Protocol):
             self.cycle.message_event.set()
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write(self._refusal(sys.exception()))
-        self.transport.close()
+            self._drain()
+        else:
+            self.transport.close()
+
+    def _drain(self) -> None:
+        """End what is sent, and close once the client has, or has sent too much for too long.
+
+        To close with something unread would reset the connection, and the answer may be lost.
+        """
+        self._drained = 0
+        self.transport.write_eof()
+        self.flow.resume_reading()
+        asyncio.get_running_loop().call_later(DRAINED_S, self.transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, or past what follows a refusal."""
+        if self._drained is None:
+            super().data_received(data)
+            return
+        self._drained += len(data)
+        if self._drained > DRAINED_BYTES:
+            self.transport.close()
 
     def _refusal(self, fault: BaseException | None) -> bytes:
         """Return the answer to what is no request, with the status that h11 hints at."""

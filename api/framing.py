@@ -7,8 +7,8 @@ from h11._receivebuffer import ReceiveBuffer
 
 # h11's own bound on a head. It applies that to one that is still incomplete, so not to one that comes in one piece.
 HEAD_BYTES = 16 << 10
-# A chunk of one byte takes as long to read as any: 640,000 of them kept a question for /healthz waiting for 15 s. A client
-# may send so many as it happens to write them; beyond, chunks have so many bytes on average.
+# A chunk of one byte takes as long to read as any: 640,000 of them kept another request waiting for 15 s. A client may
+# send so many as it happens to write them; beyond, chunks have so many bytes on average.
 SHORT_CHUNKS, CHUNK_BYTES = 4096, 64
 VERSIONS = (b"1.0", b"1.1")
 FLAWS = {

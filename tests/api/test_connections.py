@@ -83,6 +83,28 @@ def test_bug_what_is_no_request_is_refused_by_a_problem_document(stranger: socke
     assert json.loads(body)["detail"] == "expected HTTP/1.0 or HTTP/1.1, got HTTP/9.9"
 
 
+def test_bug_a_client_that_sends_to_the_end_reads_its_refusal(stranger: socket.socket) -> None:
+    """It was told by a reset alone, where it sends first and reads then."""
+    stranger.sendall(REQUEST[:-2] + b"X: ")
+    for _ in range(64):
+        stranger.sendall(b"a" * (1 << 16))
+    assert stranger.makefile("rb").read().startswith(b"HTTP/1.1 431")
+
+
+@pytest.mark.parametrize(("name", "bound"), [("DRAINED_BYTES", 1000), ("DRAINED_S", 0.2)])
+def test_what_follows_a_refusal_is_not_read_for_ever(
+    stranger: socket.socket, monkeypatch: pytest.MonkeyPatch, name: str, bound: float
+) -> None:
+    """Bytes and seconds are bounded."""
+    monkeypatch.setattr(connections, name, bound)
+    began_s = time.monotonic()
+    with suppress(ConnectionError):
+        while time.monotonic() < began_s + 15:
+            stranger.sendall(bytes(600))
+            time.sleep(0.02)
+    assert time.monotonic() < began_s + 5
+
+
 @pytest.mark.parametrize(("method", "path"), [(b"GET", b"/"), (b"HEAD", b"/read"), (b"GET", b"/read")])
 @pytest.mark.parametrize("pause_s", [0.0, 0.1])
 def test_bug_a_body_that_is_none_fails_nothing(

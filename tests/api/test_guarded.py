@@ -3,10 +3,14 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -79,6 +83,23 @@ def test_a_large_body_without_a_key_is_not_read(server: httpx.Client) -> None:
     """The connection ends with the refusal."""
     answer = server.post("/assign", content=b" " * 200_000)
     assert (answer.status_code, answer.headers["connection"]) == (401, "close")
+
+
+def test_bug_streams_that_are_opened_together_are_bounded(server: httpx.Client, endless: dict[str, Any]) -> None:
+    """A key may have a quarter of the 256, however many it asks for before the first one is answered."""
+    key = {"X-API-Key": KEYS[0]}
+    job = server.post("/assign", json=endless, headers=key | {"Prefer": "respond-async"}).json()["id"]
+    asked = f"GET /jobs/{job}/events HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEYS[0]}\r\n\r\n".encode()
+    with ExitStack() as stack:
+        clients = [
+            stack.enter_context(socket.create_connection((server.base_url.host, server.base_url.port), timeout=60))
+            for _ in range(120)
+        ]
+        for client in clients:
+            client.sendall(asked)
+        statuses = Counter(client.recv(12) for client in clients)
+    assert statuses == {b"HTTP/1.1 200": 64, b"HTTP/1.1 429": 56}
+    server.delete(f"/jobs/{job}", headers=key)
 
 
 def test_the_document_says_how_a_key_is_sent(server: httpx.Client) -> None:
