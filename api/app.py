@@ -31,7 +31,7 @@ from tiger.api.schemas import (
 )
 from tiger.api.settings import Settings, load
 from tiger.api.solving import Bounds, Solving
-from tiger.api.workers import Workers
+from tiger.api.workers import Workers, prepare
 
 # More would wait for the event loop.
 INLINE_WORKERS = 4
@@ -146,6 +146,8 @@ class Service:
                 if pool not in self.warm or not pool.active:
                     await pool.run(WARM_UP_S, bool)
                     self.warm.add(pool)
+                # What workers are forked from may be lost while they live, and takes seconds to load.
+                await asyncio.wrap_future(prepare())
             except Exception:
                 LOG.exception("workers not started")
             await asyncio.sleep(LOOK_S)

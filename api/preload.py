@@ -6,11 +6,8 @@ workers of a Dask cluster, which it prepares as well.
 
 import tiger.api.doors
 import tiger.pipeline.doors.door  # noqa: F401 (loaded ahead of the first request)
-from tiger.api import log
-from tiger.circuits.warm import warm as warm_circuits
-from tiger.solvers.warm import warm
+from tiger.api import kernels, log
 
 # Workers log as the server does.
 log.configure()
-for load in (warm, warm_circuits):
-    load(lambda _: None)
+kernels.load()

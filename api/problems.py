@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
-from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
+from tiger.api.jobs.job import FullError, KeyReusedError, NoRoomError, StoreGoneError
 from tiger.api.workers import SolverLostError
 from tiger.errors import InputError
 
@@ -141,6 +141,9 @@ def problem_of(error: Exception) -> Problem:
         case FullError():
             reason = "expected room for another job, but too many wait already; ask again later"
             return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason, headers=RETRY)
+        case NoRoomError():
+            reason = "expected room for another job, but too little is left on the server's disk; ask again later"
+            return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)
         case StoreGoneError():
             reason = "The database cannot be used at the moment; ask again, with an Idempotency-Key to have one job."
             return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)

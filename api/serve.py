@@ -32,7 +32,7 @@ def serve(host: str, port: int) -> None:
     _own(settings.data_dir)
     listener = _listen(host, port, settings)
     log.configure()
-    workers.prepare()
+    workers.prepare().result()
     # Later than the other imports, as the workers load at the same time.
     from tiger.api.app import create_app
     from tiger.api.connections import Connection, make_room

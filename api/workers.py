@@ -17,8 +17,10 @@ from multiprocessing import forkserver
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 
-from pebble import ProcessExpired, ProcessFuture, ProcessPool
+import structlog
+from pebble import ProcessExpired
 
+from tiger.api.pool import STARTING, Pool
 from tiger.errors import InputError
 
 PR_SET_PDEATHSIG = 1
@@ -26,7 +28,12 @@ MEMORY_BYTES = 4 << 30
 FULL = 77  # the status of a process whose memory is
 PARENT = "TIGER_PARENT"  # tells the fork server whose death it is to die of
 STARTER = ThreadPoolExecutor(1, thread_name_prefix="tiger-zygote")
-PRELOADED = ["tiger.api.zygote", "tiger.api.preload"]
+PRELOADED = ["tiger.api.zygote", "tiger.api.preload", "tiger.api.standby"]
+# Pools that break one after the other are no accident.
+TRIES = 3
+# A call that waits for a worker looks this often whether one has taken it up.
+LOOK_S = 0.1
+LOG = structlog.get_logger()
 
 Parts = TypeVarTuple("Parts")
 Found = TypeVar("Found")
@@ -47,14 +54,14 @@ class Workers:
     def __init__(self, count: int, memory_bytes: int = MEMORY_BYTES, nice: int = 0) -> None:
         self.count, self.memory_bytes, self.nice = count, memory_bytes, nice
         self.told: Callable[[object], None] = lambda _: None
-        self._pool: ProcessPool | None = None
-        self._opening: Future[ProcessPool] | None = None
+        self._pool: Pool | None = None
+        self._opening: Future[Pool] | None = None
 
     @property
     def active(self) -> bool:
         """Tell whether there are processes."""
         with suppress(BrokenProcessPool):
-            return self._pool is not None and bool(self._pool.active)
+            return self._pool is not None and self._pool.active
         return False
 
     async def run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
@@ -73,30 +80,48 @@ class Workers:
 
     async def _run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
         """Run a function in a worker, and name what may go wrong."""
+        for _ in range(TRIES):
+            try:
+                return await self._call(timeout_s, function, *args)
+            except BrokenProcessPool:
+                # All workers were lost, and nothing says that this function is why.
+                continue
+            except TimeoutError:
+                raise SolverLostError(f"The solve was ended after {timeout_s:g} s without an answer.") from None
+            except ProcessExpired as error:
+                if error.exitcode == FULL:
+                    reason = f"expected work that takes at most {self.memory_bytes} bytes of memory, got more"
+                    raise InputError("", reason) from None
+                break
+            except RuntimeError as error:
+                # Without what the pool adds to it, the worker's traceback a second time.
+                raise RuntimeError(*error.args) from None
+        raise SolverLostError("The process that was solving ended unexpectedly; ask again.")
+
+    async def _call(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+        """Run a function in a worker, for so long from when a worker takes it up."""
+        pool = self._pool
+        if pool is None or not self.active:
+            pool = await self._opened()
+        call = pool.schedule(_contained, function, *args)
+        answer = asyncio.wrap_future(call)
         try:
-            pool = self._pool
-            if pool is None or not self.active:
-                pool = await self._opened()
-            task: ProcessFuture[Found] = pool.schedule(_contained, args=(function, *args), timeout=timeout_s)
-            return await asyncio.wrap_future(task)
-        except TimeoutError:
-            raise SolverLostError(f"The solve was ended after {timeout_s:g} s without an answer.") from None
-        except (ProcessExpired, BrokenProcessPool) as error:
-            if isinstance(error, ProcessExpired) and error.exitcode == FULL:
-                reason = f"expected work that takes at most {self.memory_bytes} bytes of memory, got more"
-                raise InputError("", reason) from None
-            raise SolverLostError("The process that was solving ended unexpectedly; ask again.") from None
-        except RuntimeError as error:
-            # Without what the pool adds to it, the worker's traceback a second time.
-            raise RuntimeError(*error.args) from None
+            while not (call.running() or call.done()):
+                await asyncio.wait((answer,), timeout=LOOK_S)
+                if not (call.done() or pool.active):
+                    raise BrokenProcessPool
+            async with asyncio.timeout(timeout_s):
+                return await answer
+        finally:
+            # An answer that is there already stays.
+            answer.cancel()
 
     async def stop(self) -> None:
         """End the processes, whatever they do."""
         if self._pool is not None:
-            self._pool.stop()  # type: ignore[no-untyped-call]  # it has no types
-            await asyncio.to_thread(self._pool.join)
+            await asyncio.to_thread(self._pool.end)
 
-    async def _opened(self) -> ProcessPool:
+    async def _opened(self) -> Pool:
         """Return the processes, new ones if there are none or the pool broke, as it does when one dies at rest.
 
         All who wait for them wait for one thread, which is not one that others take turns in or that has to end before
@@ -109,34 +134,36 @@ class Workers:
         # Who leaves is not to take it from the others.
         return await asyncio.shield(asyncio.wrap_future(opening))
 
-    def _open(self, opening: "Future[ProcessPool]") -> None:
-        """Start processes."""
+    def _open(self, opening: "Future[Pool]") -> None:
+        """Start processes, after the end of those before."""
         try:
             if self._pool is not None:
-                self._pool.join()
-            prepare()
-            context, terms = multiprocessing.get_context("forkserver"), (self.memory_bytes, self.nice)
-            pool = ProcessPool(self.count, initializer=_tie, initargs=terms, context=context)
-            pool.schedule(bool)
+                self._pool.end()
+                self._pool.abort()
+            prepare().result()
+            pool = Pool(self.count, _tie, (self.memory_bytes, self.nice))
+            pool.open()
             # Not before it has started, which whoever asks it whether it is active would wait for.
             self._pool = pool
             opening.set_result(pool)
-        except Exception as error:  # noqa: BLE001 (those who wait are to see it)
-            opening.set_exception(error)
+        except Exception as error:
+            # Those who wait are told that they may try again, and the log why.
+            LOG.exception("workers not opened")
+            opening.set_exception(BrokenProcessPool(*error.args))
 
 
-def prepare() -> None:
+def prepare() -> Future[None]:
     """Start the process that workers are forked from, unless it is there; it loads on its own.
 
     It is told to die with the thread that starts it, so that is one which lasts as long as this process.
     """
     multiprocessing.set_forkserver_preload(PRELOADED)
-    STARTER.submit(_start).result()
+    return STARTER.submit(_start)
 
 
-def die_with_parent() -> None:
-    """Have the kernel kill this process as soon as the thread ends that started it."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Have the kernel send this process a signal as soon as the thread ends that started it."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
 
 
 def _start() -> None:
@@ -147,7 +174,8 @@ def _start() -> None:
     before = dict(os.environ)
     os.environ.update(path)
     try:
-        forkserver.ensure_running()
+        with STARTING:
+            forkserver.ensure_running()
     finally:
         for name in path.keys() - before.keys():
             del os.environ[name]

@@ -1,8 +1,10 @@
 """The database of the jobs: SQLite or PostgreSQL, by the same statements."""
 
+import os
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
 from sqlite3 import Connection as SQLiteConnection
 from threading import Lock
 
@@ -10,8 +12,9 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from tiger.api.jobs.job import StoreGoneError
+from tiger.api.jobs.job import NoRoomError, StoreGoneError
 from tiger.api.jobs.migrations import migrate
+from tiger.api.jobs.room import RESERVE_BYTES, Room, shrink
 
 POSTGRES = ("postgres", "postgresql")
 # A server that is halted inside a transaction must not hold up those that go on.
@@ -33,11 +36,13 @@ class Database:
     """Open transactions on a database; it can be lost and come back.
 
     `queue_engine` and `queue_url` are for what can be made again from the jobs: on SQLite a file of its own, whose
-    writers do not hold up those of the jobs.
+    writers do not hold up those of the jobs. `room` is that on the disk of an SQLite file, of which `reserve_bytes` are
+    kept; PostgreSQL looks after its own.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, reserve_bytes: int = RESERVE_BYTES) -> None:
         parts = sa.make_url(url)
+        self.room: Room | None = None
         if parts.get_backend_name() in POSTGRES:
             parts = parts.update_query_dict(LINE).update_query_dict(parts.query)
             self.engine = self.queue_engine = self._noting = _postgres(parts)
@@ -46,6 +51,7 @@ class Database:
             self.queue_url = parts.set(drivername="postgresql").render_as_string(hide_password=False)
         else:
             beside = parts.set(database=f"{parts.database}-queue")
+            self.room = Room(Path(str(parts.database)), reserve_bytes)
             self.engine, self.queue_engine = _sqlite(parts, "FULL"), _sqlite(beside, "NORMAL")
             self._noting = _sqlite(parts, "NORMAL")
             # There is one writer at a time in any case, and those who wait here come up in turn.
@@ -80,6 +86,15 @@ class Database:
         with guarded(), self._noting.connect() as connection:
             yield connection
 
+    def shrink(self) -> bool:
+        """Give back to the disk what nothing is kept in, and return whether there is more; raise StoreGoneError."""
+        if self.room is None:
+            return False
+        with guarded(), self._turns:
+            more = shrink(self.engine)
+        with guarded():
+            return shrink(self.queue_engine) or more
+
     def close(self) -> None:
         """Close all connections."""
         self._noting.dispose()
@@ -95,7 +110,15 @@ def guarded() -> Iterator[None]:
     except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.DataError):
         raise
     except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
-        raise StoreGoneError(type(error).__name__) from error
+        gone = NoRoomError if _full(error) else StoreGoneError
+        raise gone(type(error).__name__) from error
+
+
+def _full(error: Exception) -> bool:
+    """Return whether an error says that the disk is full, in the words of SQLite or by PostgreSQL's number."""
+    cause = getattr(error, "orig", None)
+    names = (getattr(cause, "sqlite_errorname", None), getattr(cause, "sqlstate", None))
+    return bool({"SQLITE_FULL", "53100"} & set(names))
 
 
 def now(connection: Connection) -> float:
@@ -108,11 +131,17 @@ def now(connection: Connection) -> float:
 def _sqlite(url: sa.URL, synchronous: str) -> Engine:
     """Return an engine on an SQLite file."""
     engine = sa.create_engine(url, connect_args={"timeout": 5}, pool_timeout=5)
+    # What is kept is nobody else's to read, and SQLite makes the files beside one with the rights of that one. Where it
+    # cannot be made, whoever connects is told.
+    with suppress(OSError):
+        os.close(os.open(str(url.database), os.O_CREAT | os.O_RDWR, 0o600))
 
     @event.listens_for(engine, "connect")
     def set_up(connection: SQLiteConnection, _: object) -> None:
         # Transactions begin as writers, so that none has to give way half-way; readers need not wait for them.
         connection.isolation_level = "IMMEDIATE"
+        # Of use before there is anything in the file.
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")

@@ -43,7 +43,7 @@ class DurableJobs:
     async def start(self) -> None:
         """Open the store, take up what was left, and begin to work; raise StoreGoneError or OSError."""
         self._server = named(self.settings.data_dir)
-        self._database = Database(self.settings.url)
+        self._database = Database(self.settings.url, self.settings.reserve_bytes)
         self._store = Store(self._database, self.settings.max_queued)
         claims = Claims(self._database, self._server.name)
         self._bench = Bench(
@@ -79,7 +79,7 @@ class DurableJobs:
         self._server.close()
 
     async def submit(self, work: Work) -> Job:
-        """Keep a job durably and return it; raise KeyReusedError, FullError or StoreGoneError."""
+        """Keep a job durably and return it; raise KeyReusedError, FullError, NoRoomError or StoreGoneError."""
         job, new = await self._asked(self._store.insert, work)
         if new:
             # The job is kept; should this be lost, a round finds it.

@@ -67,6 +67,10 @@ class StoreGoneError(Exception):
     """Say that the database cannot be reached or written, so that nothing was acknowledged (503)."""
 
 
+class NoRoomError(StoreGoneError):
+    """Say that the disk of the database has too little room for more (503)."""
+
+
 class Jobs(Protocol):
     """Keep jobs and have them done. A job of another owner is as unknown as one that never was."""
 
@@ -77,7 +81,7 @@ class Jobs(Protocol):
         """Put what runs back into the queue and end all processes."""
 
     async def submit(self, work: Work) -> Job:
-        """Keep a job durably and return it; raise KeyReusedError, FullError or StoreGoneError."""
+        """Keep a job durably and return it; raise KeyReusedError, FullError, NoRoomError or StoreGoneError."""
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise StoreGoneError."""

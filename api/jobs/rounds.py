@@ -81,10 +81,14 @@ class Rounds:
             claims.renew(turn)
 
     def tidy(self) -> None:
-        """Delete jobs that ended long ago."""
+        """Delete jobs that ended long ago, and give their room back to the disk."""
+        more = False
         while old := self.store.expired(self.bench.settings.keep_days * DAY_S, BATCH):
             self.queue.forget(old)
             self.store.delete([job for job, _ in old])
+            more = True
+        while more:
+            more = self.store.database.shrink()
 
     def _soon(self, change: Callable[[Turn], None], turn: Turn) -> None:
         """Change the queue after what is to be done there already, unless all ends."""

@@ -28,7 +28,7 @@ def named(data_dir: Path) -> Server:
     data_dir.mkdir(parents=True, exist_ok=True)
     number = 0
     while True:
-        lock = (data_dir / f"server.{number}").open("a+", encoding="ascii")
+        lock = open(data_dir / f"server.{number}", "a+", encoding="ascii", opener=_open_own)  # noqa: SIM115
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -36,6 +36,11 @@ def named(data_dir: Path) -> Server:
             number += 1
         else:
             return Server(_read(lock), lock)
+
+
+def _open_own(path: str, flags: int) -> int:
+    """Open a file, which only its user may read where it is made now."""
+    return os.open(path, flags, 0o600)
 
 
 def _read(lock: IO[str]) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from tiger.api.jobs.room import RESERVE_BYTES
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
@@ -11,8 +13,9 @@ class JobSettings:
     `data_dir` holds this server's name and, without a `database_url`, the jobs in an SQLite file. A solve is told to
     end when it is cancelled or over its limit, `time_limit_s` of its body and at most `max_time_s`; it is killed
     `stop_grace_s` later, or `kill_grace_s`. At most `max_queued` jobs wait. A server whose beat is older than `dead_s`
-    has lost its jobs. Jobs that ended `keep_days` ago are deleted. Servers that share a database are to have the same
-    number of workers.
+    has lost its jobs. Jobs that ended `keep_days` ago are deleted. On the disk of an SQLite file, new jobs leave
+    `reserve_bytes` for the end of those there are, or half of a small disk. Servers that share a database are to have
+    the same number of workers.
     """
 
     data_dir: Path
@@ -20,6 +23,7 @@ class JobSettings:
     max_time_s: float = 60.0
     max_queued: int = 10_000
     keep_days: float = 7.0
+    reserve_bytes: int = RESERVE_BYTES
     poll_s: float = 0.1
     tick_s: float = 0.5
     beat_s: float = 3.0

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection, Row
 
 from tiger.api.jobs.claims import Turn, forget
 from tiger.api.jobs.database import Database, now
-from tiger.api.jobs.job import CURSOR, ENDED, FullError, Job, KeyReusedError, Work
+from tiger.api.jobs.job import CURSOR, ENDED, FullError, Job, KeyReusedError, NoRoomError, Work
 from tiger.api.jobs.migrations import BODIES, JOBS
 from tiger.errors import InputError
 
@@ -32,7 +32,16 @@ class Store:
     max_queued: int
 
     def insert(self, work: Work) -> tuple[Job, bool]:
-        """Keep a job and return it, and whether it is new; raise KeyReusedError or FullError."""
+        """Keep a job and return it, and whether it is new; raise KeyReusedError, FullError or NoRoomError."""
+        try:
+            return self._kept(work)
+        except NoRoomError:
+            # What was deleted may still take room.
+            self.database.shrink()
+        return self._kept(work)
+
+    def _kept(self, work: Work) -> tuple[Job, bool]:
+        """Keep a job, if there is room."""
         digest = hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
         try:
             with self.database.begun() as connection:
@@ -115,6 +124,8 @@ class Store:
         own = math.ceil(self.max_queued / 2) if work.owner else self.max_queued
         if _queued(connection) >= self.max_queued or _queued(connection, JOBS.c.owner == work.owner) >= own:
             raise FullError(f"{self.max_queued} jobs wait already, or {own} of this owner's")
+        if self.database.room is not None:
+            self.database.room.require(len(work.body))
         # Rounded, so that a page's cursor states it exactly.
         created_s, job_id = round(now(connection), 6), uuid.uuid4().hex
         row = sa.insert(JOBS).values(id=job_id, owner=work.owner, kind=work.kind, hash=digest)

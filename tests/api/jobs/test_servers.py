@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.api.jobs.pgserver import Postgres
-from tests.api.jobs.service import LATER, TINY, Service, until
+from tests.api.jobs.service import LATER, TASKS, TINY, Service, until
 from tiger.api.jobs.migrations import JOBS
 
 pytestmark = pytest.mark.slow
@@ -45,11 +45,11 @@ def alone(stack: ExitStack, tmp_path: Path, database: str) -> Service:
 
 
 @pytest.fixture
-def disk(stack: ExitStack, tmp_path: Path) -> Path:
-    """Return a small disk of its own."""
+def disk(stack: ExitStack, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Return a small disk of its own, of 4 MiB unless told otherwise."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]
+    command = ["mount", "-t", "tmpfs", "-o", f"size={getattr(request, 'param', 4)}m", "tmpfs", disk]
     if subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode:
         pytest.skip("a file system cannot be mounted here")
     stack.callback(subprocess.run, ["umount", disk], check=True)
@@ -139,3 +139,32 @@ def test_a_server_that_is_told_to_end_goes_on_where_it_was(cramped: Service) -> 
     assert cramped.end() == 0
     cramped.start()
     cramped.ready().done(ids, 30)
+
+
+@pytest.mark.parametrize("disk", [20], indirect=True)
+def test_bug_a_queue_that_fills_its_disk_gets_over_it(cramped: Service) -> None:
+    """New jobs are refused before there is no room to cancel, to end and to delete; what has gone makes room again."""
+    held = cramped.submit(30)
+    ids, last = filled(cramped)
+    assert last.headers["retry-after"] == "5"
+    assert "disk" in last.json()["detail"]
+    assert filled(cramped)[1].status_code == 503
+    answers = [cramped.web.delete(f"/jobs/{name}") for name in ids[2:]]
+    assert {(answer.status_code, answer.json()["status"]) for answer in answers} == {(200, "cancelled")}
+    assert cramped.web.delete(f"/jobs/{held}").json()["status"] == "cancelled"
+    cramped.done(ids[:2], 60)
+    again, _ = filled(cramped)
+    assert len(again) >= len(ids) // 2
+    assert cramped.web.get("/readyz").status_code == 200
+
+
+def filled(service: Service) -> tuple[list[str], httpx.Response]:
+    """Submit jobs of half a megabyte until one is refused, and return their ids and the refusal."""
+    ids: list[str] = []
+    while len(ids) < 100:
+        body = {"tasks": TASKS | {"note": "x" * 500_000}, "topology": "torus:5x8", "time_limit_s": 0.5}
+        answer = service.web.post("/assign", json=body, headers=LATER)
+        if answer.status_code != 202:
+            return ids, answer
+        ids.append(answer.json()["id"])
+    raise AssertionError("the disk is not full")

@@ -54,5 +54,5 @@ async def _serve(data_dir: Path, url: str | None) -> None:
 
 if __name__ == "__main__":
     log.configure()
-    workers.PRELOADED[1:] = ["toy"]
+    workers.PRELOADED[1:-1] = ["toy"]
     asyncio.run(_serve(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

@@ -1,0 +1,61 @@
+"""The room on the disk of an SQLite database, of which some is kept for what has to go through."""
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection as SQLiteConnection
+from typing import cast
+
+from sqlalchemy.engine import Connection, Engine
+
+from tiger.api.jobs.job import NoRoomError
+
+# Two journals of 4 MiB, at which SQLite begins them anew, a body and a report of as much, and what the queue knows of a
+# thousand jobs are together half of this.
+RESERVE_BYTES = 64 << 20
+# A small disk is half for jobs and half for getting rid of them.
+SHARE = 2
+# Pages that move at a time while a file shrinks: a megabyte of journal, so that a full disk has room for it.
+PAGES, STEPS = 256, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Measure the disk of a file, and keep `reserve_bytes` of it, at most half, from new work."""
+
+    path: Path
+    reserve_bytes: int = RESERVE_BYTES
+
+    def require(self, size: int) -> None:
+        """Raise NoRoomError unless there is room for a row of so many bytes, once in the journal and once in the file.
+
+        Without it a full disk would take neither the end of a job nor its deletion, and so never have room again.
+        """
+        disk = os.statvfs(self.path.parent)
+        reserve = min(self.reserve_bytes, disk.f_blocks * disk.f_frsize // SHARE)
+        if disk.f_bavail * disk.f_frsize < reserve + 2 * size:
+            raise NoRoomError(f"fewer than {reserve} bytes would be left on the disk")
+
+
+def shrink(engine: Engine) -> bool:
+    """Give back to the disk what deleted rows and the journal of an SQLite file take, and return whether there is more.
+
+    A file that an older version made gives back its journal alone.
+    """
+    with engine.connect() as connection:
+        script = cast(SQLiteConnection, connection.connection.driver_connection).executescript
+        left, before = _free_pages(connection), math.inf
+        for _ in range(STEPS):
+            if not 0 < left < before:
+                break
+            # As a script, since one step of this statement frees one page.
+            script(f"PRAGMA incremental_vacuum({PAGES})")
+            left, before = _free_pages(connection), left
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    return 0 < left < before
+
+
+def _free_pages(connection: Connection) -> int:
+    """Return how many pages of a file hold nothing."""
+    return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
