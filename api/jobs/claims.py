@@ -7,7 +7,7 @@ claimed with, so that a server that was only halted cannot write over the result
 import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Literal
 
 import sqlalchemy as sa
 import structlog
@@ -110,12 +110,13 @@ class Claims:
             if turn not in but:
                 self.release(turn)
 
-    def release_dead(self, dead_s: float) -> int:
-        """Put back the jobs of other servers that have not been heard of for so long, and count them."""
+    def release_silent(self, silent: Mapping[str, float]) -> int:
+        """Put back the jobs of servers that have gone, or whose last beat is still the one stated; count them."""
         with self.database.noted() as connection:
-            alive = sa.select(SERVERS.c.id).where(SERVERS.c.beat_s >= now(connection) - dead_s)
-            # This one lives, whatever the clock did since its last beat.
-            others = (JOBS.c.server != self.server, JOBS.c.server.not_in(alive))
+            for name, beat in silent.items():
+                # Not one that has beaten since.
+                connection.execute(sa.delete(SERVERS).where(SERVERS.c.id == name, SERVERS.c.beat_s == beat))
+            others = (JOBS.c.server != self.server, JOBS.c.server.not_in(sa.select(SERVERS.c.id)))
             found = _requeue(connection, JOBS.c.status == "running", *others)
         _tell("job taken over", found)
         return len(found)
@@ -130,11 +131,9 @@ class Claims:
         """Return turns that are not in the queue yet, the oldest first."""
         return self._turns(JOBS.c.enqueued_s.is_(None), limit)
 
-    def overdue(self, seconds: float, limit: int) -> list[Turn]:
-        """Return turns that have been in the queue for long, the oldest first."""
-        with self.database.seen() as connection:
-            before_s = now(connection) - seconds
-        return self._turns(JOBS.c.enqueued_s < before_s, limit)
+    def queued(self, limit: int) -> list[Turn]:
+        """Return turns that are in the queue, the oldest first."""
+        return self._turns(JOBS.c.enqueued_s.is_not(None), limit)
 
     def enqueued(self, turn: Turn) -> None:
         """Note that a turn is in the queue."""
@@ -154,11 +153,11 @@ class Claims:
         with self.database.noted() as connection:
             connection.execute(sa.delete(SERVERS).where(SERVERS.c.id == self.server))
 
-    def alive(self, dead_s: float) -> set[str]:
-        """Return the servers that have been heard of lately."""
+    def beats(self) -> dict[str, float]:
+        """Return the last beats of all servers that have not gone."""
         with self.database.seen() as connection:
-            query = sa.select(SERVERS.c.id).where(SERVERS.c.beat_s >= now(connection) - dead_s)
-            return set(cast("list[str]", connection.execute(query).scalars().all()))
+            rows = connection.execute(sa.select(SERVERS.c.id, SERVERS.c.beat_s)).all()
+        return {row.id: row.beat_s for row in rows}
 
     def next(self, limit: int) -> list[Turn]:
         """Return turns that are in the queue, the most urgent and of those the oldest first."""

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import math
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -11,12 +10,13 @@ from contextlib import suppress
 from tiger.api.jobs.bench import Bench
 from tiger.api.jobs.claims import Turn
 from tiger.api.jobs.job import StoreGoneError
+from tiger.api.jobs.pulses import Pulses
 from tiger.api.jobs.queue import Queue
 from tiger.api.jobs.store import Store
 
 DAY_S = 86_400.0
 SWEEP_S, TIDY_S = 2.0, 600.0
-BATCH, BEATS = 200, 3
+BATCH = 200
 QUIET_S = 30.0
 LOG = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Rounds:
         # One thread, so that turns come into the queue in the order in which they were submitted, and of its own, as
         # nobody else is to wait for the queue.
         self._putting = ThreadPoolExecutor(1, thread_name_prefix="tiger-put")
-        self._steady_s: float | None = None
+        self._pulses = Pulses(math.ceil(bench.settings.dead_s / bench.settings.beat_s))
 
     def start(self) -> None:
         """Begin."""
@@ -54,13 +54,9 @@ class Rounds:
         self._soon(self.queue.withdraw, turn)
 
     def beat(self) -> None:
-        """Say that this server lives."""
-        try:
-            self.bench.claims.beat()
-        except StoreGoneError:
-            self._steady_s = None
-            raise
-        self._steady_s = self._steady_s or time.monotonic()
+        """Say that this server lives, and hear of the others."""
+        self.bench.claims.beat()
+        self._pulses.note(self.bench.claims.beats())
 
     def sweep(self) -> None:
         """Put turns into the queue that were kept, but never got there."""
@@ -69,15 +65,10 @@ class Rounds:
 
     def reap(self) -> None:
         """Take back the jobs of dead servers, those lost here, and those that DBOS has lost."""
-        claims, dead_s = self.bench.claims, self.bench.settings.dead_s
+        claims = self.bench.claims
         claims.release_mine(self.bench.running)
-        # When the database comes back, nobody has been heard of for a while.
-        steady = self._steady_s is not None and time.monotonic() - self._steady_s > BEATS * self.bench.settings.beat_s
-        if not steady:
-            return
-        claims.release_dead(dead_s)
-        overdue = claims.overdue(self.bench.settings.reap_s, BATCH)
-        for turn in self.queue.lost(overdue, claims.alive(dead_s), set(self.bench.running)):
+        claims.release_silent(self._pulses.silent())
+        for turn in self.queue.lost(claims.queued(BATCH), set(claims.beats()), set(self.bench.running)):
             claims.renew(turn)
 
     def tidy(self) -> None:

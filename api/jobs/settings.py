@@ -12,7 +12,7 @@ class JobSettings:
 
     `data_dir` holds this server's name and, without a `database_url`, the jobs in an SQLite file. A solve is told to
     end when it is cancelled or over its limit, `time_limit_s` of its body and at most `max_time_s`; it is killed
-    `stop_grace_s` later, or `kill_grace_s`. At most `max_queued` jobs wait. A server whose beat is older than `dead_s`
+    `stop_grace_s` later, or `kill_grace_s`. At most `max_queued` jobs wait. A server that has not beaten for `dead_s`
     has lost its jobs. Jobs that ended `keep_days` ago are deleted. On the disk of an SQLite file, new jobs leave
     `reserve_bytes` for the end of those there are, or half of a small disk. Servers that share a database are to have
     the same number of workers.
