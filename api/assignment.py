@@ -35,7 +35,10 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
     check_limits(limits, request.time_limit_s, request.solver)
     if isinstance(request, AssignRequest):
         bounds.check_tasks(limits, request.tasks)
-        bounds.check_hardware(limits, request.topology)
+        if isinstance(request.topology, str):
+            spec.find_kind(request.topology)
+        else:
+            bounds.check_hardware(limits, request.topology)
     else:
         bounds.check_device(limits, request.topology)
         scanned(request, limits)
@@ -43,11 +46,12 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
 
 
 def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> None:
-    """Raise InputError for a time limit or a solver that this service does not allow."""
+    """Raise InputError for a time limit or a solver that this service does not allow, or a solver that nobody knows."""
     if time_limit_s is not None and time_limit_s > limits.max_time_s:
         raise InputError("time_limit_s", f"expected at most {limits.max_time_s:g}, got {time_limit_s:g}")
     if solver in registry.DWAVE and not limits.dwave:
         raise InputError("solver", DWAVE_OFF)
+    registry.kind_of(solver)
 
 
 def answer(body: bytes, limits: Limits, watch: Watch = ignored, executor: str | None = None, /) -> bytes:

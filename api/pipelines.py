@@ -7,6 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from tiger.api.networks import CLUSTERS, MODELS
 from tiger.api.schemas import Closed, Pins, RoutingStage, Violation
+from tiger.limits import EFFORT_LIMIT
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Schedule
 
@@ -83,7 +84,7 @@ class PlaceRequest(Closed):
     pinned: Pins = Field(default={}, description="Device of every layer or operator that must go there, both by name.")
     solver: str = Field(default="auto", description="Orders devices or places operators, see `GET /solvers`.")
     seed: int = Field(default=0, ge=0, lt=2**63, description="The same request with the same seed has the same answer.")
-    effort: int = Field(default=1, ge=1, description="Multiplies the iterations of the search.")
+    effort: int = Field(default=1, ge=1, lt=EFFORT_LIMIT, description="Multiplies the iterations of the search.")
     time_limit_s: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="Seconds after which the search ends early."
     )

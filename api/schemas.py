@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from tiger.circuits.params import CircuitObjective
 from tiger.encode import CapacityEncoding
+from tiger.limits import EFFORT_LIMIT, SEED_LIMIT
 from tiger.model.problem import Rule
 from tiger.objectives import ObjectiveName
 
@@ -177,8 +178,12 @@ class AssignRequest(Closed):
         default="cost",
         description="What to make small: the cost, the largest load of a link, or the time until the last task ends.",
     )
-    seed: int = Field(default=0, ge=0, lt=2**63, description="The same request with the same seed has the same answer.")
-    effort: int | None = Field(default=None, ge=1, description="Search effort; 1 unless a time limit is given.")
+    seed: int = Field(
+        default=0, ge=0, lt=SEED_LIMIT, description="The same request with the same seed has the same answer."
+    )
+    effort: int | None = Field(
+        default=None, ge=1, lt=EFFORT_LIMIT, description="Search effort; 1 unless a time limit is given."
+    )
     time_limit_s: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="Seconds to search, at most the server's own limit."
     )
@@ -202,12 +207,14 @@ class CircuitRequest(Closed):
         "with `qubit`, `t1` and `t2`; errors from 0 to 1 (faulty), times in seconds. No string is opened as a file."
     )
     level: int = Field(default=3, ge=0, le=3, description="How hard to search, as Qiskit's optimization levels.")
-    effort: int = Field(default=1, ge=1, description="Multiplies the iterations of the level.")
+    effort: int = Field(default=1, ge=1, lt=EFFORT_LIMIT, description="Multiplies the iterations of the level.")
     objective: CircuitObjective = Field(
         default="cx", description="What to make good: extra CX gates, depth, or the probability of success."
     )
     solver: str = Field(default="auto", description="Samples the Ising proposals, see `GET /solvers`.")
-    seed: int = Field(default=0, ge=0, lt=2**63, description="The same request with the same seed has the same answer.")
+    seed: int = Field(
+        default=0, ge=0, lt=SEED_LIMIT, description="The same request with the same seed has the same answer."
+    )
     initial_layout: Annotated[list[int], Field(fail_fast=True)] | None = Field(
         default=None, description="Device qubit of every circuit qubit, in order; chosen without it."
     )

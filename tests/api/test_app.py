@@ -132,6 +132,25 @@ def test_bad_input_is_422_and_points_at_the_field(ask: Post, fields: dict[str, o
     assert problem["errors"][0]["pointer"].startswith(pointer)
 
 
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/assign", {"tasks": {}, "topology": "ring:3", "effort": 2**63}),
+        ("/assign", {"tasks": {}, "topology": "ring:3", "effort": 5, "solver": "magic"}),
+        ("/assign", {"effort": 5, "tasks": {}, "topology": "moebius:3"}),
+        ("/assign", {"circuit": "", "topology": "ring:3", "effort": 2**63}),
+        ("/place", {"model": [], "effort": 2**63}),
+    ],
+    ids=str,
+)
+def test_bug_what_nobody_can_do_is_refused_before_the_queue(
+    refusing: TestClient, path: str, fields: dict[str, object]
+) -> None:
+    """It needs no worker, so that no slow job keeps it waiting, however much it asks."""
+    answer = refusing.post(path, json=fields)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, f"#/{list(fields)[-1]}")
+
+
 @pytest.mark.parametrize("field", ["tasks", "topology"])
 def test_a_path_is_never_opened(ask: Post, field: str) -> None:
     """Nothing of a file comes back."""

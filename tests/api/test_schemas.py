@@ -53,6 +53,7 @@ def test_a_topology_is_a_specification_or_a_graph(topology: object) -> None:
         ("seed", 1.5),
         ("seed", True),
         ("effort", 0),
+        ("effort", 2**63),
         ("effort", "1"),
         ("effort", True),
         ("time_limit_s", 0),

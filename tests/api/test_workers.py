@@ -8,13 +8,14 @@ import threading
 import time
 from asyncio import Runner
 from collections.abc import Callable
+from pathlib import Path
 from unittest import mock
 
 import pytest
 from pebble.pool.process import PoolManager
 
 from tiger.api.document import parse
-from tiger.api.workers import SolverLostError, Workers, _contained, _tie
+from tiger.api.workers import SolverLostError, Workers, _contained, _tie, prepare
 from tiger.errors import InputError
 
 
@@ -56,12 +57,109 @@ def test_a_worker_killed_at_rest_is_replaced(loop: Runner, one: Workers) -> None
     assert loop.run(one.run(5, abs, -1)) == 1
 
 
-def test_a_lost_fork_server_is_replaced(loop: Runner, one: Workers) -> None:
-    """Its workers go with it, and the next call has new ones."""
+def test_bug_a_lost_fork_server_is_there_again_at_once(loop: Runner, one: Workers) -> None:
+    """Its workers go with it, and the next call has new ones: what has loaded everything forks another."""
     before = loop.run(one.run(60, os.getppid))
+    behind = parent(before)
     os.kill(before, signal.SIGKILL)
+    # At once, and when all of them are known to be lost.
+    assert loop.run(one.run(60, abs, -1)) == 1
     time.sleep(0.5)
-    assert loop.run(one.run(60, os.getppid)) != before
+    after = loop.run(one.run(60, os.getppid))
+    assert (after != before, parent(after)) == (True, behind)
+
+
+def test_bug_calls_outlive_what_stands_behind_the_fork_server(loop: Runner, one: Workers) -> None:
+    """Workers go on while another one is started, which the next worker comes from."""
+
+    async def scenario() -> tuple[int, int, int]:
+        worker, server = await one.run(60, os.getpid), await one.run(60, os.getppid)
+        going = asyncio.ensure_future(one.run(60, time.sleep, 0.5))
+        os.kill(parent(server), signal.SIGKILL)
+        await asyncio.wrap_future(prepare())
+        await going
+        same = await one.run(60, os.getpid)
+        os.kill(worker, signal.SIGKILL)
+        await asyncio.sleep(0.5)
+        return worker - same, server, await one.run(60, os.getppid)
+
+    changed, before, after = loop.run(scenario())
+    assert changed == 0
+    assert after != before
+
+
+@pytest.mark.parametrize("hours", [-2.0, 2.0])
+def test_bug_a_clock_that_is_set_ends_no_call(
+    loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch, hours: float
+) -> None:
+    """Nor does it give one more time than it has."""
+    real = time.time
+
+    async def scenario() -> int:
+        going = asyncio.ensure_future(one.run(5, slept, 1.0))
+        await asyncio.sleep(0.3)
+        monkeypatch.setattr(time, "time", lambda: real() + hours * 3600)
+        found = await going
+        with pytest.raises(SolverLostError, match=r"after 0.1 s"):
+            await one.run(0.1, time.sleep, 60)
+        return found
+
+    assert loop.run(scenario()) == 1
+
+
+def test_bug_a_pool_that_breaks_again_and_again_leaves_no_process(
+    loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks is told, and once it does not break, all is well."""
+
+    async def scenario() -> None:
+        server, pool = await one.run(60, os.getppid), Workers(3)
+        before = children(server)
+        with monkeypatch.context() as patch:
+            patch.setattr(PoolManager, "update_status", mock.Mock(side_effect=SystemExit))
+            for _ in range(2):
+                with pytest.raises(SolverLostError):
+                    await pool.run(60, time.sleep, 60)
+            assert len(children(server)) <= len(before) + pool.count
+        assert await pool.run(60, abs, -1) == 1
+        await pool.stop()
+        assert children(server) == before
+
+    loop.run(scenario())
+
+
+def test_bug_calls_of_a_pool_without_threads_are_made_again(loop: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would wait for an answer that nobody is there to take."""
+    pool = Workers(1)
+
+    async def scenario() -> int:
+        await pool.run(60, bool)
+        with monkeypatch.context() as patch:
+            patch.setattr(PoolManager, "process_next_message", mock.Mock(side_effect=SystemExit))
+            going = asyncio.ensure_future(pool.run(60, abs, -1))
+            await asyncio.sleep(0.3)
+        found = await going
+        await pool.stop()
+        return found
+
+    assert loop.run(scenario()) == 1
+
+
+def parent(process: int) -> int:
+    """Return the parent of a process."""
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def children(process: int) -> list[str]:
+    """Return the processes that a process has forked and that live."""
+    found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [child for child in found if Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] != "Z"]
+
+
+def slept(seconds: float) -> int:
+    """Sleep, and return 1."""
+    time.sleep(seconds)
+    return 1
 
 
 def test_bug_processes_that_come_back_take_no_more_threads(loop: Runner, one: Workers) -> None:

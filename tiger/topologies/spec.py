@@ -68,18 +68,28 @@ def build(spec: str) -> Topology:
     Raises InputError for an unknown kind, a malformed SPEC or more nodes than the kind allows, before any large array
     is made; the message holds the expected syntax and the known kinds.
     """
-    name, _, arguments = spec.partition(":")
+    kind = find_kind(spec)
+    try:
+        return _BUILDERS[kind.name](spec.partition(":")[2])
+    except InputError as error:
+        syntax = f"{kind.syntax} (such as {kind.example}; kinds: {_known()})"
+        raise InputError("topology", f"{error.reason} in {_cut(spec)}; the syntax is {syntax}") from None
+
+
+def find_kind(spec: str) -> Kind:
+    """Return the kind that a SPEC names, whatever follows it; raise InputError for an unknown one."""
+    name = spec.partition(":")[0]
     kind = next((kind for kind in KINDS if kind.name == name), None)
-    known = ", ".join(kind.name for kind in KINDS)
     if kind is None:
         raise InputError(
-            "topology", f"expected KIND:.. with a kind out of {known} (such as torus:8x8x8), got {_cut(spec)}"
+            "topology", f"expected KIND:.. with a kind out of {_known()} (such as torus:8x8x8), got {_cut(spec)}"
         )
-    try:
-        return _BUILDERS[name](arguments)
-    except InputError as error:
-        syntax = f"{kind.syntax} (such as {kind.example}; kinds: {known})"
-        raise InputError("topology", f"{error.reason} in {_cut(spec)}; the syntax is {syntax}") from None
+    return kind
+
+
+def _known() -> str:
+    """Return the names of all kinds."""
+    return ", ".join(kind.name for kind in KINDS)
 
 
 def _dragonfly(text: str) -> Topology:
