@@ -4,6 +4,7 @@ import asyncio
 import time
 from asyncio import Runner
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, Work
-from tiger.api.jobs.migrations import JOBS
+from tiger.api.jobs.migrations import JOBS, SERVERS
 from tiger.api.jobs.run import Run
 
 WORK = Work(kind="assign", body=b"{}")
@@ -164,3 +165,37 @@ def test_a_worker_that_dies_thrice_fails_the_job(loop: Runner, jobs: DurableJobs
     job, _ = jobs._store.insert(Work(kind="assign", body=b'{"fault": "die"}'))
     failed = loop.run(ended(jobs, job.id))
     assert (failed.status, failed.problem is not None) == ("failed", True)
+
+
+def test_bug_a_turn_is_given_time_to_begin_by_a_clock_that_nobody_sets(
+    jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the library has taken up here is lost when it has not been run for ten seconds, whenever that was."""
+    queue, turn, clock = jobs._queue, Turn("a" * 32, 0), iter((5.0, 14.9, 15.1, 20.0))
+    row = SimpleNamespace(workflow_id=f"{turn.job_id}-0", status="PENDING", executor_id=queue.server, updated_at=0)
+    monkeypatch.setattr(queue._client, "list_workflows", lambda **_: [row])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    lost = [queue.lost([turn], set(), set()) for _ in range(3)]
+    assert lost == [[], [], [turn]]
+    assert queue.lost([turn], set(), {turn}) == []
+
+
+def test_bug_a_server_whose_clock_is_set_keeps_its_jobs(loop: Runner, jobs: DurableJobs) -> None:
+    """Its beat says that it is long dead, or not born yet; it changes all the same."""
+    other, (job, _) = Claims(jobs._database, "other"), jobs._store.insert(LONG)
+    other.beat()
+    assert other.claim(Turn(job.id, 0)) is not None
+
+    async def beat() -> None:
+        for number in range(8):
+            with jobs._database.noted() as connection:
+                changed = sa.update(SERVERS).where(SERVERS.c.id == "other").values(beat_s=(-1.0) ** number * number)
+                connection.execute(changed)
+            await asyncio.to_thread(jobs._rounds.beat)
+            await asyncio.to_thread(jobs._rounds.reap)
+
+    loop.run(beat())
+    assert other.touch(Turn(job.id, 0), None) == "go on"
+    other.leave()
+    loop.run(until(lambda: going_on(jobs, Turn(job.id, 1))))
+    loop.run(jobs.cancel(job.id, ""))

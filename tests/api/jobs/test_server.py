@@ -1,5 +1,6 @@
 """The name of a server."""
 
+import os
 from pathlib import Path
 
 from tiger.api.jobs.server import named
@@ -20,3 +21,13 @@ def test_two_servers_of_one_folder_have_two_names(tmp_path: Path) -> None:
     assert first.name != second.name
     first.close()
     second.close()
+
+
+def test_bug_nobody_else_may_read_the_name(tmp_path: Path) -> None:
+    """Whatever the mask of the process says."""
+    before = os.umask(0)
+    try:
+        named(tmp_path).close()
+    finally:
+        os.umask(before)
+    assert (tmp_path / "server.0").stat().st_mode & 0o077 == 0

@@ -1,0 +1,100 @@
+"""The room that is kept on the disk of an SQLite database."""
+
+import os
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from tiger.api.jobs.claims import Claims, Outcome, Turn
+from tiger.api.jobs.database import Database
+from tiger.api.jobs.job import NoRoomError, Work
+from tiger.api.jobs.room import Room
+from tiger.api.jobs.store import Store
+
+BIG = 2_000_000
+
+
+def work(size: int, key: str | None = None) -> Work:
+    """Return work whose body has so many bytes."""
+    return Work(kind="assign", body=b"x" * size, key=key)
+
+
+def free(path: Path) -> int:
+    """Return how many bytes a disk has left."""
+    disk = os.statvfs(path)
+    return disk.f_bavail * disk.f_frsize
+
+
+def opened(path: Path, reserve_bytes: int) -> Database:
+    """Return a database on a disk where so many bytes are kept, however small it is."""
+    database = Database(f"sqlite:///{path}/jobs", reserve_bytes)
+    database.prepare()
+    return database
+
+
+def test_bug_a_disk_is_never_filled_by_new_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known already is found again, and what there is can be cancelled, ended and deleted."""
+    database = opened(tmp_path, 10_000)
+    store, claims = Store(database, 9), Claims(database, "here")
+    ids = [store.insert(work(10, str(k)))[0].id for k in range(2)]
+    disk = os.statvfs_result((4096, 4096, 100, 100, 2, 9, 9, 9, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: disk)
+    with pytest.raises(NoRoomError):
+        store.insert(work(10))
+    assert store.insert(work(10, "0"))[0].id == ids[0]
+    cancelled = store.cancel(ids[0], "")
+    assert cancelled is not None
+    assert cancelled.status == "cancelled"
+    claims.claim(Turn(ids[1], 0))
+    assert claims.finish(Turn(ids[1], 0), Outcome(status="done", report=b"{}"))
+    store.delete(ids)
+    assert store.get(ids[0], "") is None
+    database.close()
+
+
+def test_half_of_a_small_disk_is_for_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much is to be kept of a large one."""
+    disk = os.statvfs_result((4096, 4096, 100, 60, 60, 9, 9, 9, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: disk)
+    Room(Path("/a/b")).require(5 * 4096)
+    with pytest.raises(NoRoomError):
+        Room(Path("/a/b")).require(5 * 4096 + 1)
+
+
+def test_bug_what_is_deleted_gives_its_room_back(tmp_path: Path) -> None:
+    """The file shrinks and the journal is empty, and a job finds room that had none before."""
+    database = opened(tmp_path, 0)
+    store, path = Store(database, 9), tmp_path / "jobs"
+    ids = [store.insert(work(BIG))[0].id for _ in range(4)]
+    for name in ids:
+        store.cancel(name, "")
+    while database.shrink():
+        pass
+    assert (path.stat().st_size < BIG, path.with_name("jobs-wal").stat().st_size) == (True, 0)
+    database.close()
+
+
+def test_bug_a_full_disk_is_told_apart(tmp_path: Path) -> None:
+    """By what SQLite says of it."""
+    database = opened(tmp_path, 0)
+    sa.event.listen(database.engine, "checkout", lambda found, *_: found.execute("PRAGMA max_page_count=1"))
+    with pytest.raises(NoRoomError):
+        Store(database, 9).insert(work(BIG))
+    database.close()
+
+
+def test_bug_nobody_else_may_read_what_is_kept(tmp_path: Path) -> None:
+    """Whatever the mask of the process says, and whichever file it is."""
+    before = os.umask(0)
+    try:
+        database = opened(tmp_path, 0)
+        with database.seen() as connection, database.queue_engine.connect() as queue:
+            connection.exec_driver_sql("SELECT 1")
+            queue.exec_driver_sql("CREATE TABLE t (a)")
+            modes = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    database.close()
+    assert len(modes) >= 4
+    assert set(modes.values()) == {0}
