@@ -3,28 +3,13 @@
 import subprocess
 import sys
 
-from numba.core import event
-
+from tiger.api import log
 from tiger.api.workers import die_with_parent
 from tiger.circuits.warm import warm as warm_circuits
+from tiger.solvers.kernel import UncompiledError, refuse_to_compile
 from tiger.solvers.warm import warm as warm_searches
 
 COMPILE = "from tiger.api import kernels; kernels.compile_all()"
-
-
-class _MissingError(Exception):
-    """Say that a kernel is not in the cache."""
-
-
-class _Refusal(event.Listener):
-    """Refuse to compile."""
-
-    def on_start(self, _: event.Event) -> None:
-        """Raise _MissingError before a compilation begins."""
-        raise _MissingError
-
-    def on_end(self, _: event.Event) -> None:
-        """Let a compilation end."""
 
 
 def load() -> None:
@@ -35,9 +20,9 @@ def load() -> None:
     here after all.
     """
     try:
-        with event.install_listener("numba:compile", _Refusal()):
+        with refuse_to_compile():
             _warm()
-    except _MissingError:
+    except UncompiledError:
         subprocess.run([sys.executable, "-c", COMPILE], check=False)  # noqa: S603 (this very program)
         _warm()
 
@@ -45,6 +30,7 @@ def load() -> None:
 def compile_all() -> None:
     """Compile all kernels into the cache, in a process that was started for that and ends with its parent."""
     die_with_parent()
+    log.configure()
     _warm()
 
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from numba import njit
@@ -29,6 +30,27 @@ class Announcement(event.Listener):
 
 
 event.register("numba:compile", Announcement())
+
+
+class UncompiledError(Exception):
+    """Say that a kernel is missing from the cache."""
+
+
+class Refusal(event.Listener):
+    """Refuse to compile."""
+
+    def on_start(self, event: object) -> None:
+        """Raise UncompiledError before a compilation begins."""
+        raise UncompiledError
+
+    def on_end(self, event: object) -> None:
+        """Do nothing when a compilation ends."""
+
+
+def refuse_to_compile() -> AbstractContextManager[object]:
+    """Return a context in which a kernel is loaded from the cache, or raises UncompiledError."""
+    refusing: AbstractContextManager[object] = event.install_listener("numba:compile", Refusal())
+    return refusing
 
 
 def kernel(function: Function) -> Function:

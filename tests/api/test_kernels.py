@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiger.api import kernels
+from tiger.api import kernels, log
 
 CODE = """
 import numba
@@ -52,6 +52,7 @@ def test_a_process_that_is_to_compile_does(compilations: list[list[str]], monkey
     """It ends with the one that has started it."""
     tied: list[bool] = []
     monkeypatch.setattr(kernels, "die_with_parent", lambda: tied.append(True))
+    monkeypatch.setattr(log, "configure", bool)
     kernels.compile_all()
     kernels.load()
     assert (tied, compilations) == ([True], [])
