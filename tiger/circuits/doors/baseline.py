@@ -10,12 +10,14 @@ from qiskit.circuit import (
     WhileLoopOp,
 )
 from qiskit.circuit.library import CXGate, UGate
+from qiskit.converters import circuit_to_dag
 from qiskit.transpiler import CouplingMap, InstructionProperties, PassManager, Target, TranspilerError
 from qiskit.transpiler.preset_passmanagers import generate_preset_pass_manager
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise.noise import Errors
 from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler.panic import catch_panics, may_panic
 
 # Qiskit looks for layouts without SWAPs only where it knows the gates of a circuit.
 FLOWS = {"if_else": IfElseOp, "while_loop": WhileLoopOp, "for_loop": ForLoopOp, "switch_case": SwitchCaseOp}
@@ -43,8 +45,12 @@ def preset(
     stages = PassManager()
     for stage in filter(None, (whole.layout, whole.routing)):
         stages += stage
+    reduced = _reduced(circuit)
+    if fixed is None and may_panic(circuit_to_dag(reduced), coupling):
+        return None
     try:
-        return stages.run(_reduced(circuit))
+        with catch_panics():
+            return stages.run(reduced)
     except TranspilerError:
         return None
 

@@ -17,6 +17,7 @@ from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.emission import Emission, emitted
 from tiger.circuits.transpiler.flow import Blocks, in_place
 from tiger.circuits.transpiler.model import CircuitModel, model_of
+from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routing, vf2_layout
 from tiger.circuits.transpiler.target import coupling_of
 from tiger.errors import InputError
@@ -107,9 +108,12 @@ def _known(
     route = None if layout is None else in_place(model.skeleton, coupling, layout)
     if route is not None or params.level < (LARGE_LEVEL if coupling.size > LARGE else INCUMBENT_LEVEL):
         return (() if route is None else (route,)), None
+    if fixed is None and may_panic(model.dag, coupling):
+        return (), None
     try:
         sabre = sabre_mapping if fixed is None else sabre_routing
-        known = sabre(model.dag, working, params.level, params.seed, params.time_limit_s)
+        with catch_panics():
+            known = sabre(model.dag, working, params.level, params.seed, params.time_limit_s)
     except TranspilerError:
         return (), None
     own = route_of(model, coupling, known)
