@@ -123,6 +123,15 @@ def test_other_objectives_are_reached() -> None:
     assert int(deep.stages[-1].detail["loss"]) == deep.depth
 
 
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_bug_depth_needs_no_edges(level: int) -> None:
+    """A device of one qubit has no neighbours to exchange."""
+    circuit = QuantumCircuit(1)
+    circuit.h(0)
+    report = tiger.layout(circuit, "grid:1x1", objective="depth", level=level)
+    assert (report.feasible, report.depth) == (True, 1)
+
+
 def moves(report: CircuitReport, circuit: QuantumCircuit, pairs: list[list[int]]) -> int:
     """Return how far data moves in a routed circuit without BRIDGEs, whose own gates are adjacent."""
     hops = CouplingMap([*pairs, *[pair[::-1] for pair in pairs]]).distance_matrix

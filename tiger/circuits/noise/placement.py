@@ -251,7 +251,9 @@ class Rerouter:
         return Route(start=start, steps=steps)
 
     def _shake(self, place: IndexArray, rng: np.random.Generator) -> None:
-        """Exchange what neighbours hold, once to three times."""
+        """Exchange what neighbours hold, once to three times, if any qubits are neighbours."""
+        if not len(self._edges):
+            return
         for edge in rng.integers(len(self._edges), size=int(rng.integers(1, 4))):
             p, q = self._edges[edge]
             a, b = np.flatnonzero(place == p), np.flatnonzero(place == q)
