@@ -48,7 +48,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "door": (VALUES | {"core", "formats", "topologies", "mapper"}, GRAPHS | {"dimod"}),
     "circuits": (
         VALUES | {"core", "topologies", "formats", "solvers", "partition", "mapper", "door"},
-        GRAPHS | {"dimod", "numba", "qiskit", "rustworkx"},
+        GRAPHS | {"dimod", "numba", "openqasm3", "qiskit", "qiskit_qasm3_import", "rustworkx"},
     ),
     "pipeline": (
         VALUES | {"core", "topologies", "formats", "solvers", "partition", "mapper", "door"},

@@ -67,7 +67,7 @@ def test_a_file_may_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_circuits_that_openqasm_cannot_say(bell: QuantumCircuit, monkeypatch: pytest.MonkeyPatch) -> None:
     """They cannot be sent."""
-    monkeypatch.setattr("tiger.circuits.doors.outcome.qasm_of", lambda circuit: None)
+    monkeypatch.setattr("tiger.circuits.doors.writing.qasm_of", lambda circuit: None)
     with pytest.raises(InputError, match=r"^circuit: expected a circuit that OpenQASM can say"):
         circuit_text(bell)
 

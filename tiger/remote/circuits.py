@@ -33,8 +33,8 @@ def circuit_text(source: "QuantumCircuit | Path | str | bytes") -> str:
     content = read_file(Path(source), CIRCUIT, CircuitLimits().max_bytes) if isinstance(source, str | Path) else source
     if isinstance(content, bytes) and not content.startswith(QPY):
         return _decoded(content)
-    from tiger.circuits.doors.outcome import qasm_of
     from tiger.circuits.doors.reading import read_circuit
+    from tiger.circuits.doors.writing import qasm_of
 
     text = qasm_of(read_circuit(content))
     if text is None:

@@ -15,10 +15,11 @@ from tiger.circuits.coupling import IndexArray
 from tiger.circuits.doors.baseline import swaps
 from tiger.circuits.doors.comparison import placements, reference
 from tiger.circuits.doors.hardware import Device, read_device
-from tiger.circuits.doors.outcome import depth_of, extra_cx, qasm_of, success_of
+from tiger.circuits.doors.outcome import depth_of, extra_cx, success_of
 from tiger.circuits.doors.reading import read_circuit
 from tiger.circuits.doors.report import CircuitReport
 from tiger.circuits.doors.request import Asked, Layout, checked, placed
+from tiger.circuits.doors.writing import qasm_of
 from tiger.circuits.embedding.parts import allotted
 from tiger.circuits.params import CircuitObjective, LayoutParams
 from tiger.circuits.transpiler.mapping import mapping

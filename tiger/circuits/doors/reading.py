@@ -4,21 +4,24 @@ import contextlib
 import io
 import re
 import struct
+from collections.abc import Container
 from pathlib import Path
 
-from qiskit import qasm2, qasm3, qpy
-from qiskit.circuit import CircuitInstruction, ControlFlowOp, QuantumCircuit
-from qiskit.exceptions import MissingOptionalLibraryError
+from qiskit import qpy
+from qiskit.circuit import CircuitInstruction, QuantumCircuit
 from qiskit.qpy import formats
 
-from tiger.circuits.doors.scan import FIELD, CircuitLimits, scan
+from tiger.circuits.doors.finiteness import check_finite
+from tiger.circuits.doors.inlining import inline
+from tiger.circuits.doors.openqasm2 import parse_openqasm2
+from tiger.circuits.doors.scan import FIELD, CircuitLimits, Scan, scan
+from tiger.circuits.transpiler.panic import PANIC
 from tiger.errors import InputError
 from tiger.formats.text import read_file
 from tiger.formats.values import shown
 
 MAGIC = b"QISKIT"
 OLDEST_QPY, OFFSETS_QPY = 13, 16
-PANIC = "PanicException"
 ADVICE = "decompose it first, as Qiskit's transpile does with basis_gates=['u', 'cx']"
 _QASM2_PLACE = re.compile(r"<input>:(\d+),\d+: (.*)", re.DOTALL)
 _QASM3_PLACE = re.compile(r"(\d+),\d+: (.*)", re.DOTALL)
@@ -49,7 +52,7 @@ def read_circuit(source: QuantumCircuit | Path | str | bytes, limits: CircuitLim
 def qasm_circuit(text: str, limits: CircuitLimits) -> QuantumCircuit:
     """Return the circuit of an OpenQASM 2 or 3 text; raise InputError of `circuit`."""
     found = scan(text, limits)
-    circuit = _parsed2(text) if found.language == 2 else _parsed3(text)
+    circuit = _parsed2(found) if found.language == 2 else _parsed3(text)
     return _checked(_written_out(circuit, found.gates))
 
 
@@ -64,10 +67,12 @@ def _of_bytes(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
         raise InputError(FIELD, reason) from None
 
 
-def _parsed2(text: str) -> QuantumCircuit:
+def _parsed2(found: Scan) -> QuantumCircuit:
     """Return the circuit of an OpenQASM 2 text, which may include no file."""
     try:
-        return qasm2.loads(text, include_path=(), custom_instructions=qasm2.LEGACY_CUSTOM_INSTRUCTIONS)
+        return parse_openqasm2(found)
+    except InputError:
+        raise
     except BaseException as error:
         if _is_own(error):
             raise
@@ -79,11 +84,13 @@ def _parsed3(text: str) -> QuantumCircuit:
     complaints = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaints):
-            return qasm3.loads(text)
-    except MissingOptionalLibraryError:
+            from tiger.circuits.doors.openqasm3 import parse_openqasm3
+
+            return parse_openqasm3(text)
+    except ImportError:
         reason = "OpenQASM 3 needs a package that is not installed here: pip install qiskit-qasm3-import"
         raise InputError(FIELD, reason) from None
-    except MemoryError:
+    except (InputError, MemoryError):
         raise
     except RecursionError:
         raise InputError(FIELD, "expected OpenQASM 3, got expressions or blocks nested too deeply") from None
@@ -165,6 +172,7 @@ def _checked(circuit: QuantumCircuit) -> QuantumCircuit:
     if not circuit.data:
         raise InputError(FIELD, "expected a circuit with at least one operation, got none")
     _check_widths(circuit)
+    check_finite(circuit)
     return circuit
 
 
@@ -179,33 +187,12 @@ def _check_widths(circuit: QuantumCircuit) -> None:
             raise InputError(FIELD, f"expected gates on one or two qubits, got {found}: {ADVICE}")
 
 
-def _written_out(circuit: QuantumCircuit, names: frozenset[str]) -> QuantumCircuit:
+def _written_out(circuit: QuantumCircuit, names: Container[str]) -> QuantumCircuit:
     """Return a circuit in which gates of these names on more than two qubits are what they are defined as."""
-    if not names or not any(_opens(instruction, names) for instruction in circuit.data):
+
+    def is_kept(instruction: CircuitInstruction) -> bool:
+        return len(instruction.qubits) < 3 or instruction.name not in names or instruction.is_directive()
+
+    if all(is_kept(instruction) and not instruction.is_control_flow() for instruction in circuit.data):
         return circuit
-    plain = circuit.copy_empty_like()
-    for instruction in circuit.data:
-        _write(plain, instruction, names)
-    return plain
-
-
-def _opens(instruction: CircuitInstruction, names: frozenset[str]) -> bool:
-    """Tell whether an operation is a gate to be written out, or control flow, which may hold some."""
-    return instruction.is_control_flow() or (len(instruction.qubits) > 2 and instruction.name in names)
-
-
-def _write(plain: QuantumCircuit, instruction: CircuitInstruction, names: frozenset[str]) -> None:
-    """Append an operation, or what it is defined as."""
-    operation = instruction.operation
-    if isinstance(operation, ControlFlowOp):
-        blocks = [_written_out(block, names) for block in operation.blocks]
-        plain.append(operation.replace_blocks(blocks), instruction.qubits, instruction.clbits)
-        return
-    if not _opens(instruction, names) or operation.definition is None:
-        plain.append(instruction)
-        return
-    inside = operation.definition
-    plain.global_phase += inside.global_phase
-    places = dict(zip(inside.qubits, instruction.qubits, strict=True))
-    for part in inside.data:
-        _write(plain, part.replace(qubits=[places[qubit] for qubit in part.qubits]), names)
+    return inline(circuit, is_kept)

@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tiger.circuits.doors.nesting import NESTING, check_nesting
 from tiger.errors import InputError
 from tiger.formats.values import shown
 
 FIELD = "circuit"
-NESTING = 64
 # To define a gate costs a parser as much memory as so many operations.
 DEFINITION = 16
 LIBRARIES = {2: "qelib1.inc", 3: "stdgates.inc"}
@@ -26,7 +26,7 @@ _STATEMENT = re.compile(r"([^;{}]*)([;{}]|\Z)")
 _GATE = re.compile(r"\bgate\s+(\w+)")
 _WORD = re.compile(r"([^\W\d]\w*)\s*(\[\s*\d+\s*\])?")
 _ALIAS = re.compile(r"\blet\s+(\w+)")
-_WIDENED = re.compile(r"\b(?:neg)?ctrl\s*\(")
+_WIDENED = re.compile(r"\b(?:neg)?ctrl\s*(?:\(|@[^;]*\b(?:neg)?ctrl\b)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,18 @@ class CircuitLimits:
 
 
 class Scan(NamedTuple):
-    """Hold what a text says about itself: its language, 2 or 3, and the names of the gates that it defines."""
+    """Hold what a text says about itself: its language, 2 or 3, the gates that it defines, and itself without comments.
+
+    `gates` has the number of operations of every gate by name; `plain` has the lines of the text.
+    """
 
     language: int
-    gates: frozenset[str]
+    gates: dict[str, int]
+    plain: str
 
 
 def scan(text: str, limits: CircuitLimits) -> Scan:
-    """Return language and gates of an OpenQASM text; raise InputError of `circuit` for one that is too large.
+    """Return what an OpenQASM text says about itself; raise InputError of `circuit` for one that is too large or deep.
 
     What is counted is never less than what a parser would build: registers, operations on whole registers, and gates
     that are defined by others. Files are not read: an include of anything but the language's own library is refused,
@@ -64,11 +68,12 @@ def scan(text: str, limits: CircuitLimits) -> Scan:
     if language == 3 and size > limits.max_bytes_3:
         raise InputError(FIELD, f"expected at most {limits.max_bytes_3} bytes of OpenQASM 3, got {size}")
     _check_words(plain, language)
+    check_nesting(FIELD, plain)
     registers = _registers(plain, limits)
     tally = _Tally(plain, registers, limits)
     for found in _STATEMENT.finditer(plain):
         tally.take(found)
-    return Scan(language, frozenset(tally.gates))
+    return Scan(language, tally.gates, plain)
 
 
 class _Tally:
