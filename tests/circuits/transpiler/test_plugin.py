@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 from qiskit import QuantumCircuit, transpile
-from qiskit.circuit import Measure
-from qiskit.circuit.library import CXGate, RZGate, SXGate
+from qiskit.circuit import Measure, Parameter
+from qiskit.circuit.library import CXGate, CZGate, QFTGate, RZGate, SXGate, UGate
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator
 from qiskit.transpiler import CouplingMap, InstructionProperties, PassManager, Target, TranspilerError
 from qiskit.transpiler import generate_preset_pass_manager as preset
-from qiskit.transpiler.passes import CheckMap, VF2PostLayout
+from qiskit.transpiler.passes import CheckMap, SetLayout, VF2PostLayout
+from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 
 from tests.circuits.strategies import quick_search
@@ -291,6 +292,94 @@ def test_the_plugin_loads_no_kernel() -> None:
     """Importing it costs no compiler."""
     code = "import sys, tiger.circuits.transpiler.plugin; print('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def bases() -> list[tuple[str, Target]]:
+    """Return lines of seven with one two-qubit gate or several, one way or both."""
+    made = [(name, Target.from_configuration(["u", name], 7, LINE)) for name in ("cx", "cz", "ecr", "iswap", "rzz")]
+    made.append(("cz and rzz", Target.from_configuration(["u", "cz", "rzz"], 7, LINE)))
+    one_way = CouplingMap([[k + k % 2, k + 1 - k % 2] for k in range(6)])
+    made.append(("one way", Target.from_configuration(["u", "ecr"], 7, one_way)))
+    mixed_target = Target(num_qubits=7)
+    mixed_target.add_instruction(UGate(*map(Parameter, "abc")), {(k,): None for k in range(7)})
+    for gate, rest in ((CXGate(), 0), (CZGate(), 1)):
+        mixed_target.add_instruction(gate, {pair: None for pair in LINE.get_edges() if min(pair) % 2 == rest})
+    return [*made, ("a gate for each pair", mixed_target)]
+
+
+@pytest.mark.parametrize(("layout", "routing"), [("tiger", "tiger"), ("tiger", None), (None, "tiger")])
+@pytest.mark.parametrize(("name", "target"), bases(), ids=[name for name, _ in bases()])
+def test_the_whole_preset_never_ends_with_more_gates(
+    name: str, target: Target, layout: str | None, routing: str | None
+) -> None:
+    """On any basis, with either stage alone and with both, at every level that optimises."""
+    for level in (1, 2, 3):
+        for seed in range(2):
+            made = [transpile(mixed(), target=target, optimization_level=level, seed_transpiler=seed,
+                              layout_method=first, routing_method=second)
+                    for first, second in ((layout, routing), (None, None))]  # fmt: skip
+            assert same(mixed(), made[0])
+            assert made[0].num_nonlocal_gates() <= made[1].num_nonlocal_gates()
+
+
+def fourier(width: int) -> QuantumCircuit:
+    """Return a Fourier transform as one gate."""
+    circuit = QuantumCircuit(width)
+    circuit.append(QFTGate(width), range(width))
+    return circuit
+
+
+@pytest.mark.parametrize(
+    ("width", "level", "seed", "layout", "routing"), [(6, 1, 1, "tiger", None), (10, 2, 2, None, "tiger")]
+)
+def test_bug_qft_on_a_line_ended_with_more_cx_than_from_qiskit(
+    width: int, level: int, seed: int, layout: str | None, routing: str | None
+) -> None:
+    """Fewer SWAPs were more CX, as Qiskit's later stages fuse a SWAP with gates on the same pair."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tiger.circuits.transpiler.mapping.mapped", mapped)
+        made = [transpile(fourier(width), coupling_map=CouplingMap.from_line(width), basis_gates=BASIS,
+                          optimization_level=level, seed_transpiler=seed, layout_method=first, routing_method=second)
+                for first, second in ((layout, routing), (None, None))]  # fmt: skip
+    assert made[0].count_ops()["cx"] <= made[1].count_ops()["cx"]
+
+
+def test_lists_run_in_parallel() -> None:
+    """Stages go to other processes with all they hold."""
+    manager = preset(2, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=3, layout_method="tiger",
+                     routing_method="tiger")  # fmt: skip
+    alone = [manager.run(mixed(width)) for width in (3, 4)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("QISKIT_PARALLEL", "TRUE")
+        patch.setenv("QISKIT_IGNORE_USER_SETTINGS", "TRUE")
+        assert manager.run([mixed(3), mixed(4)], num_processes=2) == alone
+
+
+def test_a_layout_stage_of_the_users_own_is_kept() -> None:
+    """TIGER's routing starts from it, and so does what it is compared with."""
+    own = PassManager(SetLayout([6, 2, 4, 0, 1])) + common.generate_embed_passmanager(LINE)
+    for method in (None, "tiger"):
+        manager = preset(2, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=3, layout_method=method,
+                         routing_method="tiger")  # fmt: skip
+        manager.layout = own
+        out = manager.run(mixed())
+        assert out.layout.initial_index_layout(filter_ancillas=True) == [6, 2, 4, 0, 1]
+        assert same(mixed(), out)
+
+
+def test_clifford_and_t_are_a_basis_too() -> None:
+    """Its later stages are others than those of rotations."""
+    circuit = QuantumCircuit(4)
+    for a, b in ((0, 1), (1, 2), (2, 3), (0, 3), (1, 3), (0, 2)):
+        circuit.cx(a, b)
+        circuit.t(b)
+        circuit.h(a)
+    basis = ["cx", "h", "s", "sdg", "t", "tdg"]
+    made = [transpile(circuit, coupling_map=CouplingMap.from_line(5), basis_gates=basis, optimization_level=2,
+                      seed_transpiler=1, layout_method=method, routing_method=method)
+            for method in ("tiger", None)]  # fmt: skip
+    assert same(circuit, made[0])
+    assert made[0].count_ops()["cx"] <= made[1].count_ops()["cx"]
 
 
 @pytest.mark.slow

@@ -7,10 +7,10 @@ from qiskit.transpiler import CouplingMap, Target
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.flow import weight
-from tiger.circuits.transpiler.mapping import mapping, sound
+from tiger.circuits.transpiler.mapping import mapping
 from tiger.circuits.transpiler.relocation import relocated
 from tiger.circuits.transpiler.sabre import sabre_routing
-from tiger.circuits.transpiler.target import coupling_of
+from tiger.circuits.transpiler.target import coupling_of, sound
 
 GATES = (0, 0, 60_000, 300_000)
 TRIALS = 600

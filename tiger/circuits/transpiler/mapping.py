@@ -19,11 +19,11 @@ from tiger.circuits.transpiler.flow import Blocks, in_place
 from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routing, vf2_layout
-from tiger.circuits.transpiler.target import coupling_of
+from tiger.circuits.transpiler.target import coupling_of, sound
 from tiger.errors import InputError
 
 SHORT_S = 1e-3
-INCUMBENT_LEVEL, LARGE_LEVEL, LARGE = 2, 1, 100
+INCUMBENT_LEVEL = 1
 BLOCK_LEVELS = (0, 0, 0, 1)
 
 
@@ -41,7 +41,7 @@ def mapping(
     """Map a circuit of n qubits on a device of N.
 
     `fixed` says that the circuit is on device qubits already and keeps its layout; it is the identity on N. From level
-    2 on there are never more CX gates than after Qiskit's own layout and routing, or its routing alone, with the same
+    1 on there are never more CX gates than after Qiskit's own layout and routing, or its routing alone, with the same
     level and seed, or there is no less of another objective. InputError for circuits that cannot be mapped.
     """
     begun = time.perf_counter()
@@ -61,17 +61,6 @@ def mapping(
     if known is not None and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
     return Mapping(emission, found, known)
-
-
-def sound(device: Target | CouplingMap, coupling: Coupling) -> Target | CouplingMap:
-    """Return the device itself if all of it works, else the coupling map of what does."""
-    whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
-    if whole is None or len({frozenset(edge) for edge in whole.get_edges()}) == len(coupling.edges):
-        return device
-    working = CouplingMap([list(edge) for edge in coupling.edges.tolist()])
-    for qubit in set(range(coupling.size)) - set(working.physical_qubits):
-        working.add_physical_qubit(qubit)
-    return working
 
 
 def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) -> None:
@@ -100,13 +89,12 @@ def _known(
 ) -> tuple[tuple[Route, ...], Emission | None]:
     """Return Qiskit's own answers on what of the device works: as a route, if it is one, and as a circuit.
 
-    A layout without SWAPs needs no other; SABRE's answer is from level 2 on, and on large devices, with few
-    trials, from level 1.
+    A layout without SWAPs needs no other; SABRE's answer is from level 1 on.
     """
     working = sound(device, coupling)
     layout = vf2_layout(model, working, params.level) if fixed is None else fixed
     route = None if layout is None else in_place(model.skeleton, coupling, layout)
-    if route is not None or params.level < (LARGE_LEVEL if coupling.size > LARGE else INCUMBENT_LEVEL):
+    if route is not None or params.level < INCUMBENT_LEVEL:
         return (() if route is None else (route,)), None
     if fixed is None and may_panic(model.dag, coupling):
         return (), None

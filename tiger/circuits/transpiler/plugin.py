@@ -4,18 +4,28 @@ import os
 
 import numpy as np
 from qiskit.passmanager import ConditionalController, PropertySet
-from qiskit.transpiler import CouplingMap, PassManager, PassManagerConfig, Target, TranspilerError
+from qiskit.passmanager.base_tasks import Task
+from qiskit.transpiler import (
+    CouplingMap,
+    PassManager,
+    PassManagerConfig,
+    StagedPassManager,
+    Target,
+    TranspilerError,
+)
 from qiskit.transpiler.passes import BarrierBeforeFinalMeasurements, SetLayout
 from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 
 from tiger.circuits.params import LEVELS, LayoutParams
 from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBetter, own_preset
+from tiger.circuits.transpiler.source import KeepSource
 from tiger.circuits.transpiler.target import has_errors
 
 NAME = "tiger"
 EFFORT, SOLVER = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER"
-DEFAULT_LEVEL, INCUMBENT_LEVEL, COMMUTING_LEVEL = 2, 2, 3
+DEFAULT_LEVEL, COMPARING_LEVEL, INCUMBENT_LEVEL, COMMUTING_LEVEL = 2, 1, 2, 3
 SABRE_NAMES = (None, "default", "sabre")
 BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
 
@@ -23,8 +33,10 @@ BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
 class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit has no types
     """Lay circuits out with TIGER, and route them as well where the routing stage is TIGER's, too.
 
-    With SABRE's routing the layout is judged by it from level 2 on. The environment variable TIGER_LAYOUT_EFFORT
-    multiplies the iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising proposals.
+    With another routing stage the layout is judged by what that makes of it: from level 1 on the circuit is routed
+    here, and Qiskit's own layout is taken where the preset ends with fewer two-qubit gates from there. The environment
+    variable TIGER_LAYOUT_EFFORT multiplies the iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising
+    proposals.
     """
 
     def pass_manager(
@@ -32,19 +44,26 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
     ) -> PassManager:
         """Return the layout stage; an initial layout wins, and without pairs of qubits nothing else is chosen."""
         device, given = _device(pass_manager_config), pass_manager_config.initial_layout
-        stage, embed = PassManager(SetLayout(given)), common.generate_embed_passmanager(device)
+        place, embed = SetLayout(given), common.generate_embed_passmanager(device)
         if device is None or not _has_pairs(device):
-            return stage if given is None else stage + embed
-        choice = _choice(device, pass_manager_config, optimization_level)
-        stage.append(ConditionalController(choice, condition=_unplaced))
-        stage.append(ConditionalController(embed.to_flow_controller(), condition=_unrouted))
-        return stage
+            return PassManager(place) if given is None else PassManager(place) + embed
+        params = _params(pass_manager_config, optimization_level)
+        own = _own(pass_manager_config, params)
+        return PassManager(
+            [
+                KeepSource(SOURCE),
+                place,
+                ConditionalController(embed.to_flow_controller(), condition=_placed),
+                ConditionalController(_choice(device, pass_manager_config, params, own), condition=_unplaced),
+            ]
+        )
 
 
 class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit has no types
     """Route circuits with TIGER, then look for better qubits for the result by VF2PostLayout, as the presets do.
 
-    Without error rates there are none, and VF2PostLayout does not run.
+    Without error rates there are none, and VF2PostLayout does not run. From level 1 on Qiskit's own circuit is taken
+    where the preset ends with fewer two-qubit gates from there.
     """
 
     def pass_manager(
@@ -59,7 +78,7 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
         limits = common.get_vf2_limits(
             params.level, ours if has_errors(device) else NAME, pass_manager_config.initial_layout
         )
-        return common.generate_routing_passmanager(
+        stage = common.generate_routing_passmanager(
             TigerRouting(device, params),
             pass_manager_config.target,
             coupling_map=pass_manager_config.coupling_map,
@@ -69,29 +88,39 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
             check_trivial=params.level == 1 and method != NAME,
             use_barrier_before_measurement=True,
         )
+        own = _own(pass_manager_config, params)
+        return stage if own is None else PassManager(KeepSource(PLACED)) + stage + PassManager(KeepBetter(device, own))
 
 
 def _choice(
-    device: Target | CouplingMap, config: PassManagerConfig, level: int | None
-) -> list[BarrierBeforeFinalMeasurements | TigerLayout | TigerMapping | TigerSabreMapping]:
-    """Return the passes that choose a layout; with SABRE's routing the presets' own guarantee needs both at once."""
-    params = _params(config, level)
-    chosen = TigerLayout
+    device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams, own: StagedPassManager | None
+) -> list[Task]:
+    """Return the tasks that choose a layout, and compare it with Qiskit's where no stage of ours comes later."""
+    barrier = BarrierBeforeFinalMeasurements(BARRIER)
     if config.routing_method == NAME:
-        chosen = TigerMapping
-    elif config.routing_method in SABRE_NAMES and params.level >= INCUMBENT_LEVEL:
-        chosen = TigerSabreMapping
-    return [BarrierBeforeFinalMeasurements(BARRIER), chosen(device, params)]
+        return [barrier, TigerMapping(device, params)]
+    embed = common.generate_embed_passmanager(device).to_flow_controller()
+    if own is None:
+        return [barrier, TigerLayout(device, params), embed]
+    routed = [own.routing.to_flow_controller(), KeepBetter(device, own)]
+    if config.routing_method in SABRE_NAMES and params.level >= INCUMBENT_LEVEL:
+        return [barrier, TigerSabreMapping(device, params), *routed]
+    return [barrier, TigerLayout(device, params), embed, *routed]
+
+
+def _own(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:
+    """Return Qiskit's own stages for a configuration, None at the level that promises nothing."""
+    return own_preset(config, params.level, params.seed, NAME) if params.level >= COMPARING_LEVEL else None
+
+
+def _placed(properties: PropertySet) -> bool:
+    """Return whether there is a layout that has still to be applied."""
+    return bool(properties["layout"])
 
 
 def _unplaced(properties: PropertySet) -> bool:
-    """Tell whether there is no layout yet."""
+    """Return whether there is no layout yet."""
     return not properties["layout"]
-
-
-def _unrouted(properties: PropertySet) -> bool:
-    """Tell whether the layout has still to be applied."""
-    return properties["final_layout"] is None
 
 
 def _device(config: PassManagerConfig) -> Target | CouplingMap | None:

@@ -17,7 +17,6 @@ from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.model import CircuitModel
 
 TRIALS = (5, 5, 20, 20)
-LAYOUT_TRIALS = (5, 2, 20, 20)
 ITERATIONS = (1, 2, 2, 4)
 VF2_CALLS = (None, (50_000, 1_000), (5_000_000, 10_000), (30_000_000, 100_000))
 
@@ -61,8 +60,7 @@ def sabre_mapping(
 ) -> Emission:
     """Lay a circuit out and route it with SABRE as Qiskit's optimisation level does (arXiv:2409.08368).
 
-    Level 1 has two trials instead of five: its search starts from the result, and takes time of its own. A single trial
-    has to do where all of them would take more than half of `limit_s` seconds.
+    A single trial has to do where all of them would take more than half of `limit_s` seconds.
     """
 
     def mapped(trials: int, iterations: int) -> Emission:
@@ -75,7 +73,7 @@ def sabre_mapping(
         final = sabre.property_set["final_layout"]
         return Emission(routed, start, [final[routed.qubits[p]] for p in start])
 
-    return _within(limit_s, mapped, LAYOUT_TRIALS[level], ITERATIONS[level])
+    return _within(limit_s, mapped, TRIALS[level], ITERATIONS[level])
 
 
 def sabre_routing(

@@ -25,6 +25,17 @@ def coupling_of(device: Target | CouplingMap) -> Coupling:
     return Coupling.of(size, [(a, b) for a, b in whole.get_edges() if not {a, b} & broken and {a, b} not in dead])
 
 
+def sound(device: Target | CouplingMap, coupling: Coupling) -> Target | CouplingMap:
+    """Return the device itself if all of it works, else the coupling map of what does."""
+    whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
+    if whole is None or len({frozenset(edge) for edge in whole.get_edges()}) == len(coupling.edges):
+        return device
+    working = CouplingMap([list(edge) for edge in coupling.edges.tolist()])
+    for qubit in set(range(coupling.size)) - set(working.physical_qubits):
+        working.add_physical_qubit(qubit)
+    return working
+
+
 def has_errors(device: Target | CouplingMap) -> bool:
     """Tell whether a device knows any error rate."""
     return isinstance(device, Target) and any(error is not None for _, error in _listed(device))

@@ -1,0 +1,153 @@
+"""Tests of Qiskit's own preset beside a mapping of ours."""
+
+import pytest
+from qiskit import QuantumCircuit
+from qiskit.circuit.library import CXGate, SXGate
+from qiskit.converters import circuit_to_dag
+from qiskit.passmanager import PropertySet
+from qiskit.transpiler import (
+    CouplingMap,
+    InstructionProperties,
+    PassManager,
+    PassManagerConfig,
+    StagedPassManager,
+    Target,
+    TransformationPass,
+    TranspilerError,
+)
+from qiskit.transpiler.passes import SetLayout
+from qiskit.transpiler.preset_passmanagers import common
+
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBetter, own_preset, two_qubit_gates
+from tiger.circuits.transpiler.source import KeepSource, Source
+
+LINE = CouplingMap.from_line(4)
+
+
+class Fixed(TransformationPass):
+    """Put a circuit in the place of another."""
+
+    def __init__(self, circuit: QuantumCircuit) -> None:
+        """Take the circuit."""
+        super().__init__()
+        self.circuit = circuit
+
+    def run(self, dag):
+        """Return it."""
+        self.property_set["made"] = "theirs"
+        return circuit_to_dag(self.circuit)
+
+
+class Refusing(TransformationPass):
+    """Refuse every circuit."""
+
+    def run(self, dag):
+        """Raise what Qiskit raises."""
+        raise TranspilerError("no")
+
+
+def gates(*pairs: tuple[int, int]) -> QuantumCircuit:
+    """Return a circuit of CX gates, each after a rotation."""
+    circuit = QuantumCircuit(4)
+    for a, b in pairs:
+        circuit.rx(0.3, a)
+        circuit.cx(a, b)
+    return circuit
+
+
+def kept(ours: QuantumCircuit, theirs: object, device: CouplingMap | Target = LINE) -> tuple[QuantumCircuit, str]:
+    """Return what is kept of two circuits, and who made it."""
+    config = PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"])
+    preset = own_preset(config, 1, 0, "tiger")
+    preset.layout, preset.routing = PassManager(theirs), None
+    task = KeepBetter(device, preset)
+    task.property_set = PropertySet(made="ours")
+    dag = circuit_to_dag(ours)
+    task.property_set[SOURCE] = Source(dag, task.property_set).copy()
+    found = task.run(dag)
+    assert task.property_set[SOURCE] is None
+    return found, task.property_set["made"]
+
+
+def test_the_circuit_with_fewer_gates_is_kept() -> None:
+    """With what is known of it; at equal numbers the shorter one, and ours where both are as good."""
+    two, three = gates((0, 1), (2, 3)), gates((0, 1), (2, 3), (1, 2))
+    for ours, theirs, made in (
+        (two, three, "ours"),
+        (three, two, "theirs"),
+        (two, gates((2, 3), (1, 0)), "ours"),
+        (gates((0, 1), (1, 2)), two, "theirs"),
+        (two, two, "ours"),
+    ):
+        found, maker = kept(ours, Fixed(theirs))
+        assert maker == made
+        assert found == circuit_to_dag(ours if made == "ours" else theirs)
+
+
+def test_gates_count_after_the_later_stages() -> None:
+    """Four CX of which all cancel are fewer than one."""
+    cancelling = QuantumCircuit(4)
+    for _ in range(4):
+        cancelling.cx(0, 1)
+    assert kept(gates((0, 1)), Fixed(cancelling))[1] == "theirs"
+
+
+def test_ours_is_kept_where_qiskit_refuses() -> None:
+    """There is nothing to compare with."""
+    assert kept(gates((0, 1)), Refusing())[1] == "ours"
+
+
+def test_a_circuit_on_faulty_pairs_is_not_taken() -> None:
+    """Neither one on a pair whose gate always fails, nor one on a qubit that has no other."""
+    target = Target(num_qubits=4)
+    errors = {(0, 1): 1.0, (1, 2): 0.01, (2, 3): 0.01}
+    target.add_instruction(CXGate(), {pair: InstructionProperties(error=error) for pair, error in errors.items()})
+    target.add_instruction(SXGate(), {(k,): InstructionProperties(error=0.0) for k in range(4)})
+    lone = QuantumCircuit(4)
+    lone.x(0)
+    ours = gates((1, 2), (2, 3))
+    assert kept(ours, Fixed(gates((0, 1))), target)[1] == "ours"
+    assert kept(ours, Fixed(lone), target)[1] == "ours"
+    assert kept(ours, Fixed(gates((2, 3))), target)[1] == "theirs"
+
+
+def test_a_circuit_that_nobody_kept_stays() -> None:
+    """Without a source there is nothing that Qiskit could start from."""
+    task = KeepBetter(LINE, StagedPassManager())
+    dag = circuit_to_dag(gates((0, 1)))
+    assert task.run(dag) is dag
+
+
+@pytest.mark.parametrize("given", [None, [0, 1, 2, 3]])
+def test_a_layout_that_is_not_the_presets_stays(given: list[int] | None) -> None:
+    """Qiskit's routing starts from the layout that the circuit has."""
+    circuit = gates((0, 1), (0, 2), (0, 3))
+    config = PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"], initial_layout=given)
+    embed = common.generate_embed_passmanager(LINE).to_flow_controller().tasks
+    manager = PassManager([SetLayout([3, 0, 2, 1] if given is None else given), *embed, KeepSource(PLACED)])
+    long = gates(*5 * [(0, 1), (1, 2), (2, 3)])
+    manager.append([Fixed(long), KeepBetter(LINE, own_preset(config, 1, 0, "tiger"))])
+    found = manager.run(circuit)
+    assert found.layout.initial_index_layout() == ([3, 0, 2, 1] if given is None else given)
+    assert found.count_ops()["cx"] < 15
+
+
+def test_methods_of_ours_are_left_to_qiskit() -> None:
+    """The others, and the configuration itself, stay as they are."""
+    config = PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"], layout_method="tiger", routing_method="none")
+    assert own_preset(config, 2, 5, "tiger").layout is not None
+    assert (config.layout_method, config.routing_method, config.seed_transpiler) == ("tiger", "none", None)
+
+
+def test_two_qubit_gates_are_counted_into_blocks() -> None:
+    """A SWAP is three, a barrier nothing, and a block as deep as its deepest branch."""
+    circuit = QuantumCircuit(3, 1)
+    circuit.cx(0, 1)
+    circuit.barrier(0, 1)
+    circuit.swap(1, 2)
+    with circuit.if_test((circuit.clbits[0], 1)) as otherwise:
+        circuit.cz(0, 1)
+        circuit.cz(1, 0)
+    with otherwise:
+        circuit.cx(0, 1)
+    assert two_qubit_gates(circuit_to_dag(circuit)) == (7, 6)
