@@ -24,6 +24,7 @@ from pathlib import Path
 from benchmarks import (
     chains,
     circuits,
+    delivered,
     layers,
     movement,
     noise,
@@ -49,6 +50,7 @@ MODULES = (
     qap,
     sparse,
     circuits,
+    delivered,
     movement,
     noise,
     chains,
