@@ -13,7 +13,7 @@ from tiger.pipeline.stages import position_of
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CutFloor:
-    """Hold the seconds of the first k layers in forward and in all passes, `[d, p, L + 1]`, for every place of a grid.
+    """Hold the seconds of every layer in forward and in all passes, `[d, p, L]`, for every place of a grid.
 
     A position begins behind the forward passes of the stages before its first, and then runs all its passes of m
     microbatches one by one, whatever the schedule.
@@ -30,20 +30,15 @@ class CutFloor:
         places = [[position_of(layers, cluster, grid[at, [replica]]) for at in range(p)] for replica in range(d)]
         forward = np.array([[place.forward_s for place in row] for row in places])
         backward = np.array([[place.backward_s for place in row] for row in places])
-        return cls(forward_s=_through(forward), passes_s=_through(forward + backward), microbatches=microbatches)
+        return cls(forward_s=forward, passes_s=forward + backward, microbatches=microbatches)
 
     def seconds(self, cuts: tuple[int, ...]) -> float:
-        """Return seconds that no simulated iteration between cuts goes below; O(d S)."""
-        ends, positions = np.array(cuts), self.forward_s.shape[1]
-        at = np.arange(len(cuts) - 1) % positions
-        spent = self.passes_s[:, at, ends[1:]] - self.passes_s[:, at, ends[:-1]]
-        loads = spent.reshape(len(spent), -1, positions).sum(axis=1)
+        """Return seconds that no simulated iteration between cuts goes below; O(d p L)."""
+        ends, positions = np.array(cuts[:-1]), self.forward_s.shape[1]
+        stages = np.arange(len(ends))
+        loads = np.add.reduceat(self.passes_s, ends, axis=2)[:, stages % positions, stages]
+        loads = loads.reshape(len(loads), -1, positions).sum(axis=1)
         first = np.arange(positions)
-        forward = self.forward_s[:, first, ends[1 : positions + 1]] - self.forward_s[:, first, ends[:positions]]
-        before = np.cumsum(forward, axis=1) - forward
+        forward = np.add.reduceat(self.forward_s, ends, axis=2)[:, first, first]
+        before = np.cumsum(np.insert(forward[:, :-1], 0, 0.0, axis=1), axis=1)
         return float((before + self.microbatches * loads).max())
-
-
-def _through(layers_s: FloatArray) -> FloatArray:
-    """Return the sums over the first k layers, along the last axis."""
-    return np.concatenate([np.zeros((*layers_s.shape[:-1], 1)), np.cumsum(layers_s, axis=-1)], axis=-1)

@@ -33,6 +33,7 @@ from tiger.pipeline.schedules.bound import Floors, iteration_bound_s
 from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s
 from tiger.pipeline.schedules.memory import in_flight
 from tiger.pipeline.stages import position_of
+from tiger.pipeline.tolerances import MET, SUMS
 from tiger.pipeline.unmet import Closest, unmet
 from tiger.progress import Progress
 from tiger.stage import Detail, Stage
@@ -41,7 +42,6 @@ MICROBATCHES, VIRTUAL = 4, 2
 FINALISTS, PASSES, FEWEST = 3, 200_000, 50
 SHORTER, FEW, MANY = 4, 8, 64
 ORDERS, CELLS, PROMISING = 200, 40_000, 12
-ROUNDING = 1e-9
 
 
 def virtual_stages(params: PlaceParams) -> int:
@@ -168,7 +168,7 @@ class Hunt:
     def _proved(self, plan: Plan) -> bool:
         """Tell whether no other places of the ranks are better with the same cuts."""
         value = self.judge.value(plan)
-        return value < np.inf and self._least_s(plan, value) >= value * (1 - ROUNDING)
+        return value < np.inf and self._least_s(plan, value) >= value * (1 - MET)
 
     def _least_s(self, plan: Plan, value: float) -> float:
         """Return what no places of the ranks of a plan go below; not known where costs set the order of passes."""
@@ -196,7 +196,7 @@ class Hunt:
             return
         with self.stage("ranks") as detail:
             least = self._least_s(plan, value)
-            detail["same_cuts_bound_s"], detail["same_cuts_optimal"] = least, value <= least * (1 + ROUNDING)
+            detail["same_cuts_bound_s"], detail["same_cuts_optimal"] = least, value <= least * (1 + MET)
 
     def placed(self) -> Placed:
         """Return the best plan with its figures, or why there is none."""
@@ -233,7 +233,7 @@ class Hunt:
         if self.best is None:
             return False
         bound = self.lower_bound_s if self.params.schedule is None else self._iteration_bound_s()
-        return self.best[0] <= bound * (1 + ROUNDING)
+        return self.best[0] <= bound * (1 + MET)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[dict[str, Detail]]:
@@ -260,7 +260,7 @@ class Hunt:
         else:
             line = island_line(self.layers, self.cluster, params, self.stop)
         if line is not None:
-            return line, line.bottleneck_s <= line.bound_s * (1 + ROUNDING)
+            return line, line.bottleneck_s <= line.bound_s * (1 + MET)
         return self._ordered(params), False
 
     def _ordered(self, params: LineParams) -> Line | None:
@@ -359,7 +359,7 @@ class Hunt:
         def value(cuts: tuple[int, ...]) -> float:
             nonlocal least
             # Rounding must not hide cuts that take as long as their floor.
-            short = floor.seconds(cuts) * (1 - ROUNDING)
+            short = floor.seconds(cuts) * (1 - MET)
             if short >= least:
                 return short
             found = self._value(grid, cuts)
@@ -388,7 +388,8 @@ class Hunt:
             if self.virtual == 1:
                 leasts = Leasts.of(bare, self.cluster, [place])
                 least = np.maximum(least, cut_bounds_s(leasts, schedule, self.positions, self.microbatches))
-            self.iteration_bound = float(least.min() if self.params.pipeline is None else least[-1])
+            lowest = float(least.min() if self.params.pipeline is None else least[-1])
+            self.iteration_bound = lowest * (1 - SUMS)
         return self.iteration_bound
 
 

@@ -13,6 +13,7 @@ from tiger.pipeline.plan import Plan
 from tiger.pipeline.schedules.memory import peak_bytes
 from tiger.pipeline.schedules.simulator import iteration_s, simulate
 from tiger.pipeline.stages import Workload, workloads
+from tiger.pipeline.tolerances import MEMORY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class Judge:
         if not self.pinned_right(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
             return np.inf
         loads = self._loads(plan)
-        if (self._held(loads[0]) > self.room(plan)).any():
+        if (self._held(loads[0]) > self.room(plan) * (1 + MEMORY)).any():
             return np.inf
         return self._seconds(loads)
 

@@ -94,18 +94,35 @@ class Layers:
         """Return the bytes over each of L + 1 boundaries, for edges from positions `source[e]` to later `target[e]`.
 
         Layer i sends `sent_bytes[i]` to all that consume it; it crosses each boundary up to the last of them once.
-        O(L + edges).
+        O(L log L + edges).
         """
         sent = np.asarray(sent_bytes, np.float64)
-        size = len(sent)
-        last = np.arange(size)
+        last = np.arange(len(sent))
         np.maximum.at(last, source, target)
-        steps = np.zeros(size + 2)
-        np.add.at(steps, np.arange(size) + 1, sent)
-        np.add.at(steps, last + 1, -sent)
-        steps = np.cumsum(steps)[: size + 1]
-        # What is subtracted again leaves rounding behind where nothing crosses.
-        open_ends = np.zeros(size + 2, np.int64)
-        np.add.at(open_ends, np.arange(size) + 1, 1)
-        np.add.at(open_ends, last + 1, -1)
-        return locked(np.where(np.cumsum(open_ends)[: size + 1] > 0, np.maximum(steps, 0.0), 0.0))
+        return locked(_range_sums(sent, last))
+
+
+def _range_sums(sent: FloatArray, last: IntArray) -> FloatArray:
+    """Return the sum of all `sent[i]` at each of L + 1 boundaries from i + 1 up to `last[i]`, without a subtraction.
+
+    What is added and later subtracted again would take smaller amounts with it. A segment tree adds alone: each range
+    is made up of at most 2 log L nodes, whose sums then go down to the leaves.
+    """
+    size = len(sent) + 1
+    tree, begin, end = np.zeros(2 * size), np.arange(1, size) + size, last + 1 + size
+    while (open_ := begin < end).any():
+        odd = open_ & (begin % 2 == 1)
+        np.add.at(tree, begin[odd], sent[odd])
+        begin = begin + odd
+        odd = open_ & (end % 2 == 1)
+        end = end - odd
+        np.add.at(tree, end[odd], sent[odd])
+        begin, end = begin // 2, end // 2
+    # Parents come before their children, level by level.
+    level = 1
+    while level < size:
+        parents = np.arange(level, min(2 * level, size))
+        tree[2 * parents] += tree[parents]
+        tree[2 * parents + 1] += tree[parents]
+        level *= 2
+    return tree[size:]

@@ -1,13 +1,14 @@
 """The best line over islands of devices that can be exchanged as a whole, such as machines of one type."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.pipeline.chain.classes import Classes, classes_of, equivalent, joined
-from tiger.pipeline.chain.minimax import least_bottleneck
+from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.orders import balance_s
 from tiger.pipeline.chain.params import LineParams, never
 from tiger.pipeline.chain.states import WORK_LIMIT, device_trellis, kinds_of, steps_of
@@ -27,10 +28,11 @@ def island_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Call
     if steps_of(layers, params, groups, islands) > WORK_LIMIT:
         return None
     classes = classes_of(layers, cluster, groups, islands)
-    trellis = device_trellis(layers, classes, params)
-    bracket = least_bottleneck(trellis, balance_s(layers, cluster, params), stop)
-    if bracket is None:
+    trellis_of = partial(device_trellis, layers, classes, params)
+    found = accurate_bottleneck(trellis_of, balance_s(layers, cluster, params), stop)
+    if found is None:
         return None
+    trellis, bracket = found
     walk = first_walk(trellis, bracket.high_s)
     devices = placed(classes, walk.owners)
     if devices is None:

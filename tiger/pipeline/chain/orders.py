@@ -1,11 +1,12 @@
 """The best line of stages over all orders and subsets of devices."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from tiger.pipeline.chain.classes import classes_of, equivalent
-from tiger.pipeline.chain.minimax import least_bottleneck
+from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.params import LineParams, never
 from tiger.pipeline.chain.states import WORK_LIMIT as WORK_LIMIT
 from tiger.pipeline.chain.states import affordable, device_trellis, steps
@@ -20,9 +21,10 @@ def best_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Callab
     Exact, its own certificate. Takes some twenty times `work(..)` steps of about 10 ns, and 8 bytes for each; above
     `WORK_LIMIT` orders are better searched for.
     """
-    trellis = device_trellis(layers, classes_of(layers, cluster, equivalent(cluster, params)), params)
-    bracket = least_bottleneck(trellis, balance_s(layers, cluster, params), stop)
-    return None if bracket is None else first_line(trellis, bracket)
+    classes = classes_of(layers, cluster, equivalent(cluster, params))
+    trellis_of = partial(device_trellis, layers, classes, params)
+    found = accurate_bottleneck(trellis_of, balance_s(layers, cluster, params), stop)
+    return None if found is None else first_line(*found)
 
 
 def work(layers: Layers, cluster: Cluster, params: LineParams) -> int:
@@ -40,8 +42,8 @@ def bound_s(
     """
     classes = affordable(layers, cluster, params, limit)
     balance = balance_s(layers, cluster, params)
-    bracket = least_bottleneck(device_trellis(layers, classes, params), balance, stop)
-    return np.inf if bracket is None else max(balance, bracket.low_s)
+    found = accurate_bottleneck(partial(device_trellis, layers, classes, params), balance, stop)
+    return np.inf if found is None else max(balance, found[1].low_s)
 
 
 def balance_s(layers: Layers, cluster: Cluster, params: LineParams) -> float:

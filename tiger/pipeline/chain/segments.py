@@ -7,6 +7,9 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.layers import Layers
+from tiger.pipeline.tolerances import MEMORY
+
+WHOLE = 2.0**53
 
 
 def ahead(values: FloatArray) -> FloatArray:
@@ -17,10 +20,12 @@ def ahead(values: FloatArray) -> FloatArray:
 def fitting(layers: Layers, capacity_bytes: float, in_flight: float) -> IntArray:
     """Return, for each of L + 1 starts i, the largest end j such that layers i .. j - 1 fit; i where layer i does not.
 
-    What they hold is their state, that of tied layers once, and what `in_flight` microbatches leave behind.
-    O((L log L) x (pairs of tied layers + 1)).
+    What they hold is their state, that of tied layers once, and what `in_flight` microbatches leave behind. Where
+    rounding leaves it open whether layers fit, they do: who builds a plan has to look again. O((L log L) x (pairs of
+    tied layers + 1)).
     """
     need = layers.state_bytes + in_flight * layers.held_bytes
+    room = capacity_bytes * (1 + MEMORY)
     pairs = tied_pairs(layers)
     last = np.empty(layers.size + 1, np.int64)
     edges = np.unique([0, *(before + 1 for before, _ in pairs), layers.size + 1])
@@ -28,11 +33,22 @@ def fitting(layers: Layers, capacity_bytes: float, in_flight: float) -> IntArray
         # From these starts on, a tied layer is free when the one before it in its group is in the run as well.
         free = [member for before, member in pairs if before >= start]
         own = need.copy()
-        np.subtract.at(own, free, layers.state_bytes[free])
-        # Rising even where a tied layer takes more off than it adds.
-        sums = np.maximum.accumulate(ahead(own))
-        last[start:end] = np.searchsorted(sums, sums[start:end] + capacity_bytes, side="right") - 1
+        own[free] = in_flight * layers.held_bytes[free]
+        # A layer that is too large by itself must not make the sums so large that others are lost in rounding.
+        own = np.minimum(own, np.floor(2 * room) + 1)
+        sums = ahead(own)
+        # Sums of whole numbers are exact.
+        wrong = 0.0 if (own % 1 == 0).all() and sums[-1] < WHOLE else sum_error(sums)
+        last[start:end] = np.searchsorted(sums, sums[start:end] + room + wrong, side="right") - 1
     return last
+
+
+def sum_error(sums: FloatArray) -> float:
+    """Return by how much a difference of two sums of the first 0 .. L values may be wrong, in any row [.., L + 1].
+
+    Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 4.2.
+    """
+    return float((sums.shape[-1] + 4) * np.finfo(np.float64).eps * sums[..., -1].max())
 
 
 def tied_pairs(layers: Layers) -> list[tuple[int, int]]:

@@ -35,16 +35,18 @@ class Kinds(NamedTuple):
     via: IntArray
 
 
-def device_trellis(layers: Layers, classes: Classes, params: LineParams) -> Trellis:
-    """Return all lines over devices of such classes.
+def device_trellis(layers: Layers, classes: Classes, params: LineParams, most_s: float = np.inf) -> Trellis:
+    """Return all lines over devices of such classes, no layer of which takes longer than `most_s`.
 
     With several islands in a class it allows more: runs of stages on one island that are all short enough for an
     island, but need not go on as many islands as there are.
     """
     kinds = kinds_of(classes)
     homes = kinds.home[np.unique(kinds.owner, return_index=True)[1]]
+    spent = layers.forward_s + layers.backward_s
+    sums = [ahead(np.minimum(spent / speed, most_s)) for speed in classes.speed.tolist()]
     return Trellis(
-        ahead_s=(ahead(layers.forward_s + layers.backward_s) / classes.speed[:, None])[homes],
+        ahead_s=np.array(sums)[homes],
         sent_s=classes.sent_s,
         members=tuple(classes.members[home] for home in homes),
         levels=_levels(layers, classes, params, kinds),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.pipeline.chain.segments import sum_error
 from tiger.pipeline.chain.windows import Windows
 
 
@@ -36,3 +37,8 @@ class Trellis:
     members: tuple[tuple[int, ...], ...]
     levels: tuple[Level, ...]
     shortest: int
+
+    @property
+    def error_s(self) -> float:
+        """Return by how many seconds a load may be wrong as a difference of sums."""
+        return sum_error(self.ahead_s)

@@ -10,7 +10,7 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.doors import operators
 from tiger.pipeline.doors.account import links_of, placed_stages
 from tiger.pipeline.doors.clock import timed
-from tiger.pipeline.doors.report import ROUNDING, PlacementReport
+from tiger.pipeline.doors.report import PlacementReport
 from tiger.pipeline.doors.request import Aim, Asked, AskedOperators, check_fit, given, wanted
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
@@ -21,6 +21,7 @@ from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import Objective, OperatorParams
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.placed import Placed
+from tiger.pipeline.tolerances import MET
 from tiger.progress import Progress, ignored
 
 Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
@@ -168,4 +169,4 @@ def reported(asked: Asked, found: Placed) -> PlacementReport:
 
 def _cleared(share: float | None) -> float | None:
     """Return a share of time, 0 where it is no more than rounding."""
-    return 0.0 if share is not None and share < ROUNDING else share
+    return 0.0 if share is not None and share < MET else share

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tiger.errors import InputError
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Mode, Schedule
+from tiger.pipeline.tolerances import MET
 from tiger.stage import Stage
 from tiger.violation import Violation
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from tiger.pipeline.emission.deployment import Deployment
 
 SCHEMA = "tiger.placement/1"
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,7 @@ class PlacementReport:
 
 def _met(value: float | None, bound: float | None) -> bool:
     """Tell whether a figure is no more than its bound."""
-    return value is not None and bound is not None and value <= bound * (1 + ROUNDING)
+    return value is not None and bound is not None and value <= bound * (1 + MET)
 
 
 def _finite(value: float | None) -> float | None:

@@ -52,5 +52,8 @@ def _highest(planes: FloatArray, count: FloatArray) -> tuple[FloatArray, float]:
         b_eq=[1.0],
         bounds=[(0, None)] * len(count) + [(None, None)],
     )
+    if found.x is None:
+        # Work that is too far apart for the programme: the planes so far have to do.
+        return np.ones(len(count)) / count.sum(), 0.0
     prices: FloatArray = np.maximum(found.x[:-1], 0.0)
     return prices / (prices @ count), float(found.x[-1]) * unit

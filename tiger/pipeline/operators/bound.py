@@ -11,10 +11,12 @@ from tiger.pipeline.operators.covering import covered
 from tiger.pipeline.operators.floors import Floors
 from tiger.pipeline.operators.shares import Shares
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import SUMS
 
 HALVINGS = 24
-ROUNDING = 1e-10
-PROVED = 1e-6
+# What programmes may be wrong by, in parts of the load that they are asked about: their own tolerances are 1e-7. It is
+# taken off the bound, so that no placement is called optimal for a programme.
+PROGRAMME = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,23 +34,24 @@ def load_bound_s(terms: Terms, params: BoundParams, stop: Callable[[], bool], kn
     """Return seconds that the largest load of no placement is below, and at most `known_s`, the best load known.
 
     The best of the work divided at will, the largest class, classes that sending would keep together until they fit
-    nowhere, and, up to `largest` of them and edges, of all ways to fill one device. Valid whenever it ends; to a
-    relative 1e-6, the tolerance of the linear programmes. Infinite where nothing fits.
+    nowhere, and, up to `largest` of them and edges, of all ways to fill one device. Valid whenever it ends: what
+    rounding and the tolerances of programmes leave open is taken off. Infinite where nothing fits.
     """
     floors = Floors.of(terms)
     if (terms.memory.sum() > floors.capacity @ floors.count) or not floors.allowed.any(axis=0).all():
         return np.inf
     least = np.where(floors.allowed, floors.work, np.inf).min(axis=0).max()
-    bound = max(balance_s(floors), float(least))
     top = min(known_s, _most_s(terms))
-    if bound < top:
-        bound = _separated_s(terms, floors, (bound, top), stop)
-    if bound < top and not stop():
-        made = Contraction.of(terms, floors, top * (1 - ROUNDING))
+    enough, bound = top * (1 - SUMS), min(max(balance_s(floors), float(least)), top) * (1 - SUMS)
+    if bound < enough:
+        bound = _separated_s(terms, floors, (bound, enough), stop)
+    if bound < enough and not stop():
+        made = Contraction.of(terms, floors, enough)
         if len(made.memory) + len(terms.consumer) <= params.largest:
             share = covered(Shares.of(terms, made, top), bound / top, params.effort, stop)
-            bound = top if share >= 1 - PROVED else max(bound, share * (1 - PROVED) * top)
-    return min(bound, known_s) if bound < top else known_s
+            # Anything that fits takes half as long as the top at most where nothing is known.
+            bound = enough if share >= 1 - PROGRAMME and top < known_s else max(bound, (share - PROGRAMME) * top)
+    return np.inf if bound >= enough and known_s == np.inf else bound
 
 
 def _most_s(terms: Terms) -> float:
@@ -59,7 +62,7 @@ def _most_s(terms: Terms) -> float:
 def _separated_s(terms: Terms, floors: Floors, bounds: tuple[float, float], stop: Callable[[], bool]) -> float:
     """Return the largest target between two at which classes that must not be separated are found to fit nowhere."""
     low, high = bounds
-    if not Contraction.of(terms, floors, high * (1 - ROUNDING)).possible:
+    if not Contraction.of(terms, floors, high).possible:
         return high
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -68,5 +71,5 @@ def _separated_s(terms: Terms, floors: Floors, bounds: tuple[float, float], stop
         if Contraction.of(terms, floors, middle).possible:
             high = middle
         else:
-            low = middle
+            low = middle * (1 - SUMS)
     return low

@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.pipeline.operators.floors import ROUNDING
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY, TOO_LARGE
 from tiger.solvers.kernel import inner_kernel, kernel
 
+# What is no better by more than this is not looked for; the bound that is claimed is less by SUMS.
 CUT = 1 - 1e-12
 
 
@@ -77,7 +78,7 @@ def given(terms: Terms, label: IntArray) -> Given:
         link=terms.link,
         pays=terms.pays,
         memory=terms.memory,
-        capacity=terms.capacity * (1 + ROUNDING),
+        capacity=terms.capacity * (1 + MEMORY),
         allowed=terms.allowed,
         of=terms.of,
         member_start=terms.member_start,
@@ -211,13 +212,15 @@ def _after(given: Given, tree: Tree, depth: int, d: int) -> float:
 @inner_kernel
 def _hopeless(given: Given, tree: Tree, depth: int) -> bool:
     """Tell whether the loads of a depth, or these and what is left spread evenly, reach the best."""
-    limit, total, room = tree.value[0] * CUT, given.left_s[depth], 0.0
+    limit, total, room, held = tree.value[0] * CUT, given.left_s[depth], 0.0, given.left_bytes[depth]
     for d in range(len(given.pays)):
         if tree.load[depth, d] >= limit:
             return True
         total += tree.load[depth, d]
-        room += given.capacity[d] - tree.held[depth, d]
-    return bool(total >= limit * len(given.pays) or given.left_bytes[depth] > room)
+        # Sums, not what each device has left: beside 1e12 bytes a difference loses the small ones.
+        room += given.capacity[d]
+        held += tree.held[depth, d]
+    return bool(total >= limit * len(given.pays) or held > room * (1 + TOO_LARGE))
 
 
 @inner_kernel

@@ -14,6 +14,7 @@ from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.moves import Moves, Plan, SearchParams, cost, tries
 from tiger.pipeline.operators.programme import Line, cut
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY
 
 __all__ = ["Line", "split", "staged"]
 
@@ -99,7 +100,7 @@ class _Lines:
 
     def _load(self, place: IntArray) -> float:
         """Return the largest load, infinite where places do not fit or are not allowed."""
-        over = held_bytes(self.terms, place) > self.terms.capacity * (1 + 1e-9)
+        over = held_bytes(self.terms, place) > self.terms.capacity * (1 + MEMORY)
         barred = ~self.terms.allowed[np.arange(self.terms.classes), place]
         return np.inf if over.any() or barred.any() else cost(self.terms, place)
 

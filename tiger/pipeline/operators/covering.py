@@ -13,7 +13,7 @@ from tiger.model.seeds import derived
 from tiger.pipeline.operators.growth import HOT, Growth, grown
 from tiger.pipeline.operators.shares import Limits, Shares
 
-CLOSE, EQUAL, LEAST = 1e-3, 1e-7, 1e-6
+CLOSE, EQUAL, LEAST, ROUNDING = 1e-3, 1e-7, 1e-6, 1e-14
 GRID = 1_000_000
 SMOOTHING = 0.3
 WARM = 0.03
@@ -157,7 +157,9 @@ class Cover:
         Some device of every placement has one: the parts, rounded up, come to more than all that there is.
         """
         price = np.round(worth.price[self.alike] * GRID)
-        part = np.maximum(np.ceil(worth.part / (worth.part @ self.shares.floors.count) * price.sum()), 1.0)
+        even = worth.part / (worth.part @ self.shares.floors.count) * price.sum()
+        # Whole numbers must not be rounded up for what the quotient is wrong by.
+        part = np.maximum(np.ceil(even * (1 - ROUNDING)), 1.0)
         least, added, self.limited = np.inf, False, False
         for kind in range(len(part)):
             left = stop.left_s if isinstance(stop, Deadline) else None

@@ -9,6 +9,7 @@ from tiger.pipeline.cluster import NO_LINK
 from tiger.pipeline.operators.generator import Generator, below, drawn
 from tiger.pipeline.operators.listing import Jobs, arrival
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY
 from tiger.solvers.kernel import inner_kernel, kernel
 
 SLACK = 1e-9
@@ -46,7 +47,7 @@ def yard(terms: Terms, place: IntArray, weights: FloatArray) -> Yard:
     """Return what moves from a placement of classes need."""
     return Yard(
         memory=terms.memory,
-        capacity=terms.capacity * (1 + SLACK),
+        capacity=terms.capacity * (1 + MEMORY),
         allowed=terms.allowed,
         pays=terms.pays,
         member_start=terms.member_start,

@@ -43,6 +43,8 @@ def lined(
             if load < least:
                 best, least = found, load
                 tell("lines", best.place, least)
+            if stop():
+                return best
     return best
 
 

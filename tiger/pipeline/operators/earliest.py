@@ -14,10 +14,10 @@ import numpy as np
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.operators.listing import Jobs, arrival
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY
 from tiger.solvers.kernel import inner_kernel, kernel
 
 LOOKED_AT = 256
-SLACK = 1e-9
 NONE = -1
 
 
@@ -60,7 +60,7 @@ def seats(terms: Terms, start: IntArray) -> Seats:
     rows = [np.bincount(terms.of, row, terms.classes) for row in terms.work]
     return Seats(
         memory=terms.memory,
-        capacity=terms.capacity * (1 + SLACK),
+        capacity=terms.capacity * (1 + MEMORY),
         allowed=terms.allowed,
         work=np.ascontiguousarray(np.array(rows, np.float64).T),
         seat=start.copy(),

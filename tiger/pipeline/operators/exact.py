@@ -11,9 +11,9 @@ from tiger.pipeline.operators.branching import given, search, tree
 from tiger.pipeline.operators.kinds import kinds
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MET, SUMS
 
 NODES, VISITS, SLICES = 4_000_000, 200_000_000, 40
-EQUAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,5 +42,5 @@ def exact(terms: Terms, params: BoundParams, stop: Callable[[], bool], start: In
             break
     place = stands.best if (stands.best >= 0).all() else start
     value = float(stands.value[0])
-    bound = value if done else load_bound_s(terms, params, stop, value)
-    return Exact(place=place, proven=done or value <= bound * (1 + EQUAL), bound_s=bound)
+    bound = value * (1 - SUMS) if done else load_bound_s(terms, params, stop, value)
+    return Exact(place=place, proven=done or value <= bound * (1 + MET), bound_s=bound)

@@ -6,6 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY
 from tiger.solvers.kernel import kernel
 
 SLACK = 1e-9
@@ -51,7 +52,7 @@ def _needs(terms: Terms, devices: IntArray) -> Needs:
     """Return what classes need on devices in an order."""
     rows = [np.bincount(terms.of, terms.work[d], terms.classes) for d in devices]
     work = np.ascontiguousarray(np.array(rows, np.float64).T)
-    return Needs(work, terms.memory, terms.allowed[:, devices], terms.capacity[devices] * (1 + SLACK))
+    return Needs(work, terms.memory, terms.allowed[:, devices], terms.capacity[devices] * (1 + MEMORY))
 
 
 @kernel

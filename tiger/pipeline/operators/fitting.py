@@ -3,8 +3,8 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.operators.floors import ROUNDING
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY
 
 
 def fitted(terms: Terms, place: IntArray) -> IntArray:
@@ -14,7 +14,7 @@ def fitted(terms: Terms, place: IntArray) -> IntArray:
     among those where the work done is least. What is sent is left out. O(C k).
     """
     work = np.array([np.bincount(terms.of, row, terms.classes) for row in terms.work])
-    made, room, load = np.full(terms.classes, -1), terms.capacity * (1 + ROUNDING), np.zeros(terms.devices)
+    made, room, load = np.full(terms.classes, -1), terms.capacity * (1 + MEMORY), np.zeros(terms.devices)
     order = np.argsort(-terms.memory, kind="stable")
     wished = place[order] >= 0
     waiting = []

@@ -8,8 +8,7 @@ import numpy as np
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
-
-ROUNDING = 1e-9
+from tiger.pipeline.tolerances import TOO_LARGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,7 +38,7 @@ class Floors:
         for device in range(terms.devices):
             groups.setdefault((*_traits(terms, device), *_curves(terms, device)), []).append(device)
         first = [devices[0] for devices in groups.values()]
-        room = terms.capacity[first] * (1 + ROUNDING)
+        room = terms.capacity[first] * (1 + TOO_LARGE)
         return cls(
             count=np.array([len(devices) for devices in groups.values()], np.int64),
             work=np.array([np.bincount(terms.of, terms.work[device], terms.classes) for device in first]),

@@ -24,6 +24,7 @@ from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.search import SearchParams, searched
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.uniform import uniform
+from tiger.pipeline.tolerances import MEMORY
 from tiger.progress import Progress
 from tiger.stage import Detail, Stage
 from tiger.violation import Violation
@@ -32,7 +33,6 @@ UNDECIDED = "no placement was found that fits, nor a proof that there is none"
 UNFIT = "the classes of colocated operators do not fit into the devices, however they are shared out"
 APART = "no placement fits into memory and sends over links that are there alone"
 HEURISTIC = "contiguous stages are searched for by their largest load alone"
-SLACK = 1e-9
 # Fewer classes may be placed exactly, and more have to be joined.
 FEW, MANY = 24, 5_000
 # Contiguous stages are found in less time than a good bound takes for graphs larger than this.
@@ -235,4 +235,4 @@ class Hunt:
 def fits(terms: Terms, place: IntArray) -> bool:
     """Tell whether every class is where it may go, and within memory but for rounding."""
     allowed = terms.allowed[np.arange(terms.classes), place].all()
-    return bool(allowed and (held_bytes(terms, place) <= terms.capacity * (1 + SLACK)).all())
+    return bool(allowed and (held_bytes(terms, place) <= terms.capacity * (1 + MEMORY)).all())

@@ -12,10 +12,14 @@ from tiger.pipeline.operators.terms import Terms
 def kinds(terms: Terms) -> IntArray:
     """Return a label per device [k], rising from 0 as they come; exchanging two of one label changes no load.
 
-    Such are of one speed, memory and pins, and have the same links to all others. O(k (n + C) log k + k^2 labels).
+    Such are of one speed, memory and pins, and have the same links to all others. O(k (n + C) + k^2 labels).
     """
-    rows = np.hstack([terms.work, terms.pays[:, None], terms.capacity[:, None], terms.allowed.T])
-    sort = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    # Hashed, for sorting rows as long as the graph took two thirds of cutting 200,000 operators for 16 devices.
+    first: dict[tuple[bytes, bytes, float, float], int] = {}
+    numbers = zip(terms.pays.tolist(), terms.capacity.tolist(), strict=True)
+    rows = zip(map(np.ndarray.tobytes, terms.work), map(np.ndarray.tobytes, terms.allowed.T), strict=True)
+    traits = [(*row, *pair) for row, pair in zip(rows, numbers, strict=True)]
+    sort = np.array([first.setdefault(each, len(first)) for each in traits])
     label, every = np.full(terms.devices, -1, np.int64), np.arange(terms.devices)
     for device in every:
         if label[device] < 0:

@@ -18,8 +18,8 @@ from tiger.pipeline.operators.lines import line
 from tiger.pipeline.operators.listing import jobs_of
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY, SUMS
 
-ROUNDING = 1e-9
 STEPS, CELLS = 200, 1 << 25
 
 
@@ -67,7 +67,7 @@ def bound_s(terms: Terms) -> float:
         load = np.bincount(choice, work[choice, np.arange(terms.classes)], terms.devices)
         price = price * np.exp((load / max(load.max(), 1e-300) - 1) / np.sqrt(step + 1))
         price /= price.sum()
-    return max(float(jobs.tail.max()), best)
+    return max(float(jobs.tail.max()), best) * (1 - SUMS)
 
 
 def placed(
@@ -144,5 +144,5 @@ class _Search:
         """Tell whether there is a placement, and within memory and where classes may go."""
         if place is None:
             return False
-        fits = (held_bytes(self.terms, place) <= self.terms.capacity * (1 + ROUNDING)).all()
+        fits = (held_bytes(self.terms, place) <= self.terms.capacity * (1 + MEMORY)).all()
         return bool(fits and self.terms.allowed[np.arange(self.terms.classes), place].all())

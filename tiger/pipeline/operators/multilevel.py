@@ -83,18 +83,25 @@ def cycled(
 
     O(k n + e log e), and k a try.
     """
-    levels = _joined(terms, place, params, seed)
+    levels = _joined(terms, place, params, seed, stop)
+    if stop() and place is not None:
+        # Annealing so many classes takes longer than it gains.
+        return place
     now = _annealed(levels[-1], params, seed, stop)
     for (finer, _, _), (_, label, _) in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        now = None if now is None else descended(finer, now[label], DescentParams(), seed, stop)
+        # Without time to improve them, places are as good on the finer level.
+        if now is not None:
+            now = now[label] if stop() else descended(finer, now[label], DescentParams(), seed, stop)
     return now
 
 
-def _joined(terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int) -> list[Level]:
-    """Return terms of ever fewer classes; classes on different devices are not joined."""
+def _joined(
+    terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
+) -> list[Level]:
+    """Return terms of ever fewer classes, till stopped; classes on different devices are not joined."""
     levels = [Level(terms, np.arange(terms.classes), place)]
     size = params.per_device * terms.devices
-    while (finer := levels[-1]).terms.classes > size:
+    while (finer := levels[-1]).terms.classes > size and not stop():
         part = np.zeros(finer.terms.classes, np.int64) if finer.place is None else finer.place
         label = clustered(finer.terms, part, size, derived(seed, len(levels)))
         if int(label.max()) + 1 > SHRINK * finer.terms.classes:

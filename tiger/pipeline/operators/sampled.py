@@ -13,13 +13,13 @@ from tiger.model.seams import Samples
 from tiger.model.seeds import derived
 from tiger.penalties import Penalties
 from tiger.pipeline.operators.fitting import fitted
-from tiger.pipeline.operators.floors import ROUNDING
 from tiger.pipeline.operators.lines import line
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.moves import SearchParams, cost, refined
 from tiger.pipeline.operators.programme import cut
 from tiger.pipeline.operators.qubo import Encoding, model
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY
 from tiger.sampling import draw_bits
 from tiger.solvers.ocean import tuned
 from tiger.tune import Bisection, Fixed, Trial
@@ -110,7 +110,7 @@ class Rounds:
         """Keep the best of the reads, repaired, and of few of them cut and refined; return the record of the round."""
         missed = bits.sum(axis=2) != 1
         held = np.einsum("rck,c->rk", bits, self.terms.memory)
-        crowded = held > self.terms.capacity * (1 + ROUNDING)
+        crowded = held > self.terms.capacity * (1 + MEMORY)
         feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
         places = {(place := self._whole(read)).tobytes(): place for read in bits}
         ranked = sorted(places.values(), key=lambda place: (self._overflow(place), cost(self.terms, place)))
@@ -162,7 +162,7 @@ class Rounds:
 
     def _overflow(self, place: IntArray) -> float:
         """Return by how much a place exceeds memory, in bytes."""
-        over = held_bytes(self.terms, place) - self.terms.capacity * (1 + ROUNDING)
+        over = held_bytes(self.terms, place) - self.terms.capacity * (1 + MEMORY)
         return float(np.maximum(over, 0.0).sum())
 
     def _offer(self, place: IntArray) -> None:

@@ -15,6 +15,7 @@ from tiger.pipeline.operators.moves import UNSTAGED, Moves, Plan, SearchParams, 
 from tiger.pipeline.operators.programme import cut
 from tiger.pipeline.operators.relinking import agreed
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY
 
 __all__ = ["SearchParams", "searched"]
 
@@ -112,7 +113,7 @@ class _Pool:
     def add(self, place: IntArray) -> None:
         """Add a placement that fits, unless one as good is there."""
         load = cost(self.terms, place)
-        over = held_bytes(self.terms, place) > self.terms.capacity * (1 + 1e-9)
+        over = held_bytes(self.terms, place) > self.terms.capacity * (1 + MEMORY)
         barred = ~self.terms.allowed[np.arange(self.terms.classes), place]
         if over.any() or barred.any() or not np.isfinite(load):
             return

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY
 
 
 def segments(terms: Terms, position: IntArray, devices: IntArray) -> FloatArray:
@@ -21,7 +22,7 @@ def segments(terms: Terms, position: IntArray, devices: IntArray) -> FloatArray:
         loads = _spans(at, terms.work[device], size) + terms.pays[device] * charge
         held = _spans(position, terms.memory, size)
         barred = _spans(position, ~terms.allowed[:, device], size)
-        unfit = (held > terms.capacity[device] * (1 + 1e-9)) | (barred > 0) | np.tri(size + 1, dtype=np.bool_)
+        unfit = (held > terms.capacity[device] * (1 + MEMORY)) | (barred > 0) | np.tri(size + 1, dtype=np.bool_)
         found[row] = np.where(unfit, np.inf, loads)
     return found
 

@@ -60,7 +60,10 @@ class Shares:
 
     @classmethod
     def of(cls, terms: Terms, made: Contraction, unit_s: float) -> Self:
-        """Return the shares of groups of classes; O(e log e). Costs above two units count as two."""
+        """Return the shares of groups of classes; O(e log e). Costs and memory above two units count as two.
+
+        A share of either is no device's, and programmes solve badly with coefficients that are far apart.
+        """
         ends: dict[bytes, int] = {}
         nets: list[IntArray] = []
         paid: list[FloatArray] = []
@@ -77,7 +80,7 @@ class Shares:
                 paid[net] = paid[net] + costs
         return cls(
             floors=made.floors,
-            work=made.floors.work / unit_s,
+            work=np.minimum(made.floors.work / unit_s, 2.0),
             cost=np.minimum(np.array(paid).reshape(-1, made.floors.size).T / unit_s, 2.0),
             memory=_parts(made),
             pin_start=np.cumsum([0, *map(len, nets)]),
@@ -125,7 +128,7 @@ def _parts(made: Contraction) -> FloatArray:
     """Return the memory of groups in parts of what a device of every kind has [g, C], 0 where that is infinite."""
     room = made.floors.capacity[:, None]
     parts: FloatArray = np.where(room > 0, made.memory / np.where(room > 0, room, 1.0), 0.0)
-    return parts
+    return np.minimum(parts, 2.0)
 
 
 def _solved(

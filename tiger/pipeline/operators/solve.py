@@ -12,7 +12,7 @@ from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.hunt import MANY, Hunt
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.unmet import unmet
+from tiger.pipeline.operators.unmet import unmet, unmet_stages
 from tiger.progress import Progress, ignored
 
 
@@ -32,6 +32,8 @@ def solved(
     pinned = {at[operator]: index[device] for operator, device in params.pinned.items()}
     terms = Terms.made(operators, cluster, pinned)
     violations = unmet(operators, cluster, pinned, terms)
+    if params.contiguous and not violations:
+        violations = unmet_stages(operators, terms)
     if violations:
         return Found(place=None, violations=violations)
     if params.objective == "throughput" and terms.operators > MANY >= terms.classes:

@@ -7,6 +7,7 @@ import numpy as np
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.operators.lines import arcs
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import MEMORY
 
 APART = 1e4
 
@@ -63,7 +64,7 @@ def tables(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
         link=terms.link.copy(),
         pays=terms.pays.copy(),
         memory=np.bincount(label, terms.memory, size).astype(np.float64),
-        capacity=terms.capacity * (1 + 1e-9),
+        capacity=terms.capacity * (1 + MEMORY),
         allowed=_allowed(terms, label, size),
         of=of,
         read_start=_starts(pair // terms.operators, size),

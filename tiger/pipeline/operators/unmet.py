@@ -8,11 +8,13 @@ from tiger.formats.values import shown
 from tiger.model.arrays import IntArray
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.lines import components
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.tolerances import TOO_LARGE
+from tiger.units import bytes_text
 from tiger.violation import Violation
 
 NAMED = 2
-SLACK = 1e-9
 
 
 def unmet(operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms) -> tuple[Violation, ...]:
@@ -24,6 +26,39 @@ def unmet(operators: Operators, cluster: Cluster, pinned: Mapping[int, int], ter
     if nowhere:
         return tuple(nowhere)
     return (*_too_large(operators, terms), *_too_much(cluster, terms))
+
+
+def unmet_stages(operators: Operators, terms: Terms) -> tuple[Violation, ...]:
+    """Return the classes that no line of contiguous stages has a place for: those on cycles, that fit no one device.
+
+    Classes that edges lead around among share a stage, whatever the line, hence a device. The set that lacks the most
+    is named. O(k C + e log e).
+    """
+    part = components(terms)[0]
+    held = np.bincount(part, terms.memory)
+    barred = np.array([np.bincount(part, ~column) for column in terms.allowed.T])
+    room = np.where(barred == 0, terms.capacity[:, None], -np.inf).max(axis=0)
+    # Single classes have been looked at one by one.
+    short = (held > room * (1 + TOO_LARGE)) & (np.bincount(part) > 1)
+    if not short.any():
+        return ()
+    lack = np.where(short, held - np.maximum(room, 0.0), -np.inf)
+    worst = int(np.argmax(lack))
+    what = (
+        f"{_set_text(operators, np.flatnonzero(part == worst))} have to share a stage, as edges lead from each to all"
+    )
+    if room[worst] == -np.inf:
+        return (Violation(kind="device", message=f"{what}, and no device may run them all"),)
+    most = f"no device they may go to has more than {bytes_text(float(room[worst]))}"
+    return (Violation(kind="memory", message=f"{what}: {bytes_text(float(held[worst]))}, and {most}"),)
+
+
+def _set_text(operators: Operators, labels: IntArray) -> str:
+    """Return some classes in a few words, the largest in operators first."""
+    sizes = np.bincount(operators.colour, minlength=operators.classes)[labels]
+    first = labels[np.argsort(-sizes, kind="stable")]
+    named = ", ".join(class_text(operators, int(label)) for label in first[:NAMED])
+    return named + (f" and {len(labels) - NAMED:,} more classes" if len(labels) > NAMED else "")
 
 
 def class_text(operators: Operators, label: int) -> str:
@@ -65,7 +100,7 @@ def _refused(operators: Operators, cluster: Cluster, pinned: Mapping[int, int], 
 def _too_large(operators: Operators, terms: Terms) -> Iterator[Violation]:
     """Yield the classes that are larger than every device they may go to."""
     room = np.where(terms.allowed, terms.capacity, -np.inf).max(axis=1)
-    for label in np.flatnonzero(terms.memory > room * (1 + SLACK)).tolist():
+    for label in np.flatnonzero(terms.memory > room * (1 + TOO_LARGE)).tolist():
         held = f"{terms.memory[label]:,.0f} bytes, and no device it may go to has more than {room[label]:,.0f}"
         yield Violation(kind="memory", message=f"{class_text(operators, label)}: {held}")
 
@@ -75,11 +110,11 @@ def _too_much(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
     single = terms.allowed.sum(axis=1) == 1
     only: IntArray = terms.allowed.argmax(axis=1)
     pressed = np.bincount(only[single], terms.memory[single], terms.devices)
-    for device in np.flatnonzero(pressed > terms.capacity * (1 + SLACK)).tolist():
+    for device in np.flatnonzero(pressed > terms.capacity * (1 + TOO_LARGE)).tolist():
         held = f"{pressed[device]:,.0f} bytes have to go there, and it has {terms.capacity[device]:,.0f}"
         yield Violation(kind="memory", message=f"{shown(cluster.names[device])}: {held}")
     end = np.isfinite(terms.capacity)
     bounded = ~(terms.allowed & ~end).any(axis=1)
     needed, room = float(terms.memory[bounded].sum()), float(terms.capacity[end].sum())
-    if needed > room * (1 + SLACK):
+    if needed > room * (1 + TOO_LARGE):
         yield Violation(kind="memory", message=f"{needed:,.0f} bytes in all, and the devices have {room:,.0f}")

@@ -12,7 +12,7 @@ from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.planning.choices import Family
 from tiger.pipeline.planning.links import Links
-from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s
+from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s, spans
 from tiger.pipeline.schedules.memory import in_flight
 
 MOST_LAYERS = 600
@@ -41,7 +41,7 @@ class Floors:
     def of(cls, layers: Layers, cluster: Cluster, links: Links, family: Family) -> Self:
         """Return the floors of a family."""
         tensor = family.tensor
-        ways = _ways(links, family)
+        ways = _ways(links, layers, family)
         times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
         nothing = np.zeros(layers.size + 1)
         return cls(
@@ -87,7 +87,7 @@ class Floors:
             return np.zeros(positions)
         count, message = self.family.microbatches, self.transfer_s[:, None] + self.transfer_s[None, :]
         loads = [
-            count * (_spans(self.passes_s[0] + self.passes_s[1] + 2 * reduced) + 2 * message) + _spans(closing)
+            count * (spans(self.passes_s[0] + self.passes_s[1] + 2 * reduced) + 2 * message) + spans(closing)
             for reduced, closing in zip(self.reduced_s, self.closing_s, strict=True)
         ]
         forward = self.passes_s[0] + self.reduced_s.min(axis=0)
@@ -126,7 +126,7 @@ class Floors:
         layers, tensor = self.layers, self.family.tensor
         if layers.size > MOST_LAYERS:
             return np.zeros(positions)
-        state, held = _spans(layers.state_bytes), _spans(layers.held_bytes)
+        state, held = spans(layers.state_bytes), spans(layers.held_bytes)
         for group in layers.tied:
             # A stage that holds two of them in a row holds the later one for nothing.
             for before, member in pairwise(group):
@@ -146,23 +146,26 @@ class Floors:
         )
 
 
-def _ways(links: Links, family: Family) -> list[tuple[int, int]]:
+def _ways(links: Links, layers: Layers, family: Family) -> list[tuple[int, int]]:
     """Return pairs of the first curves that tensor- and data-parallel rings of a stage need, in each way they may lie.
 
     All rings of a stage together join its devices, so that one of both kinds has a link that is needed for as many.
     """
-    needs = [links.need(ranks) for ranks in (family.tensor, family.data, family.tensor * family.data)]
+    # Rings in which nothing is sent need no link.
+    cut = family.tensor if layers.reduced_bytes.any() else 1
+    copied = family.data if layers.parameter_bytes.any() else 1
+    needs = [links.need(ranks) for ranks in (cut, copied, cut * copied)]
     if None in needs:
         return []
     tensor, data, both = (need or 0 for need in needs)
-    if family.tensor == 1 or family.data == 1:
+    if cut == 1 or copied == 1:
         return [(tensor, data)]
     return sorted({(both, data), (tensor, both)})
 
 
 def _reduced_s(layers: Layers, links: Links, tensor: int, need: int) -> FloatArray:
     """Return the seconds [L] that a pass of each layer spends in rings with a link of a curve or one behind it."""
-    if tensor == 1:
+    if tensor == 1 or not layers.reduced_bytes.any():
         return np.zeros(layers.size)
     calls = np.maximum(layers.reductions, 1)
     return calls * 2 * (tensor - 1) * links.least_s(need, layers.reduced_bytes / calls / tensor)
@@ -170,7 +173,7 @@ def _reduced_s(layers: Layers, links: Links, tensor: int, need: int) -> FloatArr
 
 def _closing_s(layers: Layers, links: Links, family: Family, need: int) -> FloatArray:
     """Return the seconds [L] that all-reducing the gradients of each layer takes at least, tied ones counted once."""
-    if family.data == 1:
+    if family.data == 1 or not layers.parameter_bytes.any():
         return np.zeros(layers.size)
     size = layers.parameter_bytes / (family.tensor * family.data)
     for group in layers.tied:
@@ -188,12 +191,6 @@ def _swept(stages: list[FloatArray]) -> FloatArray:
         behind = np.maximum(costs + banned, behind).min(axis=1)
         found[after] = behind[0]
     return found
-
-
-def _spans(values: FloatArray) -> FloatArray:
-    """Return the sums [L + 1, L + 1] of layers i to j - 1."""
-    through = _through(values)
-    return through[None, :] - through[:, None]
 
 
 def _through(values: FloatArray) -> FloatArray:

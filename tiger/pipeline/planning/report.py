@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from tiger.errors import InputError
-from tiger.pipeline.doors.report import ROUNDING, PlacementReport
+from tiger.pipeline.doors.report import PlacementReport
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.planning.breakdown import Breakdown
+from tiger.pipeline.tolerances import MET
 from tiger.stage import Stage
 from tiger.violation import Violation
 
@@ -146,7 +147,7 @@ class PlanReport:
     def optimal(self) -> bool:
         """Tell whether the best plan meets the bound."""
         bound = self.lower_bound_s
-        return self.best is not None and bound is not None and self.best.iteration_s <= bound * (1 + ROUNDING)
+        return self.best is not None and bound is not None and self.best.iteration_s <= bound * (1 + MET)
 
     def emit(self, system: str) -> str:
         """Return the best plan as text for a system, as a placement does; raise InputError of `emit`."""

@@ -19,10 +19,10 @@ from tiger.pipeline.planning.links import Links
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.pruning import Pruned, Reason, Tally
+from tiger.pipeline.tolerances import MET, SUMS, TOO_LARGE
 from tiger.progress import Progress
 from tiger.stage import Detail, Stage
 
-ROUNDING = 1e-9
 # Of simulating a plan, in forward passes: what it takes beside the passes, and by how much zero-bubble takes longer.
 ASIDE, GREEDY = 10_000, 10
 SIMULATED, SEARCHED = 20_000_000, 20_000_000
@@ -136,7 +136,7 @@ class Search:
         for done, attempt in enumerate(waiting):
             if meter.spent and self.stop():
                 break
-            better = attempt.candidate.bound_s < self.best_s * (1 - ROUNDING) or attempt.iteration_s <= self.best_s
+            better = attempt.candidate.bound_s < self.best_s * (1 - MET) or attempt.iteration_s <= self.best_s
             if better and SEARCHES * _work(attempt.choice) <= meter.left:
                 self._tell("placement", done / len(waiting), str(attempt.choice))
                 self.attempts[attempt.choice] = self._placed(attempt, meter)
@@ -145,13 +145,14 @@ class Search:
         """Return what is known."""
         attempts = sorted(self.attempts.values(), key=lambda each: (each.iteration_s, each.placed is None))
         least = [candidate.bound_s for candidate in self.open]
-        least += [pruned.least for pruned in self.tally.rows() if pruned.reason == "budget"]
+        # Those that a bound rules out are no better than the best, but for rounding.
+        least += [pruned.least for pruned in self.tally.rows() if pruned.reason in ("budget", "work", "cuts")]
         return Explored(
             attempts=tuple(attempts),
             usual=self.usual,
             pruned=self.tally.rows(),
             choices=self.choices,
-            lower_bound_s=min([self.best_s, *least]),
+            lower_bound_s=min([self.best_s, *least]) * (1 - SUMS),
             stages=tuple(self.stages),
         )
 
@@ -179,7 +180,7 @@ class Search:
             slow, need = work[choice.pipeline], needs[_flight(choice)]
             if self._too_slow(slow):
                 self._rule_out("work", choice, slow)
-            elif need > most * (1 + ROUNDING):
+            elif need > most * (1 + TOO_LARGE):
                 self._rule_out("memory", choice, need)
             elif choice.virtual == 1:
                 left[choice.schedule].append(choice)
@@ -190,7 +191,7 @@ class Search:
             held, cuts = floors.cut_bytes(schedule, deepest), floors.cuts_s(schedule, deepest)
             for choice in some:
                 at = choice.pipeline - 1
-                if held[at] > most * (1 + ROUNDING):
+                if held[at] > most * (1 + TOO_LARGE):
                     self._rule_out("memory", choice, float(held[at]))
                 else:
                     self._keep(choice, work[choice.pipeline], float(cuts[at]))
@@ -220,7 +221,7 @@ class Search:
 
     def _too_slow(self, bound_s: float) -> bool:
         """Tell whether seconds that nothing goes below are no less than the best."""
-        return bound_s >= self.best_s * (1 - ROUNDING)
+        return bound_s >= self.best_s * (1 - MET)
 
     def _placed(self, attempt: Attempt, meter: "Meter") -> Attempt:
         """Return an attempt with what a search for its choice comes to, if that is no worse."""

@@ -91,8 +91,8 @@ def _windowed(leasts: Leasts, paths: Paths, positions: int, microbatches: int) -
     A microbatch passes all stages, m - 1 more the stage with that pass, and m - 1 more back the stage of the path.
     """
     message = leasts.transfer_s[:, None] + leasts.transfer_s[None, :]
-    forward = _spans(leasts.forward_s) + message
-    back = _spans(leasts.passes_s) - _spans(leasts.forward_s) + message
+    forward = spans(leasts.forward_s) + message
+    back = spans(leasts.passes_s) - spans(leasts.forward_s) + message
     # No pipeline has all its forward passes below that of the largest layer, nor below their mean.
     least = max(float(leasts.forward_s.max()), float(leasts.forward_s.sum()) / positions)
     lows = least * np.append(np.linspace(1, 2, WINDOWS, endpoint=False), [2.0, 4.0, 8.0])
@@ -114,7 +114,7 @@ def _paths(every: Leasts, own: Leasts, schedule: Schedule, microbatches: int) ->
     A stage spends what `own` says, all others at least `every`. Infinite where i >= j.
     """
     message = own.transfer_s[:, None] + own.transfer_s[None, :]
-    passes, urgent = _spans(own.passes_s), _spans(own.urgent_s)
+    passes, urgent = spans(own.passes_s), spans(own.urgent_s)
     banned = np.where(np.tri(len(message), dtype=bool), np.inf, 0.0)
     before = _through(every.passes_s)[:, None]
     if schedule == "zero-bubble":
@@ -123,14 +123,20 @@ def _paths(every: Leasts, own: Leasts, schedule: Schedule, microbatches: int) ->
         around = banned + _through(every.urgent_s)[:, None] + microbatches * (urgent + 2 * message)
         return ahead, around, np.zeros_like(banned)
     ahead = banned + before + microbatches * (passes + 2 * message)
-    around = ahead + before[-1] - before.T
-    return ahead, around, np.zeros_like(banned) if schedule == "gpipe" else _spans(own.forward_s) + message
+    behind = _through(every.passes_s[::-1])[::-1]
+    around = ahead + behind
+    return ahead, around, np.zeros_like(banned) if schedule == "gpipe" else spans(own.forward_s) + message
 
 
-def _spans(layers_s: FloatArray) -> FloatArray:
-    """Return the seconds [L + 1, L + 1] of layers i to j - 1."""
-    through = _through(layers_s)
-    return through[None, :] - through[:, None]
+def spans(values: FloatArray) -> FloatArray:
+    """Return the sums [L + 1, L + 1] of layers i to j - 1, 0 where there are none.
+
+    Each is added up from its first layer on: a difference of sums from layer 0 on would lose small ones behind large.
+    """
+    size = len(values)
+    sums = np.zeros((size + 1, size + 1))
+    sums[:size, 1:] = np.triu(np.broadcast_to(values, (size, size)))
+    return np.cumsum(sums, axis=1, out=sums)
 
 
 def _through(layers_s: FloatArray) -> FloatArray:
