@@ -71,7 +71,7 @@ class Connection(H11Protocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            self.transport.write(self._refusal(sys.exception()))
+            self.transport.write(self._make_refusal(sys.exception()))
             self._drain()
         else:
             self.transport.close()
@@ -95,8 +95,8 @@ class Connection(H11Protocol):
         if self._drained > DRAINED_BYTES:
             self.transport.close()
 
-    def _refusal(self, fault: BaseException | None) -> bytes:
-        """Return the answer to what is no request, with the status that h11 hints at."""
+    def _make_refusal(self, fault: BaseException | None) -> bytes:
+        """Return the answer to what is no request as bytes, with the status that h11 hints at."""
         status = getattr(fault, "error_status_hint", HTTPStatus.BAD_REQUEST)
         response = Problem(status, shorten(str(fault)), headers={"Connection": "close"}).response()
         headers.tag(response.headers, uuid.uuid4().hex)

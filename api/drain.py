@@ -27,13 +27,13 @@ class Drain:
             return
         unread, closing, ended = _has_body(scope), _closes(scope), False
 
-        async def heard() -> Message:
+        async def note() -> Message:
             nonlocal unread
             message = await receive()
             unread = unread and message["type"] == "http.request" and message.get("more_body", False)
             return message
 
-        async def told(message: Message) -> None:
+        async def pass_on(message: Message) -> None:
             nonlocal closing, ended
             if message["type"] == "http.response.start":
                 if unread and _waits(scope):
@@ -44,7 +44,7 @@ class Drain:
                 ended, message = True, {**message, "more_body": True}
             await send(message)
 
-        await self.app(scope, heard, told)
+        await self.app(scope, note, pass_on)
         if ended:
             await _discard(receive)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -58,7 +58,7 @@ def _has_body(scope: Scope) -> bool:
 
 def _closes(message: Scope | Message) -> bool:
     """Return whether the connection ends with this request, or with this answer to it."""
-    listed = ",".join(Headers(raw=list(message["headers"])).getlist("connection")).lower()
+    listed = ",".join(Headers(raw=list(message.get("headers", ()))).getlist("connection")).lower()
     return message.get("http_version") == "1.0" or "close" in (part.strip() for part in listed.split(","))
 
 

@@ -36,7 +36,7 @@ class Streams:
         return _Stream(self, job)
 
     @contextmanager
-    def place(self, owner: str) -> Iterator[None]:
+    def hold_place(self, owner: str) -> Iterator[None]:
         """Hold a place for a stream; raise RefusedError (429) where too many are open."""
         most = math.ceil(self.most / 4) if owner else self.most
         if self.open.total() >= self.most or self.open[owner] >= most:
@@ -102,7 +102,7 @@ class _Stream(StreamingResponse):
             async with asyncio.timeout(STALLED_S):
                 await send(message)
 
-        with self._streams.place(self._owner), suppress(TimeoutError):
+        with self._streams.hold_place(self._owner), suppress(TimeoutError):
             await super().__call__(scope, receive, in_time)
 
 

@@ -46,6 +46,7 @@ def serve(host: str, port: int) -> None:
     config = uvicorn.Config(
         Drain(app if settings.api_keys else Local(app)),
         http=Connection,
+        # There are none here, and whatever library for them happens to be installed would read requests its own way.
         ws="none",
         log_config=None,
         access_log=False,

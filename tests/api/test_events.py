@@ -138,7 +138,7 @@ def test_streams_are_bounded(loop: asyncio.Runner) -> None:
 
     async def scenario() -> None:
         streams = Streams(Told(seen := job(status="done")), most=1)
-        with streams.place(seen.owner):
+        with streams.hold_place(seen.owner):
             with pytest.raises(RefusedError) as refusal:
                 await answered(streams.of(seen))
             assert (refusal.value.problem.status, "Retry-After" in refusal.value.problem.headers) == (429, True)
@@ -154,7 +154,7 @@ def test_one_owner_may_not_have_all_streams(loop: asyncio.Runner) -> None:
     async def scenario() -> None:
         ann, bob = job(owner="ann", status="done"), job(owner="bob", status="done")
         streams = Streams(Told(ann), most=4)
-        with streams.place("ann"):
+        with streams.hold_place("ann"):
             with pytest.raises(RefusedError):
                 await answered(streams.of(ann))
             await answered(streams.of(bob))

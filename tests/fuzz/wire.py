@@ -32,7 +32,7 @@ def read(raw: bytes) -> Reading:
     count, at, last = 0, 0, False
     while at < len(raw) and not last:
         try:
-            at, last = _request(raw, at)
+            at, last = _read_request(raw, at)
         except _PartError:
             return Reading(count, "part")
         except _NoneError:
@@ -41,7 +41,7 @@ def read(raw: bytes) -> Reading:
     return Reading(count, "nothing")
 
 
-def answers(raw: bytes) -> list[tuple[int, bytes, bytes]]:
+def split_answers(raw: bytes) -> list[tuple[int, bytes, bytes]]:
     """Return status, headers and body of the final answers on a connection; no answer has a bare head in its body."""
     found = list(STATUS.finditer(raw))
     ends = [*(match.start() for match in found[1:]), len(raw)]
@@ -49,7 +49,7 @@ def answers(raw: bytes) -> list[tuple[int, bytes, bytes]]:
     return [answer for answer in whole if answer[0] >= 200]
 
 
-def _request(raw: bytes, at: int) -> tuple[int, bool]:
+def _read_request(raw: bytes, at: int) -> tuple[int, bool]:
     """Return where a request ends, and whether the connection ends with it."""
     line, at = _match(LINE, raw, at)
     fields: dict[bytes, list[bytes]] = {}
@@ -59,10 +59,10 @@ def _request(raw: bytes, at: int) -> tuple[int, bool]:
     last = line[3] == b"0" or b"close" in b",".join(fields.get(b"connection", [])).lower().replace(b" ", b"").split(
         b","
     )
-    return _end(raw, at + 2, fields), last
+    return _find_end(raw, at + 2, fields), last
 
 
-def _end(raw: bytes, at: int, fields: dict[bytes, list[bytes]]) -> int:
+def _find_end(raw: bytes, at: int, fields: dict[bytes, list[bytes]]) -> int:
     """Return where the body ends that begins at a place."""
     lengths, codings = fields.get(b"content-length", []), fields.get(b"transfer-encoding", [])
     if len(lengths) + len(codings) > 1 or any(coding.lower() != b"chunked" for coding in codings):
@@ -70,14 +70,14 @@ def _end(raw: bytes, at: int, fields: dict[bytes, list[bytes]]) -> int:
     if not all(re.fullmatch(rb"[0-9]+", length) for length in lengths):
         raise _NoneError
     if codings:
-        return _chunks(raw, at)
+        return _read_chunks(raw, at)
     end = at + int(lengths[0] if lengths else 0)
     if end > len(raw):
         raise _PartError
     return end
 
 
-def _chunks(raw: bytes, at: int) -> int:
+def _read_chunks(raw: bytes, at: int) -> int:
     """Return where a body in chunks ends, after its trailer."""
     while True:
         head, at = _match(CHUNK, raw, at)

@@ -33,7 +33,7 @@ class Service:
                 command, stdout=subprocess.PIPE, stderr=log, env=settings, text=True, start_new_session=True
             )
 
-    def listening(self) -> "Service":
+    def listen(self) -> "Service":
         """Return once it answers."""
         assert self.process.stdout is not None
         url = self.process.stdout.readline().strip().rpartition(" ")[2]
@@ -42,7 +42,7 @@ class Service:
 
     def ready(self, limit_s: float = 120) -> "Service":
         """Return once it takes work."""
-        self.listening()
+        self.listen()
         until(lambda: self.web.get("/readyz").status_code == 200, limit_s)
         return self
 
