@@ -134,7 +134,7 @@ def check_answer(status: int, headers: bytes, body: bytes) -> None:
 
 
 @given(raw=requests())
-@cases(quick=150, long=3000)
+@cases(quick=100, long=3000)
 def test_no_bytes_are_taken_for_more_requests_than_they_are(address: Address, raw: bytes) -> None:
     """Whoever reads by the book counts as many, so that no proxy in between lets one pass inside another."""
     reading = wire.read(raw + LAST)
@@ -268,7 +268,7 @@ def _damage(draw: st.DrawFn, tree: dict[str, object]) -> None:
     made=bodies(),
     prefer=st.sampled_from(["respond-async", "respond-async", "wait=0", "wait=2"] if LONG else ["wait=0"]),
 )
-@cases(quick=60, long=2000)
+@cases(quick=50, long=2000)
 def test_a_damaged_body_is_refused_or_answered(address: Address, made: tuple[str, bytes], prefer: str) -> None:
     """A refusal says where the fault is, as strict JSON."""
     path, body = made
