@@ -5,7 +5,6 @@ import resource
 import sys
 import uuid
 from http import HTTPStatus
-from typing import Any
 
 import h11
 from uvicorn.config import Config
@@ -37,7 +36,7 @@ class Connection(H11Protocol):
         self,
         config: Config,
         server_state: ServerState,
-        app_state: dict[str, Any],
+        app_state: dict[str, object],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
