@@ -251,3 +251,20 @@ def test_grids_are_priced_in_portions():
     lengths = routes.lengths(np.ones(size))
     assert lengths[0].max() == lengths[270].max() == size / 2
     assert lengths[280, 10] == 30
+
+
+def test_bug_a_narrow_link_bears_no_rounding_of_a_wide_one():
+    """Tests a load of 1e-9 on a link of bandwidth 1e-9 after one of 1e12 on the same line has ended."""
+    ends = np.arange(3)
+    links = Links(u=ends, v=ends + 1, weight=np.ones(3), bandwidth=np.array([1e12, 1e12, 1e-9]))
+    line = grid((4,), (False,), links)
+    assert loaded(line, [(0, 1, 1e12), (1, 2, 1e3 / 3), (2, 3, 1e-9)]) == 1.0
+
+
+def test_bug_cheap_links_keep_their_lengths_beside_dear_ones():
+    """Tests prices of 1e9 and 1e-12 on one line, either way round a ring."""
+    ends = np.arange(4)
+    links = Links(u=ends, v=(ends + 1) % 4, weight=np.ones(4), bandwidth=np.array([1e-9, 1e12, 1e12, 1e12]))
+    routes = routes_of(grid((4,), (True,), links))
+    lengths = routes.lengths(1 / routes.width)
+    assert (lengths[1, 2], lengths[3, 0], lengths[1, 3]) == (1e-12, 1e-12, 2e-12)

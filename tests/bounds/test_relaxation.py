@@ -1,5 +1,8 @@
 """Tests of the projected eigenvalue bound and of the dual ascent on pairs of placements."""
 
+import itertools
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
@@ -103,3 +106,21 @@ def test_duals_are_optimal(shape):
     assert (v <= 0).all()
     assert (u[:, :, None] + v[:, None, :] <= costs).all()
     assert u.sum(axis=1) + v.sum(axis=1) == pytest.approx(np.array(best))
+
+
+def test_bug_an_assignment_is_bounded_however_large_its_other_entries():
+    """Tests costs of 1e-9 to 1e12 against all assignments in exact arithmetic, and that the bound is tight."""
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        costs = 10 ** rng.uniform(-9, 12, (4, 5))
+        ways = itertools.permutations(range(5), 4)
+        least = min(sum(Fraction(costs[row, column]) for row, column in enumerate(way)) for way in ways)
+        bound = assignment(costs)[0]
+        assert least * (1 - Fraction(1, 10**12)) <= Fraction(bound) <= least
+
+
+def test_bug_the_ascent_bounds_from_a_bad_start_as_well(square):
+    """Tests that a ceiling far above the optimum costs no more than its own rounding."""
+    window, cost = square
+    for ceiling in (cost, 1e6 * cost):
+        assert cost * (1 - 1e-5) <= ascended(window, 0.0, ceiling, 200) <= cost
