@@ -61,6 +61,8 @@ def assignment(costs: FloatArray) -> tuple[float, IntArray]:
     """
     columns = linear_sum_assignment(costs)[1]
     value = _value(costs, columns)
+    if costs.min() >= 0.0 and value == 0.0:
+        return value, columns
     if costs.min() >= 0.0 and costs.max() > LARGE * value:
         # No optimal assignment has an entry above its value.
         costs = np.minimum(costs, value)
