@@ -38,13 +38,14 @@ SERVICE = {
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "model": ({"errors"}, ARRAYS),
-    "core": (VALUES, GRAPHS | {"dimod"}),
+    "bounds": (VALUES | {"solvers"}, ARRAYS),
+    "core": (VALUES | {"bounds"}, GRAPHS | {"dimod"}),
     "topologies": (VALUES, GRAPHS),
     "formats": (VALUES | {"topologies"}, GRAPHS),
     "solvers": (VALUES, LEAF),
     "partition": (VALUES, LEAF),
     "executors": (VALUES | {"core", "package"}, {"dask", "distributed"}),
-    "mapper": (VALUES | {"core", "executors", "solvers", "partition"}, ARRAYS | {"dimod"}),
+    "mapper": (VALUES | {"bounds", "core", "executors", "solvers", "partition"}, ARRAYS | {"dimod"}),
     "door": (VALUES | {"core", "formats", "topologies", "mapper"}, GRAPHS | {"dimod"}),
     "circuits": (
         VALUES | {"core", "topologies", "formats", "solvers", "partition", "mapper", "door"},
@@ -74,6 +75,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "cli": (
         VALUES
         | {
+            "bounds",
             "core",
             "topologies",
             "solvers",

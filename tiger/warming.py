@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+from tiger.bounds.warm import warm as warm_bounds
 from tiger.circuits.warm import warm as warm_circuits
 from tiger.pipeline.warm import warm as warm_placements
 from tiger.solvers.warm import warm as warm_searches
@@ -22,6 +23,7 @@ def warm_all(progress: Callable[[str], None]) -> None:
             pool.submit(warm_searches, progress),
             pool.submit(warm_circuits, progress, ("windows", "placement")),
             pool.submit(warm_placements, progress),
+            pool.submit(warm_bounds, progress),
         ]
         for group in groups:
             group.result()

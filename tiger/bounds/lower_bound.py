@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from tiger.bounds.capacity import spreading_bound
 from tiger.bounds.relaxation import ascended, assignment, projected, seated, seats, sharpened
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DENSE, GRID, DenseMetric, GridMetric
@@ -44,7 +45,8 @@ def lower_bound(problem: Problem, places: IntArray) -> float:
     """
     hosts = problem.topology.hosts
     large = hosts.size * max(problem.tasks.size, hosts.size // 8) > DENSE_CELLS
-    return _rounded(problem, _sparse_bound(problem) if large else _dense_bound(_window(problem, places)))
+    bound = _sparse_bound(problem) if large else _dense_bound(_window(problem, places))
+    return _rounded(problem, max(bound, _least_work(problem) + spreading_bound(problem)))
 
 
 def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: Stop = bool) -> float:

@@ -1,0 +1,95 @@
+"""Tests of the bound from seats and distances, where the best cost can be worked out by hand."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from numba.core import event
+
+from tiger.bounds import capacity, warm
+from tiger.bounds.capacity import spreading_bound
+from tiger.bounds.lower_bound import lower_bound
+from tiger.formats.graphs import task_graph_of
+from tiger.model.metrics import DenseMetric
+from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.topologies.spec import build
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Bound problems of any size."""
+    monkeypatch.setattr(capacity, "FEWEST", 1)
+
+
+def shared(graph, hardware, slots):
+    """Return the problem of placing a graph on hardware with so many slots a node."""
+    topology = build(hardware)
+    topology = topology.with_slots(np.full(topology.size, slots))
+    return Problem(tasks=task_graph_of(graph), topology=topology, rule="capacity")
+
+
+def test_a_path_on_two_nodes_is_cut():
+    """Four tasks in a row on two nodes of two slots cost one hop: the bound is above a half, and rounds up to it."""
+    problem = shared(nx.path_graph(4), "grid:2", 2)
+    assert 0.5 < spreading_bound(problem) <= 1
+    assert lower_bound(problem, np.array([0, 0, 1, 1])) == 1
+
+
+def test_a_clique_on_two_nodes_is_cut_in_the_middle():
+    """Eight tasks that all talk, four to a node, cost 16, which flows along every edge come close to."""
+    assert 12 <= spreading_bound(shared(nx.complete_graph(8), "grid:2", 4)) <= 16
+
+
+def test_every_level_of_a_tree_counts():
+    """A clique of eight on a tree of 2 x 2 leaves with two slots costs 8 pairs of leaves and 16 of halves."""
+    assert 126 <= spreading_bound(shared(nx.complete_graph(8), "tree:2x2@1,10", 2)) <= 8 + 160
+
+
+@pytest.mark.parametrize(("hardware", "slots", "best"), [("torus:4x4", 16, 128), ("tree:4x4@1,10", 16, 384)])
+def test_a_stencil_is_bounded_by_a_third_of_its_cost_or_more(hardware, slots, best):
+    """A 16 x 16 stencil in squares of 4 x 4 cuts 96 edges, on the tree 32 of them between quarters."""
+    bound = spreading_bound(shared(nx.grid_2d_graph(16, 16), hardware, slots))
+    assert best / 3 <= bound <= best
+
+
+def test_nothing_is_claimed_where_all_tasks_fit_on_a_node():
+    """Neither on a grid nor on a tree, nor where tasks talk to themselves alone."""
+    graph = nx.cycle_graph(4)
+    assert spreading_bound(shared(graph, "grid:2", 4)) == spreading_bound(shared(graph, "tree:2x2@1,2", 4)) == 0
+    loops = TaskGraph(names=("a", "b"), traffic=np.eye(2))
+    assert spreading_bound(Problem(tasks=loops, topology=build("grid:2"), rule="capacity")) == 0
+
+
+def test_memory_leaves_fewer_seats():
+    """Two of four tasks fit into the memory of a node with four slots."""
+    tasks = TaskGraph(names=tuple("abcd"), traffic=np.triu(np.ones((4, 4)), 1), memory=np.full(4, 3))
+    nodes = Topology(
+        names=("x", "y"),
+        metric=DenseMetric(np.array([[0.0, 2], [2, 0]])),
+        slots=np.array([4, 4]),
+        memory=np.array([6, 7]),
+    )
+    assert 6 <= spreading_bound(Problem(tasks=tasks, topology=nodes, rule="capacity")) <= 8
+
+
+def test_a_detour_over_other_nodes_bounds_the_distance():
+    """Where x and z are 100 apart but 1 from y each, only 2 may be counted on, and the shorter of two ways."""
+    table = np.array([[0.0, 1, 100], [9, 0, 1], [100, 1, 0]])
+    assert capacity._closed(table).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+
+
+def test_many_distances_are_rounded_down():
+    """Of 40 nodes in a row 32 distances are kept, and none counts more seats than are nearer."""
+    row = np.arange(40.0)
+    ((reach, counts),) = capacity._counted(np.abs(row[:, None] - row), np.ones(40, int), 40)
+    assert len(reach) < 20
+    assert (counts == 2 * reach - 1).all()
+
+
+def test_warming_compiles_the_kernels():
+    """Nothing is compiled afterwards, by listening to numba."""
+    warm.warm(lambda _: None)
+    with event.install_recorder("numba:compile") as recorder:
+        spreading_bound(shared(nx.path_graph(4), "grid:2", 2))
+    assert recorder.buffer == []

@@ -1,0 +1,133 @@
+r"""A bound on traffic between tasks that may share nodes, from how many seats there are near any node.
+
+For any mapping, :math:`d(u, v)`, the distance between the nodes of tasks u and v, keeps the triangle inequality, and
+for every task u and set S of k tasks
+
+.. math:: \sum_{v \in S} d(u, v) \ge f(k) = \sum_{i < k} D(i),
+
+where no node has more than :math:`i` seats nearer than :math:`D(i)`. Let a flow send one unit from each task of S to u
+for every such pair (u, S), :math:`y_{uS}` times, and load no edge e above its volume :math:`c_e`. A unit that takes a
+path from v to u crosses edges whose distances add up to :math:`d(u, v)` or more, hence
+
+.. math:: \sum_e c_e d_e \ge \sum_{u,S} y_{uS} \sum_{v \in S} d(u, v) \ge \sum_{u,S} y_{uS} f(|S|).
+
+Any flows do; `tiger.bounds.spreading` looks for good ones. Distances of a tree are a sum over its levels of what two
+leaves in different subtrees are apart, and each term has a bound of its own, with all of the volumes.
+
+Source: G. Even, J. Naor, S. Rao, B. Schieber, J. ACM 47 (2000), doi:10.1145/347476.347478 (spreading metrics).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.metrics import DenseMetric, TreeMetric
+from tiger.model.problem import Problem
+
+# Below, bounds by placements of pairs are higher or the search is over sooner; beyond, the table takes seconds.
+FEWEST, HOSTS = 256, 1024
+DISTANCES = 32
+# A column looks at a region's share of the nearest tasks, from that many sources; more tasks cost more than they gain.
+REGION, SOURCES, MOST = 8, 16, 32
+# Tasks looked at by all columns of a bound, and the columns that this makes at least and at most.
+WORK, COLUMNS = 2_000_000, (64, 4096)
+Spread = tuple[FloatArray, IntArray]
+
+
+def spreading_bound(problem: Problem) -> float:
+    """Return a lower bound on the cost of the traffic under the capacity rule, 0 where there are few tasks.
+
+    About 0.1 s for each distance term and a million edges looked at; O(n + m) memory, and O(q^2) for q <= 1,024 hosts.
+    """
+    traffic = problem.tasks.traffic
+    if problem.groups or problem.tasks.size < FEWEST or not len(problem.topology.hosts):
+        return 0.0
+    if traffic.nnz == np.count_nonzero(traffic.diagonal()):
+        return 0.0
+    # The kernel takes half a second to load, which small problems are spared.
+    from tiger.bounds.spreading import Columns, Web, pack
+
+    web = Web(*_web(traffic))
+    bound = 0.0
+    for reach, counts in _spreads(problem):
+        limit = min(2 * int(counts[0]), problem.tasks.size) if len(counts) == 1 else _middle(problem, counts)
+        many = int(np.clip(WORK // limit, *COLUMNS))
+        region = max(limit // REGION, 1)
+        sources = min(max(region // SOURCES, 1), MOST)
+        centres = np.random.default_rng(0).permutation(problem.tasks.size)
+        bound += pack(web, Columns(reach, counts, centres, region, sources, limit, many))
+    return bound * (1 - _rounding(web.first, problem)) if np.isfinite(bound) else 0.0
+
+
+def _middle(problem: Problem, counts: IntArray) -> int:
+    """Return a quarter of the tasks or, if that is more, four nodes full of them."""
+    return min(max(problem.tasks.size // 4, 4 * int(counts[0])), problem.tasks.size)
+
+
+def _rounding(first: IntArray, problem: Problem) -> float:
+    """Return the relative error of the sums: of a flow along each task of a path, of loads, and of distances."""
+    neighbours = int(np.diff(first).max()) + 8
+    operations = neighbours * (problem.tasks.size + 2) + COLUMNS[1] * (MOST + 4) + 8 * problem.topology.size
+    return min(operations * float(np.finfo(np.float64).eps), 1.0)
+
+
+def _web(traffic: sp.csr_array) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Return neighbour lists, edges and their volumes, both ways together; neighbours have numbers close by."""
+    both = sp.csr_array(traffic + traffic.T)
+    both.setdiag(0.0)
+    both.eliminate_zeros()
+    order = reverse_cuthill_mckee(sp.csr_matrix(both), symmetric_mode=True)
+    both = both[order][:, order].tocsr()
+    size = both.shape[0]
+    row, near = np.repeat(np.arange(size), np.diff(both.indptr)), both.indices.astype(np.int64)
+    key = np.minimum(row, near) * size + np.maximum(row, near)
+    _, at, edge = np.unique(key, return_index=True, return_inverse=True)
+    return both.indptr.astype(np.int64), near, edge.astype(np.int64), both.data[at]
+
+
+def _spreads(problem: Problem) -> Iterator[Spread]:
+    """Yield terms of the distance: rising distances, and how many seats at most are nearer than each to any node."""
+    metric, seats = problem.metric, _seats(problem)
+    hosts = problem.topology.hosts
+    if isinstance(metric, TreeMetric):
+        last = 0.0
+        for leaves, distance in zip(metric.leaves.tolist(), metric.distances, strict=True):
+            count = int(np.bincount(hosts // leaves, seats).max())
+            if distance > last and count < problem.tasks.size:
+                yield np.array([distance - last]), np.array([count])
+            last = max(last, distance)
+    elif len(hosts) <= HOSTS:
+        away = metric.between(hosts[:, None], hosts[None, :])
+        yield from _counted(_closed(away) if isinstance(metric, DenseMetric) else away, seats, problem.tasks.size)
+
+
+def _seats(problem: Problem) -> IntArray:
+    """Return how many of the smallest tasks fit on each host."""
+    hosts, memory, room = problem.topology.hosts, problem.tasks.memory, problem.topology.memory
+    slots = problem.topology.slots[hosts]
+    if memory is None or room is None:
+        return slots
+    return np.minimum(slots, np.searchsorted(np.cumsum(np.sort(memory)), room[hosts], side="right"))
+
+
+def _closed(away: FloatArray) -> FloatArray:
+    """Return the largest metric that is nowhere above the distances, whichever way; O(q^3)."""
+    closed = np.minimum(away, away.T)
+    np.fill_diagonal(closed, 0.0)
+    for middle in range(len(closed)):
+        np.minimum(closed, closed[:, middle, None] + closed[middle], out=closed)
+    return closed
+
+
+def _counted(away: FloatArray, seats: IntArray, tasks: int) -> Iterator[Spread]:
+    """Yield the term of a matrix of distances, at most 32 of them, the others rounded down."""
+    steps = np.unique(away)[1:]
+    if len(steps) > DISTANCES:
+        steps = steps[np.linspace(0, len(steps) - 1, DISTANCES).astype(np.int64)]
+    counts = np.array([int(((away < step) @ seats).max()) for step in steps], np.int64)
+    useful = counts < tasks
+    if useful.any():
+        yield steps[useful], counts[useful]

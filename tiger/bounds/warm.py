@@ -1,0 +1,19 @@
+"""Compile the kernels of bounds into numba's cache."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+KERNELS = ("bound",)
+
+
+def warm(progress: Callable[[str], None]) -> None:
+    """Load the kernels on a ring of four tasks, two of which share a node; `progress` is told of them."""
+    from tiger.bounds.spreading import Columns, Web, pack
+
+    progress(KERNELS[0])
+    turn = np.arange(4)
+    near = np.stack([(turn - 1) % 4, (turn + 1) % 4], axis=1).ravel()
+    edge = np.stack([(turn - 1) % 4, turn], axis=1).ravel()
+    web = Web(2 * np.arange(5), near, edge, np.ones(4))
+    pack(web, Columns(np.ones(1), np.array([2]), turn, 1, 1, 4, 4))
