@@ -29,6 +29,9 @@ def _entry(operation: Operation, bits: Sequence[Bit], places: Mapping[Bit, int])
         outline(block, {own: places[bit] for own, bit in zip((*block.qubits, *block.clbits), bits, strict=True)})
         for block in operation.blocks
     ]
+    if operation.name == "if_else" and not blocks[-1]:
+        # An `else` in which nothing happens is none.
+        blocks = blocks[:1]
     condition = getattr(operation, "condition", None)
     if condition is not None:
         target, value = condition

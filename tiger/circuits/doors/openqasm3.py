@@ -60,8 +60,8 @@ def _number(node: ast.Expression | None) -> int | None:
 
 
 def _rename_parameters(gate: ast.QuantumGateDefinition) -> None:
-    """Give the parameters of a gate names whose order is that of the definition."""
-    names = {each.name: f"{k:09d} {each.name}" for k, each in enumerate(gate.arguments)}
+    """Give the parameters of a gate names whose order is that of the definition, and that no other gate has."""
+    names = {each.name: f"{k:09d} {gate.name.name} {each.name}" for k, each in enumerate(gate.arguments)}
     for node in _nodes([gate.arguments, gate.qubits, gate.body]):
         if isinstance(node, ast.Identifier):
             node.name = names.get(node.name, node.name)
