@@ -73,7 +73,7 @@ def test_the_stages_work_alone_and_together(level: int, layout: str | None, rout
     assert check.property_set["is_swap_mapped"]
 
 
-@pytest.mark.parametrize("level", [2, 3])
+@pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("routing", ["tiger", "sabre"])
 def test_never_more_cx_than_the_presets(level: int, routing: str) -> None:
     """With the same level and seed the stages add no more SWAPs than Qiskit's."""

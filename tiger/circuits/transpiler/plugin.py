@@ -49,14 +49,11 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
             return PassManager(place) if given is None else PassManager(place) + embed
         params = _params(pass_manager_config, optimization_level)
         own = _own(pass_manager_config, params)
-        return PassManager(
-            [
-                KeepSource(SOURCE),
-                place,
-                ConditionalController(embed.to_flow_controller(), condition=_placed),
-                ConditionalController(_choice(device, pass_manager_config, params, own), condition=_unplaced),
-            ]
-        )
+        stage = PassManager([] if own is None else KeepSource(SOURCE))
+        stage.append([place, ConditionalController(embed.to_flow_controller(), condition=_placed)])
+        choice = _choice(device, pass_manager_config, params, own)
+        stage.append(ConditionalController(choice, condition=_unplaced))
+        return stage
 
 
 class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit has no types
