@@ -10,7 +10,14 @@ from qiskit.circuit import Measure, Parameter
 from qiskit.circuit.library import CXGate, CZGate, QFTGate, RZGate, SXGate, UGate
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator
-from qiskit.transpiler import CouplingMap, InstructionProperties, PassManager, Target, TranspilerError
+from qiskit.transpiler import (
+    CouplingMap,
+    InstructionProperties,
+    PassManager,
+    PassManagerConfig,
+    Target,
+    TranspilerError,
+)
 from qiskit.transpiler import generate_preset_pass_manager as preset
 from qiskit.transpiler.passes import CheckMap, SetLayout, VF2PostLayout
 from qiskit.transpiler.preset_passmanagers import common
@@ -19,6 +26,7 @@ from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 from tests.circuits.strategies import quick_search
 from tiger.circuits.solve import mapped
 from tiger.circuits.transpiler.equivalence import difference, unitary_difference
+from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
 
 LINE = CouplingMap.from_line(7)
 BASIS = ["cx", "u"]
@@ -231,10 +239,6 @@ def test_without_a_seed_it_runs() -> None:
 
 def test_levels_that_do_not_exist_are_refused() -> None:
     """There are four."""
-    from qiskit.transpiler import PassManagerConfig
-
-    from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
-
     for plugin in (TigerLayoutPlugin(), TigerRoutingPlugin()):
         with pytest.raises(TranspilerError, match="expected one of"):
             plugin.pass_manager(PassManagerConfig(coupling_map=LINE), 4)
@@ -314,12 +318,11 @@ def test_the_whole_preset_never_ends_with_more_gates(
 ) -> None:
     """On any basis, with either stage alone and with both, at every level that optimises."""
     for level in (1, 2, 3):
-        for seed in range(2):
-            made = [transpile(mixed(), target=target, optimization_level=level, seed_transpiler=seed,
-                              layout_method=first, routing_method=second)
-                    for first, second in ((layout, routing), (None, None))]  # fmt: skip
-            assert same(mixed(), made[0])
-            assert made[0].num_nonlocal_gates() <= made[1].num_nonlocal_gates()
+        made = [transpile(mixed(), target=target, optimization_level=level, seed_transpiler=level,
+                          layout_method=first, routing_method=second)
+                for first, second in ((layout, routing), (None, None))]  # fmt: skip
+        assert same(mixed(), made[0])
+        assert made[0].num_nonlocal_gates() <= made[1].num_nonlocal_gates()
 
 
 def fourier(width: int) -> QuantumCircuit:
@@ -380,6 +383,16 @@ def test_clifford_and_t_are_a_basis_too() -> None:
             for method in ("tiger", None)]  # fmt: skip
     assert same(circuit, made[0])
     assert made[0].count_ops()["cx"] <= made[1].count_ops()["cx"]
+
+
+def test_a_target_is_enough_of_a_configuration() -> None:
+    """Stages that are built by hand need no coupling map beside it."""
+    config = PassManagerConfig(target=bases()[0][1], layout_method="tiger", routing_method="tiger", seed_transpiler=1)
+    for level in (1, 2):
+        out = (TigerLayoutPlugin().pass_manager(config, level) + TigerRoutingPlugin().pass_manager(config, level)).run(
+            mixed()
+        )
+        assert difference(mixed(), out) == ""
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from tiger.circuits.transpiler.target import has_errors
 
 NAME = "tiger"
 EFFORT, SOLVER = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER"
-DEFAULT_LEVEL, COMPARING_LEVEL, INCUMBENT_LEVEL, COMMUTING_LEVEL = 2, 1, 2, 3
+DEFAULT_LEVEL, COMPARING_LEVEL, COMMUTING_LEVEL = 2, 1, 3
 SABRE_NAMES = (None, "default", "sabre")
 BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
 
@@ -100,7 +100,7 @@ def _choice(
     if own is None:
         return [barrier, TigerLayout(device, params), embed]
     routed = [own.routing.to_flow_controller(), KeepBetter(device, own)]
-    if config.routing_method in SABRE_NAMES and params.level >= INCUMBENT_LEVEL:
+    if config.routing_method in SABRE_NAMES:
         return [barrier, TigerSabreMapping(device, params), *routed]
     return [barrier, TigerLayout(device, params), embed, *routed]
 

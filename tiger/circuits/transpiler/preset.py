@@ -35,9 +35,11 @@ SWAP = 3
 
 
 def own_preset(config: PassManagerConfig, level: int, seed: int, ours: str) -> StagedPassManager:
-    """Return Qiskit's stages for a configuration, with its defaults where a method is `ours`."""
+    """Return Qiskit's stages for a configuration with a device, and its defaults where a method is `ours`."""
     plain = copy.copy(config)
     plain.seed_transpiler = seed
+    if plain.coupling_map is None:  # the presets route for a coupling map alone
+        plain.coupling_map = plain.target.build_coupling_map()
     plain.layout_method = None if config.layout_method == ours else config.layout_method
     plain.routing_method = None if config.routing_method == ours else config.routing_method
     if common.is_clifford_t_basis(plain.basis_gates, plain.target):
