@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from tiger.api.jobs.job import NoRoomError, StoreGoneError
 from tiger.api.jobs.migrations import migrate
-from tiger.api.jobs.room import RESERVE_BYTES, Room, shrink
+from tiger.api.jobs.room import RESERVE_BYTES, Room, make_shrinkable, shrink
 
 POSTGRES = ("postgres", "postgresql")
 # A server that is halted inside a transaction must not hold up those that go on.
@@ -60,6 +60,9 @@ class Database:
 
     def prepare(self) -> None:
         """Bring the tables up to date; raise StoreGoneError."""
+        if self.room is not None:
+            with guarded():
+                make_shrinkable(self.engine, self.room)
         with self.begun() as connection:
             migrate(connection)
 

@@ -2,12 +2,14 @@
 
 import math
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection as SQLiteConnection
 from typing import cast
 
 from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import OperationalError
 
 from tiger.api.jobs.job import NoRoomError
 
@@ -18,6 +20,8 @@ RESERVE_BYTES = 64 << 20
 SHARE = 2
 # Pages that move at a time while a file shrinks: a megabyte of journal, so that a full disk has room for it.
 PAGES, STEPS = 256, 16
+# A file is written anew by way of a temporary one and of its journal.
+COPIES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +38,19 @@ class Room:
         """
         disk = os.statvfs(self.path.parent)
         reserve = min(self.reserve_bytes, disk.f_blocks * disk.f_frsize // SHARE)
-        if disk.f_bavail * disk.f_frsize < reserve + 2 * size:
+        if self.left() < reserve + 2 * size:
             raise NoRoomError(f"fewer than {reserve} bytes would be left on the disk")
+
+    def left(self) -> int:
+        """Return how many bytes the disk has left."""
+        disk = os.statvfs(self.path.parent)
+        return disk.f_bavail * disk.f_frsize
 
 
 def shrink(engine: Engine) -> bool:
     """Give back to the disk what deleted rows and the journal of an SQLite file take, and return whether there is more.
 
-    A file that an older version made gives back its journal alone.
+    A file that could not be made shrinkable gives back its journal alone.
     """
     with engine.connect() as connection:
         script = cast(SQLiteConnection, connection.connection.driver_connection).executescript
@@ -54,6 +63,17 @@ def shrink(engine: Engine) -> bool:
             left, before = _free_pages(connection), left
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     return 0 < left < before
+
+
+def make_shrinkable(engine: Engine, room: Room) -> None:
+    """Write an SQLite file anew that an older version made, unless there is no room for that or somebody else uses it.
+
+    It could not shrink else, and what is deleted would never be room again.
+    """
+    with engine.connect() as connection, suppress(OperationalError):
+        old = connection.exec_driver_sql("PRAGMA auto_vacuum").scalar_one() == 0
+        if old and room.left() > COPIES * room.path.stat().st_size:
+            connection.exec_driver_sql("VACUUM")
 
 
 def _free_pages(connection: Connection) -> int:

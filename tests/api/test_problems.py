@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
+from tiger.api.jobs.job import FullError, KeyReusedError, NoRoomError, StoreGoneError
 from tiger.api.problems import Problem, RefusedError, excerpt, of_fields, problem_of
 from tiger.api.schemas import AssignRequest
 from tiger.api.workers import SolverLostError
@@ -27,6 +27,7 @@ from tiger.errors import InputError
         (KeyReusedError(), 422),
         (FullError(), 429),
         (StoreGoneError("/secret"), 503),
+        (NoRoomError("/secret"), 503),
     ],
 )
 def test_every_error_has_one_status(error: Exception, status: int) -> None:
@@ -102,7 +103,7 @@ def test_names_in_a_pointer_are_escaped() -> None:
     assert of_fields(refusal.value).errors[0].pointer == "#/pinned/a~1b~0"
 
 
-@pytest.mark.parametrize("error", [FullError(), StoreGoneError("/secret"), SolverLostError("gone")])
+@pytest.mark.parametrize("error", [FullError(), StoreGoneError("/secret"), NoRoomError("/secret"), SolverLostError("gone")])
 def test_what_passes_says_when_to_ask_again(error: Exception) -> None:
     """A client knows that the same request may succeed later."""
     assert problem_of(error).response().headers["retry-after"] == "5"

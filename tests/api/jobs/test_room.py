@@ -1,6 +1,8 @@
 """The room that is kept on the disk of an SQLite database."""
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,23 @@ def test_bug_what_is_deleted_gives_its_room_back(tmp_path: Path) -> None:
         pass
     assert (path.stat().st_size < BIG, path.with_name("jobs-wal").stat().st_size) == (True, 0)
     database.close()
+
+
+def test_a_file_of_an_older_version_is_made_to_shrink(tmp_path: Path) -> None:
+    """Its jobs stay; where the disk has no room for a copy, it is left as it is."""
+    with closing(sqlite3.connect(tmp_path / "jobs")) as old:
+        old.execute("CREATE TABLE kept AS SELECT 7 AS a")
+        old.execute("PRAGMA journal_mode=WAL")
+    found = []
+    for left in (0, 1 << 30):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Room, "left", lambda _, left=left: left)
+            database = opened(tmp_path, 0)
+        with database.seen() as connection:
+            kept = connection.exec_driver_sql("SELECT a FROM kept").scalar_one()
+            found.append((kept, connection.exec_driver_sql("PRAGMA auto_vacuum").scalar_one()))
+        database.close()
+    assert found == [(7, 0), (7, 2)]
 
 
 def test_bug_a_full_disk_is_told_apart(tmp_path: Path) -> None:

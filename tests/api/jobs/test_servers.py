@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -168,3 +169,33 @@ def filled(service: Service) -> tuple[list[str], httpx.Response]:
             return ids, answer
         ids.append(answer.json()["id"])
     raise AssertionError("the disk is not full")
+
+
+CLOCK = """
+import time
+from pathlib import Path
+real, ahead = time.time, Path(__file__).with_name("ahead")
+time.time = lambda: real() + float(ahead.read_text())
+"""
+
+
+@pytest.fixture
+def ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file that says by how many seconds the clocks of servers that are started from now on are ahead."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(CLOCK)
+    (tmp_path / "site" / "ahead").write_text("0")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path / "site"), *filter(None, sys.path))))
+    return tmp_path / "site" / "ahead"
+
+
+def test_bug_a_clock_that_is_set_puts_no_job_back(ahead: Path, stack: ExitStack, tmp_path: Path) -> None:
+    """A solve that runs goes on, whether the clock jumps forward or back."""
+    service = Service(tmp_path / "a")
+    stack.callback(service.close)
+    service.ready()
+    for seconds in (7200, -7200):
+        ids = running(service, 1)
+        ahead.write_text(str(seconds))
+        service.done(ids, 30)
+    assert (service.said("job begun"), service.said("put back")) == (2, 0)
