@@ -22,7 +22,7 @@ REFUSED = {
     422: "A field or a parameter is missing, unknown or cannot be used; `errors` points at it.",
     429: "Too many requests, jobs or streams are under way.",
     500: "The server failed; its log says why.",
-    503: "The service is starting or ending, its database is gone or its disk full, or a process that was solving died.",
+    503: "The service is starting or ending, its database is gone or full, or a process that was solving died.",
 }
 ANYBODY = (405, 421)
 EVERYWHERE = (*ANYBODY, 401, 429, 500, 503)

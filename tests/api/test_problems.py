@@ -103,7 +103,9 @@ def test_names_in_a_pointer_are_escaped() -> None:
     assert of_fields(refusal.value).errors[0].pointer == "#/pinned/a~1b~0"
 
 
-@pytest.mark.parametrize("error", [FullError(), StoreGoneError("/secret"), NoRoomError("/secret"), SolverLostError("gone")])
+@pytest.mark.parametrize(
+    "error", [FullError(), StoreGoneError("/secret"), NoRoomError("/secret"), SolverLostError("gone")]
+)
 def test_what_passes_says_when_to_ask_again(error: Exception) -> None:
     """A client knows that the same request may succeed later."""
     assert problem_of(error).response().headers["retry-after"] == "5"
