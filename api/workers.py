@@ -56,6 +56,7 @@ class Workers:
         self.told: Callable[[object], None] = lambda _: None
         self._pool: Pool | None = None
         self._opening: Future[Pool] | None = None
+        self._stopped = False
 
     @property
     def active(self) -> bool:
@@ -117,7 +118,8 @@ class Workers:
             answer.cancel()
 
     async def stop(self) -> None:
-        """End the processes, whatever they do."""
+        """End the processes, whatever they do; there are no others from then on."""
+        self._stopped = True
         if self._pool is not None:
             await asyncio.to_thread(self._pool.end)
 
@@ -127,6 +129,8 @@ class Workers:
         All who wait for them wait for one thread, which is not one that others take turns in or that has to end before
         the server does: where kernels are still to be compiled, they are there after minutes.
         """
+        if self._stopped:
+            raise SolverLostError("The server is ending; ask again.")
         opening = self._opening
         if opening is None or opening.done():
             self._opening = opening = Future()

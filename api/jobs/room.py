@@ -38,13 +38,13 @@ class Room:
         """
         disk = os.statvfs(self.path.parent)
         reserve = min(self.reserve_bytes, disk.f_blocks * disk.f_frsize // SHARE)
-        if self.left() < reserve + 2 * size:
+        if disk.f_bavail * disk.f_frsize < reserve + 2 * size:
             raise NoRoomError(f"fewer than {reserve} bytes would be left on the disk")
 
-    def left(self) -> int:
-        """Return how many bytes the disk has left."""
+    def holds(self, copies: int) -> bool:
+        """Return whether there is room for so many copies of the file."""
         disk = os.statvfs(self.path.parent)
-        return disk.f_bavail * disk.f_frsize
+        return disk.f_bavail * disk.f_frsize > copies * self.path.stat().st_size
 
 
 def shrink(engine: Engine) -> bool:
@@ -72,7 +72,7 @@ def make_shrinkable(engine: Engine, room: Room) -> None:
     """
     with engine.connect() as connection, suppress(OperationalError):
         old = connection.exec_driver_sql("PRAGMA auto_vacuum").scalar_one() == 0
-        if old and room.left() > COPIES * room.path.stat().st_size:
+        if old and room.holds(COPIES):
             connection.exec_driver_sql("VACUUM")
 
 

@@ -270,3 +270,15 @@ async def _cancelled_after(pool: Workers, seconds: float) -> None:
     """Cancel a long call after some seconds."""
     async with asyncio.timeout(seconds):
         await pool.run(60, time.sleep, 60)
+
+
+def test_no_process_is_started_after_the_last(loop: Runner) -> None:
+    """Whoever still asks is told that the server is ending."""
+
+    async def scenario() -> None:
+        pool = Workers(1)
+        await pool.stop()
+        with pytest.raises(SolverLostError, match="ending"):
+            await pool.run(5, bool)
+
+    loop.run(scenario())
