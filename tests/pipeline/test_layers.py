@@ -25,6 +25,12 @@ def test_a_tensor_crosses_every_boundary_up_to_its_last_consumer() -> None:
     assert crossing.tolist() == [0, 1, 11, 101, 0]
 
 
+def test_bug_a_small_message_behind_a_large_one_is_sent() -> None:
+    """A billionth of a byte behind a terabyte crosses its boundary, and so needs a link."""
+    crossing = Layers.crossing([1e12, 1e-9, 0], np.array([0, 1]), np.array([1, 2]))
+    assert crossing.tolist() == [0, 1e12, 1e-9, 0]
+
+
 @pytest.mark.parametrize(
     ("changed", "field"),
     [

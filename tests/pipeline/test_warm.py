@@ -1,5 +1,7 @@
 """Tests of loading what places operators."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,3 +21,41 @@ def test_nothing_is_compiled_afterwards(aim: dict[str, object]) -> None:
         model, cluster = EXAMPLES / "models" / "two_towers.csv", EXAMPLES / "clusters" / "pair_and_host.json"
         tiger.place(model, cluster, mode="dag", **aim)  # type: ignore[arg-type]  # arguments by name
     assert recorder.buffer == []
+
+
+# Kernels by module, the ones that are loaded, and those that these call.
+LISTING = """
+import importlib, pathlib
+import tiger
+from numba.core.dispatcher import Dispatcher
+from tiger.circuits import warm as circuits
+from tiger.pipeline import warm as placements
+from tiger.solvers import warm as searches
+
+root = pathlib.Path(tiger.__file__).parent
+kernels = {}
+for path in root.rglob("*.py"):
+    if "kernel\n" in path.read_text():
+        module = importlib.import_module("tiger." + ".".join(path.relative_to(root).with_suffix("").parts))
+        own = {k: v for k, v in vars(module).items() if isinstance(v, Dispatcher)}
+        kernels |= {v: f"{module.__name__}.{k}" for k, v in own.items() if v.py_func.__module__ == module.__name__}
+for part in (circuits, placements, searches):
+    part.warm(lambda _: None)
+compiled = {kernel for kernel in kernels if kernel.signatures}
+waiting = list(compiled)
+while waiting:
+    function = waiting.pop().py_func
+    called = {function.__globals__.get(name) for name in function.__code__.co_names} & kernels.keys()
+    waiting += called - compiled
+    compiled |= called
+print(len(kernels), *sorted(kernels[kernel] for kernel in kernels.keys() - compiled))
+"""
+
+
+@pytest.mark.slow
+def test_bug_every_kernel_of_the_package_is_compiled() -> None:
+    """By a list of all, in a process that has done nothing else: a kernel that none loads would cost the first run."""
+    done = subprocess.run([sys.executable, "-c", LISTING], capture_output=True, text=True, check=True)
+    count, *missing = done.stdout.split()
+    assert int(count) > 200
+    assert missing == []

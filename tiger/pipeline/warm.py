@@ -15,11 +15,12 @@ from tiger.pipeline.operators.exact import exact
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.latency import LatencyParams
 from tiger.pipeline.operators.latency import placed as quick
+from tiger.pipeline.operators.listing import makespan_s
 from tiger.pipeline.operators.multilevel import MultilevelParams, placed
 from tiger.pipeline.operators.search import SearchParams, searched
 from tiger.pipeline.operators.terms import Terms
 
-OPERATORS, DEVICES, PASSES = 40, 2, 200_000
+OPERATORS, DEVICES, PASSES, FEW = 40, 2, 200_000, 5
 KERNELS = ("operators", "stages of operators", "bounds of operators", "many operators", "makespans", "measured stages")
 
 
@@ -46,9 +47,11 @@ def load(name: str) -> None:
             exact(terms, BoundParams(), never, None)
             load_bound_s(terms, BoundParams(), never, np.inf)
         case "many operators":
-            placed(terms, MultilevelParams(), never, seen)
+            # Few enough for a device that classes are joined, and taken apart again.
+            placed(terms, MultilevelParams(per_device=FEW), never, seen)
         case "makespans":
-            quick(terms, LatencyParams(passes=PASSES), [], never, seen)
+            found = quick(terms, LatencyParams(passes=PASSES), [], never, seen)
+            makespan_s(terms, np.zeros(terms.classes, np.int64) if found is None else found)
         case _:
             _follow()
 

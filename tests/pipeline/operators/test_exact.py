@@ -48,12 +48,22 @@ def test_branch_and_bound_agrees_with_all_placements() -> None:
 def test_without_nodes_the_bound_may_prove_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """No node at all, but a start that meets the bound."""
     monkeypatch.setattr(exactly, "NODES", 0)
-    terms = Terms.made(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})
-    start = np.array([0, 0, 0, 1, 1])
+    terms = Terms.made(chain([2.0] * 4, 0.0, [0.0] * 4), cluster("aa"), {})
+    start = np.array([0, 0, 1, 1])
     found = exact(terms, BoundParams(), bool, start)
     assert found.proven
     assert found.place is start
-    assert found.bound_s == pytest.approx(6.0)
+    assert found.bound_s == pytest.approx(4.0)
+
+
+@pytest.mark.usefixtures("plainly")
+def test_a_programme_alone_proves_nothing_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bound is as close as its tolerance, and not claimed beyond: three of five classes have to share a device."""
+    monkeypatch.setattr(exactly, "NODES", 0)
+    terms = Terms.made(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})
+    found = exact(terms, BoundParams(), bool, np.array([0, 0, 0, 1, 1]))
+    assert not found.proven
+    assert 6.0 * (1 - 2e-6) < found.bound_s < 6.0
 
 
 @pytest.mark.usefixtures("plainly")

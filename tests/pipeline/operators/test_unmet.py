@@ -1,12 +1,14 @@
 """Tests of what no placement of operators can meet."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.unmet import unmet
+from tiger.pipeline.operators.unmet import unmet, unmet_stages
 
 DEVICES = {"x": 0, "y": 1, "host": 2}
 
@@ -80,3 +82,22 @@ def test_pins_that_press_into_one_device() -> None:
     """12 bytes into 10, with as many left beside it."""
     found = said(operators(4.0), cluster("gpu", "gpu"), {0: 1, 2: 1})
     assert found == [("memory", "'y': 12 bytes have to go there, and it has 10")]
+
+
+def test_bug_classes_on_a_cycle_that_fit_no_device_are_named() -> None:
+    """Edges lead from a's class to c's and back, so that both share a stage: 12 bytes for 10."""
+    model = replace(operators(), source=np.array([0, 2]), target=np.array([2, 1]))
+    on = cluster("gpu", "gpu")
+    found = unmet_stages(model, Terms.made(model, on, {}))
+    message = "the class of 'a', 'b', operator 'c' have to share a stage, as edges lead from each to all: 12 B, and no"
+    assert [violation.kind for violation in found] == ["memory"]
+    assert found[0].message.startswith(message)
+    assert not unmet_stages(model, Terms.made(model, cluster("gpu", "gpu", room=12.0), {}))
+
+
+def test_classes_on_a_cycle_that_may_share_no_device_are_named() -> None:
+    """One of them is a cpu's, the other is pinned to an accelerator."""
+    model = replace(operators(bound=True), source=np.array([0, 2]), target=np.array([2, 1]))
+    on = cluster("gpu", "gpu", "cpu")
+    found = unmet_stages(model, Terms.made(model, on, {0: 0}))
+    assert [violation.kind for violation in found] == ["device"]
