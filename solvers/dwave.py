@@ -11,12 +11,13 @@ import weakref
 from collections.abc import Mapping
 from functools import cached_property, partial
 from pickle import UnpicklingError
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import dimod
 import networkx as nx
 import numpy as np
 from dimod.core.sampler import Sampler
+from dimod.core.structured import Structured
 
 from tiger.errors import InputError
 from tiger.model.seams import Figure
@@ -155,6 +156,60 @@ class QpuSampler(Sampler):
     def _cliques(self) -> "Cliques":
         """Return the clique embeddings of the working graph."""
         return Cliques(self._graph)
+
+
+class Stack:
+    """Sample through layers on top of a machine, such as a spin reversal transform, as the machine itself does."""
+
+    def __init__(self, top: Sampler, machine: Machine) -> None:
+        self.parameters: Mapping[str, object] = top.parameters
+        self.properties, self.to_networkx_graph = machine.properties, machine.to_networkx_graph
+        self._sample = top.sample
+
+    def sample(self, bqm: dimod.BinaryQuadraticModel, **options: object) -> dimod.SampleSet:
+        """Return samples, or the promise of them."""
+        found: dimod.SampleSet = self._sample(bqm, **options)
+        return found
+
+
+def adapt(sampler: Sampler) -> Sampler:
+    """Return clique embedding on the D-Wave machine under a sampler; one without such a machine is returned as it is.
+
+    Of composed samplers the layers below the last that embeds are kept. Raises InputError for one that would search for
+    embeddings into another structure, which takes minutes for dense models.
+    """
+    layers = _layers(sampler)
+    depth = max((k for k, layer in enumerate(layers) if isinstance(layer, Structured)), default=None)
+    if depth is None:
+        return sampler
+    machine = cast(Machine, layers[depth])
+    embedding = [k for k, layer in enumerate(layers[:depth]) if _embeds(layer)]
+    if "family" in machine.to_networkx_graph().graph:
+        top = embedding[-1] + 1 if embedding else 0
+        return QpuSampler(machine if top == depth else Stack(layers[top], machine))
+    if not embedding:
+        return sampler
+    what = "expected a sampler of any couplings, or one on a D-Wave machine (Chimera, Pegasus or Zephyr graph)"
+    name = type(layers[embedding[0]]).__name__
+    raise InputError("solver", f"{what}, got {name} on a structure of its own, into which dense models hardly embed")
+
+
+def _layers(sampler: Sampler) -> list[Sampler]:
+    """Return a sampler and those that it is composed of, the outermost first."""
+    layers: list[Sampler] = []
+    child = sampler
+    while isinstance(child, Sampler) and all(child is not layer for layer in layers):
+        layers.append(child)
+        children = getattr(child, "children", None) or [getattr(child, "child", None)]
+        child = children[0]
+    return layers
+
+
+def _embeds(layer: Sampler) -> bool:
+    """Return whether a layer has another structure than the one below it."""
+    # The size of the largest clique, a property of DWaveCliqueSampler, may take minutes to work out.
+    clique = hasattr(type(layer), "largest_clique_size")
+    return clique or hasattr(layer, "target_structure") or isinstance(layer, Structured)
 
 
 class Cliques:

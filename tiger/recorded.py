@@ -135,8 +135,8 @@ def _weighed(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
         return True
     if coupler_count(window) <= COUPLER_LIMIT:
         model = qubo.bqm(weights)
-        full = np.asarray(model.energies((rows.bits, range(qubo.size))), np.float64)
-        if _equal(stated, full, size) or _equal(stated + model.offset, full, size):
+        full: FloatArray = model.energies((rows.bits, range(qubo.size)))
+        if _equal(stated, full, size) or _equal(stated + float(model.offset), full, size):
             return True
     if not len(costs):
         return False

@@ -17,6 +17,7 @@ from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
 from tiger.penalties import Penalties
 from tiger.solvers import registry
+from tiger.solvers.dwave import adapt
 from tiger.solvers.ocean import Draw, ask, tuned
 from tiger.tune import Bisection, Fixed
 
@@ -32,8 +33,10 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
     """Put the Ising path together for a sampler.
 
     One that states a limit as `max_variables` gets no larger models, and many reads of each; one that is charged by the
-    call and says so by `calls` gets that many a unit of effort.
+    call and says so by `calls` gets that many a unit of effort. On a D-Wave machine, alone or under a composed sampler,
+    models are embedded as cliques.
     """
+    sampler = adapt(sampler)
     levels = problem.rule == "levels"
     if levels:
         small = params.windows or len(problem.free) * len(problem.topology.hosts) <= params.window_size

@@ -16,6 +16,7 @@ pytest.importorskip("dwave.system")
 
 import dwave.system
 from dwave.cloud import exceptions as cloud
+from dwave.preprocessing import SpinReversalTransformComposite
 from dwave.samplers import SimulatedAnnealingSampler
 from dwave.system.testing import MockDWaveSampler
 from minorminer.busclique import busgraph_cache
@@ -25,7 +26,7 @@ from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.solvers import registry
-from tiger.solvers.dwave import Cliques, QpuSampler
+from tiger.solvers.dwave import Cliques, QpuSampler, adapt
 from tiger.solvers.ocean import Draw, ask
 from tiger.testing import check_sampler
 from tiger.topologies.spec import build
@@ -265,6 +266,65 @@ def stencil(side, spec):
     """Return a square stencil on a topology."""
     graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(side, side))
     return Problem(tasks=task_graph_of(nx.DiGraph(graph.edges)), topology=build(spec), rule="one-to-one")
+
+
+def clique_sampler(machine):
+    """Return D-Wave's own sampler of cliques on a mock, which it would connect to."""
+    sampler = dwave.system.DWaveCliqueSampler.__new__(dwave.system.DWaveCliqueSampler)
+    sampler.child = machine
+    return sampler
+
+
+ONE_TO_ONE = {k: (k,) for k in range(3)}
+STACKS = {
+    "machine": lambda machine: machine,
+    "embedding": dwave.system.EmbeddingComposite,
+    "auto": dwave.system.AutoEmbeddingComposite,
+    "lazy": dwave.system.LazyFixedEmbeddingComposite,
+    "fixed": lambda machine: dwave.system.FixedEmbeddingComposite(machine, ONE_TO_ONE),
+    "cut off": lambda machine: dwave.system.CutOffComposite(dwave.system.EmbeddingComposite(machine), 0.1),
+    "tracked": lambda machine: dimod.TrackingComposite(dwave.system.EmbeddingComposite(machine)),
+    "truncated": lambda machine: dimod.TruncateComposite(dimod.TrackingComposite(machine), 5),
+    "spin reversal inside": lambda machine: dwave.system.EmbeddingComposite(SpinReversalTransformComposite(machine)),
+    "spin reversal": SpinReversalTransformComposite,
+    "clique": clique_sampler,
+}
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_bug_composed_samplers_on_a_machine_get_a_clique_embedding(stack):
+    """Tests that D-Wave's composites answer at once, with what the embedding took, also where they are no machine."""
+    sampler, begun = adapt(STACKS[stack](annealed())), time.process_time()
+    found = sampler.sample(dense(20), num_reads=5)
+    assert (type(sampler), set(found.variables)) == (QpuSampler, set(range(20)))
+    assert "max_chain_length" in found.info["figures"]
+    assert time.process_time() - begun < 5
+
+
+def test_layers_under_an_embedding_are_kept():
+    """Tests that a spin reversal transform is asked, and that layers above the embedding are not."""
+    inside, outside = (dimod.TrackingComposite(layer) for layer in (annealed(), annealed()))
+    adapt(dwave.system.EmbeddingComposite(inside)).sample(dense(4), num_reads=2)
+    above = dimod.TrackingComposite(dwave.system.EmbeddingComposite(outside.child))
+    adapt(above).sample(dense(4), num_reads=2)
+    assert (len(inside.inputs), len(above.inputs)) == (1, 0)
+
+
+def test_bug_an_embedding_into_another_structure_is_refused_at_once():
+    """Tests composites that would search for minutes, and those that refuse a model by themselves."""
+    structure = dimod.StructureComposite(dimod.ExactSolver(), range(30), [(k, k + 1) for k in range(29)])
+    with pytest.raises(InputError, match=r"solver: expected a sampler of any couplings, .*got EmbeddingComposite"):
+        solve(stencil(3, "torus:3x3"), solver=dwave.system.EmbeddingComposite(structure))
+    assert adapt(structure) is structure
+
+
+@pytest.mark.parametrize("name", ["neal", "tabu", "dwave"])
+def test_other_samplers_stay_as_they_are(name):
+    """Tests samplers of any couplings, and the one that embeds cliques already."""
+    sampler = registry.sampler(name)
+    assert adapt(sampler) is sampler
+    tracked = dimod.TrackingComposite(sampler)
+    assert adapt(tracked) is tracked
 
 
 @pytest.mark.slow
