@@ -38,13 +38,64 @@ def test_every_search_conforms(search, rule, random_problem, random_feasible):
 
 @pytest.mark.parametrize("name", ["neal", "tabu"])
 def test_every_sampler_conforms(name):
-    """Tests the samplers that come with the package."""
-    check_sampler(registry.sampler(name))
+    """Tests the samplers that come with the package; tabu search has no temperatures."""
+    unchecked = check_sampler(registry.sampler(name))
+    assert [remark.split(":")[0] for remark in unchecked] == {
+        "neal": [],
+        "tabu": ["takes no beta_range", "takes no interrupt_function"],
+    }[name]
 
 
 def test_any_dimod_sampler_conforms():
-    """Tests samplers that know none of the options."""
-    check_sampler(dimod.ExactSolver())
+    """Tests a sampler that knows none of the options, and that what cannot be checked is said."""
+    assert check_sampler(dimod.ExactSolver()) == (
+        "takes no seed: not checked that samples can be repeated",
+        "takes no beta_range: not checked what temperatures do",
+        "takes no interrupt_function: not checked that it can end before all reads are drawn",
+    )
+
+
+class Deaf(dimod.Sampler):
+    """Anneal, and break a promise about an option: not to pass it on, or to set it to a value of its own."""
+
+    properties: ClassVar[dict[str, object]] = {}
+    names = "num_reads", "num_sweeps", "seed", "beta_range", "interrupt_function"
+    parameters: ClassVar[dict[str, list[str]]] = {name: [] for name in names}
+
+    def __init__(self, name, **own):
+        """Choose the option."""
+        self.name, self.own = name, own
+
+    def sample(self, bqm, **options):
+        """Return samples."""
+        del options[self.name]
+        return registry.sampler("neal").sample(bqm, **options, **self.own)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "promise"),
+    [
+        (Deaf("seed"), "the same seed gives the same samples"),
+        (Deaf("seed", seed=1), "another seed gives other samples"),
+        (Deaf("beta_range", beta_range=[0.1, 10.0]), "worse, where beta_range is listed"),
+        (Deaf("interrupt_function"), "interrupt_function that is listed is called"),
+    ],
+)
+def test_bug_a_sampler_that_ignores_an_option_fails_the_check(sampler, promise):
+    """Tests seeds that are not passed on, or always the same, temperatures of its own, and no end between reads."""
+    with pytest.raises(AssertionError, match=promise):
+        check_sampler(sampler)
+
+
+def test_what_was_not_put_to_the_test_is_said(path_problem):
+    """Tests a search and a tuner that do nothing, a single block, and three that show what they do."""
+    start = np.array([0, 1, 2])
+    assert check_search(registry.search("identity"), path_problem, start)[0].startswith("every answer is the start")
+    assert check_partitioner(TaskWindows(), path_problem, start)[0].startswith("never more than one block")
+    assert check_tuner(Moody(0.0))[0].startswith("ends at once")
+    assert check_search(registry.search("exact"), path_problem, np.array([0, 2, 1])) == ()
+    assert check_partitioner(TaskWindows(), path_problem, start, max_size=4) == ()
+    assert check_tuner(Bisection()) == ()
 
 
 @pytest.mark.parametrize("rule", RULES)
