@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 import dimod
 import networkx as nx
 import numpy as np
+from dimod.core.composite import Composite
 from dimod.core.sampler import Sampler
 from dimod.core.structured import Structured
 
@@ -197,11 +198,11 @@ def adapt(sampler: Sampler) -> Sampler:
 def _layers(sampler: Sampler) -> list[Sampler]:
     """Return a sampler and those that it is composed of, the outermost first."""
     layers: list[Sampler] = []
-    child = sampler
+    child: Sampler | None = sampler
     while isinstance(child, Sampler) and all(child is not layer for layer in layers):
         layers.append(child)
-        children = getattr(child, "children", None) or [getattr(child, "child", None)]
-        child = children[0]
+        children = child.children if isinstance(child, Composite) else [getattr(child, "child", None)]
+        child = next(iter(children), None)
     return layers
 
 

@@ -178,6 +178,7 @@ def test_a_note_may_state_the_fingerprint(tmp_path):
         ({"fingerprint": "0b", "offset": 2.5}, "expected fingerprint '0a', as in the samples, got '0b'"),
         ({"fingerprint": "0a"}, "expected the file that tiger encode --variables writes"),
         ({"fingerprint": "0a", "offset": True}, "expected the file"),
+        ({"fingerprint": "0a", "offset": 10**400}, "expected the file"),
         ([["a", "x"]], "expected the file"),
     ],
 )

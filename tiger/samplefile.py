@@ -1,6 +1,7 @@
 """Files of samples: what other software drew from a model."""
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,7 +19,9 @@ FIELD = "samples"
 NOTE = re.compile(r"^\s*#\s*fingerprint=(\S+)", re.MULTILINE)
 WANTED = "expected bits 0 and 1, or spins -1 and 1"
 NO_SET = "expected a dimod SampleSet as its to_serializable() states it"
+OTHER_FILE = "expected the file that tiger encode --variables writes, got another"
 MOST_READS = 1 << 53
+LARGEST = sys.float_info.max
 
 
 def read_samples(path: str | Path) -> Rows:
@@ -42,7 +45,9 @@ def read_variables(path: str | Path, rows: Rows) -> Rows:
     known = stated if isinstance(stated, dict) else {}
     origin, offset = known.get("fingerprint"), known.get("offset")
     if not isinstance(origin, str) or isinstance(offset, bool) or not isinstance(offset, int | float):
-        raise InputError("variables", "expected the file that tiger encode --variables writes, got another")
+        raise InputError("variables", OTHER_FILE)
+    if not abs(offset) <= LARGEST:
+        raise InputError("variables", OTHER_FILE)
     if rows.fingerprint not in (None, origin):
         raise InputError(
             "variables", f"expected fingerprint {shown(rows.fingerprint)}, as in the samples, got {shown(origin)}"
@@ -102,7 +107,7 @@ def _sample_set(text: str) -> Rows:
 
 def _energies(found: dimod.SampleSet) -> FloatArray | None:
     """Return the energies of rows, None where they are no numbers."""
-    energies = found.record.energy
+    energies = np.asarray(found.record.energy)
     return energies.astype(np.float64) if energies.dtype.kind in "iuf" and energies.ndim == 1 else None
 
 
