@@ -93,6 +93,8 @@ def _sample_set(text: str) -> Rows:
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(FIELD, f"{NO_SET}, got a fault: {shown(str(error), 120)}") from None
     values, counts, labels = found.record.sample, found.record.num_occurrences, list(found.variables)
+    if values.dtype.kind not in "iuf" or values.shape[1:] != (len(labels),):
+        raise InputError(FIELD, f"{NO_SET}, got values that are no numbers, or not one for each variable")
     stranger = [label for label in labels if label not in range(len(labels))]
     if stranger:
         raise InputError(FIELD, f"expected the model's variables, 0 to {len(labels) - 1}, got {shown(stranger[0])}")

@@ -36,7 +36,7 @@ def graphs(draw):
 
 
 @given(graph=graphs(), seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1.0, 0.4, 2.0]), lacking=st.booleans())
-@cases(quick=25, long=3000)
+@cases(quick=12, long=1000)
 def test_energies_tell_a_problem_from_another(graph, seed, scale, lacking):
     """Tests that samples of a problem are taken, and that those of one with other costs are refused."""
     own, other = problem_of(graph, "grid:2x3"), problem_of(graph, "grid:3x2")
@@ -55,7 +55,7 @@ def test_energies_tell_a_problem_from_another(graph, seed, scale, lacking):
 
 
 @given(data=st.data())
-@cases(quick=60, long=20_000)
+@cases(quick=40, long=5000)
 def test_changed_files_are_read_or_refused(data):
     """Tests a sample set in which any value, at any depth, has become another: rows or InputError, nothing else."""
     found = dimod.SampleSet.from_samples(
