@@ -173,7 +173,7 @@ def test_a_note_may_state_the_fingerprint(tmp_path):
 
 def test_bug_a_sample_set_of_no_numbers_is_refused(tmp_path):
     """Tests a set that dimod reads into records without fields."""
-    with pytest.raises(InputError, match="samples: expected a dimod SampleSet .* no numbers"):
+    with pytest.raises(InputError, match=r"samples: expected a dimod SampleSet .* no numbers"):
         read(tmp_path, sample_set() | {"sample_type": []}, "samples.json")
 
 
