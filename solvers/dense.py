@@ -44,10 +44,10 @@ class Dense:
         found = evolve(model, known, (effort, seed), self.params, stop)
         elites = np.stack([model.places(elite.order) for elite in found])
         best = elites[0]
-        if found[0].cost < model.unit:
+        if 0.0 < found[0].cost < model.unit:
             # Fields and temperatures follow the largest single cost, which a good mapping has learnt to avoid.
             best = Annealing().search(problem, best, effort=effort, seed=seed, stop=stop).places
-        elif found[0].cost < FINE * model.unit:
+        elif 0.0 < found[0].cost < FINE * model.unit:
             best = Polish(problem).improve(best, whole(problem), stop)
         elites[0] = best
         return Assignment(places=best, elites=elites)
