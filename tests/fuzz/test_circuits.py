@@ -7,14 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from qiskit import QuantumCircuit, transpile
 from qiskit.circuit import Measure, Parameter
-from qiskit.circuit.library import CXGate, CZGate, ECRGate, RZGate, RZZGate, SXGate, UGate, XGate, iSwapGate
+from qiskit.circuit.library import CXGate, CZGate, ECRGate, QFTGate, RZGate, RZZGate, SXGate, UGate, XGate, iSwapGate
 from qiskit.quantum_info import Clifford, Operator
 from qiskit.transpiler import CouplingMap, InstructionProperties, PassManager, Target, generate_preset_pass_manager
 
 import tiger
-from tests.fuzz.profile import cases
+from tests.fuzz.profile import LONG, cases
 
 TOLERANCE = 1e-6
+# A search of levels 2 and 3 takes seconds.
+LEVELS = (0, 1, 1, 1, 2, 2, 3) if LONG else (0, 1, 1, 1)
 PAIRS = {"cx": CXGate(), "cz": CZGate(), "ecr": ECRGate(), "iswap": iSwapGate(), "rzz": RZZGate(Parameter("t"))}
 STAGES = (("tiger", "tiger"), ("tiger", None), (None, "tiger"), ("tiger", "basic"), ("trivial", "tiger"))
 
@@ -57,6 +59,13 @@ def circuits(draw: st.DrawFn, width: int, gates: int, *, clifford: bool = False)
     return circuit
 
 
+def fourier(width: int) -> QuantumCircuit:
+    """Return a Fourier transform, whose gates and SWAPs on the same pair are fused."""
+    circuit = QuantumCircuit(width)
+    circuit.append(QFTGate(width), range(width))
+    return circuit
+
+
 @st.composite
 def targets(draw: st.DrawFn, width: int) -> Target:
     """Draw a device: one two-qubit gate or several, one way or both, with and without error rates."""
@@ -90,11 +99,11 @@ def questions(draw: st.DrawFn) -> Asked:
     stages, start = draw(st.sampled_from(STAGES)), None
     if stages[1] == "tiger" and draw(st.integers(0, 4)) == 0:
         start = draw(st.permutations(range(target.num_qubits)))[:width]
-    circuit = draw(circuits(width, 30))
-    return Asked(circuit, target, draw(st.sampled_from([0, 1, 1, 1, 2, 2, 3])), draw(st.integers(0, 99)), stages, start)
+    circuit = draw(st.one_of(circuits(width, 30), st.just(fourier(width))))
+    return Asked(circuit, target, draw(st.sampled_from(LEVELS)), draw(st.integers(0, 99)), stages, start)
 
 
-@cases(quick=5, long=1_000)
+@cases(quick=15, long=1_000)
 @given(questions())
 def test_the_plugins_never_end_with_more_than_qiskit(asked: Asked) -> None:
     """The circuit is the same, on the device's own gates, and has no more two-qubit gates from level 1 on."""
@@ -113,11 +122,11 @@ def test_the_plugins_never_end_with_more_than_qiskit(asked: Asked) -> None:
 def wide_questions(draw: st.DrawFn) -> tuple[QuantumCircuit, list[tuple[int, int]], int, int]:
     """Draw a Clifford circuit of up to 20 qubits, a device, a level and a seed."""
     width = draw(st.sampled_from([2, 3, 4, 5, 6, 7, 8, 12, 20]))
-    level = draw(st.sampled_from([0, 1, 1, 1, 2, 2, 3]))
+    level = draw(st.sampled_from(LEVELS))
     return draw(circuits(width, 40, clifford=True)), draw(couplings(width)), level, draw(st.integers(0, 99))
 
 
-@cases(quick=3, long=1_000)
+@cases(quick=10, long=1_000)
 @given(wide_questions())
 def test_layout_never_adds_more_than_qiskit(asked: tuple[QuantumCircuit, list[tuple[int, int]], int, int]) -> None:
     """The routed circuit is the same Clifford, on the edges, with no more extra CX from level 1 on."""
