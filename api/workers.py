@@ -172,15 +172,18 @@ def die_with_parent(number: int = signal.SIGKILL) -> None:
 
 def _start() -> None:
     """Start the process that workers are forked from."""
+    # Who is starting a worker meanwhile has found it there, and may have to wait until it has loaded.
+    if not STARTING.acquire(blocking=False):
+        return
     # It is to import what this process would, and nothing that lies in the folder where somebody has started it.
     path = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)}
     path[PARENT] = str(os.getpid())
     before = dict(os.environ)
     os.environ.update(path)
     try:
-        with STARTING:
-            forkserver.ensure_running()
+        forkserver.ensure_running()
     finally:
+        STARTING.release()
         for name in path.keys() - before.keys():
             del os.environ[name]
         os.environ.update(before)
