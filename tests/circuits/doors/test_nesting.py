@@ -48,3 +48,12 @@ def test_bug_twenty_thousand_levels_take_no_time(parts: tuple[str, str, str, str
 def test_what_is_never_closed_ends() -> None:
     """Nor does what is never opened count."""
     check_nesting("circuit", "}" * 1000 + ";" * 1000 + ")]")
+
+
+@pytest.mark.parametrize("operator", ["^", "+", "*"])
+def test_bug_a_long_expression_is_refused(operator: str) -> None:
+    """In the definition of a gate, a million operators overflowed the stack of a parser and ended the process."""
+    text = f"gate g(t) a {{ rz({f't{operator}' * 1_000_000}t) a; }}"
+    check_nesting("circuit", text.replace(f"t{operator}" * 999_900, ""))
+    with pytest.raises(InputError, match="circuit: line 1: expected at most 1000 operators in a statement, got more"):
+        check_nesting("circuit", text)
