@@ -7,12 +7,15 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from tiger.deadline import Deadline
 from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
+from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
 from tiger.objective import cost_of, violations
 from tiger.solvers import fields
 from tiger.solvers.dense import Dense, applies
@@ -158,3 +161,15 @@ def test_bug_prices_decide_where_there_is_no_traffic(scale):
     problem = Problem(tasks=tasks, topology=hardware, rule="one-to-one")
     least = scale * np.sort(work) @ np.sort(price)[::-1]
     assert cost_of(problem, search(problem, Dense()).places).total == pytest.approx(least, rel=1e-4)
+
+
+def test_bug_costs_below_the_largest_single_one_are_searched_too():
+    """Tests traffic of 1 between pairs on a ring of twelve nodes that lies 1e13 from six others."""
+    ring = np.arange(12)
+    away = np.full((18, 18), 1e13)
+    away[:12, :12] = np.minimum((ring[:, None] - ring) % 12, (ring - ring[:, None]) % 12)
+    pairs = sp.csr_array((np.ones(6), (np.arange(6), np.arange(6, 12))), shape=(12, 12))
+    tasks = TaskGraph(names=tuple(map(str, ring)), traffic=pairs)
+    hardware = Topology(names=tuple(map(str, range(18))), metric=DenseMetric(away))
+    problem = Problem(tasks=tasks, topology=hardware, rule="one-to-one")
+    assert cost_of(problem, Dense().search(problem, ring[::-1] + 6, effort=1, seed=0, stop=bool).places).total == 6.0

@@ -5,12 +5,14 @@ import time
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from tiger.deadline import Deadline
 from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.model.window import Block
 from tiger.objective import cost_of, violations
@@ -209,3 +211,14 @@ def test_annealing_finds_its_part_of_split_hardware(random_problem, brute_force)
         cost = cost_of(problem, search(Annealing(), problem, launch_order(problem))).total
         hits += cost <= brute_force(problem)[0] + 1e-9
     assert hits >= 11
+
+
+def test_bug_small_gains_count_beside_a_huge_distance():
+    """Tests a pair of tasks 9 apart that has to find the closest nodes, with a node at 1e12 among the others."""
+    away = np.full((4, 4), 1e12)
+    away[1:, 1:] = [[0, 5, 9], [5, 0, 4], [9, 4, 0]]
+    tasks = TaskGraph(names=("a", "b"), traffic=sp.csr_array(np.array([[0.0, 1], [0, 0]])))
+    hardware = Topology(names=tuple("wxyz"), metric=DenseMetric(away))
+    problem = Problem(tasks=tasks, topology=hardware, rule="capacity")
+    found = Descent().search(problem, np.array([1, 3]), effort=1, seed=0, stop=bool)
+    assert cost_of(problem, found.places).total == 4.0
