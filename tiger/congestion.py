@@ -21,6 +21,7 @@ from tiger.model.aims import Ways
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
+from tiger.model.rounding import relative_error
 from tiger.routes import PathRoutes, Routes, transfers_of, worst_load
 
 DENSE_NODES = 2048
@@ -64,7 +65,8 @@ class Congestion:
         bandwidth on every link.
         """
         real = self.routes.width[np.isfinite(self.routes.width)]
-        bound = max(self._cut(), self._average()) * (1 - 1e-12)
+        roundings = 4 * self.problem.tasks.size + 2 * self.problem.topology.size + 64
+        bound = max(self._cut(), self._average()) * (1 - relative_error(roundings))
         whole = bool((real == 1).all() and (self.problem.tasks.traffic.data % 1 == 0).all())
         return float(math.ceil(bound)) if whole else bound
 

@@ -61,7 +61,7 @@ def check(problem, mappings, least, report):
     assert not report.optimal or cost <= least * SLACK
 
 
-@cases(quick=60, long=5000)
+@cases(quick=40, long=5000)
 @given(seed=Seeds, solver=st.sampled_from(SOLVERS))
 def test_reports_are_true(seed, solver):
     """Tests feasibility, cost, bound and proof under every rule."""
@@ -69,7 +69,7 @@ def test_reports_are_true(seed, solver):
     check(problem, mappings, least, solve(problem, solver=solver, seed=seed % 3))
 
 
-@cases(quick=2, long=200)
+@cases(quick=1, long=200)
 @given(seed=Seeds, effort=st.integers(1, 4))
 def test_sampled_reports_are_true(seed, effort):
     """Tests annealed QUBOs, and the ascents of the bound that come with more effort."""
@@ -77,7 +77,7 @@ def test_sampled_reports_are_true(seed, effort):
     check(problem, mappings, least, solve(problem, solver="neal", seed=seed % 3, effort=effort))
 
 
-@cases(quick=20, long=2000)
+@cases(quick=10, long=2000)
 @given(seed=Seeds)
 def test_bounds_do_not_depend_on_a_good_mapping(seed):
     """Tests both bounds given the cheapest and the dearest mapping, down to a few roundings."""
@@ -87,7 +87,7 @@ def test_bounds_do_not_depend_on_a_good_mapping(seed):
         assert Fraction(strong_bound(problem, places, iterations=8)) <= least * (1 + ULPS)
 
 
-@cases(quick=20, long=2000)
+@cases(quick=10, long=2000)
 @given(seed=Seeds, power=st.integers(-200, 200), solver=st.sampled_from(("exact", "search")))
 def test_the_unit_of_cost_plays_no_part(seed, power, solver):
     """Tests that costs multiplied by a power of two give the same mapping, its cost multiplied."""
@@ -100,7 +100,7 @@ def test_the_unit_of_cost_plays_no_part(seed, power, solver):
         assert (two.mapping, two.cost) == (one.mapping, one.cost * unit)
 
 
-@cases(quick=10, long=1000)
+@cases(quick=6, long=1000)
 @given(seed=Seeds, shift=st.sampled_from((1e-9, 1.0, 1e6, 1e12)), solver=st.sampled_from(SOLVERS[:3]))
 def test_prices_may_have_any_offset(seed, shift, solver):
     """Tests the same amount more a unit of work on every node."""
@@ -112,7 +112,7 @@ def test_prices_may_have_any_offset(seed, shift, solver):
     check(shifted, mappings, exact, solve(shifted, solver=solver))
 
 
-@cases(quick=10, long=1000)
+@cases(quick=6, long=1000)
 @given(seed=Seeds, order=st.randoms(use_true_random=False))
 def test_names_and_order_play_no_part(seed, order):
     """Tests that a proof of the relabelled problem is one of the problem."""
@@ -129,7 +129,7 @@ def test_names_and_order_play_no_part(seed, order):
     check(other, mappings[:, turn], least, solve(other, solver="exact"))
 
 
-@cases(quick=20, long=2000)
+@cases(quick=10, long=2000)
 @given(seed=Seeds, objective=st.sampled_from(("makespan", "max-link-load")))
 def test_other_objectives_are_true(seed, objective):
     """Tests value, bound and proof of the makespan and of the max link load."""
