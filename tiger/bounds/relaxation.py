@@ -119,7 +119,9 @@ class Projection:
         """Return the bound and the nodes of the assignment, given the eigenvalues of A less the shift, ascending."""
         nodes, edge = len(shift), self.sums - shift
         size, error = self.sums + np.abs(shift), SPECTRAL * nodes * UNIT
-        costs = (1 - error) * self.linear + (np.outer(edge, self.reach) - error * np.outer(size, self.reach)) * 2 / nodes
+        costs = (1 - error) * self.linear + (
+            np.outer(edge, self.reach) - error * np.outer(size, self.reach)
+        ) * 2 / nodes
         linear, columns = assignment(costs)
         mean = float(edge.sum() * self.reach.sum()) / nodes**2
         lost = size.max() * np.abs(self.far).sum() + self.reach.max() * np.abs(near).sum()
