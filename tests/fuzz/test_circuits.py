@@ -103,7 +103,7 @@ def questions(draw: st.DrawFn) -> Asked:
     return Asked(circuit, target, draw(st.sampled_from(LEVELS)), draw(st.integers(0, 99)), stages, start)
 
 
-@cases(quick=15, long=1_000)
+@cases(quick=8, long=1_000)
 @given(questions())
 def test_the_plugins_never_end_with_more_than_qiskit(asked: Asked) -> None:
     """The circuit is the same, on the device's own gates, and has no more two-qubit gates from level 1 on."""
@@ -126,7 +126,7 @@ def wide_questions(draw: st.DrawFn) -> tuple[QuantumCircuit, list[tuple[int, int
     return draw(circuits(width, 40, clifford=True)), draw(couplings(width)), level, draw(st.integers(0, 99))
 
 
-@cases(quick=10, long=1_000)
+@cases(quick=6, long=1_000)
 @given(wide_questions())
 def test_layout_never_adds_more_than_qiskit(asked: tuple[QuantumCircuit, list[tuple[int, int]], int, int]) -> None:
     """The routed circuit is the same Clifford, on the edges, with no more extra CX from level 1 on."""

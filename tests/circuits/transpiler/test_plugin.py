@@ -69,7 +69,8 @@ def test_the_plugins_are_registered() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(
-    ("layout", "routing"), [("tiger", "tiger"), ("tiger", "sabre"), ("sabre", "tiger"), (None, "tiger")]
+    ("layout", "routing"),
+    [("tiger", "tiger"), ("tiger", "sabre"), ("tiger", "basic"), ("sabre", "tiger"), (None, "tiger")],
 )
 def test_the_stages_work_alone_and_together(level: int, layout: str | None, routing: str) -> None:
     """Every level compiles to the same unitary, on the edges of the map."""
@@ -383,6 +384,13 @@ def test_clifford_and_t_are_a_basis_too() -> None:
             for method in ("tiger", None)]  # fmt: skip
     assert same(circuit, made[0])
     assert made[0].count_ops()["cx"] <= made[1].count_ops()["cx"]
+
+
+def test_the_routing_stage_runs_by_itself() -> None:
+    """On a circuit that is on device qubits, of which no layout is known."""
+    for level in LEVELS:
+        manager = preset(level, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=1, routing_method="tiger")
+        assert difference(mixed(7), manager.routing.run(mixed(7))) == ""
 
 
 def test_a_target_is_enough_of_a_configuration() -> None:

@@ -75,19 +75,22 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
     def _theirs(self, source: Source | None, placed: Source | None) -> Source | None:
         """Return what Qiskit's own stages route, None where they cannot."""
         try:
-            if source is None and placed is not None:
-                source = self._placed_anew(placed)
+            if source is not None:
+                laid_out: Source | None = _passed(self.preset.layout, source)
             else:
-                source = None if source is None else _passed(self.preset.layout, source)
-            return None if source is None else _passed(self.preset.routing, source)
+                laid_out = None if placed is None else self._laid_out_anew(placed)
+            return None if laid_out is None else _passed(self.preset.routing, laid_out)
         except TranspilerError:
             return None
 
-    def _placed_anew(self, placed: Source) -> Source:
-        """Return a circuit after Qiskit's own layout stage, which may route, where it gives the layout that it has."""
+    def _laid_out_anew(self, placed: Source) -> Source | None:
+        """Return a circuit after Qiskit's own layout stage, which may route, where it gives the layout that it has.
+
+        None where no layout is known: Qiskit's routing stage needs one.
+        """
         source = without_layout(placed)
         if source is None:
-            return placed
+            return None
         qubits, layout = list(source.dag.qubits), placed.properties["layout"]
         found = _passed(self.preset.layout, source)
         same = all(found.properties["layout"][qubit] == layout[qubit] for qubit in qubits)
