@@ -151,7 +151,7 @@ def test_bad_models_are_named(cli: Run, tmp_path: Path, model: object, field: st
     [
         (CLUSTER | {"links": [{"a": "x", "b": "z", "bandwidth": 1}]}, "cluster/links/0/b"),
         ({"devices": DEVICES}, "cluster/links"),
-        ({"devices": [{"name": "x", "memory_bytes": "8 GB"}]}, "cluster/devices/0/memory_bytes"),
+        ({"devices": [{"name": "x", "memory_bytes": "8 apples"}]}, "cluster/devices/0/memory_bytes"),
         ({"devices": []}, "cluster/devices"),
         ([], "cluster"),
     ],

@@ -133,7 +133,7 @@ def test_memory_that_is_missing_is_a_result(tensor: int, data: int) -> None:
     assert placed.bottleneck_s is placed.lower_bound_s is None
     (violation,) = placed.violations
     assert violation.kind == "memory"
-    assert "bytes more" in violation.message
+    assert "B more" in violation.message
     assert "'embedding'" in violation.message
 
 

@@ -1,6 +1,8 @@
 """Checks of values that came out of a document: numbers, flags, node ids, lists of objects."""
 
 import math
+from collections.abc import Collection
+from difflib import get_close_matches
 from numbers import Integral, Real
 
 from tiger.errors import InputError
@@ -52,6 +54,12 @@ def flag(field: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise InputError(field, f"expected true or false, got {shown(value)}")
     return value
+
+
+def nearest(name: object, known: Collection[str]) -> str:
+    """Return a question for the known name that an unknown one is most like, to end a sentence; empty if none is."""
+    found = get_close_matches(name, known, 1) if isinstance(name, str) else []
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def node_name(field: str, identity: object) -> str:

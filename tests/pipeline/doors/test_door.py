@@ -30,7 +30,7 @@ def test_a_plan_is_reported(chain: Layers, pair: Cluster, engine: Engine) -> Non
     assert (report.feasible, report.optimal, report.bottleneck_s, report.seed) == (True, True, 7.0, 3)
     assert [stage.ops for stage in report.stages] == [("a", "b"), ("c", "d")]
     assert (report.schedule, report.microbatches, report.virtual, report.links) == (None, None, 1, ())
-    assert (report.warnings, report.progress[0].name) == (("even",), "uniform")
+    assert (report.warnings[-1], report.progress[0].name) == ("even", "uniform")
     assert 0 < report.seconds < 60
 
 
@@ -130,7 +130,7 @@ def test_memory_that_cannot_suffice_is_a_report(chain: Layers, pair: Cluster) ->
     """It says by how much, and at which layer."""
     report = place(chain, replace(pair, memory_bytes=np.array([15.0, 15.0])))
     assert (report.feasible, report.deployment, report.violations[0].kind) == (False, None, "memory")
-    assert "5 bytes" in report.violations[0].message
+    assert "5 B more" in report.violations[0].message
     assert "'c'" in report.violations[0].message
 
 
@@ -155,7 +155,7 @@ def test_the_time_limit_is_mentioned_where_it_may_have_ended_the_search(
 ) -> None:
     """The same seed may end elsewhere then."""
     assert place(chain, pair, time_limit_s=1e-9).warnings[-1].startswith("ended by the time limit of 1e-09 s")
-    assert place(chain, pair, time_limit_s=60.0).warnings == ("even",)
+    assert place(chain, pair, time_limit_s=60.0).warnings[-1] == "even"
 
 
 def test_progress_is_told(chain: Layers, pair: Cluster, engine: Engine) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.unmet import unmet, unmet_stages
+from tiger.pipeline.operators.unmet import ADVICE, unmet, unmet_stages
 
 DEVICES = {"x": 0, "y": 1, "host": 2}
 
@@ -67,7 +67,7 @@ def test_an_operator_of_a_cpu_where_there_is_none() -> None:
 def test_a_class_that_is_too_large_is_named() -> None:
     """By its operators; a cpu holds anything."""
     found = said(operators(6.0), cluster("gpu", "gpu"), {})
-    message = "the class of 'a', 'b': 12 bytes, and no device it may go to has more than 10"
+    message = "the class of 'a', 'b': 12 B, and no device it may go to has more than 10 B"
     assert found[0] == ("memory", message)
     assert said(operators(6.0), cluster("gpu", "gpu", "cpu"), {}) == []
 
@@ -75,13 +75,13 @@ def test_a_class_that_is_too_large_is_named() -> None:
 def test_memory_that_is_too_little_in_all() -> None:
     """Each class fits, and both together do not."""
     found = said(operators(4.0), cluster("gpu"), {})
-    assert ("memory", "12 bytes in all, and the devices have 10") in found
+    assert ("memory", f"12 B in all, and the devices have 10 B; {ADVICE}") in found
 
 
 def test_pins_that_press_into_one_device() -> None:
     """12 bytes into 10, with as many left beside it."""
     found = said(operators(4.0), cluster("gpu", "gpu"), {0: 1, 2: 1})
-    assert found == [("memory", "'y': 12 bytes have to go there, and it has 10")]
+    assert found == [("memory", "'y': 12 B have to go there, and it has 10 B")]
 
 
 def test_bug_classes_on_a_cycle_that_fit_no_device_are_named() -> None:

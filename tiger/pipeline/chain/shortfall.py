@@ -15,9 +15,11 @@ from tiger.pipeline.chain.segments import fitting
 from tiger.pipeline.chain.states import WORK_LIMIT, affordable, device_trellis
 from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.layers import Layers
+from tiger.units import bytes_text
 from tiger.violation import Violation
 
 Cause = Literal["stages", "pinned", "unlinked", "memory"]
+ADVICE = "a larger tensor degree, recomputed activations or states offloaded to the host take less"
 AT_ONCE = Curve(size_bytes=np.array([0.0, 1.0]), seconds=np.zeros(2))
 
 
@@ -51,12 +53,12 @@ class Shortfall:
 
     def _memory(self) -> str:
         """Return the sentence about memory."""
-        parts = [f"every device would need {self.missing_bytes:,} bytes more"]
+        parts = [f"every device would need {bytes_text(self.missing_bytes)} more"]
         if self.layers:
             parts.append(f"filled in order, the devices have no room from layer {self.layers[0]!r} on")
         if self.oversize is not None:
             parts.append(f"layer {self.oversize!r} alone is larger than any of them")
-        return "; ".join(parts)
+        return "; ".join([*parts, ADVICE])
 
 
 def shortfall(

@@ -13,6 +13,7 @@ from tiger.pipeline.doors.clock import timed
 from tiger.pipeline.doors.report import PlacementReport
 from tiger.pipeline.doors.request import Aim, Asked, AskedOperators, check_fit, given, wanted
 from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.hardware.plausibility import implausible, untold_state
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
 from tiger.pipeline.hunt import virtual_stages
 from tiger.pipeline.layers import Layers
@@ -102,7 +103,8 @@ def answered(asked: Asked) -> PlacementReport:
     with timed(asked.params.time_limit_s) as clock:
         found = solve.solved(asked.layers, asked.cluster, asked.params, clock.stop, asked.watch)
         report = reported(asked, found)
-    return replace(report, seconds=clock.seconds, warnings=(*found.warnings, *clock.remarks))
+    remarks = (*implausible(asked.cluster), *untold_state(asked.layers, asked.cluster))
+    return replace(report, seconds=clock.seconds, warnings=(*remarks, *found.warnings, *clock.remarks))
 
 
 def layers_of(source: Model) -> Layers:

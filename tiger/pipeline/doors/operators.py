@@ -10,6 +10,7 @@ from tiger.pipeline.doors.arrangement import Arrangement
 from tiger.pipeline.doors.clock import timed
 from tiger.pipeline.doors.report import PlacementReport
 from tiger.pipeline.doors.request import AskedOperators, check_pins
+from tiger.pipeline.hardware.plausibility import implausible
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
 from tiger.pipeline.operators.found import Found
@@ -46,7 +47,9 @@ def answered(asked: AskedOperators) -> PlacementReport:
     with timed(asked.params.time_limit_s) as clock:
         found = solve.solved(asked.operators, asked.cluster, asked.params, clock.stop, asked.watch)
         report = _reported(asked, found)
-    return replace(report, seconds=clock.seconds, warnings=(*found.warnings, *clock.remarks))
+    return replace(
+        report, seconds=clock.seconds, warnings=(*implausible(asked.cluster), *found.warnings, *clock.remarks)
+    )
 
 
 def _reported(asked: AskedOperators, found: Found) -> PlacementReport:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tiger.errors import InputError
+from tiger.formats.quantity import unit_free
 from tiger.formats.values import amount, node_name, positive
 from tiger.pipeline.cluster import NO_LINK, Curve
 from tiger.pipeline.hardware.record import named, record, required, text
@@ -58,8 +59,10 @@ def connection(field: str, fields: Mapping[str, object], prefix: str = "") -> Co
         if latency in fields:
             raise InputError(f"{field}/{bandwidth}", f"expected this field beside {latency}, got none")
         return None
+    rate, delay = f"{field}/{bandwidth}", f"{field}/{latency}"
     stated = Affine(
-        positive(f"{field}/{bandwidth}", fields[bandwidth]), amount(f"{field}/{latency}", fields.get(latency, 0))
+        positive(rate, unit_free(rate, fields[bandwidth], "bytes/s")),
+        amount(delay, unit_free(delay, fields.get(latency, 0), "seconds")),
     )
     if not math.isfinite(stated.latency_s + GIGABYTE / stated.bandwidth):
         raise InputError(

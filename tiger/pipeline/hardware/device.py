@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from tiger.errors import InputError
+from tiger.formats.quantity import unit_free
 from tiger.formats.values import amount, positive, shown
 from tiger.pipeline.cluster import DeviceKind
 
@@ -24,10 +25,11 @@ class DeviceType:
 
 def device_type(field: str, fields: Mapping[str, object]) -> DeviceType:
     """Return what the fields `kind`, `memory_bytes` and `speed` of an object say; each may be missing."""
-    memory, speed = fields.get("memory_bytes"), fields.get("speed")
+    room, speed = f"{field}/memory_bytes", fields.get("speed")
+    memory = unit_free(room, fields.get("memory_bytes"), "bytes")
     return DeviceType(
         kind=_kind(f"{field}/kind", fields.get("kind", "accelerator")),
-        memory_bytes=amount(f"{field}/memory_bytes", memory) if "memory_bytes" in fields else math.inf,
+        memory_bytes=amount(room, memory) if "memory_bytes" in fields else math.inf,
         speed=positive(f"{field}/speed", speed) if "speed" in fields else 1.0,
     )
 

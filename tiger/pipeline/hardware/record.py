@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from tiger.errors import InputError
-from tiger.formats.values import node_name, shown
+from tiger.formats.values import nearest, node_name, shown
 
 
 def record(field: str, value: object, known: Collection[str]) -> Mapping[str, object]:
@@ -11,7 +11,7 @@ def record(field: str, value: object, known: Collection[str]) -> Mapping[str, ob
     fields = named(field, value)
     for key in fields:
         if key not in known:
-            raise InputError(field, f"expected no field but {', '.join(known)}, got {shown(key)}")
+            raise InputError(field, f"expected no field but {', '.join(known)}, got {shown(key)}{nearest(key, known)}")
     return fields
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.quantity import unit_free
 from tiger.formats.text import amounts_of
 from tiger.formats.values import amount, shown
 from tiger.model.arrays import FloatArray, IntArray
@@ -25,8 +26,8 @@ def curve_of_pairs(field: str, value: object) -> Curve:
     for k, row in enumerate(rows):
         if len(row) != 2:
             raise InputError(f"{field}/{k}", f"expected a pair of bytes and seconds, got {len(row)} values")
-    sizes = [amount(f"{field}/{k}/0", size) for k, (size, _) in enumerate(rows)]
-    times = [amount(f"{field}/{k}/1", time) for k, (_, time) in enumerate(rows)]
+    sizes = [amount(f"{field}/{k}/0", unit_free(f"{field}/{k}/0", size, "bytes")) for k, (size, _) in enumerate(rows)]
+    times = [amount(f"{field}/{k}/1", unit_free(f"{field}/{k}/1", time, "seconds")) for k, (_, time) in enumerate(rows)]
     return _curve(field, np.array(sizes), np.array(times))
 
 

@@ -1,6 +1,7 @@
 """How large a model, and a number in it, may be."""
 
 from tiger.errors import InputError
+from tiger.formats.quantity import Dimension, unit_free
 from tiger.formats.values import amount, shown
 
 LAYER_LIMIT = 200_000
@@ -17,7 +18,11 @@ def check_size(field: str, count: int, limit: int, what: str = "layers") -> None
 
 def cost(field: str, value: object) -> float:
     """Return a number of seconds or bytes, small enough to be added up and multiplied, or raise InputError."""
-    number = amount(field, value)
+    name = field.rpartition("/")[2]
+    dimension: Dimension | None = "bytes" if name.endswith("_bytes") else None
+    if name.endswith(("_s", "seconds")):
+        dimension = "seconds"
+    number = amount(field, value if dimension is None else unit_free(field, value, dimension))
     if number > COST_LIMIT:
         raise InputError(field, f"expected a number from 0 to {COST_LIMIT:g}, got {shown(value)}")
     return number

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import node_name, shown
+from tiger.formats.values import nearest, node_name, shown
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.models.limits import COST_LIMIT, cost
 
@@ -40,7 +40,8 @@ class Rows:
         if not set().union(*value) <= known:
             k, key = next((k, key) for k, row in enumerate(value) for key in row if key not in known)
             raise InputError(
-                f"{field}/{k}", f"expected keys out of {', '.join((*keys[0], *keys[1]))}, got {shown(key)}"
+                f"{field}/{k}",
+                f"expected keys out of {', '.join((*keys[0], *keys[1]))}, got {shown(key)}{nearest(key, known)}",
             )
         for key in required:
             lacking = next((k for k, row in enumerate(value) if key not in row), None)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import node_name, shown
+from tiger.formats.values import nearest, node_name, shown
 from tiger.model.arrays import IntArray
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.columns import COLUMNS, REQUIRED, Row, costs_of, kind_of
@@ -56,7 +56,10 @@ def _row(k: int, value: object) -> Row:
         raise InputError(f"model/layers/{k}", f"expected an object with {', '.join(REQUIRED)}, got {shown(value)}")
     unknown = next((key for key in value if key not in COLUMNS), None)
     if unknown is not None:
-        raise InputError(f"model/layers/{k}", f"expected keys out of {', '.join(COLUMNS)}, got {shown(unknown)}")
+        raise InputError(
+            f"model/layers/{k}",
+            f"expected keys out of {', '.join(COLUMNS)}, got {shown(unknown)}{nearest(unknown, COLUMNS)}",
+        )
     return value
 
 

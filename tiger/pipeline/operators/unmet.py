@@ -15,6 +15,7 @@ from tiger.units import bytes_text
 from tiger.violation import Violation
 
 NAMED = 2
+ADVICE = "recomputed activations or states offloaded to the host take less"
 
 
 def unmet(operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms) -> tuple[Violation, ...]:
@@ -49,8 +50,14 @@ def unmet_stages(operators: Operators, terms: Terms) -> tuple[Violation, ...]:
     )
     if room[worst] == -np.inf:
         return (Violation(kind="device", message=f"{what}, and no device may run them all"),)
-    most = f"no device they may go to has more than {bytes_text(float(room[worst]))}"
-    return (Violation(kind="memory", message=f"{what}: {bytes_text(float(held[worst]))}, and {most}"),)
+    size, most = size_texts(held[worst], room[worst])
+    return (Violation(kind="memory", message=f"{what}: {size}, and no device they may go to has more than {most}"),)
+
+
+def size_texts(held: float, room: float) -> tuple[str, str]:
+    """Return bytes and the less that there is room for, in units that tell them apart."""
+    texts = bytes_text(float(held)), bytes_text(float(room))
+    return texts if texts[0] != texts[1] else (f"{held:,.0f} bytes", f"{room:,.0f} bytes")
 
 
 def _set_text(operators: Operators, labels: IntArray) -> str:
@@ -101,7 +108,8 @@ def _too_large(operators: Operators, terms: Terms) -> Iterator[Violation]:
     """Yield the classes that are larger than every device they may go to."""
     room = np.where(terms.allowed, terms.capacity, -np.inf).max(axis=1)
     for label in np.flatnonzero(terms.memory > room * (1 + TOO_LARGE)).tolist():
-        held = f"{terms.memory[label]:,.0f} bytes, and no device it may go to has more than {room[label]:,.0f}"
+        size, most = size_texts(terms.memory[label], room[label])
+        held = f"{size}, and no device it may go to has more than {most}"
         yield Violation(kind="memory", message=f"{class_text(operators, label)}: {held}")
 
 
@@ -111,10 +119,12 @@ def _too_much(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
     only: IntArray = terms.allowed.argmax(axis=1)
     pressed = np.bincount(only[single], terms.memory[single], terms.devices)
     for device in np.flatnonzero(pressed > terms.capacity * (1 + TOO_LARGE)).tolist():
-        held = f"{pressed[device]:,.0f} bytes have to go there, and it has {terms.capacity[device]:,.0f}"
+        size, most = size_texts(pressed[device], terms.capacity[device])
+        held = f"{size} have to go there, and it has {most}"
         yield Violation(kind="memory", message=f"{shown(cluster.names[device])}: {held}")
     end = np.isfinite(terms.capacity)
     bounded = ~(terms.allowed & ~end).any(axis=1)
     needed, room = float(terms.memory[bounded].sum()), float(terms.capacity[end].sum())
     if needed > room * (1 + TOO_LARGE):
-        yield Violation(kind="memory", message=f"{needed:,.0f} bytes in all, and the devices have {room:,.0f}")
+        size, most = size_texts(needed, room)
+        yield Violation(kind="memory", message=f"{size} in all, and the devices have {most}; {ADVICE}")

@@ -9,6 +9,7 @@ from tiger.errors import InputError
 from tiger.formats.values import shown
 from tiger.pipeline.doors.door import Hardware, cluster_of
 from tiger.pipeline.doors.request import given
+from tiger.pipeline.hardware.plausibility import implausible, untold_state
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.planning.account import Account
 from tiger.pipeline.planning.choices import batch_of
@@ -78,5 +79,6 @@ def plan(
     report = Account(read, hardware, params, found).report(top)
     seconds = time.perf_counter() - begun
     late = time_limit_s is not None and seconds >= time_limit_s
-    remarks = (f"ended by the time limit of {time_limit_s:g} s: the same seed may end elsewhere",) if late else ()
+    ended = (f"ended by the time limit of {time_limit_s:g} s: the same seed may end elsewhere",) if late else ()
+    remarks = (*implausible(hardware), *untold_state(read.given, hardware), *ended)
     return replace(report, batch=batch_of(read, hardware, params), seconds=seconds, warnings=remarks)
