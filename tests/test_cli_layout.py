@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from qiskit import QuantumCircuit, qpy
+from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, qpy
 
 from tiger.circuits.doors.reading import read_circuit
 from tiger.circuits.solve import Budget
@@ -163,11 +163,9 @@ def test_a_device_is_needed(cli: Run) -> None:
 
 def test_a_circuit_without_a_text_cannot_be_written(cli: Run, tmp_path: Path) -> None:
     """The report says so by null, a file cannot."""
-    from qiskit.circuit import Parameter
-
-    circuit = QuantumCircuit(1)
-    circuit.initialize([0, 1], 0)
-    circuit.rz(Parameter("t"), 0)
+    bits = ClassicalRegister(2, "c")
+    circuit = QuantumCircuit(QuantumRegister(1, "q"), bits, ClassicalRegister(bits=[bits[1]], name="d"))
+    circuit.measure(0, 1)
     with (tmp_path / "c.qpy").open("wb") as file:
         qpy.dump(circuit, file)
     assert refused(cli("c.qpy", "--coupling", "line.txt", "-o", "out.qasm"), "output")

@@ -26,8 +26,9 @@ from qiskit.transpiler.preset_passmanagers import (
 )
 from qiskit.transpiler.preset_passmanagers.clifford_t import clifford_t_pass_manager_legacy
 
+from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.source import Source, without_layout
-from tiger.circuits.transpiler.target import coupling_of, sound
+from tiger.circuits.transpiler.target import coupling_of, listed_coupling, sound
 
 SOURCE, PLACED = "tiger_source", "tiger_placed"
 PRESETS = (level_0_pass_manager, level_1_pass_manager, level_2_pass_manager, level_3_pass_manager)
@@ -75,13 +76,20 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
     def _theirs(self, source: Source | None, placed: Source | None) -> Source | None:
         """Return what Qiskit's own stages route, None where they cannot."""
         try:
-            if source is not None:
-                laid_out: Source | None = _passed(self.preset.layout, source)
-            else:
-                laid_out = None if placed is None else self._laid_out_anew(placed)
-            return None if laid_out is None else _passed(self.preset.routing, laid_out)
+            with catch_panics():
+                if source is not None:
+                    laid_out = self._laid_out(source)
+                else:
+                    laid_out = None if placed is None else self._laid_out_anew(placed)
+                return None if laid_out is None else _passed(self.preset.routing, laid_out)
         except TranspilerError:
             return None
+
+    def _laid_out(self, source: Source) -> Source | None:
+        """Return a circuit after Qiskit's own layout stage, None where that may panic."""
+        if may_panic(source.dag, listed_coupling(self.device)):
+            return None
+        return _passed(self.preset.layout, source)
 
     def _laid_out_anew(self, placed: Source) -> Source | None:
         """Return a circuit after Qiskit's own layout stage, which may route, where it gives the layout that it has.
@@ -92,8 +100,8 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         if source is None:
             return None
         qubits, layout = list(source.dag.qubits), placed.properties["layout"]
-        found = _passed(self.preset.layout, source)
-        same = all(found.properties["layout"][qubit] == layout[qubit] for qubit in qubits)
+        found = self._laid_out(source)
+        same = found is not None and all(found.properties["layout"][qubit] == layout[qubit] for qubit in qubits)
         return found if same else placed
 
     def _delivered(self, routed: Source) -> tuple[int, int]:

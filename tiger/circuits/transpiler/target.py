@@ -25,6 +25,12 @@ def coupling_of(device: Target | CouplingMap) -> Coupling:
     return Coupling.of(size, [(a, b) for a, b in whole.get_edges() if not {a, b} & broken and {a, b} not in dead])
 
 
+def listed_coupling(device: Target | CouplingMap) -> Coupling:
+    """Return the undirected coupling map of a device as Qiskit takes it, with its faulty edges."""
+    whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
+    return coupling_of(device if whole is None else whole)
+
+
 def sound(device: Target | CouplingMap, coupling: Coupling) -> Target | CouplingMap:
     """Return the device itself if all of it works, else the coupling map of what does."""
     whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
