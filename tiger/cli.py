@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its status: 0 solved, 1 infeasible, 2 bad input, 70 internal error, 130 interrupted."""
+    """Run one command; return 0 when solved, 1 infeasible, 2 bad input, 70 an internal error, 130 interrupted."""
     try:
         status = typer.main.get_command(app).main(list(arguments), prog_name="tiger", standalone_mode=False)
     except InputError as error:
