@@ -19,7 +19,9 @@ def test_fields():
     assert device_type("at", fields) == DeviceType(kind="cpu", memory_bytes=5.0, speed=0.5)
 
 
-@pytest.mark.parametrize("fields", [{"kind": "tpu"}, {"memory_bytes": -1}, {"memory_bytes": None}, {"speed": 0}])
+@pytest.mark.parametrize(
+    "fields", [{"kind": "tpu"}, {"memory_bytes": -1}, {"memory_bytes": None}, {"speed": 0}, {"speed": 5e-324}]
+)
 def test_odd_fields(fields):
     """Other kinds, less than no memory and no speed are bad input, by the name of the field."""
     with pytest.raises(InputError) as caught:

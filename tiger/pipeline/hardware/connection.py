@@ -1,6 +1,5 @@
 """How long messages take over a connection, as documents state it, and the numbering of equal ones."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ from tiger.formats.values import amount, node_name, positive
 from tiger.pipeline.cluster import NO_LINK, Curve
 from tiger.pipeline.hardware.record import named, record, required, text
 from tiger.pipeline.hardware.tables import curve_of_csv, curve_of_pairs
+from tiger.pipeline.limits import COST_LIMIT
 
 CONNECTION_FIELDS = ("bandwidth", "latency", "table")
 GIGABYTE = 1e9
@@ -64,10 +64,10 @@ def connection(field: str, fields: Mapping[str, object], prefix: str = "") -> Co
         positive(rate, unit_free(rate, fields[bandwidth], "bytes/s")),
         amount(delay, unit_free(delay, fields.get(latency, 0), "seconds")),
     )
-    if not math.isfinite(stated.latency_s + GIGABYTE / stated.bandwidth):
-        raise InputError(
-            f"{field}/{bandwidth}", f"expected a gigabyte in finite time, got {stated.bandwidth:g} bytes/s"
-        )
+    if stated.latency_s > COST_LIMIT:
+        raise InputError(delay, f"expected at most {COST_LIMIT:g} s, got {stated.latency_s:g}")
+    if GIGABYTE / stated.bandwidth > COST_LIMIT:
+        raise InputError(rate, f"expected a gigabyte in at most {COST_LIMIT:g} s, got {stated.bandwidth:g} bytes/s")
     return stated
 
 

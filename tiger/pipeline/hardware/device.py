@@ -9,6 +9,7 @@ from tiger.errors import InputError
 from tiger.formats.quantity import unit_free
 from tiger.formats.values import amount, positive, shown
 from tiger.pipeline.cluster import DeviceKind
+from tiger.pipeline.limits import COST_LIMIT
 
 DEVICE_FIELDS = ("kind", "memory_bytes", "speed")
 _KINDS: tuple[DeviceKind, ...] = get_args(DeviceKind)
@@ -30,8 +31,16 @@ def device_type(field: str, fields: Mapping[str, object]) -> DeviceType:
     return DeviceType(
         kind=_kind(f"{field}/kind", fields.get("kind", "accelerator")),
         memory_bytes=amount(room, memory) if "memory_bytes" in fields else math.inf,
-        speed=positive(f"{field}/speed", speed) if "speed" in fields else 1.0,
+        speed=_speed(f"{field}/speed", speed) if "speed" in fields else 1.0,
     )
+
+
+def _speed(field: str, value: object) -> float:
+    """Return a speed that times can be divided by, or raise InputError."""
+    speed = positive(field, value)
+    if not 1 / COST_LIMIT <= speed <= COST_LIMIT:
+        raise InputError(field, f"expected a speed from {1 / COST_LIMIT:g} to {COST_LIMIT:g}, got {shown(value)}")
+    return speed
 
 
 def _kind(field: str, value: object) -> DeviceKind:

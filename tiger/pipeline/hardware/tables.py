@@ -12,6 +12,7 @@ from tiger.formats.values import amount, shown
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.cluster import Curve
 from tiger.pipeline.hardware.record import entries
+from tiger.pipeline.limits import COST_LIMIT
 
 KIBIBYTE = 1024.0
 MICROSECOND = 1e-6
@@ -48,8 +49,7 @@ def curve_of_csv(text: str, where: Mapping[str, str] | None = None, field: str =
         if len(several) > 1:
             raise InputError(field, f"expected one series, got {shown(several[0])} and {shown(several[1])} in {name}")
     _, unit_bytes, unit_s = _COLUMNS[size]
-    sizes = amounts_of(field, f"column {size}", [row[size] for row in rows]) * unit_bytes
-    times = amounts_of(field, f"column {time}", [row[time] for row in rows]) * unit_s
+    sizes, times = _column(field, rows, size) * unit_bytes, _column(field, rows, time) * unit_s
     distinct, group, count = np.unique(sizes, return_inverse=True, return_counts=True)
     return _curve(field, distinct, _rising(np.bincount(group, times) / count, count.astype(np.int64)))
 
@@ -96,8 +96,22 @@ def _rising(times: FloatArray, weight: IntArray) -> FloatArray:
     return np.repeat([mean for mean, _, _ in pools], [count for _, _, count in pools])
 
 
+def _column(field: str, rows: Rows, name: str) -> FloatArray:
+    """Return the numbers of a column."""
+    values = amounts_of(field, f"column {name}", [row[name] for row in rows])
+    if values.max() > COST_LIMIT:
+        raise InputError(field, f"column {name}: expected numbers up to {COST_LIMIT:g}, got {values.max():g}")
+    return values
+
+
 def _curve(field: str, sizes: FloatArray, times: FloatArray) -> Curve:
     """Return a curve; a fault in it is one of the field."""
+    most = max(sizes.max(initial=0.0), times.max(initial=0.0))
+    if most > COST_LIMIT:
+        raise InputError(field, f"expected bytes and seconds up to {COST_LIMIT:g}, got {most:g}")
+    steps = np.diff(sizes)
+    if (np.diff(times)[steps > 0] > COST_LIMIT * steps[steps > 0]).any():
+        raise InputError(field, f"expected times that rise by at most {COST_LIMIT:g} s a byte")
     try:
         return Curve(size_bytes=sizes, seconds=times)
     except InputError as error:

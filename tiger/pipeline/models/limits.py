@@ -3,11 +3,10 @@
 from tiger.errors import InputError
 from tiger.formats.quantity import Dimension, unit_free
 from tiger.formats.values import amount, shown
+from tiger.pipeline.limits import COST_LIMIT
 
 LAYER_LIMIT = 200_000
 OPERATOR_LIMIT = 1_000_000
-# Sums and products of numbers up to here stay far inside float64.
-COST_LIMIT = 1e30
 
 
 def check_size(field: str, count: int, limit: int, what: str = "layers") -> None:

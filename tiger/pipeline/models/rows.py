@@ -10,7 +10,8 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.values import nearest, node_name, shown
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.pipeline.models.limits import COST_LIMIT, cost
+from tiger.pipeline.limits import COST_LIMIT
+from tiger.pipeline.models.limits import cost
 
 Id = int | str
 _ABSENT = object()

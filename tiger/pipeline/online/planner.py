@@ -13,7 +13,7 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.doors.door import Hardware, Model, cluster_of, layers_of
 from tiger.pipeline.doors.request import given
 from tiger.pipeline.layers import Layers
-from tiger.pipeline.models.limits import COST_LIMIT
+from tiger.pipeline.limits import COST_LIMIT
 from tiger.pipeline.online.costs import Costs, Line, Terms
 from tiger.pipeline.online.estimates import Estimates
 from tiger.pipeline.online.moves import distance, moves
