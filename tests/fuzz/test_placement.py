@@ -276,7 +276,7 @@ def test_schedule_is_never_proved_beyond_the_best_plan(seed: int, schedule: Sche
 
 
 @given(SEEDS, st.sampled_from(((2, 1), (1, 2), (2, 2))), st.sampled_from((None, "1f1b", "gpipe")))
-@cases(quick=10, long=600)
+@cases(quick=2, long=600)
 def test_groups_are_never_proved_beyond_the_best_ranks(
     seed: int, degrees: tuple[int, int], schedule: Schedule | None
 ) -> None:
@@ -295,7 +295,7 @@ def test_groups_are_never_proved_beyond_the_best_ranks(
 
 
 @given(SEEDS)
-@cases(quick=30, long=1500)
+@cases(quick=12, long=1500)
 def test_operators_are_never_proved_beyond_the_best_placement(seed: int) -> None:
     """The largest load of a graph and its bound agree with all placements, or with all of contiguous stages."""
     rng = random.Random(seed)
@@ -307,7 +307,7 @@ def test_operators_are_never_proved_beyond_the_best_placement(seed: int) -> None
 
 
 @given(SEEDS)
-@cases(quick=3, long=200)
+@cases(quick=1, long=200)
 def test_programmes_bound_no_load_beyond_the_best_placement(seed: int) -> None:
     """The bound for graphs too large for an exact search holds, whether the best placement is known or not."""
     rng = random.Random(seed)
@@ -320,7 +320,7 @@ def test_programmes_bound_no_load_beyond_the_best_placement(seed: int) -> None:
 
 
 @given(SEEDS)
-@cases(quick=20, long=600)
+@cases(quick=2, long=600)
 def test_makespan_is_never_proved_beyond_the_best_placement(seed: int) -> None:
     """The bound on the makespan of one microbatch holds for the list schedules of all placements."""
     rng = random.Random(seed)
