@@ -69,6 +69,13 @@ def test_what_is_open_is_not_called_infeasible() -> None:
     assert placement_summary(open_yet) == "no placement found\n  undecided: m\n\n"
 
 
+def test_bug_a_likely_slip_was_not_named_where_nothing_fits() -> None:
+    """It may be why nothing fits."""
+    unmet = replace(REPORT, feasible=False, stages=(), violations=(Violation(kind="memory", message="m"),))
+    said = placement_summary(replace(unmet, warnings=("did you mean '80GB'?",)))
+    assert said == "infeasible: no placement meets\n  memory: m\n\nwarning: did you mean '80GB'?\n"
+
+
 def test_many_stages_are_not_all_listed() -> None:
     """The report has them."""
     out = placement_summary(replace(REPORT, stages=(STAGE,) * 42))

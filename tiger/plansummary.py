@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tiger.console import printable
-from tiger.summary import placement_summary, table, unmet
+from tiger.summary import placement_summary, table, unmet, warnings
 from tiger.units import seconds_text
 
 if TYPE_CHECKING:
@@ -15,12 +14,12 @@ HEAD = ("plan", "PP x TP x DP", "schedule", "microbatches", "iteration", "bubble
 def plan_summary(report: "PlanReport") -> str:
     """Return the best plan beside the usual one, the ranked ones, why the next lost, and what bounds ruled out."""
     if report.best is None or report.placement is None:
-        return unmet(report.violations, "plan") + _ruled_out(report)
+        return unmet(report.violations, "plan") + warnings(report.warnings) + _ruled_out(report)
     rows = [(str(rank), each) for rank, each in enumerate(report.ranked, 1)]
     rows += [] if report.heuristic is None else [("usual", report.heuristic)]
     parts = [
         _headline(report, report.best),
-        *(f"warning: {printable(warning)}\n" for warning in report.warnings),
+        warnings(report.warnings),
         table(HEAD, (_row(name, each) for name, each in rows)),
         *(f"\nplan 2 is {each.why}\n" for each in report.ranked[1:2]),
         *([] if report.heuristic is None else [f"\nthe usual plan is {report.heuristic.why}\n"]),

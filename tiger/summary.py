@@ -29,7 +29,7 @@ MILLISECONDS = 1e3
 def summary(report: "Report") -> str:
     """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
     parts = [_headline(report), _facts(report), _stages(report.stages)]
-    parts += [f"warning: {warning}\n" for warning in report.warnings]
+    parts.append(warnings(report.warnings))
     if report.feasible:
         shown = list(report.mapping.items())[:SHOWN]
         rows = [(printable(task), printable(node)) for task, node in shown]
@@ -40,10 +40,10 @@ def summary(report: "Report") -> str:
 def circuit_summary(report: "CircuitReport") -> str:
     """Return what routing added, what each way to place gates comes to, stages, warnings and at most 40 qubits."""
     if report.extra_cx is None or report.data_movement is None:
-        return unmet(report.violations, "layout")
+        return unmet(report.violations, "layout") + warnings(report.warnings)
     parts = [_routing_headline(report), _circuit_facts(report), "\n", _placements(report)]
     parts.append(_stages(report.stages, "best extra CX"))
-    parts += [f"warning: {warning}\n" for warning in report.warnings]
+    parts.append(warnings(report.warnings))
     places = [(str(q), str(p), str(report.final_layout[q])) for q, p in list(report.initial_layout.items())[:SHOWN]]
     rest = _rest(len(report.initial_layout), "qubits")
     return "".join([*parts, "\n", table(("qubit", "starts on", "ends on"), places), rest])
@@ -52,9 +52,9 @@ def circuit_summary(report: "CircuitReport") -> str:
 def placement_summary(report: "PlacementReport") -> str:
     """Return how fast a placement is beside the uniform split, its figures, warnings and at most 40 stages."""
     if not report.stages:
-        return unmet(report.violations, "placement")
+        return unmet(report.violations, "placement") + warnings(report.warnings)
     parts = [_placement_headline(report), _placement_facts(report)]
-    parts += [f"warning: {printable(warning)}\n" for warning in report.warnings]
+    parts.append(warnings(report.warnings))
     placed = _placed_operators(report) if report.mode == "dag" else _placed_stages(report)
     parts += ["\n", placed, _rest(len(report.stages), "stages")]
     return "".join([*parts, _stages(report.progress, "best seconds")])
@@ -66,6 +66,11 @@ def unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
     start = f"no {wanted} found\n" if open_yet else f"infeasible: no {wanted} meets\n"
     lines = [f"  {violation.kind}: {violation.message}\n" for violation in violations]
     return "".join([start, *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
+
+
+def warnings(said: Sequence[str]) -> str:
+    """Return a line for each warning."""
+    return "".join(f"warning: {printable(warning)}\n" for warning in said)
 
 
 def model_summary(model: "Model", target: str) -> str:
