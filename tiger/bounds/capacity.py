@@ -26,12 +26,15 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.problem import Problem
+from tiger.model.rounding import relative_error
 
-# Below, bounds by placements of pairs are higher or the search is over sooner; beyond, the table takes seconds.
-FEWEST, HOSTS = 256, 1024
+# Beyond so many hosts the table of distances takes seconds.
+HOSTS = 1024
 DISTANCES = 32
 # A column looks at a region's share of the nearest tasks, from that many sources; more tasks cost more than they gain.
 REGION, SOURCES, MOST = 8, 16, 32
+# So few tasks are cheap to look at whole.
+FEW = 64
 # Tasks that the columns of a bound settle, for each task and at most, and how many columns there are. Twice as many
 # took a 12 x 20 x 30 stencil on a tree from 0.35 to 0.41 of the best cost, for a sixth of the time of a solve.
 SETTLED, WORK, COLUMNS = 128, 600_000, (64, 4096)
@@ -39,17 +42,17 @@ Spread = tuple[FloatArray, IntArray]
 
 
 def spreading_bound(problem: Problem) -> float:
-    """Return a lower bound on the cost of the traffic under the capacity rule, 0 where there are few tasks.
+    """Return a lower bound on the cost of the traffic under the capacity rule, 0 where it has none.
 
     Levels of a tree get work by the root of their distance. O(n + m) memory for n tasks and m edges, and O(q^2) for q
     hosts, which may be up to 1,024 but on a tree.
     """
     traffic = problem.tasks.traffic
-    if problem.groups or problem.tasks.size < FEWEST or not len(problem.topology.hosts):
+    if problem.groups or not len(problem.topology.hosts):
         return 0.0
     if traffic.nnz == np.count_nonzero(traffic.diagonal()):
         return 0.0
-    # The kernel takes half a second to load, which small problems are spared.
+    # The kernel brings the compiler with it, which problems without traffic are spared.
     from tiger.bounds.spreading import Columns, Web, pack
 
     web = Web(*_web(traffic))
@@ -67,15 +70,24 @@ def spreading_bound(problem: Problem) -> float:
 
 
 def _middle(problem: Problem, counts: IntArray) -> int:
-    """Return a quarter of the tasks or, if that is more, four nodes full of them."""
-    return min(max(problem.tasks.size // 4, 4 * int(counts[0])), problem.tasks.size)
+    """Return a quarter of the tasks or, if that is more, four nodes full of them; all of a few."""
+    return min(max(problem.tasks.size // 4, 4 * int(counts[0]), FEW), problem.tasks.size)
 
 
 def _rounding(first: IntArray, problem: Problem) -> float:
-    """Return the relative error of the sums: of a flow along each task of a path, of loads, and of distances."""
-    neighbours = int(np.diff(first).max()) + 8
-    operations = neighbours * (problem.tasks.size + 2) + COLUMNS[1] * (MOST + 4) + 8 * problem.topology.size
-    return min(operations * float(np.finfo(np.float64).eps), 1.0)
+    """Return the relative error of the sums, all of terms >= 0, by the roundings that one term goes through.
+
+    The flow of a task goes through at most so many others, and at each through a share (a sum over neighbours, a
+    division, a product) and a sum over those behind it; twice, to the region and within it. Then it is added to the
+    load by columns, their steps and the peak divided, and gains are added up over the tasks of a column, the columns
+    and the levels. Loads and gains err either way, hence by the sum.
+    """
+    neighbours, tasks = int(np.diff(first).max()), problem.tasks.size
+    flow = 2 * (tasks + 1) * (2 * neighbours + 3) + MOST + 2
+    load = flow + neighbours * MOST + 2 * COLUMNS[1] + 4
+    gain = tasks + COLUMNS[1] + 4
+    distances = 2 * problem.topology.size + 4
+    return min(relative_error(load + gain + distances), 1.0)
 
 
 def _web(traffic: sp.csr_array) -> tuple[IntArray, IntArray, IntArray, FloatArray]:

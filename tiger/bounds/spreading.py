@@ -14,8 +14,7 @@ from tiger.solvers.kernel import allocating_kernel, inner_kernel
 # Lengths are whole, so that a circle of buckets serves as the queue (Dial 1969); an edge this long is left out.
 LONG = 256
 FAR = 1 << 40
-# Lengths grow up to e^(3 STEEP) with load over OVER times the mean, from UNIT for the median volume; UPDATES times. Of
-# steepness 4, 6 and 9, the middle gave the highest bounds for 7,200 tasks of a stencil and 4,096 of a geometric graph.
+# Lengths grow up to e^(3 STEEP) with load over OVER times the mean, from UNIT for the median volume; UPDATES times.
 STEEP, OVER, UNIT = 6.0, 3.0, 2.0
 UPDATES = 64
 

@@ -1,6 +1,7 @@
 """Compile the kernels of bounds into numba's cache."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -8,10 +9,16 @@ KERNELS = ("bound",)
 
 
 def warm(progress: Callable[[str], None]) -> None:
-    """Load the kernels on a ring of four tasks, two of which share a node; `progress` is told of them."""
+    """Load the kernels; `progress` is told of them."""
+    progress(KERNELS[0])
+    load()
+
+
+@cache
+def load() -> None:
+    """Run the kernels once in a process, on a ring of four tasks, two of which share a node."""
     from tiger.bounds.spreading import Columns, Web, pack
 
-    progress(KERNELS[0])
     turn = np.arange(4)
     near = np.stack([(turn - 1) % 4, (turn + 1) % 4], axis=1).ravel()
     edge = np.stack([(turn - 1) % 4, turn], axis=1).ravel()
