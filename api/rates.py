@@ -75,7 +75,8 @@ class Rates:
     def _over(self, name: str) -> Problem | None:
         """Return the refusal of an owner who has asked too often, or count the request."""
         windows = self._windows(name)
-        full = next((window for window in windows if not window.left), None)
+        # Before the last of them there would be another refusal.
+        full = max((window for window in windows if not window.left), key=lambda window: window.reset_s, default=None)
         if full is not None:
             headers = self._headers(name) | {"Retry-After": str(max(1, full.reset_s))}
             detail = f"expected at most {full.rate.amount} requests in {full.rate.window_s} s, got another one"
