@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 import sqlalchemy as sa
 
+from tiger.api.jobs import queue as queues
 from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, Work
@@ -178,7 +179,8 @@ def test_bug_a_turn_is_given_time_to_begin_by_a_clock_that_nobody_sets(
     queue, turn, clock = jobs._queue, Turn("a" * 32, 0), iter((5.0, 14.9, 15.1, 20.0))
     row = SimpleNamespace(workflow_id=f"{turn.job_id}-0", status="PENDING", executor_id=queue.server, updated_at=0)
     monkeypatch.setattr(queue._client, "list_workflows", lambda **_: [row])
-    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    # Not that of the library, whose threads are at work.
+    monkeypatch.setattr(queues, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     lost = [queue.lost([turn], set(), set()) for _ in range(3)]
     assert lost == [[], [], [turn]]
     assert queue.lost([turn], set(), {turn}) == []
