@@ -1,11 +1,11 @@
 """The database of the jobs: SQLite or PostgreSQL, by the same statements."""
 
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from sqlite3 import Connection as SQLiteConnection
 from threading import Lock
 
 import sqlalchemy as sa
@@ -107,19 +107,22 @@ class Database:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Raise StoreGoneError for any error that says that the database is not usable."""
+    """Raise StoreGoneError for any error that says that the database, or the folder of its file, is not usable.
+
+    What is run by SQLite's own driver raises that one's errors.
+    """
     try:
         yield
     except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.DataError):
         raise
-    except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
+    except (sa.exc.DBAPIError, sa.exc.TimeoutError, sqlite3.OperationalError, OSError) as error:
         gone = NoRoomError if _full(error) else StoreGoneError
         raise gone(type(error).__name__) from error
 
 
 def _full(error: Exception) -> bool:
     """Return whether an error says that the disk is full, in the words of SQLite or by PostgreSQL's number."""
-    cause = getattr(error, "orig", None)
+    cause = getattr(error, "orig", error)
     names = (getattr(cause, "sqlite_errorname", None), getattr(cause, "sqlstate", None))
     return bool({"SQLITE_FULL", "53100"} & set(names))
 
@@ -140,7 +143,7 @@ def _sqlite(url: sa.URL, synchronous: str) -> Engine:
         os.close(os.open(str(url.database), os.O_CREAT | os.O_RDWR, 0o600))
 
     @event.listens_for(engine, "connect")
-    def set_up(connection: SQLiteConnection, _: object) -> None:
+    def set_up(connection: sqlite3.Connection, _: object) -> None:
         # Transactions begin as writers, so that none has to give way half-way; readers need not wait for them.
         connection.isolation_level = "IMMEDIATE"
         # Of use before there is anything in the file.

@@ -34,11 +34,12 @@ class Room:
     def require(self, size: int) -> None:
         """Raise NoRoomError unless there is room for a row of so many bytes, once in the journal and once in the file.
 
-        Without it a full disk would take neither the end of a job nor its deletion, and so never have room again.
+        Without it a full disk would take neither the end of a job nor its deletion, and so never have room again. A
+        disk without a size, as one in memory may be, has room for everything.
         """
         disk = os.statvfs(self.path.parent)
         reserve = min(self.reserve_bytes, disk.f_blocks * disk.f_frsize // SHARE)
-        if disk.f_bavail * disk.f_frsize < reserve + 2 * size:
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < reserve + 2 * size:
             raise NoRoomError(f"fewer than {reserve} bytes would be left on the disk")
 
     def holds(self, copies: int) -> bool:

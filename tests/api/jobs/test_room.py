@@ -1,6 +1,7 @@
 """The room that is kept on the disk of an SQLite database."""
 
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Outcome, Turn
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import NoRoomError, Work
+from tiger.api.jobs.job import NoRoomError, StoreGoneError, Work
 from tiger.api.jobs.room import Room
 from tiger.api.jobs.store import Store
 
@@ -112,3 +113,32 @@ def test_bug_nobody_else_may_read_what_is_kept(tmp_path: Path) -> None:
     database.close()
     assert len(modes) >= 4
     assert set(modes.values()) == {0}
+
+
+def test_bug_a_disk_without_a_size_takes_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk in memory that has no bound says that it has no blocks, and none free."""
+    disk = os.statvfs_result((4096, 4096, 0, 0, 0, 9, 9, 9, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: disk)
+    Room(Path("/a/b")).require(10)
+
+
+def test_bug_a_file_that_somebody_else_writes_to_does_not_shrink(tmp_path: Path) -> None:
+    """Whoever asks for room meanwhile is told that the database cannot be used."""
+    database = opened(tmp_path, 0)
+    store = Store(database, 9)
+    store.cancel(store.insert(work(BIG))[0].id, "")
+    with closing(sqlite3.connect(tmp_path / "jobs", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreGoneError):
+            database.shrink()
+    database.close()
+
+
+def test_bug_a_folder_that_has_gone_is_told(tmp_path: Path) -> None:
+    """Its disk cannot be measured, so that nothing is kept."""
+    (tmp_path / "data").mkdir()
+    database = opened(tmp_path / "data", 0)
+    shutil.rmtree(tmp_path / "data")
+    with pytest.raises(StoreGoneError):
+        Store(database, 9).insert(work(10))
+    database.close()
