@@ -146,7 +146,9 @@ class Claims:
             beat_s = now(connection)
             mine = sa.update(SERVERS).where(SERVERS.c.id == self.server).values(beat_s=beat_s)
             if connection.execute(mine).rowcount == 0:
-                connection.execute(sa.insert(SERVERS).values(id=self.server, beat_s=beat_s))
+                # Another thread of this server may be at the same.
+                new = sa.text("INSERT INTO tiger_servers (id, beat_s) VALUES (:id, :beat_s) ON CONFLICT DO NOTHING")
+                connection.execute(new, {"id": self.server, "beat_s": beat_s})
 
     def leave(self) -> None:
         """Say that this server has gone."""

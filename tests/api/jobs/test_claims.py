@@ -1,6 +1,7 @@
 """Claims, and the tokens that guard them."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import sqlalchemy as sa
 from tiger.api.jobs.claims import Claims, Outcome, Turn
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.job import FullError, KeyReusedError, Work
-from tiger.api.jobs.migrations import BODIES
+from tiger.api.jobs.migrations import BODIES, SERVERS
 from tiger.api.jobs.store import Store
 
 DONE = Outcome(status="done", report=b"{}")
@@ -93,6 +94,20 @@ def test_jobs_of_the_living_are_left_alone(ann: Claims, bob: Claims, turn: Turn)
     bob.release_silent({})
     ann.release_silent(ann.beats())
     assert ann.touch(turn, None) == "go on"
+
+
+def test_bug_two_threads_say_at_once_that_a_server_lives(database: Database) -> None:
+    """Readiness does so beside the beats, and a server that was taken for dead has no row yet."""
+    carl = Claims(database, "carl")
+    with ThreadPoolExecutor(1) as threads:
+        with database.begun() as connection:
+            connection.execute(sa.insert(SERVERS).values(id="carl", beat_s=1.0))
+            beating = threads.submit(carl.beat)
+            # It may wait for this transaction, and must not fail at its end.
+            wait((beating,), 0.5)
+        beating.result()
+    assert "carl" in carl.beats()
+    carl.leave()
 
 
 def test_a_job_cancelled_while_its_server_died_ends(ann: Claims, bob: Claims, turn: Turn, store: Store) -> None:
