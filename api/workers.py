@@ -149,6 +149,9 @@ class Workers:
             pool.open()
             # Not before it has started, which whoever asks it whether it is active would wait for.
             self._pool = pool
+            if self._stopped:
+                # Whoever stopped this meanwhile found none to end.
+                pool.end()
             opening.set_result(pool)
         except Exception as error:
             # Those who wait are told that they may try again, and the log why.

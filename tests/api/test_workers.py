@@ -88,6 +88,22 @@ def test_bug_a_clock_that_is_set_ends_no_call(
     assert loop.run(scenario()) == 1
 
 
+def test_bug_workers_that_are_stopped_while_they_start_leave_no_process(loop: Runner, one: Workers) -> None:
+    """Those that are still to come end as well, and whoever waits for them is told."""
+
+    async def scenario() -> None:
+        server, pool = await one.run(60, os.getppid), Workers(2)
+        before = {*children(server)}
+        going = asyncio.ensure_future(pool.run(60, time.sleep, 60))
+        await asyncio.sleep(0)
+        await pool.stop()
+        with pytest.raises(SolverLostError):
+            await going
+        assert {*children(server)} <= before
+
+    loop.run(scenario())
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_bug_a_pool_that_breaks_again_and_again_leaves_no_process(
     loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch
