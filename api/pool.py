@@ -28,8 +28,8 @@ class Pool:
     """
 
     def __init__(self, count: int, set_up: Callable[[*Parts], None], terms: tuple[*Parts]) -> None:
-        self._kin, self._failing = Kin(), set[Callable[[BaseException], None]]()
-        self._pool = ProcessPool(count, initializer=set_up, initargs=terms, context=self._kin)
+        self._context, self._failing = WorkerContext(), set[Callable[[BaseException], None]]()
+        self._pool = ProcessPool(count, initializer=set_up, initargs=terms, context=self._context)
 
     def open(self) -> None:
         """Start the processes."""
@@ -65,7 +65,7 @@ class Pool:
             self._pool.join()
         except Exception:
             LOG.exception("workers not ended in good order")
-        for member in self._kin.members:
+        for member in self._context.members:
             if member.is_alive():
                 member.kill()
                 member.join(END_S)
@@ -77,7 +77,7 @@ class Pool:
                 fail(BrokenProcessPool("The pool has ended."))
 
 
-class Member(ForkServerProcess):
+class WorkerProcess(ForkServerProcess):
     """Be a process of a pool."""
 
     def start(self) -> None:
@@ -86,17 +86,17 @@ class Member(ForkServerProcess):
             super().start()
 
 
-class Kin(ForkServerContext):
+class WorkerContext(ForkServerContext):
     """Make the processes of a pool, and know all that live."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.members: list[Member] = []
+        self.members: list[WorkerProcess] = []
 
     def Process(  # type: ignore[override]  # noqa: N802 (what pools call)
         self, *, target: Callable[..., object], name: str, args: Iterable[object], kwargs: Mapping[str, object]
-    ) -> Member:
+    ) -> WorkerProcess:
         """Return a process that is yet to be started."""
-        started = Member(target=target, name=name, args=args, kwargs=kwargs)
+        started = WorkerProcess(target=target, name=name, args=args, kwargs=kwargs)
         self.members = [*(member for member in self.members if member.is_alive()), started]
         return started
