@@ -41,11 +41,11 @@ SETTLED, WORK, COLUMNS = 128, 600_000, (64, 4096)
 Spread = tuple[FloatArray, IntArray]
 
 
-def spreading_bound(problem: Problem) -> float:
+def spreading_bound(problem: Problem, effort: int = 1) -> float:
     """Return a lower bound on the cost of the traffic under the capacity rule, 0 where it has none.
 
-    Levels of a tree get work by the root of their distance. O(n + m) memory for n tasks and m edges, and O(q^2) for q
-    hosts, which may be up to 1,024 but on a tree.
+    `effort` multiplies the work; levels of a tree get theirs by the root of their distance. O(n + m) memory for n tasks
+    and m edges, and O(q^2) for q hosts, which may be up to 1,024 but on a tree.
     """
     traffic = problem.tasks.traffic
     if problem.groups or not len(problem.topology.hosts):
@@ -58,7 +58,7 @@ def spreading_bound(problem: Problem) -> float:
     web = Web(*_web(traffic))
     bound, terms = 0.0, tuple(_spreads(problem))
     most = max((float(reach[-1]) for reach, _ in terms), default=0.0)
-    work = min(SETTLED * problem.tasks.size, WORK)
+    work = min(SETTLED * problem.tasks.size, WORK) * effort
     for reach, counts in terms:
         limit = min(2 * int(counts[0]), problem.tasks.size) if len(counts) == 1 else _middle(problem, counts)
         many = int(np.clip(work * (float(reach[-1]) / most) ** 0.5 / limit, *COLUMNS))

@@ -46,7 +46,12 @@ def lower_bound(problem: Problem, places: IntArray) -> float:
     hosts = problem.topology.hosts
     large = hosts.size * max(problem.tasks.size, hosts.size // 8) > DENSE_CELLS
     bound = _sparse_bound(problem) if large else _dense_bound(_window(problem, places))
-    return _rounded(problem, max(bound, _least_work(problem) + spreading_bound(problem)))
+    return max(_rounded(problem, bound), spread_bound(problem, 1))
+
+
+def spread_bound(problem: Problem, effort: int) -> float:
+    """Return the bound from how many seats there are near any node, after so many times the work of `lower_bound`."""
+    return _rounded(problem, _least_work(problem) + spreading_bound(problem, effort))
 
 
 def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: Stop = bool) -> float:
