@@ -46,6 +46,14 @@ class Refusing(TransformationPass):
         raise TranspilerError("no")
 
 
+class Panicking(TransformationPass):
+    """Panic as compiled code does."""
+
+    def run(self, dag):
+        """Raise what is no Exception."""
+        raise type("PanicException", (BaseException,), {})("index out of bounds")
+
+
 def gates(*pairs: tuple[int, int]) -> QuantumCircuit:
     """Return a circuit of CX gates, each after a rotation."""
     circuit = QuantumCircuit(4)
@@ -95,6 +103,11 @@ def test_gates_count_after_the_later_stages() -> None:
 def test_ours_is_kept_where_qiskit_refuses() -> None:
     """There is nothing to compare with."""
     assert kept(gates((0, 1)), Refusing())[1] == "ours"
+
+
+def test_bug_a_panic_of_qiskits_layout_ended_the_plugin() -> None:
+    """There is nothing to compare with, as where Qiskit refuses."""
+    assert kept(gates((0, 1)), Panicking())[1] == "ours"
 
 
 def test_a_circuit_on_faulty_pairs_is_not_taken() -> None:

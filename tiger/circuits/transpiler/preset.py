@@ -74,7 +74,7 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         return theirs.dag
 
     def _theirs(self, source: Source | None, placed: Source | None) -> Source | None:
-        """Return what Qiskit's own stages route, None where they cannot."""
+        """Return what Qiskit's own stages route, None where they refuse or panic."""
         try:
             with catch_panics():
                 if source is not None:
