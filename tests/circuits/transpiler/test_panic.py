@@ -44,3 +44,13 @@ def test_a_panic_is_an_error() -> None:
         raise panic("out of range")
     with pytest.raises(KeyboardInterrupt), catch_panics():
         raise KeyboardInterrupt
+
+
+def test_bug_exchanges_between_parts_of_a_device_ended_the_layout() -> None:
+    """A layout that SABRE cannot route from is passed over."""
+    circuit = QuantumCircuit(4)
+    for pair in ((1, 2), (2, 3), (2, 1), (1, 2), (3, 1)):
+        circuit.cx(*pair)
+    device = CouplingMap([[2, 1], [1, 2], [4, 0], [0, 4], [0, 3], [3, 0]])
+    made = transpile(circuit, coupling_map=device, optimization_level=2, seed_transpiler=1, layout_method="tiger")
+    assert made.layout is not None

@@ -1,13 +1,16 @@
 """Layouts for SABRE's routing, judged by what it makes of them."""
 
+from contextlib import suppress
+
 import numpy as np
 from qiskit.dagcircuit import DAGCircuit
-from qiskit.transpiler import CouplingMap, Target
+from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.flow import weight
 from tiger.circuits.transpiler.mapping import mapping
+from tiger.circuits.transpiler.panic import catch_panics
 from tiger.circuits.transpiler.relocation import relocated
 from tiger.circuits.transpiler.sabre import sabre_routing
 from tiger.circuits.transpiler.target import coupling_of, sound
@@ -32,7 +35,9 @@ def mapping_for_sabre(dag: DAGCircuit, device: Target | CouplingMap, params: Lay
     for _ in range(params.effort * min(GATES[params.level] // max(dag.size(recurse=True), 1), TRIALS)):
         if judge.cost(best) == weight(dag):
             break
-        best = min(judge.routed(_exchanged(best.start, dag.num_qubits(), rng)), best, key=judge.cost)
+        # An exchange may leave qubits that meet in parts of the device that are not connected.
+        with suppress(TranspilerError), catch_panics():
+            best = min(judge.routed(_exchanged(best.start, dag.num_qubits(), rng)), best, key=judge.cost)
     return best if found.sabre is None else min(best, found.sabre, key=judge.cost)
 
 
