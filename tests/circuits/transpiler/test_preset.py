@@ -164,3 +164,26 @@ def test_two_qubit_gates_are_counted_into_blocks() -> None:
     with otherwise:
         circuit.cx(0, 1)
     assert two_qubit_gates(circuit_to_dag(circuit)) == (7, 6)
+
+
+def test_bug_a_later_stage_that_fails_ended_the_comparison() -> None:
+    """A circuit that it fails on is not kept beside one that it passes; without either, ours stays."""
+
+    class Choosy(TransformationPass):
+        """Refuse circuits of one CX."""
+
+        def run(self, dag):
+            """Return the others."""
+            if dag.count_ops()["cx"] == 1:
+                raise TranspilerError("no")
+            return dag
+
+    for ours, theirs, count in ((2, 1, 2), (1, 2, 2), (1, 1, 1)):
+        preset = own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
+        preset.layout, preset.routing = PassManager(Fixed(gates(*[(0, 1)] * theirs))), None
+        preset.translation, preset.optimization = PassManager(Choosy()), None
+        task = KeepBetter(LINE, preset)
+        dag = circuit_to_dag(gates(*[(0, 1)] * ours))
+        task.property_set = PropertySet()
+        task.property_set[SOURCE] = Source(dag, task.property_set).copy()
+        assert task.run(dag).count_ops()["cx"] == count

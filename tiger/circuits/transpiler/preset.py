@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 from qiskit.circuit import Qubit
 from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit
@@ -104,9 +105,13 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         same = found is not None and all(found.properties["layout"][qubit] == layout[qubit] for qubit in qubits)
         return found if same else placed
 
-    def _delivered(self, routed: Source) -> tuple[int, int]:
-        """Return the two-qubit gates and their depth after the stages that come later."""
-        return two_qubit_gates(_passed(self.preset.optimization, _passed(self.preset.translation, routed.copy())).dag)
+    def _delivered(self, routed: Source) -> tuple[float, float]:
+        """Return the two-qubit gates and their depth after the stages that come later, infinite where these fail."""
+        try:
+            late = _passed(self.preset.optimization, _passed(self.preset.translation, routed.copy()))
+        except TranspilerError:
+            return np.inf, np.inf
+        return two_qubit_gates(late.dag)
 
 
 def two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
