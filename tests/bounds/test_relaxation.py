@@ -1,6 +1,7 @@
 """Tests of the projected eigenvalue bound and of the dual ascent on pairs of placements."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -124,3 +125,12 @@ def test_bug_the_ascent_bounds_from_a_bad_start_as_well(square):
     window, cost = square
     for ceiling in (cost, 1e6 * cost):
         assert cost * (1 - 1e-5) <= ascended(window, 0.0, ceiling, 200) <= cost
+
+
+def test_bug_the_ascent_goes_on_where_squares_are_out_of_range(square):
+    """Tests the same bound on distances of 1e200, whose squares are infinite, in the unit of these."""
+    window, cost = square
+    unit = 2.0**660
+    far = replace(window, distance=window.distance * unit, linear=window.linear * unit, constant=window.constant * unit)
+    bound = sharpened(seated(window), cost, 8)
+    assert sharpened(seated(far), cost * unit, 8) / unit == pytest.approx(bound)

@@ -195,3 +195,10 @@ def test_problems_survive_the_way_to_a_worker(path_problem, naive_cost):
     copy = pickle.loads(pickle.dumps(path_problem))
     assert copy.rule == "one-to-one"
     assert naive_cost(copy, np.array([0, 1, 2])) == 7.0
+
+
+def test_bug_refuses_figures_that_bounds_could_not_add_up():
+    """A volume of 1e308 on distances of 0 and infinity has bounds that are no numbers."""
+    tasks = TaskGraph(names=("a", "b"), traffic=sp.csr_array(np.array([[0.0, 1e308], [0.0, 0.0]])))
+    with pytest.raises(InputError, match="expected costs within the range of float64"):
+        Problem(tasks=tasks, topology=Topology.from_links(("x", "y"), Links.unit([])), rule="capacity")

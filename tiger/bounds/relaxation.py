@@ -167,10 +167,12 @@ def sharpened(window: Window, ceiling: float, iterations: int, stop: Stop = bool
             slope -= frame.reach.sum() / len(shift) ** 2
         else:
             step /= 2
-        length = float(slope @ slope)
-        if best >= ceiling or step < FINEST or not length:
+        # In units of its largest entry, whose square may leave the range of float64.
+        steepest = float(np.abs(slope).max())
+        if best >= ceiling or step < FINEST or not steepest:
             break
-        shift = held - step * (ceiling - best) / length * slope
+        way = slope / steepest
+        shift = held - step * (ceiling - best) / steepest / float(way @ way) * way
     return best
 
 

@@ -16,6 +16,8 @@ from tiger.model.tasks import TaskGraph, sealed
 from tiger.model.topology import Topology
 
 Rule = Literal["one-to-one", "levels", "capacity"]
+# What costs, and the figures that they are made of, may come to: bounds add up a million of them within float64.
+LARGEST = 1e300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -121,14 +123,15 @@ def _connected(tasks: TaskGraph, topology: Topology) -> Metric:
     with np.errstate(over="ignore"):
         work = float(tasks.work.sum())
     worst = metric.farthest * total + work * float(topology.cost.max())
-    if not math.isfinite(worst):
-        raise InputError("tasks", f"expected costs within the range of float64, got up to {worst:g}")
+    most = max(worst, metric.farthest, total, work)
+    if not most <= LARGEST:
+        raise InputError("tasks", f"expected costs within the range of float64, got up to {most:g}")
     _check_loads(total, topology)
     if not isinstance(metric, DenseMetric) or metric.connected:
         return metric
     # Relative to the other costs, so that no digit of theirs is lost to an offset, and no unit of cost plays a part.
     far = (2.0 * worst or 1.0) / least
-    if not math.isfinite(far * total):
+    if not far * max(total, 1.0) <= LARGEST:
         raise InputError(
             "tasks/traffic", f"expected volumes closer to each other on split hardware, got {least:g} among them"
         )
