@@ -125,3 +125,18 @@ def test_no_document_ends_in_a_traceback(document):
     """Layers or InputError."""
     with pytest.raises(InputError):
         raise InputError("model", str(model_of_document(document).size))
+
+
+@pytest.mark.parametrize(
+    ("document", "meant"),
+    [
+        (SPEC + ",kvheads=2", "kv_heads"),
+        ({"transformer": {"layer": 2}}, "layers"),
+        ({"layers": [LAYER], "edge": []}, "edges"),
+        ({"layer": [LAYER]}, "layers"),
+    ],
+)
+def test_bug_the_nearest_key_is_named(document, meant):
+    """Of shapes, tables, and documents as a whole."""
+    with pytest.raises(InputError, match=f"did you mean '{meant}'"):
+        model_of_document(document)

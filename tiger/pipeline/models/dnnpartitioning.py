@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import shown, whole
+from tiger.formats.values import nearest, shown, whole
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, Curve, DeviceKind, check_device_count
 from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_size, cost
@@ -61,7 +61,8 @@ def operators_of_nodes(
     """
     unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:
-        raise InputError("model", f"expected keys out of {', '.join(KEYS)}, got {shown(unknown)}")
+        reason = f"expected keys out of {', '.join(KEYS)}, got {shown(unknown)}{nearest(unknown, KEYS)}"
+        raise InputError("model", reason)
     nodes = Rows.checked("model/nodes", document.get("nodes"), NODE)
     check_size("model/nodes", len(nodes.records), max_operators, "operators")
     edges = Rows.checked("model/edges", document.get("edges"), EDGE)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.formats.values import nearest, shown
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.models.csvrows import Columns, rows_of_csv
 from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_size
@@ -14,6 +14,7 @@ from tiger.pipeline.models.rows import Id, Rows
 from tiger.pipeline.operators.graph import Operators
 
 FIELD = "model/operators"
+KEYS = ("operators", "edges")
 REQUIRED = ("name", "seconds")
 NUMBERS = ("cpu_seconds", "memory_bytes", "output_bytes", "output_seconds")
 MARKS = ("backward", "accelerator")
@@ -53,9 +54,9 @@ def operators_of_table(document: Mapping[str, object], max_operators: int = OPER
 
     An operator is an object with the columns of a CSV table as keys, but for its inputs. Raises InputError.
     """
-    unknown = next((key for key in document if key not in ("operators", "edges")), None)
+    unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:
-        raise InputError("model", f"expected operators and edges, got {shown(unknown)}")
+        raise InputError("model", f"expected operators and edges, got {shown(unknown)}{nearest(unknown, KEYS)}")
     listed = document["operators"]
     check_size(FIELD, len(listed) if isinstance(listed, list) else 0, max_operators, "operators")
     rows = Rows.checked(FIELD, listed, (REQUIRED, OPTIONAL))

@@ -6,13 +6,15 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.formats.values import shown
+from tiger.formats.values import nearest, shown
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT
 from tiger.pipeline.models.pipedream import layers_of_graph
 from tiger.pipeline.models.spec import PREFIX, SYNTAX, shape_of_document, shape_of_spec
 from tiger.pipeline.models.table import layers_of_csv, layers_of_table
 from tiger.pipeline.models.transformer import layers_of_shape
+
+KEYS = ("layers", "transformer", "graph")
 
 
 def read_model(source: Path | str, max_layers: int = LAYER_LIMIT) -> Layers:
@@ -55,7 +57,8 @@ def _described(document: object) -> str:
     """Describe a document that is no model."""
     if not isinstance(document, dict):
         return shown(document)
-    return f"an object with {', '.join(shown(key) for key in list(document)[:4]) or 'no keys'}"
+    hint = next(filter(None, (nearest(key, KEYS) for key in document)), "")
+    return f"an object with {', '.join(shown(key) for key in list(document)[:4]) or 'no keys'}{hint}"
 
 
 _FILES: dict[str, Callable[[str, int], Layers]] = {

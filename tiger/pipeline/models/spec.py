@@ -4,7 +4,7 @@ from dataclasses import MISSING, fields
 
 from tiger.errors import InputError
 from tiger.formats.text import is_number
-from tiger.formats.values import shown
+from tiger.formats.values import nearest, shown
 from tiger.pipeline.models.shape import FIELD, Shape
 
 PREFIX = "transformer:"
@@ -34,7 +34,8 @@ def shape_of_document(document: object) -> Shape:
         raise InputError(FIELD, f"expected an object with {', '.join(REQUIRED)}, got {shown(document)}")
     unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:
-        raise InputError(FIELD, f"expected keys out of {', '.join(KEYS)}, got {shown(unknown)}")
+        reason = f"expected keys out of {', '.join(KEYS)}, got {shown(unknown)}{nearest(unknown, KEYS)}"
+        raise InputError(FIELD, reason)
     missing = next((key for key in REQUIRED if key not in document), None)
     if missing is not None:
         raise InputError(f"{FIELD}/{missing}", "expected a whole number, got none")

@@ -14,6 +14,7 @@ from tiger.pipeline.models.limits import LAYER_LIMIT, check_size
 from tiger.pipeline.models.order import CycleError, topological_order
 
 Ends = tuple[IntArray, IntArray]
+KEYS = ("layers", "edges", "tied")
 
 
 def layers_of_csv(text: str, max_layers: int = LAYER_LIMIT) -> Layers:
@@ -39,9 +40,9 @@ def layers_of_table(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
     InputError.
     """
     record = document if isinstance(document, dict) else {"layers": document}
-    unknown = next((key for key in record if key not in ("layers", "edges", "tied")), None)
+    unknown = next((key for key in record if key not in KEYS), None)
     if unknown is not None:
-        raise InputError("model", f"expected layers, edges and tied, got {shown(unknown)}")
+        raise InputError("model", f"expected layers, edges and tied, got {shown(unknown)}{nearest(unknown, KEYS)}")
     listed = _list("model/layers", record.get("layers"))
     check_size("model/layers", len(listed), max_layers)
     rows = [_row(k, value) for k, value in enumerate(listed)]
