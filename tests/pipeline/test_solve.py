@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tiger.pipeline.chain.shortfall import ADVICE
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.groups.ranks import rank_order
 from tiger.pipeline.hardware.reading import read_cluster
@@ -15,6 +16,7 @@ from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.solve import solved
+from tiger.pipeline.unmet import UNDECIDED
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
 SCHEDULES: tuple[Schedule, ...] = ("gpipe", "1f1b", "interleaved", "zero-bubble")
@@ -169,3 +171,13 @@ def test_time_that_is_up_ends_the_search(drawn_layers: DrawnLayers) -> None:
     """What is known by then is a plan all the same."""
     placed = solved(drawn_layers(20, 0), read_cluster("dgx:1"), PlaceParams(schedule="1f1b"), stop=lambda: True)
     assert placed.plan is not None
+
+
+def test_bug_what_the_closest_plan_lacks_is_in_units(drawn_layers: DrawnLayers) -> None:
+    """With advice, as all messages on memory."""
+    layers = replace(drawn_layers(12, 5), state_bytes=np.full(12, 3e9))
+    cluster = replace(read_cluster("dgx:1"), memory_bytes=np.full(8, 5e9))
+    params = PlaceParams(schedule="interleaved", pipeline=2, microbatches=4, virtual=2)
+    (violation,) = solved(layers, cluster, params).violations
+    assert violation.message.startswith(f"{UNDECIDED}; the closest one lacks ")
+    assert violation.message.endswith(f" GB; {ADVICE}")

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.shortfall import shortfall
+from tiger.pipeline.chain.shortfall import ADVICE, shortfall
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
+from tiger.units import bytes_text
 from tiger.violation import Violation
 
 UNDECIDED = "no plan was found that fits, nor a proof that there is none"
@@ -26,7 +27,9 @@ class Closest:
 def unmet(layers: Layers, cluster: Cluster, params: PlaceParams, line: LineParams, closest: Closest) -> Violation:
     """Return what cannot be met, exact for one device and stage a position; "undecided" where nothing is proved."""
     if closest.virtual > 1:
-        short = "" if closest.lacking_bytes is None else f"; the closest one lacks {closest.lacking_bytes:,.0f} bytes"
+        short = ""
+        if closest.lacking_bytes is not None:
+            short = f"; the closest one lacks {bytes_text(closest.lacking_bytes)}; {ADVICE}"
         return Violation(kind="undecided", message=UNDECIDED + short)
     if params.tensor * params.data == 1:
         found = shortfall(layers, cluster, line)

@@ -24,13 +24,13 @@ from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.search import SearchParams, searched
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.uniform import uniform
+from tiger.pipeline.operators.unmet import too_little
 from tiger.pipeline.tolerances import MEMORY
 from tiger.progress import Progress
 from tiger.stage import Detail, Stage
 from tiger.violation import Violation
 
 UNDECIDED = "no placement was found that fits, nor a proof that there is none"
-UNFIT = "the classes of colocated operators do not fit into the devices, however they are shared out"
 APART = "no placement fits into memory and sends over links that are there alone"
 HEURISTIC = "contiguous stages are searched for by their largest load alone"
 # Fewer classes may be placed exactly, and more have to be joined.
@@ -170,7 +170,7 @@ class Hunt:
             )
             if np.isfinite(exact(linked, BoundParams(), self.stop, None).bound_s):
                 return Violation(kind="links", message=APART)
-        return Violation(kind="memory", message=UNFIT)
+        return too_little(self.terms)
 
     def _sample(self) -> None:
         """Look for a small largest load by a sampler, on QUBOs of the problem."""

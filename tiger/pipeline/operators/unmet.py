@@ -54,6 +54,14 @@ def unmet_stages(operators: Operators, terms: Terms) -> tuple[Violation, ...]:
     return (Violation(kind="memory", message=f"{what}: {size}, and no device they may go to has more than {most}"),)
 
 
+def too_little(terms: Terms) -> Violation:
+    """Return that classes fit into the devices in no way, where all together and each alone would."""
+    needed, room = _totals(terms)
+    held = f"{bytes_text(needed)} in all, do not fit into the {bytes_text(room)} of the devices"
+    what = f"the classes of colocated operators, {held}, however they are shared out; {ADVICE}"
+    return Violation(kind="memory", message=what)
+
+
 def size_texts(held: float, room: float) -> tuple[str, str]:
     """Return bytes and the less that there is room for, in units that tell them apart."""
     texts = bytes_text(float(held)), bytes_text(float(room))
@@ -122,9 +130,14 @@ def _too_much(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
         size, most = size_texts(pressed[device], terms.capacity[device])
         held = f"{size} have to go there, and it has {most}"
         yield Violation(kind="memory", message=f"{shown(cluster.names[device])}: {held}")
-    end = np.isfinite(terms.capacity)
-    bounded = ~(terms.allowed & ~end).any(axis=1)
-    needed, room = float(terms.memory[bounded].sum()), float(terms.capacity[end].sum())
+    needed, room = _totals(terms)
     if needed > room * (1 + TOO_LARGE):
         size, most = size_texts(needed, room)
         yield Violation(kind="memory", message=f"{size} in all, and the devices have {most}; {ADVICE}")
+
+
+def _totals(terms: Terms) -> tuple[float, float]:
+    """Return the bytes of the classes that no device without an end of memory may run, and those of the others."""
+    end = np.isfinite(terms.capacity)
+    bounded = ~(terms.allowed & ~end).any(axis=1)
+    return float(terms.memory[bounded].sum()), float(terms.capacity[end].sum())
