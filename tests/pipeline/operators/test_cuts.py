@@ -1,5 +1,7 @@
 """Tests of stages along lines of very many classes."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from tests.pipeline.operators.instances import drawn
 from tests.pipeline.operators.lattices import lattice, within
 from tiger.model.seeds import derived
 from tiger.pipeline.chain.params import never
+from tiger.pipeline.operators import cuts
 from tiger.pipeline.operators.cuts import CutParams, lined
 from tiger.pipeline.operators.lines import arcs, line
 from tiger.pipeline.operators.moves import cost
@@ -52,3 +55,11 @@ def test_costs_that_are_told_fall() -> None:
     lined(lattice(8, 8, "aaa"), CutParams(blocks=10), never, lambda _stage, _place, load: told.append(load))
     assert told == sorted(told, reverse=True)
     assert told
+
+
+def test_bug_time_that_is_over_ends_with_the_cut_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not with that of smaller blocks, nor of another line."""
+    cuts_made = mock.Mock(side_effect=cut)
+    monkeypatch.setattr(cuts, "cut", cuts_made)
+    assert lined(lattice(1, 200, "aaaa", 60.0), CutParams(blocks=8), lambda: True, untold) is not None
+    assert cuts_made.call_count == 1

@@ -1,12 +1,15 @@
 """Tests of placements of very many classes."""
 
 from dataclasses import replace
+from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from tests.pipeline.operators.lattices import lattice, within
 from tiger.pipeline.chain.params import never
+from tiger.pipeline.operators import multilevel
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.moves import cost, ideal
 from tiger.pipeline.operators.multilevel import MultilevelParams, cycled, placed
@@ -72,3 +75,31 @@ def test_stopping_leaves_a_line() -> None:
     place = placed(terms, QUICK, lambda: True, lambda stage, _place, _load: told.append(stage))
     assert place is not None
     assert set(told) == {"lines"}
+
+
+@pytest.mark.parametrize("heard", [0, 1, 2])
+def test_bug_a_cycle_ends_where_time_is_over(monkeypatch: pytest.MonkeyPatch, heard: int) -> None:
+    """While it joins classes: no more of them are, and its places are those it began with."""
+    terms, joins = lattice(10, 20, "aaaa", 60.0), mock.Mock(side_effect=multilevel.clustered)
+    monkeypatch.setattr(multilevel, "clustered", joins)
+    monkeypatch.setattr(multilevel, "_annealed", mock.Mock(side_effect=AssertionError))
+    start = np.repeat(np.arange(4), 50)
+    calls = iter(range(99))
+    assert cycled(terms, start, QUICK, 0, lambda: next(calls) >= heard) is start
+    assert joins.call_count == heard
+
+
+def test_bug_places_are_carried_to_all_classes_where_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No finer level is improved once annealing has taken the rest."""
+    terms, over = lattice(10, 20, "aaaa", 60.0), list[bool]()
+    annealed = multilevel._annealed
+
+    def late(*given: Any) -> Any:
+        over.append(True)
+        return annealed(*given[:-1], never)
+
+    monkeypatch.setattr(multilevel, "_annealed", late)
+    monkeypatch.setattr(multilevel, "descended", mock.Mock(side_effect=AssertionError))
+    place = cycled(terms, None, QUICK, 0, lambda: bool(over))
+    assert place is not None
+    assert within(terms, place)
