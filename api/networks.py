@@ -9,6 +9,8 @@ from tiger.pipeline.models.shape import Shape
 
 NUMBER: JsonDict = {"type": "number"}
 STRING: JsonDict = {"type": "string"}
+# Bytes, bytes/s or seconds as a number, or with a unit as text.
+QUANTITY: JsonDict = {"type": ["number", "string"]}
 COUNT: JsonDict = {"type": "integer", "minimum": 1}
 TYPES: dict[type, JsonDict] = {bool: {"type": "boolean"}, int: COUNT, float: NUMBER}
 
@@ -42,8 +44,9 @@ def _value(stated: object) -> JsonDict:
 
 NAMES = _list(_list(STRING))
 NAMED: JsonDict = {"name": STRING}
-COSTS: JsonDict = dict.fromkeys(("forward_s", "backward_s", "parameter_bytes", "activation_bytes"), NUMBER)
-MORE_COSTS: JsonDict = dict.fromkeys(("weight_s", "state_bytes", "held_bytes", "reduced_bytes", "reductions"), NUMBER)
+COSTS: JsonDict = dict.fromkeys(("forward_s", "backward_s", "parameter_bytes", "activation_bytes"), QUANTITY)
+MORE_COSTS: JsonDict = dict.fromkeys(("weight_s", "state_bytes", "held_bytes", "reduced_bytes"), QUANTITY)
+MORE_COSTS |= {"reductions": NUMBER}
 KIND: JsonDict = {"enum": ["embedding", "layer", "mtp", "head"]}
 LAYERS = _list(_object(NAMED | COSTS, MORE_COSTS | {"kind": KIND, "module": STRING}))
 FLAG: JsonDict = {"enum": [True, False, 0, 1]}
@@ -54,8 +57,8 @@ NODE = _object(
 )
 EDGE = _object({"sourceId": ID, "destId": ID, "cost": NUMBER}, {"size": NUMBER})
 STATED: JsonDict = {"maxFPGAs": {"type": "integer"}, "maxSizePerFPGA": NUMBER, "maxCPUs": {"type": "integer"}}
-AMOUNTS: JsonDict = dict.fromkeys(("cpu_seconds", "memory_bytes", "output_bytes", "output_seconds"), NUMBER)
-OPERATOR = _object(NAMED | {"seconds": NUMBER}, AMOUNTS | {"colocate": ID, "backward": FLAG, "accelerator": FLAG})
+AMOUNTS: JsonDict = dict.fromkeys(("cpu_seconds", "memory_bytes", "output_bytes", "output_seconds"), QUANTITY)
+OPERATOR = _object(NAMED | {"seconds": QUANTITY}, AMOUNTS | {"colocate": ID, "backward": FLAG, "accelerator": FLAG})
 MODELS = (
     _object({"layers": LAYERS}, {"edges": NAMES, "tied": NAMES}),
     _object({"transformer": _shape()}, {}),
@@ -66,10 +69,10 @@ MODELS = (
 )
 
 # Pairs of bytes and seconds, or text of a CSV file and what to take of it.
-MEASURED: JsonDict = {"anyOf": [_list(_list(NUMBER)), _object({"csv": STRING}, {"where": {"type": "object"}})]}
-CONNECTION: JsonDict = {"bandwidth": NUMBER, "latency": NUMBER, "table": MEASURED}
-DEVICE: JsonDict = {"kind": {"enum": ["accelerator", "cpu"]}, "memory_bytes": NUMBER, "speed": NUMBER}
-LANES: JsonDict = {"lanes": _list(_list({"type": "integer"})), "lane_bandwidth": NUMBER, "lane_latency": NUMBER}
+MEASURED: JsonDict = {"anyOf": [_list(_list(QUANTITY)), _object({"csv": STRING}, {"where": {"type": "object"}})]}
+CONNECTION: JsonDict = {"bandwidth": QUANTITY, "latency": QUANTITY, "table": MEASURED}
+DEVICE: JsonDict = {"kind": {"enum": ["accelerator", "cpu"]}, "memory_bytes": QUANTITY, "speed": NUMBER}
+LANES: JsonDict = {"lanes": _list(_list({"type": "integer"})), "lane_bandwidth": QUANTITY, "lane_latency": QUANTITY}
 NETWORKS: JsonDict = {"type": "object", "additionalProperties": _object({}, CONNECTION)}
 PRINTED: JsonDict = {"nvidia_smi_topo": STRING, "classes": NETWORKS}
 MACHINE = _object({}, {"count": COUNT, "devices": COUNT, "nic": STRING} | DEVICE | CONNECTION | LANES | PRINTED)

@@ -49,13 +49,15 @@ class PlaceRequest(Closed):
         "microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, "
         "1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is weights and KV "
         "cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in "
-        "seconds, or a `graph`. A string is never opened as a file."
+        "seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`; those "
+        "of dnn-partitioning and a `graph` are numbers alone. A model that is a string is never opened as a file."
     )
     cluster: Annotated[Hardware, BeforeValidator(_cluster)] = Field(
         default=None,
         description="Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and "
-        "latency, `machines` with their networks, or `nvidia_smi_topo`. A string is never opened as a file. Only a "
-        "graph of operators that states its devices goes without.",
+        "latency, `machines` with their networks, or `nvidia_smi_topo`. Quantities are bytes, bytes/s and seconds, or "
+        "text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. "
+        "Only a graph of operators that states its devices goes without.",
     )
     mode: str = Field(
         default="chain",

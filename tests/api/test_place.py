@@ -127,6 +127,34 @@ def test_a_worker_answers(place: Post) -> None:
     assert (found.status_code, found.json()["bottleneck_s"], found.json()["optimal"]) == (200, 7.0, True)
 
 
+def test_quantities_with_units_are_those_without() -> None:
+    """Bytes, bytes/s and seconds: 3 GB a layer, of which 80 GB hold all, over 100 GB/s."""
+    texts, numbers = ("3e9B", "1s", "80GB", "800 Gb/s", "25 us"), (3e9, 1, 80e9, 100e9, 25e-6)
+    reports = []
+    for held, forward, room, rate, delay in (texts, numbers):
+        devices = [{"name": name, "memory_bytes": room} for name in "xy"]
+        cluster = {"devices": devices, "uniform_bandwidth": rate, "uniform_latency": delay}
+        layers = model(parameter_bytes=held, forward_s=forward, activation_bytes=held)
+        report = json.loads(answer(ask(model=layers, cluster=cluster), LIMITS))
+        reports.append({key: value for key, value in report.items() if key not in ("seconds", "progress")})
+    assert reports[0] == reports[1]
+    assert reports[0]["feasible"]
+
+
+def test_bug_the_document_allows_quantities_with_units() -> None:
+    """In layers, operators, devices, links and lanes."""
+    layers, operators = MODELS[0]["properties"]["layers"], MODELS[5]["properties"]["operators"]
+    fields = (
+        layers["items"]["properties"]
+        | operators["items"]["properties"]
+        | CLUSTERS[1]["properties"]["machines"]["items"]["properties"]
+    )
+    quantities = {
+        name for name, entry in fields.items() if "string" in entry.get("type", ()) and "number" in entry["type"]
+    }
+    assert quantities >= {"forward_s", "state_bytes", "seconds", "memory_bytes", "bandwidth", "latency", "lane_latency"}
+
+
 @pytest.mark.parametrize(
     ("fields", "kind"),
     [
