@@ -58,6 +58,12 @@ def test_affine_curve_is_latency_plus_size_over_bandwidth():
     assert FAST.of([0.0, 8.0, 4e12]).tolist() == [0.0, 3.0, 1e12 + 1]
 
 
+def test_bug_a_latency_hides_no_digit_of_what_large_messages_take() -> None:
+    """A second beside a picosecond for a gigabyte, and messages of many more."""
+    sizes = np.array([1e9, 6e18, 1e21, 1e25])
+    assert Curve.affine(1e21, 1.0).of(sizes) == pytest.approx(1.0 + sizes / 1e21, rel=1e-14)
+
+
 def test_table_interpolates_and_continues():
     """Before the table its first time holds, in between a line, beyond it the line of the last two."""
     curve = Curve(size_bytes=np.array([10.0, 20.0, 30.0]), seconds=np.array([1.0, 2.0, 5.0]))

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from tiger.errors import InputError, shown
 from tiger.model.arrays import FloatArray, IntArray, amounts, frozen, locked, unique_names, unstated
+from tiger.pipeline.limits import COST_LIMIT
 
 DeviceKind = Literal["accelerator", "cpu"]
 NO_LINK = -1
@@ -43,7 +44,9 @@ class Curve:
     @classmethod
     def affine(cls, bandwidth: float, latency_s: float) -> Self:
         """Return the curve of a latency and of bytes per second."""
-        return cls(size_bytes=np.array([0.0, 1e9]), seconds=np.array([latency_s, latency_s + 1e9 / bandwidth]))
+        # Far enough that the latency hides no digit of what bytes take, and within what a message may have.
+        size = min(max(1e9, latency_s * bandwidth), COST_LIMIT)
+        return cls(size_bytes=np.array([0.0, size]), seconds=np.array([latency_s, latency_s + size / bandwidth]))
 
     @property
     def key(self) -> tuple[bytes, bytes]:
