@@ -79,7 +79,7 @@ class Cover:
         for amount in (self.shares.work.min(axis=0), self.shares.memory.max(axis=0)):
             price = np.bincount(self.alike, amount) / number
             if (total := float(price @ number)) > 0:
-                made.append(Worth(price * (devices.sum() / total), parts))
+                made.append(Worth(price / total * devices.sum(), parts))
         return [*made, Worth(np.mean([each.price for each in made], axis=0), parts)] if len(made) == 2 else made
 
     def priced(self) -> tuple[Worth, float]:
