@@ -3,6 +3,7 @@
 import concurrent.futures
 import itertools
 import json
+import time
 from typing import ClassVar
 
 import dimod
@@ -11,12 +12,17 @@ import numpy as np
 import pytest
 
 import tiger
+from tiger import mapper
+from tiger.deadline import Deadline
 from tiger.errors import InputError
+from tiger.feasibility import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.ising import IsingParams, Sampling
 from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.objective import cost_of, violations
+from tiger.progress import ignored
+from tiger.run import Run
 from tiger.solvers import registry
 from tiger.topologies.spec import build
 
@@ -310,3 +316,18 @@ def test_bug_the_bound_is_sharpened_once():
     )
     stages = [stage.name for stage in solve(problem, solver="random", effort=12).stages]
     assert stages.count("bound") == 2
+
+
+def test_the_bound_of_shared_nodes_waits_for_a_mapping_and_grows_with_effort():
+    """Tests that it comes after the first round, more of it before that of effort 4, and none where time is short."""
+    hardware = build("tree:4x8@1,10").with_slots([8] * 32)
+    problem = Problem(tasks=task_graph_of(nx.grid_2d_graph(16, 16)), topology=hardware, rule="capacity")
+    stages = solve(problem, solver="search", effort=8).stages
+    places = [k for k, stage in enumerate(stages) if stage.name == "bound"]
+    bounds = [stages[k].detail["lower_bound"] for k in places]
+    assert places[0] == 1 < places[1] < places[2]
+    assert 0 == bounds[0] < bounds[1] < bounds[2]
+    hurried = Run(problem=problem, places=launch_order(problem), deadline=Deadline(time.monotonic() + 5), watch=ignored)
+    hurried.record("search", 11.0, {})
+    mapper._spread(hurried, 1)
+    assert [stage.name for stage in hurried.stages] == ["search"]

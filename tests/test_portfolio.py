@@ -78,7 +78,7 @@ def test_large_problems_are_mapped_anew_and_then_refined():
     graph, hardware = nx.random_geometric_graph(300, 0.1, seed=1), build("torus:4x4").with_slots([20] * 16)
     problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity")
     names = [stage.name for stage in solve(problem, solver="search", effort=3).stages]
-    assert names[2:] == ["multilevel", "refinement", "multilevel", "refinement", "multilevel"]
+    assert names[2:] == ["multilevel", "bound", "refinement", "multilevel", "refinement", "multilevel"]
     lattice = Problem(tasks=task_graph_of(nx.grid_2d_graph(8, 8)), topology=build("torus:4x4x4"), rule="one-to-one")
     report = solve(lattice, solver="search")
     assert [stage.name for stage in report.stages][2:] == ["geometry"]
@@ -163,5 +163,5 @@ def test_a_large_problem_has_a_good_mapping_soon():
     graph, hardware = nx.random_geometric_graph(1024, 0.05, seed=1), build("tree:4x8@1,10").with_slots([32] * 32)
     problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity")
     stages = solve(problem, solver="search", effort=2).stages
-    assert [stage.name for stage in stages][2:] == ["bisection", "multilevel", "refinement", "multilevel"]
+    assert [stage.name for stage in stages][2:] == ["bisection", "multilevel", "bound", "refinement", "multilevel"]
     assert stages[2].cost < 0.5 * stages[0].cost

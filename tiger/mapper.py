@@ -14,7 +14,7 @@ from dimod.core.sampler import Sampler
 
 from tiger.baselines import baselines
 from tiger.bounds import warm as bounds
-from tiger.bounds.lower_bound import lower_bound, spread_bound, strong_bound
+from tiger.bounds.lower_bound import quick_bound, spread_bound, strong_bound
 from tiger.deadline import ENDING, Deadline
 from tiger.executors import opened
 from tiger.feasibility import launch_order
@@ -34,8 +34,8 @@ SAMPLED = ("qubo", "windows")
 
 # Up to so many task-node pairs the bound is sharpened, in the round of so much effort.
 SHARPEN, SHARPEN_ITERATIONS = {4: (0, 256), 64: (256, 1024)}, 16
-# In that round the bound of tasks that share nodes gets so many times its work, in the time of two rounds of effort 1:
-# from 0.12 to 0.47 of the best cost for a 32 x 32 x 32 stencil on a tree (`python -m benchmarks sparse` has the first).
+# Tasks that share nodes get a bound after the first round, which takes up to a quarter of its time, and one of so many
+# times the work before the round of effort 4: for a 32 x 32 x 32 stencil on a tree 0.12 and 0.47 of the best cost.
 SPREAD_ROUND, SPREAD_EFFORT = 4, 16
 
 
@@ -78,11 +78,6 @@ def solve(
 def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     """Answer a request."""
     aim = aim_of(request.objective, problem)
-    # Loading kernels, or compiling them once, is the start of the program and no part of a solve.
-    if not problem.groups:
-        loading = time.perf_counter()
-        bounds.load()
-        request = request.later(time.perf_counter() - loading)
     begun = time.perf_counter()
     left_s = None if request.deadline_s is None else request.deadline_s - time.monotonic()
     start = launch_order(problem, left_s)
@@ -92,9 +87,10 @@ def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     simple = baselines(problem, run.cost)
     run.record("baseline", time.perf_counter() - begun, {})
     with run.stage("bound") as detail:
-        run.bound = min(lower_bound(problem, start), run.cost)
+        run.bound = min(quick_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
     steps, loading_s = ((), 0.0) if run.ended and aim is None else _planned(request, problem)
+    # Loading kernels, or compiling them once, is the start of the program and no part of a solve.
     begun, request = begun + loading_s, request.later(loading_s)
     run.deadline = Deadline(request.cost_deadline_s)
     _improve(run, request, steps)
@@ -116,13 +112,15 @@ def _planned(request: Request, problem: Problem) -> tuple[tuple[Step, ...], floa
     begun = time.perf_counter()
     if request.objective != "cost":
         load("objective")
+    if not problem.groups:
+        bounds.load()
     return plan(request, problem), time.perf_counter() - begun
 
 
 def _improve(run: Run, request: Request, steps: tuple[Step, ...]) -> None:
     """Run the steps, round by round, until the effort is spent or the time, or nothing better exists."""
     amounts = set[int]()
-    for amount, round_seed in budgets(request):
+    for number, (amount, round_seed) in enumerate(budgets(request)):
         known = len(run.stages)
         if amount not in amounts and run.measure is None:
             amounts.add(amount)
@@ -130,6 +128,8 @@ def _improve(run: Run, request: Request, steps: tuple[Step, ...]) -> None:
         for step in steps:
             if not run.ended:
                 step(run, amount, round_seed)
+        if not number:
+            _spread(run, 1)
         if run.ended or len(run.stages) == known:
             break
     if run.deadline() and not run.optimal:
@@ -142,8 +142,15 @@ def _sharpen(run: Run, amount: int) -> None:
     over, most = SHARPEN.get(amount, (0, 0))
     if over < len(run.problem.free) * run.problem.topology.size <= most and not run.ended:
         _raise(run, partial(strong_bound, run.problem, run.places, iterations=SHARPEN_ITERATIONS, stop=run.deadline))
-    if amount == SPREAD_ROUND and not run.problem.groups and not run.ended:
-        _raise(run, partial(spread_bound, run.problem, SPREAD_EFFORT))
+    if amount == SPREAD_ROUND:
+        _spread(run, SPREAD_EFFORT)
+
+
+def _spread(run: Run, effort: int) -> None:
+    """Raise the lower bound of tasks that share nodes, unless little of the time is left: it cannot be interrupted."""
+    left_s, spent_s = run.deadline.left_s, sum(stage.seconds for stage in run.stages)
+    if not (run.ended or run.measure or run.problem.groups) and (left_s is None or left_s > spent_s / 2):
+        _raise(run, partial(spread_bound, run.problem, effort))
 
 
 def _raise(run: Run, bound: Callable[[], float]) -> None:

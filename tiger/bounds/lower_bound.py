@@ -33,7 +33,15 @@ Edges = tuple[IntArray, IntArray, FloatArray]
 
 
 def lower_bound(problem: Problem, places: IntArray) -> float:
-    r"""Return a lower bound on the cost of every feasible mapping; `places[n]` gives the nodes of the pinned tasks.
+    """Return a lower bound on the cost of every feasible mapping; `places[n]` gives the nodes of the pinned tasks.
+
+    The higher one of `quick_bound` and `spread_bound`.
+    """
+    return max(quick_bound(problem, places), spread_bound(problem, 1))
+
+
+def quick_bound(problem: Problem, places: IntArray) -> float:
+    r"""Return a lower bound on the cost of every feasible mapping, seldom above 0 for tasks that may share nodes.
 
     Up to about a million task-node pairs this is the Gilmore-Lawler bound, taken per exclusivity group: with
     :math:`l_{tp}` the least cost of task t at node p, a share of its traffic counted, it is the sum over the groups of
@@ -46,7 +54,7 @@ def lower_bound(problem: Problem, places: IntArray) -> float:
     hosts = problem.topology.hosts
     large = hosts.size * max(problem.tasks.size, hosts.size // 8) > DENSE_CELLS
     bound = _sparse_bound(problem) if large else _dense_bound(_window(problem, places))
-    return max(_rounded(problem, bound), spread_bound(problem, 1))
+    return _rounded(problem, bound)
 
 
 def spread_bound(problem: Problem, effort: int) -> float:
