@@ -28,6 +28,7 @@ LISTING = """
 import importlib, pkgutil
 import tiger
 from numba.core.dispatcher import Dispatcher
+from tiger.bounds import warm as bounds
 from tiger.circuits import warm as circuits
 from tiger.pipeline import warm as placements
 from tiger.solvers import warm as searches
@@ -39,7 +40,7 @@ for found in pkgutil.walk_packages(tiger.__path__, "tiger."):
         module = importlib.import_module(found.name)
         own = {k: v for k, v in vars(module).items() if isinstance(v, Dispatcher)}
         kernels |= {v: f"{module.__name__}.{k}" for k, v in own.items() if v.py_func.__module__ == module.__name__}
-for part in (circuits, placements, searches):
+for part in (bounds, circuits, placements, searches):
     part.warm(lambda _: None)
 compiled = {kernel for kernel in kernels if kernel.signatures}
 waiting = list(compiled)
