@@ -30,6 +30,7 @@ from tiger.model.rounding import relative_error
 
 # Beyond so many hosts the table of distances takes seconds.
 HOSTS = 1024
+# Other distances are rounded down to these, which keeps the bound valid; how many has not been measured.
 DISTANCES = 32
 # A column looks at a region's share of the nearest tasks, from that many sources; more tasks cost more than they gain.
 REGION, SOURCES, MOST = 8, 16, 32

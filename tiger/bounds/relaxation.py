@@ -24,6 +24,7 @@ LARGE = 16.0
 # LAPACK's eigenvalues of q x q matrices err by so many unit roundoffs times q, relative to a norm, and usually by less
 # than one (Users' Guide, section 4.7).
 SPECTRAL = 40.0
+# No entry of a pair goes through more roundings than these in one iteration of the ascent.
 PAIR_ROUNDINGS = 16
 
 
