@@ -34,9 +34,9 @@ SAMPLED = ("qubo", "windows")
 
 # Up to so many task-node pairs the bound is sharpened, in the round of so much effort.
 SHARPEN, SHARPEN_ITERATIONS = {4: (0, 256), 64: (256, 1024)}, 16
-# Tasks that share nodes get a bound after the first round, which took 8 to 32 % as long as the rest of it on the sparse
+# Tasks that share nodes get a bound after the first round, which took 3 to 56 % as long as the rest of it on the sparse
 # benchmark, and one of so many times the work before the round of effort 4 (efforts of 8 and more).
-SPREAD_ROUND, SPREAD_EFFORT = 4, 16
+SPREAD_ROUND, SPREAD_EFFORT = 4, 4
 
 
 def solve(

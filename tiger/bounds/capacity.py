@@ -32,13 +32,13 @@ from tiger.model.rounding import relative_error
 HOSTS = 1024
 # Other distances are rounded down to these, which keeps the bound valid; how many has not been measured.
 DISTANCES = 32
-# A column looks at a region's share of the nearest tasks, from that many sources; more tasks cost more than they gain.
-REGION, SOURCES, MOST = 8, 16, 32
+# A region is a 128th of the tasks that may send to it, and regions cover every task 1.5 times for an effort of 1, which
+# gives 0.36 to 0.5 of the best cost on the sparse benchmark; but columns settle no more than WORK tasks a level.
+PARTS, COVER, WORK = 128, 1.5, 1 << 24
+# So few columns are cheap to make: with 64 a clique of eight on two nodes has a bound a sixth lower.
+COLUMNS = 256
 # So few tasks are cheap to look at whole.
 FEW = 64
-# Tasks that the columns of a bound settle, for each task and at most, and how many columns there are. Twice as many
-# took a 12 x 20 x 30 stencil on a tree from 0.35 to 0.41 of the best cost, for a sixth of the time of a solve.
-SETTLED, WORK, COLUMNS = 128, 600_000, (64, 4096)
 Spread = tuple[FloatArray, IntArray]
 
 
@@ -54,41 +54,26 @@ def spreading_bound(problem: Problem, effort: int = 1) -> float:
     if traffic.nnz == np.count_nonzero(traffic.diagonal()):
         return 0.0
     # The kernel brings the compiler with it, which problems without traffic are spared.
-    from tiger.bounds.spreading import Columns, Web, pack
+    from tiger.bounds.flows import Web
+    from tiger.bounds.spreading import Columns, pack
 
     web = Web(*_web(traffic))
-    bound, terms = 0.0, tuple(_spreads(problem))
-    most = max((float(reach[-1]) for reach, _ in terms), default=0.0)
-    work = min(SETTLED * problem.tasks.size, WORK) * effort
+    size, terms = problem.tasks.size, tuple(_spreads(problem))
+    centres = np.random.default_rng(0).permutation(size)
+    bound, most = 0.0, max((float(reach[-1]) for reach, _ in terms), default=0.0)
     for reach, counts in terms:
-        limit = min(2 * int(counts[0]), problem.tasks.size) if len(counts) == 1 else _middle(problem, counts)
-        many = int(np.clip(work * (float(reach[-1]) / most) ** 0.5 / limit, *COLUMNS))
-        region = max(limit // REGION, 1)
-        sources = min(max(region // SOURCES, 1), MOST)
-        centres = np.random.default_rng(0).permutation(problem.tasks.size)
-        bound += pack(web, Columns(reach, counts, centres, region, sources, limit, many))
-    return bound * (1 - _rounding(web.first, problem)) if np.isfinite(bound) else 0.0
+        limit = min(3 * int(counts[0]), size) if len(counts) == 1 else _middle(problem, counts)
+        region = max(limit // PARTS, int(COVER * size * limit / WORK), 1)
+        many = max(int(COVER * effort * (float(reach[-1]) / most) ** 0.5 * size / region), COLUMNS)
+        bound += pack(web, Columns(reach, counts, centres, region, limit, many))
+    # Distances are differences or sums along a path, and levels of a tree are added up.
+    bound *= 1 - relative_error(2 * problem.topology.size + 4)
+    return bound if np.isfinite(bound) else 0.0
 
 
 def _middle(problem: Problem, counts: IntArray) -> int:
-    """Return a quarter of the tasks or, if that is more, four nodes full of them; all of a few."""
-    return min(max(problem.tasks.size // 4, 4 * int(counts[0]), FEW), problem.tasks.size)
-
-
-def _rounding(first: IntArray, problem: Problem) -> float:
-    """Return the relative error of the sums, all of terms >= 0, by the roundings that one term goes through.
-
-    The flow of a task goes through at most so many others, and at each through a share (a sum over neighbours, a
-    division, a product) and a sum over those behind it; twice, to the region and within it. Then it is added to the
-    load by columns, their steps and the peak divided, and gains are added up over the tasks of a column, the columns
-    and the levels. Loads and gains err either way, hence by the sum.
-    """
-    neighbours, tasks = int(np.diff(first).max()), problem.tasks.size
-    flow = 2 * (tasks + 1) * (2 * neighbours + 3) + MOST + 2
-    load = flow + neighbours * MOST + 2 * COLUMNS[1] + 4
-    gain = tasks + COLUMNS[1] + 4
-    distances = 2 * problem.topology.size + 4
-    return min(relative_error(load + gain + distances), 1.0)
+    """Return an eighth of the tasks or, if that is more, four nodes full of them; all of a few."""
+    return min(max(problem.tasks.size // 8, 4 * int(counts[0]), FEW), problem.tasks.size)
 
 
 def _web(traffic: sp.csr_array) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
