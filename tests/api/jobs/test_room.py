@@ -127,6 +127,8 @@ def test_bug_a_file_that_somebody_else_writes_to_does_not_shrink(tmp_path: Path)
     database = opened(tmp_path, 0)
     store = Store(database, 9)
     store.cancel(store.insert(work(BIG))[0].id, "")
+    # In milliseconds; a server waits for seconds.
+    sa.event.listen(database.engine, "checkout", lambda found, *_: found.execute("PRAGMA busy_timeout=50"))
     with closing(sqlite3.connect(tmp_path / "jobs", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreGoneError):

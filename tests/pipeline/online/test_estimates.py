@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.online.costs import Line
-from tiger.pipeline.online.estimates import KEPT, Estimates
+from tiger.pipeline.online.estimates import Estimates
 
 FREE = np.zeros(2)
 
@@ -82,13 +82,14 @@ def test_a_surprise_counts_when_it_comes_twice() -> None:
     assert np.diff(estimates.costs.ahead_s) == pytest.approx([1, 1], rel=0.02)
 
 
-def test_many_stages_are_forgotten_from_the_oldest_on() -> None:
+def test_many_stages_are_forgotten_from_the_oldest_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many cuts are measured, what is kept is bounded."""
-    estimates = Estimates(np.ones(100), np.ones(2), 0.02)
-    for cut in range(1, 100):
-        estimates.measure(Line((0, cut, 100), (0, 1)), FREE, np.array([cut, 100.0 - cut]))
-    assert len(estimates._readings) == KEPT
-    assert loads(estimates, Line((0, 50, 100), (0, 1))) == pytest.approx([50, 50], rel=0.02)
+    monkeypatch.setattr("tiger.pipeline.online.estimates.KEPT", 32)
+    estimates = Estimates(np.ones(20), np.ones(2), 0.02)
+    for cut in range(1, 20):
+        estimates.measure(Line((0, cut, 20), (0, 1)), FREE, np.array([cut, 20.0 - cut]))
+    assert len(estimates._readings) == 32
+    assert loads(estimates, Line((0, 10, 20), (0, 1))) == pytest.approx([10, 10], rel=0.02)
 
 
 def test_a_stage_that_takes_no_time_tells_nothing_of_its_device() -> None:
