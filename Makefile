@@ -4,13 +4,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Without bytecode on disk, every process that a test starts would compile the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test fuzz serve lint bench notebooks
+.PHONY: help demo test check-long fuzz serve lint bench notebooks
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       map two problems, a circuit and a network through the service"
-	@echo "make test       run the quick test suite with branch coverage"
+	@echo "make test       run the quick tests"
+	@echo "make check-long run the tests that are too long for .ci/run, and make fuzz"
 	@echo "make fuzz       look for broken laws in tens of thousands of new cases, for an hour"
 	@echo "make serve      run the REST service on port 8000"
 	@echo "make lint       check style, format and types"
@@ -30,15 +33,24 @@ demo: $(STAMP)
 	$(BIN)/tiger warm
 	$(BIN)/python examples/demo.py
 
+# The quick tests; .ci/run asks for their coverage by PYTEST_ARGS, and for the slow ones by SELECT.
+SELECT ?= not slow and not long
+PYTEST := $(BIN)/python -m pytest -n auto
+
 # Warm first: workers that start without kernels would compile most of them twice, and under coverage.
 test: $(STAMP)
 	$(BIN)/tiger warm
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" --cov --cov-branch --cov-fail-under=95
+	$(PYTEST) --dist loadfile -m "$(SELECT)" $(PYTEST_ARGS)
+
+check-long: $(STAMP)
+	$(BIN)/tiger warm
+	$(PYTEST) --dist loadfile -m long
+	$(MAKE) fuzz
 
 # One file at a time: make fuzz FUZZ=tests/fuzz/test_mapping.py
 FUZZ ?= tests/fuzz
 fuzz: $(STAMP)
-	TIGER_FUZZ=long $(BIN)/python -m pytest -n auto --dist worksteal $(FUZZ)
+	TIGER_FUZZ=long $(PYTEST) --dist worksteal $(FUZZ)
 
 serve: $(STAMP)
 	$(BIN)/tiger serve

@@ -162,7 +162,7 @@ def test_a_killed_server_leaves_the_cluster(able, script) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("end", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL])
 def test_nothing_is_left_behind(able, script, end: signal.Signals) -> None:
     """Whatever ends the script ends what it has started."""
     # Where a shell has started it in the background, too.

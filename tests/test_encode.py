@@ -127,11 +127,12 @@ SMALL = {
 }
 
 
+@pytest.mark.parametrize("instances", [50, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rule", RULES)
-def test_ground_state_is_feasible_and_optimal_at_the_safe_bound(rule, random_problem, brute_force):
-    """Tests, on 200 random instances of at most 16 bits, that the states of least energy are optimal mappings."""
+def test_ground_state_is_feasible_and_optimal_at_the_safe_bound(rule, instances, random_problem, brute_force):
+    """Tests, on random instances of at most 16 bits, that the states of least energy are optimal mappings."""
     count = seed = 0
-    while count < 200:
+    while count < instances:
         seed += 1
         problem = random_problem(rule, seed, whole=True, **SMALL[rule][seed % 3])
         optimum = brute_force(problem)

@@ -95,6 +95,7 @@ def test_windows_join_while_they_gain(random_problem):
     assert stages[ran[-1]].cost == stages[ran[-1] - 1].cost or len(ran) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["one-to-one", "capacity"])
 def test_threads_do_not_change_the_mapping(rule):
     """Tests one and two threads on a problem for the dense and one for the multilevel search."""

@@ -118,6 +118,7 @@ def survivors(processes: list[int], patience: float) -> list[int]:
     return [process for process in processes if alive(process)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", [2], indirect=True)
 def test_a_killed_server_leaves_no_process(server: tuple[subprocess.Popen[str], str]) -> None:
     """None of the workers, nor anything else it started, outlives SIGKILL for long, nor those that are starting."""
@@ -131,6 +132,7 @@ def test_a_killed_server_leaves_no_process(server: tuple[subprocess.Popen[str], 
     assert survivors(workers, 15.0) == []
 
 
+@pytest.mark.slow
 def test_bug_modules_of_the_folder_are_left_alone(server: tuple[subprocess.Popen[str], str], tmp_path: Path) -> None:
     """A file of the user's is not taken for a library where the server is started beside it."""
     _, url = server
@@ -138,6 +140,7 @@ def test_bug_modules_of_the_folder_are_left_alone(server: tuple[subprocess.Popen
     assert not (tmp_path / "imported").exists()
 
 
+@pytest.mark.slow
 def test_a_terminated_server_ends_well(server: tuple[subprocess.Popen[str], str]) -> None:
     """SIGTERM ends server and workers, with status 0."""
     process, url = server

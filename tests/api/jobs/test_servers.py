@@ -91,6 +91,7 @@ def running(service: Service, count: int) -> list[str]:
     return ids
 
 
+@pytest.mark.long
 def test_a_third_server_stands_in_for_a_killed_and_a_halted_one(trio: list[Service], database: str) -> None:
     """What these two had begun is done once, by the third; the halted one changes nothing when it goes on."""
     killed, halted, third = trio

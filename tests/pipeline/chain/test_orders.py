@@ -107,7 +107,9 @@ def test_nothing_tried_is_better(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1400))
+@pytest.mark.parametrize(
+    "seed", [*range(1000, 1100), *(pytest.param(k, marks=pytest.mark.long) for k in range(1100, 1400))]
+)
 def test_nothing_tried_is_better_for_more(seed: int) -> None:
     """The same for up to seven layers and four devices."""
     _compare(*drawn(seed, 7, 4))

@@ -26,7 +26,9 @@ def test_the_order_is_the_best_of_all(seed, drawn_layers, drawn_cluster, least_o
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3, 40))
+@pytest.mark.parametrize(
+    "seed", [*range(3, 15), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(15, 40))]
+)
 def test_the_order_is_the_best_of_all_elsewhere(seed, drawn_layers, drawn_cluster, least_of_all_orders):
     """The same on more clusters, of four to six devices."""
     layers, cluster = drawn_layers(8 + seed % 7, seed), drawn_cluster(4 + seed % 3, seed)
@@ -35,7 +37,7 @@ def test_the_order_is_the_best_of_all_elsewhere(seed, drawn_layers, drawn_cluste
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(10, 50))])
 def test_a_sampler_finds_the_best_of_all(seed, drawn_layers, drawn_cluster, least_of_all_orders):
     """Through simulated annealing the same holds, on four to six devices."""
     layers, cluster = drawn_layers(8 + seed % 7, seed), drawn_cluster(4 + seed % 3, seed)
