@@ -1,17 +1,19 @@
 """Circuits through the plugins and `tiger.layout`, against Qiskit's own result and operators."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from qiskit import QuantumCircuit, transpile
-from qiskit.circuit import Measure, Parameter
+from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, transpile
+from qiskit.circuit import ForLoopOp, IfElseOp, Measure, Parameter, Reset, SwitchCaseOp
 from qiskit.circuit.library import CXGate, CZGate, ECRGate, QFTGate, RZGate, RZZGate, SXGate, UGate, XGate, iSwapGate
 from qiskit.quantum_info import Clifford, Operator
 from qiskit.transpiler import CouplingMap, InstructionProperties, PassManager, Target, generate_preset_pass_manager
 
 import tiger
+from tests.fuzz.outcomes import outcomes
 from tests.fuzz.profile import LONG, cases
 
 TOLERANCE = 1e-6
@@ -19,13 +21,18 @@ TOLERANCE = 1e-6
 LEVELS = (0, 1, 1, 1, 2, 2, 3) if LONG else (0, 1, 1, 1)
 PAIRS = {"cx": CXGate(), "cz": CZGate(), "ecr": ECRGate(), "iswap": iSwapGate(), "rzz": RZZGate(Parameter("t"))}
 STAGES = (("tiger", "tiger"), ("tiger", None), (None, "tiger"), ("tiger", "basic"), ("trivial", "tiger"))
+# Qiskit's basic routing takes no control flow.
+FLOW_STAGES = tuple(stages for stages in STAGES if "basic" not in stages)
+FLOWS = {"if_else": IfElseOp, "for_loop": ForLoopOp, "switch_case": SwitchCaseOp}
+BITS, DEEPEST = 2, 2
 
 
 class Asked(NamedTuple):
-    """Hold what is asked of the plugins."""
+    """Hold what is asked of the plugins; `plain` says that they get a coupling map and a basis, not the target."""
 
     circuit: QuantumCircuit
     target: Target
+    plain: bool
     level: int
     seed: int
     stages: tuple[str | None, str | None]
@@ -100,7 +107,18 @@ def questions(draw: st.DrawFn) -> Asked:
     if stages[1] == "tiger" and draw(st.integers(0, 4)) == 0:
         start = draw(st.permutations(range(target.num_qubits)))[:width]
     circuit = draw(st.one_of(circuits(width, 30), st.just(fourier(width))))
-    return Asked(circuit, target, draw(st.sampled_from(LEVELS)), draw(st.integers(0, 99)), stages, start)
+    target, plain = draw(descriptions(target))
+    return Asked(circuit, target, plain, draw(st.sampled_from(LEVELS)), draw(st.integers(0, 99)), stages, start)
+
+
+@st.composite
+def descriptions(draw: st.DrawFn, target: Target) -> tuple[Target, bool]:
+    """Draw whether a device is described by its target, or by a coupling map and a basis of all its edges."""
+    if draw(st.integers(0, 2)):
+        return target, False
+    flows = {name: FLOWS[name] for name in FLOWS if name in target.operation_names}
+    return Target.from_configuration(_basis(target), target.num_qubits, target.build_coupling_map(),
+                                     custom_name_mapping=flows), True  # fmt: skip
 
 
 @cases(quick=8, long=1_000)
@@ -114,6 +132,40 @@ def test_the_plugins_never_end_with_more_than_qiskit(asked: Asked) -> None:
     assert _native(ours, asked.target)
     if asked.start is not None:
         assert ours.layout.initial_index_layout(filter_ancillas=True) == asked.start
+    if asked.level > 0:
+        assert _two_qubit_gates(ours) <= _two_qubit_gates(theirs)
+
+
+@st.composite
+def flow_questions(draw: st.DrawFn) -> Asked:
+    """Draw a circuit with measurements, resets and control flow, a device that holds it, and the stages that map it."""
+    width = draw(st.sampled_from([2, 3, 3, 4]))
+    target = draw(targets(width))
+    target.add_instruction(Reset(), {(k,): None for k in range(target.num_qubits)})
+    for name, flow in FLOWS.items():
+        target.add_instruction(flow, name=name)
+    rng = np.random.default_rng(draw(st.integers(0, 2**20)))
+    whole = QuantumCircuit(QuantumRegister(width), ClassicalRegister(BITS), ClassicalRegister(width))
+    for qubit in range(width):
+        _turn(whole, qubit, rng)
+    _fill(whole, int(rng.integers(1, 9)), DEEPEST, rng)
+    for qubit in range(width):
+        _turn(whole, qubit, rng)
+    whole.measure(range(width), range(BITS, BITS + width))
+    target, plain = draw(descriptions(target))
+    return Asked(whole, target, plain, draw(st.sampled_from(LEVELS)), draw(st.integers(0, 99)),
+                 draw(st.sampled_from(FLOW_STAGES)), None)  # fmt: skip
+
+
+@cases(quick=4, long=1_000)
+@given(flow_questions())
+def test_the_plugins_keep_what_measurements_and_control_flow_leave(asked: Asked) -> None:
+    """All that the classical bits may read is as likely, on the device's own gates, with no more than Qiskit's."""
+    ours = _whole(asked, *asked.stages)
+    theirs = _whole(asked, *(None if method == "tiger" else method for method in asked.stages))
+    wanted, found = outcomes(asked.circuit), outcomes(ours)
+    assert max(abs(wanted.get(bits, 0) - found.get(bits, 0)) for bits in {*wanted, *found}) < TOLERANCE
+    assert _native(ours, asked.target)
     if asked.level > 0:
         assert _two_qubit_gates(ours) <= _two_qubit_gates(theirs)
 
@@ -142,10 +194,61 @@ def test_layout_never_adds_more_than_qiskit(asked: tuple[QuantumCircuit, list[tu
         assert report.extra_cx <= _extra_cx(circuit, edges, level, seed)
 
 
+def _turn(circuit: QuantumCircuit, qubit: int, rng: np.random.Generator) -> None:
+    """Append a gate on one qubit that leaves no axis alone."""
+    circuit.u(*rng.uniform(-3, 3, 3).tolist(), qubit)
+
+
+def _fill(circuit: QuantumCircuit, count: int, deepest: int, rng: np.random.Generator) -> None:
+    """Append operations of any kind, control flow within control flow as deep as given."""
+    for _ in range(count):
+        a, b = rng.choice(circuit.num_qubits, 2, replace=False).tolist()
+        kind = str(rng.choice(["cx", "cz", "cp", "swap", "u", "measure", "reset", "barrier", "flow", "flow"]))
+        if kind in ("cx", "cz", "swap"):
+            getattr(circuit, kind)(a, b)
+        elif kind == "cp":
+            circuit.cp(float(rng.uniform(-3, 3)), a, b)
+        elif kind == "u":
+            _turn(circuit, a, rng)
+        elif kind == "measure":
+            circuit.measure(a, int(rng.integers(BITS)))
+        elif kind == "reset":
+            circuit.reset(a)
+        elif kind == "barrier":
+            circuit.barrier(a, b)
+        elif deepest:
+            _add_flow(circuit, deepest, rng)
+
+
+def _add_flow(circuit: QuantumCircuit, deepest: int, rng: np.random.Generator) -> None:
+    """Append control flow on some of the qubits, which reads the first register or a bit of it."""
+    qubits = rng.permutation(circuit.num_qubits)[: int(rng.integers(2, circuit.num_qubits + 1))].tolist()
+    register = circuit.cregs[0]
+    bodies = [QuantumCircuit(QuantumRegister(len(qubits)), register) for _ in range(2)]
+    for body in bodies:
+        _fill(body, int(rng.integers(1, 4)), deepest - 1, rng)
+    kind, bit = int(rng.integers(4)), register[int(rng.integers(BITS))]
+    if kind == 0:
+        circuit.if_test((bit, int(rng.integers(2))), bodies[0], qubits, register)
+    elif kind == 1:
+        circuit.if_else((register, int(rng.integers(2**BITS))), *bodies, qubits, register)
+    elif kind == 2:
+        circuit.for_loop(range(2), None, bodies[0], qubits, register)
+    else:
+        circuit.switch(register, list(enumerate(bodies)), qubits, register)
+
+
 def _whole(asked: Asked, layout: str | None, routing: str | None) -> QuantumCircuit:
     """Run the whole transpiler."""
-    return transpile(asked.circuit, target=asked.target, optimization_level=asked.level, seed_transpiler=asked.seed,
+    plain = {"coupling_map": asked.target.build_coupling_map(), "basis_gates": _basis(asked.target)}
+    device = plain if asked.plain else {"target": asked.target}
+    return transpile(asked.circuit, **device, optimization_level=asked.level, seed_transpiler=asked.seed,
                      layout_method=layout, routing_method=routing, initial_layout=asked.start)  # fmt: skip
+
+
+def _basis(target: Target) -> list[str]:
+    """Return the names of all that a device does, in an order of their own."""
+    return sorted(target.operation_names)
 
 
 def _equal(circuit: QuantumCircuit, compiled: QuantumCircuit) -> bool:
@@ -161,17 +264,23 @@ def _pairs(circuit: QuantumCircuit) -> set[tuple[int, ...]]:
     return {pair for pair in places if len(pair) == 2}
 
 
-def _native(circuit: QuantumCircuit, target: Target) -> bool:
-    """Return whether a device has all gates of a circuit where they stand."""
-    return all(
-        target.instruction_supported(gate.name, tuple(circuit.find_bit(q).index for q in gate.qubits))
-        for gate in circuit.data
-    )
+def _native(circuit: QuantumCircuit, target: Target, places: Sequence[int] | None = None) -> bool:
+    """Return whether a device has all operations of a circuit, or of a block on its qubits, where they stand."""
+    places = range(circuit.num_qubits) if places is None else places
+    for each in circuit.data:
+        at = tuple(places[circuit.find_bit(qubit).index] for qubit in each.qubits)
+        blocks = each.operation.blocks if each.is_control_flow() else ()
+        listed = each.name in FLOWS if blocks else each.is_directive() or target.instruction_supported(each.name, at)
+        if not (listed and all(_native(block, target, at) for block in blocks)):
+            return False
+    return True
 
 
 def _two_qubit_gates(circuit: QuantumCircuit) -> int:
-    """Count the gates on two qubits."""
-    return sum(len(gate.qubits) == 2 for gate in circuit.data)
+    """Count the gates on two qubits, those in blocks of control flow once."""
+    inner = (block for each in circuit.data if each.is_control_flow() for block in each.operation.blocks)
+    own = (each for each in circuit.data if not (each.is_control_flow() or each.is_directive()))
+    return sum(len(each.qubits) == 2 for each in own) + sum(map(_two_qubit_gates, inner))
 
 
 def _same_clifford(circuit: QuantumCircuit, routed: QuantumCircuit, start: list[int], end: list[int]) -> bool:
