@@ -1,16 +1,13 @@
 """Small circuits on small devices of any shape: nothing panics or crashes, and the routed circuit is the same one."""
 
-from collections.abc import Sequence
-
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from qiskit import QuantumCircuit, transpile
-from qiskit.quantum_info import Operator
 from qiskit.transpiler import CouplingMap, TranspilerError
 
 import tiger
 from tests.fuzz.profile import cases
+from tests.fuzz.unitaries import same
 
 LEVELS, OBJECTIVES, METHODS = st.integers(0, 3), st.sampled_from(["cx", "depth"]), st.sampled_from(["tiger", "sabre"])
 
@@ -43,20 +40,6 @@ def circuits(draw: st.DrawFn) -> QuantumCircuit:
         elif len(places) > 1:
             getattr(circuit, kind)(*([0.7] if kind == "rzz" else []), *places[:2])
     return circuit
-
-
-def same(circuit: QuantumCircuit, routed: QuantumCircuit, start: Sequence[int], end: Sequence[int]) -> bool:
-    """Return whether a routed circuit takes the qubits from `start` to `end` as the circuit does, the others at 0."""
-    width, size = circuit.num_qubits, routed.num_qubits
-    inner, whole = Operator(circuit).data, Operator(routed).data
-
-    def spots(places: Sequence[int]) -> list[int]:
-        return [sum((state >> k & 1) << place for k, place in enumerate(places)) for state in range(2**width)]
-
-    wanted = np.zeros((2**size, 2**width), complex)
-    wanted[spots(end)] = inner
-    overlap = np.vdot(wanted, whole[:, spots(start)]) / 2**width
-    return bool(abs(abs(overlap) - 1) < 1e-9)
 
 
 def on_edges(routed: QuantumCircuit, device: CouplingMap) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, transpile
@@ -15,10 +16,11 @@ from qiskit.transpiler import CouplingMap, InstructionProperties, PassManager, T
 import tiger
 from tests.fuzz.outcomes import outcomes
 from tests.fuzz.profile import LONG, cases
+from tests.fuzz.unitaries import same
 
 TOLERANCE = 1e-6
 # A search of levels 2 and 3 takes seconds.
-LEVELS = (0, 1, 1, 1, 2, 2, 3) if LONG else (0, 1, 1, 1)
+LEVELS = (0, 1, 2, 3) if LONG else (0, 1)
 PAIRS = {"cx": CXGate(), "cz": CZGate(), "ecr": ECRGate(), "iswap": iSwapGate(), "rzz": RZZGate(Parameter("t"))}
 STAGES = (("tiger", "tiger"), ("tiger", None), (None, "tiger"), ("tiger", "basic"), ("trivial", "tiger"))
 # Qiskit's basic routing takes no control flow.
@@ -33,7 +35,6 @@ class Asked(NamedTuple):
     circuit: QuantumCircuit
     target: Target
     plain: bool
-    level: int
     seed: int
     stages: tuple[str | None, str | None]
     start: list[int] | None
@@ -108,7 +109,7 @@ def questions(draw: st.DrawFn) -> Asked:
         start = draw(st.permutations(range(target.num_qubits)))[:width]
     circuit = draw(st.one_of(circuits(width, 30), st.just(fourier(width))))
     target, plain = draw(descriptions(target))
-    return Asked(circuit, target, plain, draw(st.sampled_from(LEVELS)), draw(st.integers(0, 99)), stages, start)
+    return Asked(circuit, target, plain, draw(st.integers(0, 99)), stages, start)
 
 
 @st.composite
@@ -121,18 +122,19 @@ def descriptions(draw: st.DrawFn, target: Target) -> tuple[Target, bool]:
                                      custom_name_mapping=flows), True  # fmt: skip
 
 
-@cases(quick=8, long=1_000)
-@given(questions())
-def test_the_plugins_never_end_with_more_than_qiskit(asked: Asked) -> None:
+@pytest.mark.parametrize("level", LEVELS)
+@cases(quick=4, long=300)
+@given(asked=questions())
+def test_the_plugins_never_end_with_more_than_qiskit(level: int, asked: Asked) -> None:
     """The circuit is the same, on the device's own gates, and has no more two-qubit gates from level 1 on."""
     layout, routing = asked.stages
-    ours = _whole(asked, layout, routing)
-    theirs = _whole(asked, *(None if method == "tiger" else method for method in asked.stages))
+    ours = _whole(asked, level, layout, routing)
+    theirs = _whole(asked, level, *(None if method == "tiger" else method for method in asked.stages))
     assert _equal(asked.circuit, ours)
     assert _native(ours, asked.target)
     if asked.start is not None:
         assert ours.layout.initial_index_layout(filter_ancillas=True) == asked.start
-    if asked.level > 0:
+    if level > 0:
         assert _two_qubit_gates(ours) <= _two_qubit_gates(theirs)
 
 
@@ -153,36 +155,38 @@ def flow_questions(draw: st.DrawFn) -> Asked:
         _turn(whole, qubit, rng)
     whole.measure(range(width), range(BITS, BITS + width))
     target, plain = draw(descriptions(target))
-    return Asked(whole, target, plain, draw(st.sampled_from(LEVELS)), draw(st.integers(0, 99)),
-                 draw(st.sampled_from(FLOW_STAGES)), None)  # fmt: skip
+    return Asked(whole, target, plain, draw(st.integers(0, 99)), draw(st.sampled_from(FLOW_STAGES)), None)
 
 
-@cases(quick=4, long=1_000)
-@given(flow_questions())
-def test_the_plugins_keep_what_measurements_and_control_flow_leave(asked: Asked) -> None:
+@pytest.mark.parametrize("level", LEVELS)
+@cases(quick=2, long=300)
+@given(asked=flow_questions())
+def test_the_plugins_keep_what_measurements_and_control_flow_leave(level: int, asked: Asked) -> None:
     """All that the classical bits may read is as likely, on the device's own gates, with no more than Qiskit's."""
-    ours = _whole(asked, *asked.stages)
-    theirs = _whole(asked, *(None if method == "tiger" else method for method in asked.stages))
+    ours = _whole(asked, level, *asked.stages)
+    theirs = _whole(asked, level, *(None if method == "tiger" else method for method in asked.stages))
     wanted, found = outcomes(asked.circuit), outcomes(ours)
     assert max(abs(wanted.get(bits, 0) - found.get(bits, 0)) for bits in {*wanted, *found}) < TOLERANCE
     assert _native(ours, asked.target)
-    if asked.level > 0:
+    if level > 0:
         assert _two_qubit_gates(ours) <= _two_qubit_gates(theirs)
 
 
 @st.composite
-def wide_questions(draw: st.DrawFn) -> tuple[QuantumCircuit, list[tuple[int, int]], int, int]:
-    """Draw a Clifford circuit of up to 20 qubits, a device, a level and a seed."""
+def wide_questions(draw: st.DrawFn) -> tuple[QuantumCircuit, list[tuple[int, int]], int]:
+    """Draw a Clifford circuit of up to 20 qubits, a device and a seed."""
     width = draw(st.sampled_from([2, 3, 4, 5, 6, 7, 8, 12, 20]))
-    level = draw(st.sampled_from(LEVELS))
-    return draw(circuits(width, 40, clifford=True)), draw(couplings(width)), level, draw(st.integers(0, 99))
+    return draw(circuits(width, 40, clifford=True)), draw(couplings(width)), draw(st.integers(0, 99))
 
 
-@cases(quick=6, long=1_000)
-@given(wide_questions())
-def test_layout_never_adds_more_than_qiskit(asked: tuple[QuantumCircuit, list[tuple[int, int]], int, int]) -> None:
+@pytest.mark.parametrize("level", LEVELS)
+@cases(quick=3, long=200)
+@given(asked=wide_questions())
+def test_layout_never_adds_more_than_qiskit(
+    level: int, asked: tuple[QuantumCircuit, list[tuple[int, int]], int]
+) -> None:
     """The routed circuit is the same Clifford, on the edges, with no more extra CX from level 1 on."""
-    circuit, edges, level, seed = asked
+    circuit, edges, seed = asked
     report = tiger.layout(circuit, edges, level=level, seed=seed)
     routed = report.circuit
     assert routed is not None
@@ -192,6 +196,37 @@ def test_layout_never_adds_more_than_qiskit(asked: tuple[QuantumCircuit, list[tu
     if level > 0:
         assert report.extra_cx <= report.baseline_extra_cx
         assert report.extra_cx <= _extra_cx(circuit, edges, level, seed)
+
+
+@st.composite
+def stage_questions(draw: st.DrawFn) -> Asked:
+    """Draw a circuit and a device that has the same gates on all edges, in both directions."""
+    width = draw(st.sampled_from([2, 3, 3, 4, 4, 5, 5, 6, 7]))
+    edges, name = draw(couplings(width)), draw(st.sampled_from(["cx", "cz", "ecr"]))
+    both = CouplingMap([*edges, *(edge[::-1] for edge in edges)])
+    target = Target.from_configuration([name, "u", "rz", "sx", "x"], both.size(), both)
+    circuit = draw(st.one_of(circuits(width, 30), st.just(fourier(width))))
+    return Asked(circuit, target, draw(st.booleans()), draw(st.integers(0, 99)), (None, None), None)
+
+
+@pytest.mark.parametrize("level", [level for level in LEVELS if level > 0])
+@cases(quick=6, long=350)
+@given(asked=stage_questions())
+def test_layout_between_the_stages_never_ends_with_more_than_qiskit(level: int, asked: Asked) -> None:
+    """The same circuit comes out, with no more two-qubit gates in the end than by Qiskit's layout and routing."""
+    preset = generate_preset_pass_manager(optimization_level=level, target=asked.target, seed_transpiler=asked.seed)
+    circuit = preset.init.run(asked.circuit)
+    if not circuit.data:
+        return
+    device = asked.target.build_coupling_map().get_edges() if asked.plain else asked.target
+    report = tiger.layout(circuit, device, level=level, seed=asked.seed)
+    assert report.circuit is not None
+    start, end = ([at[k] for k in range(circuit.num_qubits)] for at in (report.initial_layout, report.final_layout))
+    assert same(circuit, report.circuit, start, end)
+    assert report.extra_cx <= report.baseline_extra_cx
+    ours = preset.optimization.run(preset.translation.run(report.circuit))
+    assert _native(ours, asked.target)
+    assert _two_qubit_gates(ours) <= _two_qubit_gates(_whole(asked, level, None, None))
 
 
 def _turn(circuit: QuantumCircuit, qubit: int, rng: np.random.Generator) -> None:
@@ -238,11 +273,11 @@ def _add_flow(circuit: QuantumCircuit, deepest: int, rng: np.random.Generator) -
         circuit.switch(register, list(enumerate(bodies)), qubits, register)
 
 
-def _whole(asked: Asked, layout: str | None, routing: str | None) -> QuantumCircuit:
+def _whole(asked: Asked, level: int, layout: str | None, routing: str | None) -> QuantumCircuit:
     """Run the whole transpiler."""
     plain = {"coupling_map": asked.target.build_coupling_map(), "basis_gates": _basis(asked.target)}
     device = plain if asked.plain else {"target": asked.target}
-    return transpile(asked.circuit, **device, optimization_level=asked.level, seed_transpiler=asked.seed,
+    return transpile(asked.circuit, **device, optimization_level=level, seed_transpiler=asked.seed,
                      layout_method=layout, routing_method=routing, initial_layout=asked.start)  # fmt: skip
 
 

@@ -21,7 +21,8 @@ from tiger.circuits.transpiler.panic import catch_panics, may_panic
 
 # Qiskit looks for layouts without SWAPs only where it knows the gates of a circuit.
 FLOWS = {"if_else": IfElseOp, "while_loop": WhileLoopOp, "for_loop": ForLoopOp, "switch_case": SwitchCaseOp}
-BASIS = ["cx", "u", "swap", "measure", "reset", "delay", *FLOWS]
+GATES = ["cx", "u", "measure", "reset", "delay", *FLOWS]
+BASIS = [*GATES, "swap"]
 
 
 def preset(
@@ -38,7 +39,7 @@ def preset(
     """
     whole = generate_preset_pass_manager(
         optimization_level=params.level,
-        target=_target(coupling, errors),
+        target=target_of(coupling, BASIS, errors),
         seed_transpiler=params.seed % 2**32,
         initial_layout=fixed,
     )
@@ -55,20 +56,14 @@ def preset(
         return None
 
 
-def swaps(circuit: QuantumCircuit) -> int:
-    """Return the SWAP gates of a circuit, those in blocks of control flow included once."""
-    inner = (block for each in circuit.data if each.is_control_flow() for block in each.operation.blocks)
-    return int(circuit.count_ops().get("swap", 0)) + sum(map(swaps, inner))
-
-
-def _target(coupling: Coupling, errors: Errors | None) -> Target:
-    """Return a device of CX and U in both directions, with errors where they are known."""
+def target_of(coupling: Coupling, names: list[str], errors: Errors | None = None) -> Target:
+    """Return a device of operations in both directions, of which CX, U and readout get errors where they are known."""
     device = CouplingMap([[a, b] for a, b in coupling.edges.tolist()])
     for qubit in sorted(set(range(coupling.size)) - set(device.physical_qubits)):
         device.add_physical_qubit(qubit)
     device.make_symmetric()
     target = Target.from_configuration(
-        BASIS, num_qubits=coupling.size, coupling_map=device, custom_name_mapping=dict(FLOWS)
+        names, num_qubits=coupling.size, coupling_map=device, custom_name_mapping=dict(FLOWS)
     )
     if errors is None:
         return target
@@ -78,6 +73,12 @@ def _target(coupling: Coupling, errors: Errors | None) -> Target:
     for a, b in device.get_edges():
         target.update_instruction_properties("cx", (a, b), InstructionProperties(error=float(errors.pair[a, b])))
     return target
+
+
+def swaps(circuit: QuantumCircuit) -> int:
+    """Return the SWAP gates of a circuit, those in blocks of control flow included once."""
+    inner = (block for each in circuit.data if each.is_control_flow() for block in each.operation.blocks)
+    return int(circuit.count_ops().get("swap", 0)) + sum(map(swaps, inner))
 
 
 def _reduced(circuit: QuantumCircuit) -> QuantumCircuit:

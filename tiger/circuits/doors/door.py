@@ -14,6 +14,7 @@ from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncill
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.doors.baseline import swaps
 from tiger.circuits.doors.comparison import placements, reference
+from tiger.circuits.doors.delivery import keep_delivered
 from tiger.circuits.doors.hardware import Device, read_device
 from tiger.circuits.doors.outcome import depth_of, extra_cx, success_of
 from tiger.circuits.doors.reading import read_circuit
@@ -54,9 +55,11 @@ def layout(
     (`tiger.circuits.doors.reading`); the device a SPEC such as `heavy-hex:7`, a path, a Target, a coupling map, a
     backend or pairs of qubits (`tiger.circuits.doors.hardware`). `level` 0 to 3 is Qiskit's optimisation level,
     `effort` multiplies its iterations, `objective` is the extra CX gates, the depth, or the probability of success,
-    which needs a Target with error rates. `solver` samples the Ising proposals. `initial_layout` gives the device qubit
-    of every circuit qubit. Same seed, level and effort, same answer, on any number of `threads`; `time_limit_s` only
-    ends a search early. `commute` lets gates change places where that is the same circuit.
+    which needs a Target with error rates. For extra CX gates, Qiskit's own circuit is returned where it has fewer
+    two-qubit gates after the level's translation and optimization. `solver` samples the Ising proposals.
+    `initial_layout` gives the device qubit of every circuit qubit. Same seed, level and effort, same answer, on any
+    number of `threads`; `time_limit_s` only ends a search early. `commute` lets gates change places where that is the
+    same circuit.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a circuit that the
     device cannot hold is a report that is not feasible.
     """
@@ -120,7 +123,7 @@ def _mapped(report: CircuitReport, asked: Asked, fixed: IndexArray | None, deadl
     """Return the report with the routed circuit and its figures."""
     placed = _placed(asked, fixed)
     here = None if fixed is None else np.arange(coupling_of(asked.device).size, dtype=np.int32)
-    found = mapping(circuit_to_dag(placed), asked.device, asked.params, here)
+    found = keep_delivered(asked, mapping(circuit_to_dag(placed), asked.device, asked.params, here), deadline)
     circuit = dag_to_circuit(found.emission.dag)
     spots = range(asked.circuit.num_qubits) if fixed is None else fixed.tolist()
     added, more = swaps(circuit) - swaps(asked.circuit), extra_cx(circuit, asked.circuit)

@@ -108,10 +108,14 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
     def _delivered(self, routed: Source) -> tuple[float, float]:
         """Return the two-qubit gates and their depth after the stages that come later, infinite where these fail."""
         try:
-            late = _passed(self.preset.optimization, _passed(self.preset.translation, routed.copy()))
+            return delivered(self.preset, routed)
         except TranspilerError:
             return np.inf, np.inf
-        return two_qubit_gates(late.dag)
+
+
+def delivered(preset: StagedPassManager, routed: Source) -> tuple[int, int]:
+    """Return the two-qubit gates of a routed circuit and their depth after the translation and optimization stages."""
+    return two_qubit_gates(_passed(preset.optimization, _passed(preset.translation, routed.copy())).dag)
 
 
 def two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
