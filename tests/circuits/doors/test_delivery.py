@@ -25,12 +25,12 @@ ISWAPS = Target(num_qubits=3)
 ISWAPS.add_instruction(iSwapGate(), {pair: None for edge in LINE.get_edges() for pair in (edge, edge[::-1])})
 
 
-def asked(device: Device = LINE, objective: CircuitObjective = "cx") -> Asked:
+def asked(device: Device = LINE, objective: CircuitObjective = "cx", *, commute: bool = True) -> Asked:
     """Return a request for qubit 0 to meet both others, the second one twice."""
     circuit = QuantumCircuit(3)
     circuit.cx(0, 1)
     circuit.cx(0, 2)
-    return Asked(circuit, device, LayoutParams(level=2, objective=objective))
+    return Asked(circuit, device, LayoutParams(level=2, objective=objective, commute=commute))
 
 
 def swapped(*pair: int) -> Emission:
@@ -68,10 +68,19 @@ def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
         (mapping(APART, APART._replace(end=[0, 1, 2])), asked(), NEVER),
         (mapping(APART, None), asked(), NEVER),
         (mapping(APART, FUSED), asked(objective="depth"), NEVER),
+        (mapping(APART, FUSED), asked(commute=False), NEVER),
         (mapping(APART, FUSED), asked(), Deadline(time.monotonic())),
         (mapping(APART, FUSED), asked(ISWAPS), NEVER),
     ],
-    ids=["fewer gates", "as many gates", "nothing of Qiskit's", "other objective", "no time", "no translation"],
+    ids=[
+        "fewer gates",
+        "as many gates",
+        "nothing of Qiskit's",
+        "other objective",
+        "gates keep their places",
+        "no time",
+        "no translation",
+    ],
 )
 def test_else_the_mapping_stays(found: Mapping, request_: Asked, deadline: Deadline) -> None:
     """Also where it cannot be said what it ends as."""

@@ -29,10 +29,11 @@ def keep_delivered(asked: Asked, found: Mapping, deadline: Deadline) -> Mapping:
     """Return a mapping, or Qiskit's own circuit where that has fewer two-qubit gates after the preset's later stages.
 
     These fuse SWAPs with gates on the same pair. The circuits are compared where extra CX gates are the objective, in
-    {u, cx} where the device lists no gates, and not where the time left is too short. That Qiskit's was taken is a
-    stage of its own.
+    {u, cx} where the device lists no gates, and not where the time left is too short, nor where gates are to keep their
+    places, which the later stages do not. That Qiskit's was taken is a stage of its own.
     """
-    if found.sabre is None or found.sabre is found.emission or asked.params.objective != "cx":
+    counted = asked.params.objective == "cx" and asked.params.commute
+    if found.sabre is None or found.sabre is found.emission or not counted:
         return found
     ours, theirs, left_s = found.emission.dag, found.sabre.dag, deadline.left_s
     if left_s is not None and left_s < SECONDS_A_GATE * (ours.size(recurse=True) + theirs.size(recurse=True)):

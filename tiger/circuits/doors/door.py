@@ -59,7 +59,7 @@ def layout(
     two-qubit gates after the level's translation and optimization. `solver` samples the Ising proposals.
     `initial_layout` gives the device qubit of every circuit qubit. Same seed, level and effort, same answer, on any
     number of `threads`; `time_limit_s` only ends a search early. `commute` lets gates change places where that is the
-    same circuit.
+    same circuit; without it, extra CX alone count.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a circuit that the
     device cannot hold is a report that is not feasible.
     """
