@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from tiger import executors
 from tiger.api import limits as bounds
 from tiger.api.circuits import laid_out, scanned
 from tiger.api.document import parse
@@ -13,12 +12,13 @@ from tiger.api.schemas import AssignRequest, CircuitRequest, IsingBody
 from tiger.api.smallness import small
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.ising import IsingParams
 from tiger.mapper import solve
-from tiger.progress import Progress, ignored
-from tiger.report import Report
+from tiger.model.constraints import Terms, build_problem
+from tiger.parallel import executors
+from tiger.qubo.ising import IsingParams
+from tiger.run.progress import Progress, ignored
+from tiger.run.report import Report
 from tiger.solvers import registry
-from tiger.terms import Terms, build_problem
 from tiger.topologies import spec
 
 Watch = Callable[[Progress], None]

@@ -7,7 +7,7 @@ from tiger.api.limits import Limits
 from tiger.api.schemas import CircuitRequest
 from tiger.circuits.doors.scan import CircuitLimits, scan
 from tiger.circuits.params import LayoutParams
-from tiger.progress import Progress, ignored
+from tiger.run.progress import Progress, ignored
 
 if TYPE_CHECKING:
     from tiger.circuits.doors.report import CircuitReport

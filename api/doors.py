@@ -9,7 +9,7 @@ from tiger.api.jobs.job import Kind
 from tiger.api.limits import Limits
 from tiger.api.pipelines import PlaceRequest
 from tiger.api.schemas import AssignRequest, CircuitRequest
-from tiger.progress import Progress
+from tiger.run.progress import Progress
 
 Wanted = AssignRequest | CircuitRequest | PlaceRequest
 

@@ -7,9 +7,9 @@ from pydantic_core import PydanticCustomError
 
 from tiger.api.networks import CLUSTERS, MODELS
 from tiger.api.schemas import Closed, Pins, RoutingStage, Violation
-from tiger.limits import EFFORT_LIMIT
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Schedule
+from tiger.run.limits import EFFORT_LIMIT
 
 MICROBATCHES = (
     "Microbatches in an iteration. Without it 4 times the devices in a row: `pipeline`, or as many as there may be, "

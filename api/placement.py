@@ -9,7 +9,7 @@ from tiger.api.document import parse
 from tiger.api.limits import Limits, check_cluster, check_network
 from tiger.api.pipelines import PlaceRequest
 from tiger.pipeline.params import PlaceParams
-from tiger.progress import Progress, ignored
+from tiger.run.progress import Progress, ignored
 
 if TYPE_CHECKING:
     from tiger.pipeline.cluster import Cluster

@@ -7,10 +7,10 @@ from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from tiger.circuits.params import CircuitObjective
-from tiger.encode import CapacityEncoding
-from tiger.limits import EFFORT_LIMIT, SEED_LIMIT
 from tiger.model.problem import Rule
-from tiger.objectives import ObjectiveName
+from tiger.objectives.selection import ObjectiveName
+from tiger.qubo.encode import CapacityEncoding
+from tiger.run.limits import EFFORT_LIMIT, SEED_LIMIT
 
 
 def _graph(value: object) -> object:

@@ -12,9 +12,9 @@ from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from tiger import executors
 from tiger.api import keys, rates
 from tiger.errors import InputError
+from tiger.parallel import executors
 
 PREFIX = "TIGER_"
 STORES = re.compile(r"sqlite:///(?!:memory:).+|(postgres|postgresql|postgresql\+psycopg)://.+")

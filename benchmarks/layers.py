@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.instances import layered
-from tiger.deadline import Deadline
-from tiger.feasibility import launch_order
-from tiger.ising import IsingParams
-from tiger.lookahead import assigned, placed_forward
+from tiger.feasibility.start import launch_order
 from tiger.mapper import solve
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seeds import derived
-from tiger.objective import cost_of
-from tiger.run import Run
-from tiger.sampling import ising_of
+from tiger.objectives.cost import cost_of
+from tiger.qubo.ising import IsingParams
+from tiger.qubo.lookahead import assigned, placed_forward
+from tiger.qubo.sweeps import Sweeps
+from tiger.run.deadline import Deadline
+from tiger.run.incumbent import Run
+from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
-from tiger.sweeps import Sweeps
 
 SECONDS = 60.0
 SEEDS = (0, 1, 2)

@@ -11,14 +11,14 @@ from dimod.core.sampler import Sampler
 
 from benchmarks.instances import best_found, generated
 from benchmarks.tuning import lowest
-from tiger.feasibility import launch_order
-from tiger.ising import IsingParams, Job, Sampling
+from tiger.feasibility.start import launch_order
 from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
-from tiger.sampling import draw_bits, ising_of
+from tiger.qubo.ising import IsingParams, Job, Sampling
+from tiger.qubo.tune import Trial, TuneParams
+from tiger.sampler_policy import draw_bits, ising_of
 from tiger.solvers import registry
-from tiger.tune import Trial, TuneParams
 
 SEEDS = (0, 1, 2)
 CHOSEN = ("dense 9 on grid:3x3", "dense 12 on grid:3x4", "ring 12 on hexagons")

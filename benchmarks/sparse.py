@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks import scotch
 from benchmarks.graphs import Case, cases
 from tiger.mapper import solve
-from tiger.objective import cost_of
-from tiger.report import Report
+from tiger.objectives.cost import cost_of
+from tiger.run.report import Report
 
 SEED = 0
 PATIENCE = 5.0

@@ -11,15 +11,15 @@ from dwave.samplers import SimulatedAnnealingSampler
 from scipy.optimize import quadratic_assignment
 
 from benchmarks.instances import best_found, generated, qaplib
-from tiger.feasibility import launch_order
-from tiger.ising import Sampling
+from tiger.feasibility.start import launch_order
 from tiger.mapper import solve
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Window, fold, whole
-from tiger.objective import cost_of
-from tiger.sampling import draw_bits
-from tiger.tune import Bisection, Fixed, Trial, TuneParams, Tuner, tune
+from tiger.objectives.cost import cost_of
+from tiger.qubo.ising import Sampling
+from tiger.qubo.tune import Bisection, Fixed, Trial, TuneParams, Tuner, tune
+from tiger.sampler_policy import draw_bits
 
 SEEDS = (0, 1, 2)
 SMALL = ("nug12", "nug20", "had20", "tai20a")

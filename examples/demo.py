@@ -22,7 +22,7 @@ from rich.table import Table
 from tiger.formats.files import read_tasks, read_topology
 from tiger.formats.nodelink import task_graph, topology
 from tiger.model.problem import Problem
-from tiger.plot import draw
+from tiger.plotting.mapping import draw
 from tiger.topologies.spec import build
 
 HERE = Path(__file__).parent

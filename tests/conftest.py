@@ -199,7 +199,7 @@ def naive_cost(problem: Problem, places: Places) -> float:
 
 
 def naive_broken(problem: Problem, places: Places) -> set[str]:
-    """Return the kinds of constraint that a mapping breaks, named as `tiger.objective.violations` names them."""
+    """Return the kinds of constraint that a mapping breaks, named as `tiger.objectives.cost.violations` names them."""
     tasks, topology, broken = problem.tasks, problem.topology, set()
     for t, p in enumerate(places.tolist()):
         if p < 0:

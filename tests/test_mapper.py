@@ -13,16 +13,16 @@ import pytest
 
 import tiger
 from tiger import mapper
-from tiger.deadline import Deadline
 from tiger.errors import InputError
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
-from tiger.ising import IsingParams, Sampling
 from tiger.mapper import solve
 from tiger.model.problem import Problem
-from tiger.objective import cost_of, violations
-from tiger.progress import ignored
-from tiger.run import Run
+from tiger.objectives.cost import cost_of, violations
+from tiger.qubo.ising import IsingParams, Sampling
+from tiger.run.deadline import Deadline
+from tiger.run.incumbent import Run
+from tiger.run.progress import ignored
 from tiger.solvers import registry
 from tiger.topologies.spec import build
 

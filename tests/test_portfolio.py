@@ -9,10 +9,10 @@ import pytest
 
 from tiger import portfolio
 from tiger.formats.graphs import task_graph_of
-from tiger.ising import IsingParams
 from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.portfolio import budgets
+from tiger.qubo.ising import IsingParams
 from tiger.request import Request
 from tiger.solvers.warm import warm
 from tiger.topologies.spec import build

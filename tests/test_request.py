@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.ising import IsingParams, Sampling
+from tiger.qubo.ising import IsingParams, Sampling
 from tiger.request import Request
 
 

@@ -7,11 +7,12 @@ import dimod
 import numpy as np
 import pytest
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.model.seams import Assignment
 from tiger.model.window import Block
 from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
+from tiger.qubo.tune import Bisection, Fixed
 from tiger.solvers import registry
 from tiger.solvers.dense import Dense
 from tiger.solvers.geometry import Geometry
@@ -19,7 +20,6 @@ from tiger.solvers.local import Annealing, Descent
 from tiger.solvers.multilevel import Multilevel
 from tiger.solvers.refinement import Refinement
 from tiger.testing import check_partitioner, check_sampler, check_search, check_tuner
-from tiger.tune import Bisection, Fixed
 
 RULES = ("one-to-one", "levels", "capacity")
 NATIVE = (Annealing(), Dense(), Descent(), Geometry(), Multilevel(), Refinement())

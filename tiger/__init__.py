@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tiger.circuits.doors.door import layout
     from tiger.circuits.doors.report import CircuitReport
-    from tiger.door import assign
+    from tiger.entry import assign
     from tiger.errors import InputError
-    from tiger.ising import IsingParams
     from tiger.mapper import solve
     from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
     from tiger.model.problem import Problem
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
     from tiger.pipeline.online.planner import OnlinePlanner
     from tiger.pipeline.planning.door import plan
     from tiger.pipeline.planning.report import PlanReport
-    from tiger.report import Report
-    from tiger.stage import Stage
+    from tiger.qubo.ising import IsingParams
+    from tiger.run.report import Report
+    from tiger.run.stage import Stage
 
 __version__ = "0.1.0"
 
@@ -31,18 +31,18 @@ _HOMES = {
     "DenseMetric": "tiger.model.metrics",
     "GridMetric": "tiger.model.metrics",
     "InputError": "tiger.errors",
-    "IsingParams": "tiger.ising",
+    "IsingParams": "tiger.qubo.ising",
     "Links": "tiger.model.topology",
     "OnlinePlanner": "tiger.pipeline.online.planner",
     "PlacementReport": "tiger.pipeline.doors.report",
     "PlanReport": "tiger.pipeline.planning.report",
     "Problem": "tiger.model.problem",
-    "Report": "tiger.report",
-    "Stage": "tiger.stage",
+    "Report": "tiger.run.report",
+    "Stage": "tiger.run.stage",
     "TaskGraph": "tiger.model.tasks",
     "Topology": "tiger.model.topology",
     "TreeMetric": "tiger.model.metrics",
-    "assign": "tiger.door",
+    "assign": "tiger.entry",
     "layout": "tiger.circuits.doors.door",
     "place": "tiger.pipeline.doors.door",
     "plan": "tiger.pipeline.planning.door",

@@ -1,5 +1,5 @@
 """Run the command line as `python -m tiger`."""
 
-from tiger.cli import main
+from tiger.cli.app import main
 
 main()

@@ -12,21 +12,22 @@ from functools import partial
 
 from dimod.core.sampler import Sampler
 
-from tiger.baselines import baselines
 from tiger.bounds import warm as bounds
 from tiger.bounds.lower_bound import quick_bound, spread_bound, strong_bound
-from tiger.deadline import ENDING, Deadline
-from tiger.executors import opened
-from tiger.feasibility import launch_order
-from tiger.ising import IsingParams
+from tiger.feasibility.start import launch_order
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.objectives import Aim, ObjectiveName, aim_of, anneal, outcome, pursuit, reweigh
+from tiger.objectives.selection import Aim, ObjectiveName, aim_of
+from tiger.parallel.executors import opened
 from tiger.portfolio import Step, budgets, plan
-from tiger.progress import ignored
-from tiger.report import Origin, Report
+from tiger.qubo.ising import IsingParams
 from tiger.request import Request
-from tiger.run import Run, Watch
+from tiger.run.baselines import baselines
+from tiger.run.deadline import ENDING, Deadline
+from tiger.run.incumbent import Run, Watch
+from tiger.run.objective_search import anneal, outcome, pursuit, reweigh
+from tiger.run.progress import ignored
+from tiger.run.report import Origin, Report
 from tiger.solvers import registry
 from tiger.solvers.warm import load
 
@@ -54,13 +55,13 @@ def solve(
     """Map the tasks of a problem onto its nodes at low cost.
 
     `solver` is a name (`tiger.solvers.registry.available`) or any Ocean sampler object. `objective` is what is made
-    small: `cost`, `max-link-load` (tiger.routes) or `makespan` (tiger.makespan), which follow a search for a low cost.
-    `seed` is in [0, 2**63): the same seed and effort give the same answer, on any number of threads. `effort` >= 1
-    counts iterations, None is 1 without a time limit and as much as fits with one. `time_limit_s` > 0 only ends a solve
-    early. `executor` runs independent parts of the work, `dask://HOST:PORT` on a Dask cluster. `ising` sets penalties,
-    temperatures and sizes of the QUBOs that are sampled; `auto` keeps its own sizes. `progress` is called as stages
-    begin. An unsatisfiable problem gives a report that says so; bad values raise InputError, also an objective that the
-    problem does not have.
+    small: `cost`, `max-link-load` (tiger.objectives.link_load) or `makespan` (tiger.objectives.makespan), which follow
+    a search for a low cost. `seed` is in [0, 2**63): the same seed and effort give the same answer, on any number of
+    threads. `effort` >= 1 counts iterations, None is 1 without a time limit and as much as fits with one.
+    `time_limit_s` > 0 only ends a solve early. `executor` runs independent parts of the work, `dask://HOST:PORT` on a
+    Dask cluster. `ising` sets penalties, temperatures and sizes of the QUBOs that are sampled; `auto` keeps its own
+    sizes. `progress` is called as stages begin. An unsatisfiable problem gives a report that says so; bad values raise
+    InputError, also an objective that the problem does not have.
     """
     with opened(executor) as lent:
         request = Request(

@@ -6,16 +6,16 @@ from itertools import count
 
 import numpy as np
 
-from tiger.deadline import Deadline
-from tiger.ising import IsingParams, Sampling
-from tiger.limits import EFFORT_LIMIT
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search
 from tiger.model.seeds import derived
+from tiger.qubo.ising import IsingParams, Sampling
 from tiger.request import Request
-from tiger.run import Run
-from tiger.sampling import ising_of
+from tiger.run.deadline import Deadline
+from tiger.run.incumbent import Run
+from tiger.run.limits import EFFORT_LIMIT
+from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 from tiger.solvers.warm import load
 

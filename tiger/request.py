@@ -9,9 +9,9 @@ from typing import get_args
 from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError, shown
-from tiger.ising import IsingParams
-from tiger.limits import check_limits
-from tiger.objectives import ObjectiveName
+from tiger.objectives.selection import ObjectiveName
+from tiger.qubo.ising import IsingParams
+from tiger.run.limits import check_limits
 from tiger.solvers import registry
 
 

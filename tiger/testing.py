@@ -10,15 +10,15 @@ import dimod
 import numpy as np
 from dimod.core.sampler import Sampler
 
-from tiger.deadline import Deadline
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Partitioner, Search
-from tiger.objective import cost_of, violations
-from tiger.penalties import Penalties
+from tiger.objectives.cost import cost_of, violations
+from tiger.qubo.penalties import Penalties
+from tiger.qubo.tune import Trial, Tuner
+from tiger.run.deadline import Deadline
 from tiger.solvers.ocean import Draw, ask
-from tiger.tune import Trial, Tuner
 
 NEVER, NOW = Deadline(None), Deadline(0.0)
 

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
-from tiger.deadline import ENDING
-from tiger.progress import Progress
+from tiger.run.deadline import ENDING
+from tiger.run.progress import Progress
 
 EVERY_S = 0.5
 HEAD = struct.Struct(">I")
 END = b"e"
 
-# What solves, told how to say how far it has come; tiger.deadline.ENDING tells it to come to an end.
+# What solves, told how to say how far it has come; tiger.run.deadline.ENDING tells it to come to an end.
 Solve = Callable[[str, bytes, Callable[[Progress], None]], bytes]
 
 

@@ -19,7 +19,7 @@ from tests.api.memory import in_memory
 from tiger.api import log, workers
 from tiger.api.app import create_app
 from tiger.api.settings import Settings
-from tiger.deadline import ENDING
+from tiger.run.deadline import ENDING
 
 with warnings.catch_warnings():
     # The client asks for another HTTP library by a warning at import, and works with this one.

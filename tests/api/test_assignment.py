@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from tiger import executors
 from tiger.api import assignment
 from tiger.api.assignment import answer, check
 from tiger.api.doors import Solve
 from tiger.api.limits import Limits
 from tiger.api.schemas import ReportBody
 from tiger.errors import InputError
-from tiger.fanout import FanOut
-from tiger.ising import IsingParams
 from tiger.model.problem import Problem
-from tiger.progress import ignored
-from tiger.report import Report
+from tiger.parallel import executors
+from tiger.parallel.dask_pool import FanOut
+from tiger.qubo.ising import IsingParams
+from tiger.run.progress import ignored
+from tiger.run.report import Report
 from tiger.solvers import registry
 
 LIMITS = Limits(max_tasks=3, max_time_s=2.0)

@@ -23,7 +23,7 @@ from tiger.api.settings import Settings
 from tiger.api.solving import Bounds, Solving
 from tiger.api.workers import SolverLostError
 from tiger.errors import InputError
-from tiger.progress import Progress
+from tiger.run.progress import Progress
 
 SMALL = {"tasks": {"nodes": [{"id": "a"}], "edges": []}, "topology": "grid:2"}
 LARGE = SMALL | {"time_limit_s": 4}

@@ -9,7 +9,7 @@ import pytest
 
 from tiger.bounds import lower_bound as bounds
 from tiger.bounds.lower_bound import lower_bound, rearranged, strong_bound
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.formats.files import read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from tiger.bounds import relaxation
 from tiger.bounds.lower_bound import rearranged
 from tiger.bounds.relaxation import ascended, assignment, projected, projection, seated, seats, sharpened
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.model.window import fold, whole
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tiger.errors import InputError
 from tiger.formats.qaplib import problem
 from tiger.model.problem import Problem
-from tiger.objective import cost_of
+from tiger.objectives.cost import cost_of
 
 DATA = Path(__file__).resolve().parents[2] / "../shared/data/qaplib"
 

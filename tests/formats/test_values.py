@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.values import amount, flag, node_name, positive, records, shown, whole
+from tiger.formats.values import amount, flag, node_name, positive, records, whole
+from tiger.model.wording import shown
 
 NO_NUMBER = [None, True, "1", [1], {}, 1j, -1, -0.5, float("nan"), float("inf"), 10**400, -(10**400)]
 

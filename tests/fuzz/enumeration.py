@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiger.model.problem import Problem
-from tiger.routes import Transfers, routes_of
+from tiger.objectives.shortest_paths import Transfers, routes_of
 
 CLOSE = 1e-11
 

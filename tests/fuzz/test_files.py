@@ -16,13 +16,13 @@ from tests.fuzz.profile import cases
 from tiger.circuits.doors.hardware import read_device
 from tiger.circuits.doors.reading import read_circuit
 from tiger.circuits.doors.scan import CircuitLimits
-from tiger.door import problem_of
+from tiger.entry import problem_of
 from tiger.errors import InputError
+from tiger.exchange.sample_file import read_samples
 from tiger.formats.hostlist import listed
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.models.reading import read_model
-from tiger.samplefile import read_samples
 from tiger.topologies.spec import build
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

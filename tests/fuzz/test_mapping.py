@@ -14,13 +14,13 @@ from tests.fuzz.problems import drawing_of, problem_of, scaled
 from tests.fuzz.profile import cases
 from tiger.bounds.lower_bound import lower_bound, strong_bound
 from tiger.errors import InputError
-from tiger.makespan import schedule_of
 from tiger.mapper import solve
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.report import ROUNDING
+from tiger.objectives.makespan import schedule_of
+from tiger.run.report import ROUNDING
 
 SOLVERS = ("auto", "exact", "search", "greedy")
 ULPS = Fraction(20, 2**53)

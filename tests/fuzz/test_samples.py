@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.profile import cases
-from tiger.door import problem_of
-from tiger.encode import encode
+from tiger.entry import problem_of
 from tiger.errors import InputError
+from tiger.exchange.decode_samples import Rows, decoded
+from tiger.exchange.sample_file import read_samples
 from tiger.model.window import fold, whole
-from tiger.objective import cost_of
-from tiger.penalties import safe_penalties
-from tiger.recorded import Rows, decoded
-from tiger.samplefile import read_samples
+from tiger.objectives.cost import cost_of
+from tiger.qubo.encode import encode
+from tiger.qubo.penalties import safe_penalties
 
 ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.just([]) | st.just({})
 

@@ -14,7 +14,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.model.window import Block, Capacity, fold, whole
-from tiger.objective import cost_of
+from tiger.objectives.cost import cost_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 RULES = st.sampled_from(["one-to-one", "levels", "capacity"])

@@ -4,13 +4,13 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.model.window import fold, whole
-from tiger.objective import cost_of, violations
+from tiger.objectives.cost import cost_of, violations
 from tiger.partition.bisection import bisected
 from tiger.topologies.spec import build
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.model.metrics import GridMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology

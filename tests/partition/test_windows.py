@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.partition.windows import TaskWindows

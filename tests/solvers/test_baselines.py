@@ -3,10 +3,10 @@
 import networkx as nx
 import numpy as np
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
-from tiger.objective import cost_of
+from tiger.objectives.cost import cost_of
 from tiger.solvers.baselines import Identity, Random
 from tiger.topologies.spec import build
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.objective import cost_of
+from tiger.objectives.cost import cost_of
 from tiger.solvers import boundary, moves
 from tiger.solvers.boundary import Crowd, web_of
 from tiger.solvers.instance import instance_of

@@ -5,7 +5,7 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.model.window import Block, fold, whole
-from tiger.objective import cost_of, violations
+from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import cqm
 from tiger.solvers.cqm import cqm_of, variables
 

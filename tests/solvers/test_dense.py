@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tiger.deadline import Deadline
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.objective import cost_of, violations
+from tiger.objectives.cost import cost_of, violations
+from tiger.run.deadline import Deadline
 from tiger.solvers import fields
 from tiger.solvers.dense import Dense, applies
 from tiger.solvers.memetic import MemeticParams

@@ -6,12 +6,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology
-from tiger.objective import cost_of
+from tiger.objectives.cost import cost_of
 from tiger.solvers import exact
 from tiger.solvers.exact import Exact
 from tiger.topologies.spec import build

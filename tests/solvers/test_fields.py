@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.solvers import fields as kernels
 from tiger.solvers.fields import DRAWS, Cooling, Lane
 from tiger.solvers.quadratic import quadratic

@@ -7,13 +7,13 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger.congestion import Congestion
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
-from tiger.makespan import Makespan, schedule_of
 from tiger.model.problem import Problem
-from tiger.objective import cost_of, violations
-from tiger.routes import routes_of
+from tiger.objectives.cost import cost_of, violations
+from tiger.objectives.link_load import Congestion
+from tiger.objectives.makespan import Makespan, schedule_of
+from tiger.objectives.shortest_paths import routes_of
 from tiger.solvers.judged import Judged, JudgedParams, Pace
 from tiger.topologies.spec import build
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tiger.congestion import Congestion
-from tiger.makespan import Makespan, schedule_of
-from tiger.objective import violations
-from tiger.routes import routes_of
+from tiger.objectives.cost import violations
+from tiger.objectives.link_load import Congestion
+from tiger.objectives.makespan import Makespan, schedule_of
+from tiger.objectives.shortest_paths import routes_of
 from tiger.solvers import judged, judging
 from tiger.solvers.instance import fixed_of, instance_of, state_of
 

@@ -29,7 +29,7 @@ from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.window import fold, whole
-from tiger.objective import violations
+from tiger.objectives.cost import violations
 from tiger.solvers import registry
 from tiger.solvers.leap import CqmSearch, LeapSampler, NlSearch, fits
 from tiger.testing import check_sampler, check_search

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.solvers.memetic import Elite, MemeticParams, Pool, evolve
 from tiger.solvers.quadratic import quadratic
 

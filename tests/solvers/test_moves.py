@@ -10,7 +10,7 @@ from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DENSE, DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.window import whole
-from tiger.objective import cost_of, violations
+from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import moves
 from tiger.solvers.instance import differences, fixed_of, instance_of, limited, state_of
 from tiger.topologies.spec import build

@@ -7,7 +7,7 @@ pytest.importorskip("dwave.optimization")
 
 from tiger.errors import InputError
 from tiger.model.window import fold, whole
-from tiger.objective import cost_of, violations
+from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import nonlinear
 from tiger.solvers.nonlinear import nonlinear_of
 

@@ -6,10 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
-from tiger.objective import cost_of, violations
+from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.quadratic import applies, quadratic
 from tiger.topologies.spec import build
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.objective import violations
+from tiger.objectives.cost import violations
 from tiger.solvers import repair
 from tiger.solvers.instance import instance_of
 from tiger.solvers.repair import mended

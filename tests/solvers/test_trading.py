@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.objective import cost_of, violations
+from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import boundary, trading
 from tiger.solvers.boundary import web_of
 from tiger.solvers.instance import fixed_of, instance_of, state_of

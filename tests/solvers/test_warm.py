@@ -3,7 +3,7 @@
 import pytest
 from numba.core import event
 
-from tiger.feasibility import launch_order
+from tiger.feasibility.start import launch_order
 from tiger.solvers import registry, warm
 
 

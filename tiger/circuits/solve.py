@@ -21,8 +21,8 @@ from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.routing.windows import WindowParams, polished
 from tiger.circuits.skeleton import Skeleton
-from tiger.deadline import Deadline
-from tiger.stage import Detail, Stage
+from tiger.run.deadline import Deadline
+from tiger.run.stage import Detail, Stage
 
 SEGMENTING, PROPOSING = 2, 2
 WIDE, FEW, ALL = 200, 4, 16

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.formats.text import amounts_of, is_number
-from tiger.formats.values import shown
 from tiger.model.tasks import TaskGraph
+from tiger.model.wording import shown
 
 SEPARATORS = ",;\t"
 Rows = list[list[str]]

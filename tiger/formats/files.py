@@ -9,10 +9,10 @@ from tiger.errors import InputError
 from tiger.formats import csvmatrix, graphml, matrixmarket, metis, nodelink, original, qaplib
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.formats.values import shown
 from tiger.model.problem import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+from tiger.model.wording import shown
 from tiger.topologies.spec import KINDS, build
 
 _SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")

@@ -9,8 +9,8 @@ from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.attributes import TASK, TRAFFIC, misspelt
 from tiger.formats.text import is_number
-from tiger.formats.values import shown
 from tiger.model.tasks import TaskGraph
+from tiger.model.wording import shown
 
 DIRECTIONS = {"directed": True, "undirected": False}
 NUMBERS = ("int", "long", "float", "double")

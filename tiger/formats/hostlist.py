@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.formats.text import read_text
-from tiger.formats.values import shown
 from tiger.model.topology import Topology
+from tiger.model.wording import shown
 
 FIELD = "allocation"
 _COMMENT = re.compile(r"#[^\n]*")

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 
 
 def read_json(text: str, field: str = "body") -> object:

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.formats.text import RawLine, amounts_of_lines, wholes_of
-from tiger.formats.values import shown
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
+from tiger.model.wording import shown
 
 ROW_LIMIT = 1_048_576
 LAYOUTS = ("coordinate", "array")

@@ -7,10 +7,11 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.formats.attributes import LINK, NODE, TASK, TRAFFIC, misspelt
-from tiger.formats.values import amount, flag, node_name, positive, records, shown, whole
+from tiger.formats.values import amount, flag, node_name, positive, records, whole
 from tiger.model.arrays import IntArray
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
+from tiger.model.wording import shown
 
 Record = dict[str, object]
 

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.formats.text import Line, amounts_of, wholes_of
-from tiger.formats.values import shown
 from tiger.model.metrics import GridMetric
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+from tiger.model.wording import shown
 from tiger.topologies.coordinates import check_extents, coordinate_names
 from tiger.topologies.grids import grid_links
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 
 Dimension = Literal["bytes", "bytes/s", "seconds"]
 EXAMPLES: dict[Dimension, str] = {"bytes": "80GB or 80GiB", "bytes/s": "25GB/s or 200Gb/s", "seconds": "25us or 3ms"}

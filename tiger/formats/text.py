@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.wording import shown
 
 Line = tuple[int, list[str]]
 RawLine = tuple[int, str]

@@ -3,26 +3,13 @@
 import math
 from collections.abc import Collection
 from difflib import get_close_matches
-from numbers import Integral, Real
+from numbers import Real
 
 from tiger.errors import InputError
+from tiger.model.wording import shown
 
 WHOLE_LIMIT = 2**53
 NAME_DEPTH = 8
-_WORDS = {type(None): "null", list: "a list", tuple: "a tuple", dict: "an object"}
-
-
-def shown(value: object, width: int = 60) -> str:
-    """Describe a value in a few printable words, text cut to `width` characters."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return repr(value if len(value) <= width else f"{value[:width]}..")
-    if not isinstance(value, Real):
-        return _WORDS.get(type(value), f"a value of type {type(value).__name__}")
-    if isinstance(value, Integral) and int(value).bit_length() > 200:
-        return "a number of more than 60 digits"
-    return str(value)
 
 
 def amount(field: str, value: object) -> float:

@@ -35,8 +35,8 @@ from tiger.pipeline.schedules.memory import in_flight
 from tiger.pipeline.stages import position_of
 from tiger.pipeline.tolerances import MET, SUMS
 from tiger.pipeline.unmet import Closest, unmet
-from tiger.progress import Progress
-from tiger.stage import Detail, Stage
+from tiger.run.progress import Progress
+from tiger.run.stage import Detail, Stage
 
 MICROBATCHES, VIRTUAL = 4, 2
 FINALISTS, PASSES, FEWEST = 3, 200_000, 50

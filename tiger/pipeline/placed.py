@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from tiger.model.violation import Violation
 from tiger.pipeline.plan import Plan
-from tiger.stage import Stage
-from tiger.violation import Violation
+from tiger.run.stage import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

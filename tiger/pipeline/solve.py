@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
+from tiger.model.violation import Violation
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.hunt import Hunt, most_positions, virtual_stages
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.placed import Placed
-from tiger.progress import Progress, ignored
-from tiger.violation import Violation
+from tiger.run.progress import Progress, ignored
 
 
 def solved(

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tiger.model.units import bytes_text
+from tiger.model.violation import Violation
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.shortfall import ADVICE, shortfall
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.units import bytes_text
-from tiger.violation import Violation
 
 UNDECIDED = "no plan was found that fits, nor a proof that there is none"
 

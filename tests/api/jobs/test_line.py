@@ -5,8 +5,8 @@ from asyncio import Runner
 from collections.abc import Callable
 
 from tiger.api.jobs.line import Call, Exchange, solved
-from tiger.deadline import ENDING
-from tiger.progress import Progress
+from tiger.run.deadline import ENDING
+from tiger.run.progress import Progress
 
 
 def say(kind: str, body: bytes, tell: Callable[[Progress], None]) -> bytes:

@@ -13,9 +13,9 @@ from tiger.api import log, workers
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.workers import Workers
-from tiger.deadline import ENDING
 from tiger.errors import InputError
-from tiger.progress import Progress
+from tiger.run.deadline import ENDING
+from tiger.run.progress import Progress
 
 
 def solve(kind: str, body: bytes, tell: Callable[[Progress], None]) -> bytes:

@@ -17,7 +17,7 @@ from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped
 from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.mapping import Mapping
-from tiger.deadline import Deadline
+from tiger.run.deadline import Deadline
 
 LINE = CouplingMap([[0, 1], [1, 2]])
 NEVER = Deadline(None)

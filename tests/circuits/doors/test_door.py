@@ -18,7 +18,7 @@ from tiger.circuits.doors.reading import read_circuit
 from tiger.circuits.doors.report import CircuitReport
 from tiger.circuits.solve import Budget
 from tiger.errors import InputError
-from tiger.progress import Progress
+from tiger.run.progress import Progress
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "circuits"
 LINE = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]

@@ -4,8 +4,8 @@ import json
 
 from tiger.circuits.doors.report import CircuitReport
 from tiger.circuits.ising.movement import DataMovement
-from tiger.stage import Stage
-from tiger.violation import Violation
+from tiger.model.violation import Violation
+from tiger.run.stage import Stage
 
 KEYS = {
     "schema", "initial_layout", "final_layout", "qasm", "swaps", "bridges", "extra_cx", "depth", "data_movement",

@@ -11,8 +11,8 @@ from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, started
 from tiger.circuits.ising.gatewindows import gate_window
 from tiger.circuits.ising.static import StaticParams, static_layout
 from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
-from tiger.ising import Ising, IsingParams, Sampling
-from tiger.sampling import ising_of
+from tiger.qubo.ising import Ising, IsingParams, Sampling
+from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 
 PLACE = np.arange(6, dtype=np.int32)

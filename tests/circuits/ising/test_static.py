@@ -12,10 +12,10 @@ from tiger.circuits.ising.movement import movement, resting
 from tiger.circuits.ising.static import Losses, StaticParams, losses_of, lost, static_layout
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
-from tiger.encode import encode
 from tiger.model.window import fold, whole
-from tiger.objective import cost_of
-from tiger.penalties import safe_penalties
+from tiger.objectives.cost import cost_of
+from tiger.qubo.encode import encode
+from tiger.qubo.penalties import safe_penalties
 
 LINE = Coupling.of(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
 GRID = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tiger.model.violation import Violation
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.placed import Placed
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.stages import workloads
-from tiger.stage import Stage
-from tiger.violation import Violation
+from tiger.run.stage import Stage
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from tiger.pipeline.doors.door import place
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.placed import Placed
-from tiger.progress import Progress
+from tiger.run.progress import Progress
 
 Engine = list[PlaceParams]
 

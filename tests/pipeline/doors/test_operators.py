@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
+from tiger.model.violation import Violation
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.doors.door import place
 from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import OperatorParams
-from tiger.stage import Stage
-from tiger.violation import Violation
+from tiger.run.stage import Stage
 
 ROWS = [{"name": name, "seconds": 3, "memory_bytes": 10, "output_bytes": 5} for name in "abcd"]
 TABLE: dict[str, Any] = {"operators": ROWS, "edges": [["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"]]}

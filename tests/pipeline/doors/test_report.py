@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tiger.errors import InputError
+from tiger.model.violation import Violation
 from tiger.pipeline.doors.report import Link, PlacedStage, PlacementReport
-from tiger.stage import Stage
-from tiger.violation import Violation
+from tiger.run.stage import Stage
 
 STAGE = PlacedStage(
     device="x",

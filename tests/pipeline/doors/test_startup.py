@@ -6,7 +6,7 @@ import sys
 HEAVY = ("dimod", "networkx", "numba", "scipy")
 CODE = f"""
 import sys
-from tiger.cli import run
+from tiger.cli.app import run
 from tiger.pipeline.doors.door import place
 layer = {{"forward_s": 1, "backward_s": 2, "parameter_bytes": 10, "activation_bytes": 5}}
 model = {{"layers": [{{"name": name, **layer}} for name in "abcd"]}}

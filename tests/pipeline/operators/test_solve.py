@@ -14,7 +14,7 @@ from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.solve import solved
 from tiger.pipeline.operators.terms import Terms
-from tiger.progress import Progress
+from tiger.run.progress import Progress
 
 # A diamond: a feeds b and c, which feed d; e takes a gradient back to a.
 DIAMOND = Operators(

@@ -13,7 +13,7 @@ from tiger.pipeline.planning.account import Account
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.report import PlanReport
-from tiger.progress import ignored
+from tiger.run.progress import ignored
 
 Make = Callable[[tuple[int, ...]], Cluster]
 

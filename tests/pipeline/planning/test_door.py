@@ -12,7 +12,7 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.planning.door import plan
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.report import PlanReport
-from tiger.progress import Progress
+from tiger.run.progress import Progress
 
 BAD = [
     ({"batch": 0}, "batch"),

@@ -14,7 +14,7 @@ from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.search import ASIDE, Explored, Meter, explored
 from tiger.pipeline.solve import solved
-from tiger.progress import Progress, ignored
+from tiger.run.progress import Progress, ignored
 
 PARAMS = PlanParams(batch=4)
 

@@ -22,9 +22,9 @@ from tiger.circuits.transpiler.mapping import Mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.sabre import route_of
 from tiger.circuits.transpiler.target import coupling_of, has_errors
-from tiger.deadline import Deadline
+from tiger.run.deadline import Deadline
+from tiger.run.stage import Detail
 from tiger.solvers import registry
-from tiger.stage import Detail
 
 
 class Reference(NamedTuple):

@@ -18,8 +18,8 @@ from tiger.circuits.transpiler.panic import catch_panics
 from tiger.circuits.transpiler.preset import delivered
 from tiger.circuits.transpiler.source import Source
 from tiger.circuits.transpiler.target import coupling_of
-from tiger.deadline import Deadline
-from tiger.stage import Stage
+from tiger.run.deadline import Deadline
+from tiger.run.stage import Stage
 
 # Level 3 takes up to 0.08 ms a gate, for two circuits here: on random ones of 150 to 34,000 gates on lines.
 SECONDS_A_GATE = 5e-4

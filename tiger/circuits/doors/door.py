@@ -26,10 +26,10 @@ from tiger.circuits.params import CircuitObjective, LayoutParams
 from tiger.circuits.transpiler.mapping import mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.target import coupling_of, has_errors
-from tiger.deadline import Deadline
 from tiger.errors import InputError
-from tiger.progress import Progress, ignored
-from tiger.violation import Violation
+from tiger.model.violation import Violation
+from tiger.run.deadline import Deadline
+from tiger.run.progress import Progress, ignored
 
 SHARE = 0.1
 

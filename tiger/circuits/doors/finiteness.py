@@ -7,7 +7,7 @@ from qiskit.circuit import Operation, ParameterExpression, QuantumCircuit
 
 from tiger.circuits.doors.scan import FIELD
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 
 
 def check_finite(circuit: QuantumCircuit) -> None:

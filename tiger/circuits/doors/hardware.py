@@ -13,8 +13,9 @@ from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.formats.values import shown, whole
+from tiger.formats.values import whole
 from tiger.model.arrays import IntArray
+from tiger.model.wording import shown
 from tiger.topologies.spec import KINDS, build
 
 FIELD = "topology"

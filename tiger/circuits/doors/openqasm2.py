@@ -11,7 +11,7 @@ from qiskit.quantum_info import Operator
 
 from tiger.circuits.doors.scan import FIELD, Scan
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 
 LIBRARY = {gate.name: gate for gate in qasm2.LEGACY_CUSTOM_INSTRUCTIONS}
 DELAY = CustomInstruction("delay", 1, 1, LIBRARY["delay"].constructor, builtin=True)

@@ -18,7 +18,7 @@ from tiger.circuits.doors.scan import FIELD, CircuitLimits, Scan, scan
 from tiger.circuits.transpiler.panic import PANIC
 from tiger.errors import InputError
 from tiger.formats.text import read_file
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 
 MAGIC = b"QISKIT"
 OLDEST_QPY, OFFSETS_QPY = 13, 16

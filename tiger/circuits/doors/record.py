@@ -15,7 +15,8 @@ from qiskit.circuit.library import get_standard_gate_name_mapping
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from tiger.errors import InputError
-from tiger.formats.values import amount, records, shown, whole
+from tiger.formats.values import amount, records, whole
+from tiger.model.wording import shown
 
 FIELD = "topology"
 Record = dict[str, object]

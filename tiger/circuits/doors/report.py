@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tiger.circuits.ising.movement import DataMovement
 from tiger.circuits.params import CircuitObjective
-from tiger.stage import Stage
-from tiger.violation import Violation
+from tiger.model.violation import Violation
+from tiger.run.stage import Stage
 
 if TYPE_CHECKING:
     from qiskit.circuit import QuantumCircuit

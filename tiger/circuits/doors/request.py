@@ -11,9 +11,10 @@ from tiger.circuits.coupling import IndexArray
 from tiger.circuits.doors.hardware import Device
 from tiger.circuits.params import LEVELS, CircuitObjective, LayoutParams
 from tiger.errors import InputError
-from tiger.formats.values import shown, whole
-from tiger.progress import Progress, ignored
+from tiger.formats.values import whole
+from tiger.model.wording import shown
 from tiger.request import Request
+from tiger.run.progress import Progress, ignored
 
 THREADS = 1024
 LAYOUT = "initial_layout"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tiger.circuits.doors.nesting import NESTING, check_nesting
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 
 FIELD = "circuit"
 # To define a gate costs a parser as much memory as so many operations.

@@ -9,12 +9,12 @@ import numpy as np
 from tiger.circuits.coupling import FAR, IndexArray
 from tiger.circuits.ising.gatetasks import GateTasks, runs
 from tiger.circuits.ising.gatewindows import GateWindow, gate_window, safe_penalties
-from tiger.ising import Ising
 from tiger.model.arrays import BitArray, BoolArray, IntArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derived
-from tiger.penalties import Penalties
-from tiger.tune import Trial
+from tiger.qubo.ising import Ising
+from tiger.qubo.penalties import Penalties
+from tiger.qubo.tune import Trial
 
 SPANS, LEAST_CHOICE = (2, 3), 6
 

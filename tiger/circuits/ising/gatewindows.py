@@ -9,8 +9,8 @@ With :math:`x_{ge} = 1` for gate g on the directed edge e = (e_0, e_1), its firs
 over the dataflow, where a qubit leaves gate g by its end a and next enters gate h by its end b, and over gates g, h of
 one level that share a device qubit p. On a feasible sample E is the number of hops that qubits travel between gates.
 
-Centred, what either end of a link adds to its hops is moved into the biases, as in tiger.centring: the same energy for
-every feasible sample at far smaller penalties. Source: windows of levels are those of arXiv:2009.10151.
+Centred, what either end of a link adds to its hops is moved into the biases, as in tiger.qubo.centring: the same energy
+for every feasible sample at far smaller penalties. Source: windows of levels are those of arXiv:2009.10151.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ import numpy as np
 from tiger.circuits.coupling import FAR, IndexArray
 from tiger.circuits.ising.gatetasks import GateTasks
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
-from tiger.penalties import MARGIN, TYPICAL, Penalties
+from tiger.qubo.penalties import MARGIN, TYPICAL, Penalties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,7 +100,7 @@ class GateWindow:
         return np.asarray((shared * weight[one][:, :, None, :, None]).sum(axis=(3, 4)))
 
     def centred(self) -> tuple[float, FloatArray, FloatArray]:
-        """Return constant, linear and travel, what each end adds moved out of the couplers as in tiger.centring."""
+        """Return constant, linear and travel; what each end adds leaves the couplers as in tiger.qubo.centring."""
         i, _, j, _ = self.links.T
         rows, columns = (self.index >= 0)[i][:, :, None], (self.index >= 0)[j][:, None, :]
         travel, both = self.travel(), rows & columns
@@ -195,7 +195,7 @@ def safe_penalties(window: GateWindow) -> Penalties:
 
 
 def _typical(window: GateWindow, safe: Penalties) -> Penalties:
-    """Return weights about as large as what a gate's cost varies by, as `tiger.penalties` has them for windows."""
+    """Return weights about as large as what a gate's cost varies by, as `tiger.qubo.penalties` has them for windows."""
     _, linear, rest = window.centred()
     allowed = window.index >= 0
     count = allowed.sum(axis=1)

@@ -19,10 +19,10 @@ from tiger.circuits.ising.movement import DataMovement, movement, resting, route
 from tiger.circuits.ising.static import Losses, StaticParams, static_layout
 from tiger.circuits.route import Route
 from tiger.circuits.skeleton import Skeleton
-from tiger.ising import IsingParams
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derived
+from tiger.qubo.ising import IsingParams
 from tiger.solvers import registry
 
 HALVES, TIMES = (16.0, 4.0), (0.25, 0.5, 0.75)
@@ -136,7 +136,7 @@ def gates_placed(
     """
     from tiger.circuits.ising.gateanneal import annealed, descended
     from tiger.circuits.ising.gatesampling import WindowParams, sampled
-    from tiger.sampling import ising_of
+    from tiger.sampler_policy import ising_of
 
     tasks = gate_tasks(skeleton, coupling, place, params.fixed if params.settled else None)
     arc, solver = started(tasks, place), params.solver

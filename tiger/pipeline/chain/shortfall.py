@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.units import bytes_text
+from tiger.model.violation import Violation
 from tiger.pipeline.chain.minimax import sweep
 from tiger.pipeline.chain.params import LineParams, never
 from tiger.pipeline.chain.segments import fitting
 from tiger.pipeline.chain.states import WORK_LIMIT, affordable, device_trellis
 from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.layers import Layers
-from tiger.units import bytes_text
-from tiger.violation import Violation
 
 Cause = Literal["stages", "pinned", "unlinked", "memory"]
 ADVICE = "a larger tensor degree, recomputed activations or states offloaded to the host take less"

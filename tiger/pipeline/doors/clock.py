@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tiger.deadline import Deadline
+from tiger.run.deadline import Deadline
 
 
 class Clock:

@@ -23,7 +23,7 @@ from tiger.pipeline.operators.params import Objective, OperatorParams
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.placed import Placed
 from tiger.pipeline.tolerances import MET
-from tiger.progress import Progress, ignored
+from tiger.run.progress import Progress, ignored
 
 Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
 Hardware = Cluster | Path | str | Mapping[str, object]

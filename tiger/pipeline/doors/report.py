@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tiger.errors import InputError
+from tiger.model.violation import Violation
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Mode, Schedule
 from tiger.pipeline.tolerances import MET
-from tiger.stage import Stage
-from tiger.violation import Violation
+from tiger.run.stage import Stage
 
 if TYPE_CHECKING:
     from tiger.pipeline.doors.arrangement import Arrangement

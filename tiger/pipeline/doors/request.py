@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import get_args
 
 from tiger.errors import InputError, pin
-from tiger.formats.values import shown
-from tiger.limits import check_limits
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import Objective, OperatorParams
 from tiger.pipeline.params import Mode, PlaceParams, Schedule
-from tiger.progress import Progress, ignored
+from tiger.run.limits import check_limits
+from tiger.run.progress import Progress, ignored
 
 COMING = "experts"
 # What only stages of a chain have.

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tiger.errors import InputError
-from tiger.formats.values import shown, whole
+from tiger.formats.values import whole
+from tiger.model.wording import shown
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.nodes import node_lines
 from tiger.pipeline.emission.reasons import comments

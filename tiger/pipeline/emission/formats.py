@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 from tiger.pipeline.emission import deepspeed, megatron, torch, vllm
 from tiger.pipeline.emission.deployment import FIELD, Deployment, Writer
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 from tiger.pipeline.emission.deployment import FIELD, Deployment
 from tiger.pipeline.emission.nodes import node_lines
 from tiger.pipeline.emission.reasons import comments

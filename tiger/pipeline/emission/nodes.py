@@ -1,6 +1,6 @@
 """Which devices the ranks of a launch are, machine by machine."""
 
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.ranges import ranges
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tiger.formats.values import shown
 from tiger.model.arrays import IntArray
+from tiger.model.wording import shown
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.ranges import ranges
 from tiger.pipeline.layers import LayerKind

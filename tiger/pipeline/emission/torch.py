@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
-from tiger.formats.values import node_name, positive, shown, whole
+from tiger.formats.values import node_name, positive, whole
+from tiger.model.wording import shown
 from tiger.pipeline.emission.deployment import Block, Deployment
 from tiger.pipeline.emission.reasons import reasons
 from tiger.pipeline.models.transformer import made_of_shape

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 from tiger.pipeline.emission.deployment import FIELD, Deployment
 from tiger.pipeline.emission.nodes import VISIBLE
 from tiger.pipeline.emission.ranges import ranges

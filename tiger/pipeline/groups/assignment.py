@@ -3,7 +3,6 @@
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.deadline import Deadline
 from tiger.mapper import solve
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric
@@ -11,6 +10,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.pipeline.groups.search import OrderSearch
+from tiger.run.deadline import Deadline
 
 FARTHEST, SHORT_S = 1e6, 1e-3
 

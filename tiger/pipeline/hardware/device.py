@@ -7,7 +7,8 @@ from typing import get_args
 
 from tiger.errors import InputError
 from tiger.formats.quantity import unit_free
-from tiger.formats.values import amount, positive, shown
+from tiger.formats.values import amount, positive
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import DeviceKind
 from tiger.pipeline.limits import COST_LIMIT
 

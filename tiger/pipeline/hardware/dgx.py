@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import Affine
 from tiger.pipeline.hardware.device import DeviceType

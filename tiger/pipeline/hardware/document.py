@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import node_name, shown
+from tiger.formats.values import node_name
 from tiger.model.arrays import IntArray, locked
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Catalogue, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, DeviceType, device_type

@@ -15,7 +15,8 @@ text of `nvidia-smi topo -m`, may take the place of `devices`, `lanes` and the b
 from collections.abc import Mapping
 
 from tiger.errors import InputError
-from tiger.formats.values import node_name, shown, whole
+from tiger.formats.values import node_name, whole
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type

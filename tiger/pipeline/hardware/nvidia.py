@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
 from tiger.model.arrays import locked
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, NO_LINK, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Catalogue, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type

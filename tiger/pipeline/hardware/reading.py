@@ -7,7 +7,7 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.hardware.dgx import KINDS, cluster_of_spec
 from tiger.pipeline.hardware.document import cluster_of_devices

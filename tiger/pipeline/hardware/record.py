@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest, node_name, shown
+from tiger.formats.values import nearest, node_name
+from tiger.model.wording import shown
 
 
 def record(field: str, value: object, known: Collection[str]) -> Mapping[str, object]:

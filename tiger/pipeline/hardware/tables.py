@@ -8,8 +8,9 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.quantity import unit_free
 from tiger.formats.text import amounts_of
-from tiger.formats.values import amount, shown
+from tiger.formats.values import amount
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import Curve
 from tiger.pipeline.hardware.record import entries
 from tiger.pipeline.limits import COST_LIMIT

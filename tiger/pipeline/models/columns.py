@@ -6,8 +6,8 @@ from typing import get_args
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
 from tiger.model.arrays import FloatArray
+from tiger.model.wording import shown
 from tiger.pipeline.layers import WEIGHT_SHARE, LayerKind
 from tiger.pipeline.models.limits import cost
 

@@ -7,7 +7,8 @@ from io import StringIO
 
 from tiger.errors import InputError
 from tiger.formats.text import is_number
-from tiger.formats.values import nearest, shown
+from tiger.formats.values import nearest
+from tiger.model.wording import shown
 from tiger.pipeline.models.columns import COLUMNS, COSTS, REQUIRED
 from tiger.pipeline.models.limits import check_size
 

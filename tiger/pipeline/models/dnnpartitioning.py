@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest, shown, whole
+from tiger.formats.values import nearest, whole
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, Curve, DeviceKind, check_device_count
 from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_size, cost
 from tiger.pipeline.models.rows import Rows

@@ -6,7 +6,7 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 from tiger.pipeline.models.dnnpartitioning import Devices, operators_of_nodes
 from tiger.pipeline.models.limits import OPERATOR_LIMIT
 from tiger.pipeline.models.operatortable import operators_of_csv, operators_of_table

@@ -2,7 +2,8 @@
 
 from tiger.errors import InputError
 from tiger.formats.quantity import Dimension, unit_free
-from tiger.formats.values import amount, shown
+from tiger.formats.values import amount
+from tiger.model.wording import shown
 from tiger.pipeline.limits import COST_LIMIT
 
 LAYER_LIMIT = 200_000

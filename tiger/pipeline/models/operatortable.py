@@ -6,8 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest, shown
+from tiger.formats.values import nearest
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.wording import shown
 from tiger.pipeline.models.csvrows import Columns, rows_of_csv
 from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_size
 from tiger.pipeline.models.rows import Id, Rows

@@ -7,8 +7,8 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.text import is_number
-from tiger.formats.values import shown
 from tiger.model.arrays import IntArray
+from tiger.model.wording import shown
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, OPERATOR_LIMIT, check_size, cost
 from tiger.pipeline.models.order import CycleError, topological_order

@@ -6,7 +6,8 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.formats.values import nearest, shown
+from tiger.formats.values import nearest
+from tiger.model.wording import shown
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT
 from tiger.pipeline.models.pipedream import layers_of_graph

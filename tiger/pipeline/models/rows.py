@@ -8,8 +8,9 @@ from typing import Self
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest, node_name, shown
+from tiger.formats.values import nearest, node_name
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.wording import shown
 from tiger.pipeline.limits import COST_LIMIT
 from tiger.pipeline.models.limits import cost
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tiger.errors import InputError
-from tiger.formats.values import flag, positive, shown, whole
+from tiger.formats.values import flag, positive, whole
+from tiger.model.wording import shown
 
 Precision = Literal["bf16", "fp16", "fp32"]
 Attention = Literal["flash", "full"]

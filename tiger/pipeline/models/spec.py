@@ -4,7 +4,8 @@ from dataclasses import MISSING, fields
 
 from tiger.errors import InputError
 from tiger.formats.text import is_number
-from tiger.formats.values import nearest, shown
+from tiger.formats.values import nearest
+from tiger.model.wording import shown
 from tiger.pipeline.models.shape import FIELD, Shape
 
 PREFIX = "transformer:"

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest, node_name, shown
+from tiger.formats.values import nearest, node_name
 from tiger.model.arrays import IntArray
+from tiger.model.wording import shown
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.columns import COLUMNS, REQUIRED, Row, costs_of, kind_of
 from tiger.pipeline.models.csvrows import rows_of_csv

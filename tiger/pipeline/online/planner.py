@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError, shown
-from tiger.limits import check_limits
 from tiger.model.arrays import FloatArray, amounts
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.doors.door import Hardware, Model, cluster_of, layers_of
@@ -21,6 +20,7 @@ from tiger.pipeline.online.target import Targets
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.solve import solved
+from tiger.run.limits import check_limits
 
 DRAWS, GOALS = 64, 16
 # The shares of the tolerance that a trial has to promise, on the way and once settled, and the factor by which it is to

@@ -7,11 +7,11 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.optimize import linprog
 
-from tiger.deadline import Deadline
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.seeds import derived
 from tiger.pipeline.operators.growth import HOT, Growth, grown
 from tiger.pipeline.operators.shares import Limits, Shares
+from tiger.run.deadline import Deadline
 
 CLOSE, EQUAL, LEAST, ROUNDING = 1e-3, 1e-7, 1e-6, 1e-14
 GRID = 1_000_000

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from tiger.model.arrays import IntArray
-from tiger.stage import Stage
-from tiger.violation import Violation
+from tiger.model.violation import Violation
+from tiger.run.stage import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
 from tiger.model.arrays import BoolArray, FloatArray, IntArray, amounts, frozen, locked, unique_names, unstated
+from tiger.model.wording import shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.model.arrays import IntArray
+from tiger.model.violation import Violation
 from tiger.pipeline.operators.bound import BoundParams, load_bound_s
 from tiger.pipeline.operators.contiguous import split, staged
 from tiger.pipeline.operators.cuts import CutParams, lined
@@ -26,9 +27,8 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.uniform import uniform
 from tiger.pipeline.operators.unmet import too_little
 from tiger.pipeline.tolerances import MEMORY
-from tiger.progress import Progress
-from tiger.stage import Detail, Stage
-from tiger.violation import Violation
+from tiger.run.progress import Progress
+from tiger.run.stage import Detail, Stage
 
 UNDECIDED = "no placement was found that fits, nor a proof that there is none"
 APART = "no placement fits into memory and sends over links that are there alone"

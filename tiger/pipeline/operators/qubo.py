@@ -19,14 +19,14 @@ from typing import NamedTuple
 import dimod
 import numpy as np
 
-from tiger.encode import COUPLER_LIMIT
 from tiger.errors import InputError
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
-from tiger.penalties import MARGIN, TYPICAL, Penalties
 from tiger.pipeline.cluster import NO_LINK
 from tiger.pipeline.operators.balance import balance_s
 from tiger.pipeline.operators.floors import Floors
 from tiger.pipeline.operators.terms import Terms
+from tiger.qubo.encode import COUPLER_LIMIT
+from tiger.qubo.penalties import MARGIN, TYPICAL, Penalties
 
 MEMORY, FAR, SMALL = 2.0, 4.0, 0.1
 

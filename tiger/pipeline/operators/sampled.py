@@ -7,11 +7,9 @@ import dimod
 import numpy as np
 from dimod.core.sampler import Sampler
 
-from tiger.ising import Sampling
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.seams import Samples
 from tiger.model.seeds import derived
-from tiger.penalties import Penalties
 from tiger.pipeline.operators.fitting import fitted
 from tiger.pipeline.operators.lines import line
 from tiger.pipeline.operators.loads import held_bytes
@@ -20,9 +18,11 @@ from tiger.pipeline.operators.programme import cut
 from tiger.pipeline.operators.qubo import Encoding, model
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.tolerances import MEMORY
-from tiger.sampling import draw_bits
+from tiger.qubo.ising import Sampling
+from tiger.qubo.penalties import Penalties
+from tiger.qubo.tune import Bisection, Fixed, Trial
+from tiger.sampler_policy import draw_bits
 from tiger.solvers.ocean import tuned
-from tiger.tune import Bisection, Fixed, Trial
 
 ROUNDS, READS, SWEEPS, FEWEST = 8, 48, 300, 4
 COUPLERS = 300_000_000

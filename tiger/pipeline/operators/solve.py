@@ -13,7 +13,7 @@ from tiger.pipeline.operators.hunt import MANY, Hunt
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.unmet import unmet, unmet_stages
-from tiger.progress import Progress, ignored
+from tiger.run.progress import Progress, ignored
 
 
 def solved(

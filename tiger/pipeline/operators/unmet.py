@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tiger.formats.values import shown
 from tiger.model.arrays import IntArray
+from tiger.model.units import bytes_text
+from tiger.model.violation import Violation
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.lines import components
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.tolerances import TOO_LARGE
-from tiger.units import bytes_text
-from tiger.violation import Violation
 
 NAMED = 2
 ADVICE = "recomputed activations or states offloaded to the host take less"

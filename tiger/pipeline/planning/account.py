@@ -5,6 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from tiger.model.units import bytes_text, seconds_text
+from tiger.model.violation import Violation
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.doors.door import reported
 from tiger.pipeline.doors.report import PlacementReport
@@ -21,8 +23,6 @@ from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.planning.reasons import why_misfit, why_pruned, why_slower
 from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
 from tiger.pipeline.planning.search import Explored
-from tiger.units import bytes_text, seconds_text
-from tiger.violation import Violation
 
 
 @dataclass(frozen=True, eq=False)

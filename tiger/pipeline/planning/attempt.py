@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from tiger.model.arrays import IntArray
+from tiger.model.violation import Violation
 from tiger.pipeline.candidates import LineSearch, candidates, chunks_in_flight
 from tiger.pipeline.chain.baselines import uniform
 from tiger.pipeline.chain.params import LineParams, never
@@ -18,7 +19,6 @@ from tiger.pipeline.placed import Placed
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.planning.choices import Choice
 from tiger.pipeline.schedules.memory import in_flight
-from tiger.violation import Violation
 
 Bound = Literal["work", "cuts"]
 

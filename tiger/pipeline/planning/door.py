@@ -4,9 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from tiger.deadline import Deadline
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 from tiger.pipeline.doors.door import Hardware, cluster_of
 from tiger.pipeline.doors.request import given
 from tiger.pipeline.hardware.plausibility import implausible, untold_state
@@ -18,7 +17,8 @@ from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.report import PlanReport
 from tiger.pipeline.planning.request import check, check_model
 from tiger.pipeline.planning.search import explored
-from tiger.progress import Progress, ignored
+from tiger.run.deadline import Deadline
+from tiger.run.progress import Progress, ignored
 
 TOP, MOST_RANKED = 10, 1000
 

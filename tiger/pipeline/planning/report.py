@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from tiger.errors import InputError
+from tiger.model.violation import Violation
 from tiger.pipeline.doors.report import PlacementReport
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.tolerances import MET
-from tiger.stage import Stage
-from tiger.violation import Violation
+from tiger.run.stage import Stage
 
 SCHEMA = "tiger.plan/1"
 

@@ -1,7 +1,7 @@
 """What a caller asks of a plan, checked."""
 
 from tiger.errors import InputError
-from tiger.formats.values import shown
+from tiger.model.wording import shown
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.doors.request import COUNT_LIMIT, Asked, check_fit, checked
 from tiger.pipeline.params import PlaceParams

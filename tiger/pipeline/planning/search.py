@@ -20,8 +20,8 @@ from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.pruning import Pruned, Reason, Tally
 from tiger.pipeline.tolerances import MET, SUMS, TOO_LARGE
-from tiger.progress import Progress
-from tiger.stage import Detail, Stage
+from tiger.run.progress import Progress
+from tiger.run.stage import Detail, Stage
 
 # Of simulating a plan, in forward passes: what it takes beside the passes, and by how much zero-bubble takes longer.
 ASIDE, GREEDY = 10_000, 10

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from tiger.model.arrays import IntArray
+from tiger.model.units import bytes_text
 from tiger.pipeline.cluster import NO_LINK, Cluster
 from tiger.pipeline.planning.links import rate
-from tiger.units import bytes_text
 
 Pair = tuple[int, int]
 

@@ -1,0 +1,335 @@
+"""Tests of the client against a small server of their own, which says what each test has it say."""
+
+import json
+import socket
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, ClassVar
+
+import networkx as nx
+import pytest
+
+import tiger
+from tiger.client import Client, InputError, JobCancelledError, Patience, RemoteJob, ServiceError, assignment
+from tiger.client import job as remote_job
+from tiger.run.progress import Progress
+from tiger.run.report import Report
+
+Answer = tuple[int, Any, dict[str, str]]
+QUICK = Patience(asking_s=2.0, waiting_s=5.0, first_s=0.01, most_s=0.05)
+PAIR = nx.DiGraph([("a", "b")])
+ASSIGN = "POST /assign"
+JOB, LATER = {"id": "j1", "status": "running", "report": None}, (202, {"id": "j1", "status": "queued"}, {})
+BROKEN: Answer = (0, None, {})
+
+
+class Script(BaseHTTPRequestHandler):
+    """Answer each route with what is written for it, one after the other, the last again and again."""
+
+    protocol_version = "HTTP/1.1"
+    answers: ClassVar[dict[str, list[Answer]]] = defaultdict(list)
+    heard: ClassVar[list[tuple[str, dict[str, str], bytes]]] = []
+
+    def answer(self) -> None:
+        """Answer, or break the connection off for a status of 0."""
+        sent = self.rfile.read(int(self.headers.get("content-length", 0)))
+        route = f"{self.command} {self.path}"
+        self.heard.append((route, {name.lower(): value for name, value in self.headers.items()}, sent))
+        written = self.answers[route] or self.answers[route.partition("?")[0]] or [(404, {"detail": "unknown"}, {})]
+        status, document, headers = written.pop(0) if len(written) > 1 else written[0]
+        self.close_connection = not status
+        if status:
+            content = document if isinstance(document, bytes) else json.dumps(document).encode()
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(content)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+    do_GET = do_POST = do_DELETE = answer  # noqa: N815
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module", name="url")
+def _url() -> Iterator[str]:
+    """Return the URL of the server."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Script) as server:
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def client(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """Return a client without a key of a server that knows nothing yet."""
+    monkeypatch.delenv("TIGER_API_KEY", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(remote_job, "PAUSE_S", 0.01)
+    Script.answers.clear()
+    Script.heard.clear()
+    with Client(url, patience=QUICK, timeout_s=5.0) as made:
+        yield made
+
+
+@pytest.fixture(scope="module", name="report")
+def _report() -> Report:
+    """Return what a local run answers."""
+    return tiger.assign(PAIR, "grid:2", seed=4)
+
+
+def say(route: str, *answers: Answer) -> None:
+    """Write what a route answers."""
+    Script.answers[route] = list(answers)
+
+
+def routes() -> list[str]:
+    """Return what has been asked for."""
+    return [route for route, _, _ in Script.heard]
+
+
+def ended(status: str, **more: object) -> Answer:
+    """Return the answer of a job that has ended."""
+    return 200, {**JOB, "status": status, **more}, {}
+
+
+def test_an_answer_is_the_report_of_a_local_run(client: Client, report: Report) -> None:
+    """The request is JSON that asks to be answered within ten seconds, and is no stored job."""
+    say(ASSIGN, (200, report.to_dict(), {}))
+    assert client.assign(PAIR, "grid:2", seed=4) == report
+    (_, headers, sent), *others = Script.heard
+    assert (headers["prefer"], headers["content-type"], others) == ("wait=10", "application/json", [])
+    assert "idempotency-key" not in headers
+    assert (json.loads(sent)["topology"], json.loads(sent)["seed"]) == ("grid:2", 4)
+
+
+def test_an_answer_that_is_put_off_is_waited_for(client: Client, report: Report) -> None:
+    """The job is asked for until it has ended."""
+    say(ASSIGN, LATER)
+    say("GET /jobs/j1", (200, JOB, {}), ended("done", report=report.to_dict()))
+    assert client.assign(PAIR, "grid:2") == report
+    assert routes() == [ASSIGN, "GET /jobs/j1?wait=30", "GET /jobs/j1?wait=30"]
+
+
+def test_a_path_before_the_routes_is_kept(url: str, client: Client, report: Report) -> None:
+    """As behind a proxy that serves several things."""
+    say("POST /tiger/assign", (200, report.to_dict(), {}))
+    with Client(f"{url}/tiger/", patience=QUICK) as behind:
+        assert behind.assign(PAIR, "grid:2") == report
+
+
+def test_progress_comes_as_events(client: Client, report: Report) -> None:
+    """The last event has the report, so that nothing more is asked."""
+    steps = [{**JOB, "progress": {"stage": "anneal", "cost": cost, "fraction": None}} for cost in (3, 2)]
+    stream = b": hello\n\n" + b"".join(
+        b"event: progress\ndata: " + json.dumps(step).encode() + b"\n\n" for step in steps
+    )
+    stream += (
+        b"event: done\ndata: " + json.dumps({**JOB, "status": "done", "report": report.to_dict()}).encode() + b"\n\n"
+    )
+    say(ASSIGN, LATER)
+    say("GET /jobs/j1/events", (200, stream, {"Content-Type": "text/event-stream"}))
+    seen: list[Progress] = []
+    assert client.assign(PAIR, "grid:2", progress=seen.append) == report
+    assert seen == [Progress("anneal", None, 3.0), Progress("anneal", None, 2.0)]
+    assert (routes(), Script.heard[0][1]["prefer"]) == ([ASSIGN, "GET /jobs/j1/events"], "wait=1")
+
+
+@pytest.mark.parametrize("stream", [(404, {}, {}), BROKEN, (200, b"", {"Content-Type": "text/event-stream"})])
+def test_progress_without_events_is_asked_for(client: Client, report: Report, stream: Answer) -> None:
+    """Where there are none, or where they break off."""
+    say(ASSIGN, LATER)
+    say("GET /jobs/j1/events", stream)
+    say("GET /jobs/j1", (200, {**JOB, "progress": {"stage": "x"}}, {}), ended("done", report=report.to_dict()))
+    seen: list[Progress] = []
+    assert client.assign(PAIR, "grid:2", progress=seen.append) == report
+    assert seen == [Progress("x", None, None)]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_who_stops_waiting_cancels(client: Client, error: type[BaseException]) -> None:
+    """Nobody else knows the job."""
+
+    def stop(step: Progress) -> None:
+        raise error
+
+    say(ASSIGN, LATER)
+    say("GET /jobs/j1", (200, {**JOB, "progress": {}}, {}))
+    say("DELETE /jobs/j1", (202, {**JOB, "status": "cancelled"}, {}))
+    with pytest.raises(error):
+        client.assign(PAIR, "grid:2", progress=stop)
+    assert routes()[-1] == "DELETE /jobs/j1"
+
+
+def test_a_submitted_request_is_one_job(client: Client, report: Report) -> None:
+    """It has a key of its own, the same when it must be sent again."""
+    say(ASSIGN, BROKEN, LATER)
+    job: RemoteJob[Report] = client.submit(assignment(PAIR, "grid:2"))
+    other = client.submit(assignment(PAIR, "grid:2"))
+    keys = [headers["idempotency-key"] for _, headers, _ in Script.heard]
+    assert (job.id, job.status, other.ended, Script.heard[0][1]["prefer"]) == ("j1", "queued", False, "respond-async")
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_service_may_answer_at_once(client: Client, report: Report) -> None:
+    """The job has ended then, and is not kept."""
+    say(ASSIGN, (200, report.to_dict(), {}))
+    job = client.submit(assignment(PAIR, "grid:2"))
+    job.cancel()
+    assert (job.id, job.ended, job.wait(), routes()) == ("", True, report, [ASSIGN])
+
+
+def test_a_wait_may_have_an_end(client: Client) -> None:
+    """The job goes on."""
+    say(ASSIGN, LATER)
+    say("GET /jobs/j1", (200, JOB, {}))
+    job = client.submit(assignment(PAIR, "grid:2"))
+    with pytest.raises(TimeoutError, match=r"^the job j1 has not ended after 0\.05 s$"):
+        job.wait(timeout_s=0.05)
+    assert not any(route.startswith("DELETE") for route in routes())
+
+
+def test_a_wait_outlives_a_restart(client: Client, report: Report) -> None:
+    """Broken connections, and a service that is not ready yet."""
+    say(ASSIGN, LATER)
+    again = (503, {"detail": "Starting."}, {"Retry-After": "0"})
+    say("GET /jobs/j1", (200, JOB, {}), BROKEN, BROKEN, again, ended("done", report=report.to_dict()))
+    assert client.submit(assignment(PAIR, "grid:2")).wait() == report
+
+
+def test_a_cancelled_job(client: Client, report: Report) -> None:
+    """There is no answer, but what it had found is kept."""
+    say("GET /jobs/j1", (200, JOB, {}))
+    say("DELETE /jobs/j1", ended("cancelled", report=report.to_dict()))
+    job = client.job("j1")
+    job.cancel()
+    assert (job.status, job.report) == ("cancelled", report)
+    with pytest.raises(JobCancelledError, match="j1"):
+        job.wait()
+    job.cancel()
+    assert routes().count("DELETE /jobs/j1") == 1
+
+
+def test_a_cancel_may_be_answered_without_words(client: Client) -> None:
+    """Then what is known stays."""
+    say("GET /jobs/j1", (200, JOB, {}))
+    say("DELETE /jobs/j1", (204, b"", {}))
+    job = client.job("j1")
+    job.cancel()
+    assert job.status == "running"
+
+
+@pytest.mark.parametrize(
+    ("problem", "error", "message"),
+    [
+        ({"status": 422, "detail": "x", "errors": [{"pointer": "#/seed", "detail": "odd"}]}, InputError, "^seed: odd$"),
+        ({"status": 503, "detail": "The solver died."}, ServiceError, r"^The solver died\. \(status 503\)$"),
+        (None, ServiceError, r"that the job failed \(status 500\)$"),
+    ],
+)
+def test_a_failed_job_raises_what_its_request_would_have(
+    client: Client, problem: object, error: type[Exception], message: str
+) -> None:
+    """Bad input is found late where the work finds it."""
+    say("GET /jobs/j1", ended("failed", problem=problem))
+    with pytest.raises(error, match=message):
+        client.job("j1").wait()
+
+
+def test_jobs_come_page_by_page(client: Client, report: Report) -> None:
+    """Of the address of the next page, the query alone is used: the key goes nowhere else."""
+    say("GET /jobs", (200, {"jobs": [JOB, {**JOB, "id": "j2"}], "next": "http://elsewhere.example/x?after=j2"}, {}))
+    say("GET /jobs?after=j2", (200, {"jobs": [{**JOB, "id": "j3", "status": "done"}], "next": None}, {}))
+    say("GET /jobs/j3", ended("done", id="j3", report=report.to_dict()))
+    listed = client.jobs()
+    first = next(listed)
+    assert (repr(first), routes()) == ("RemoteJob(id='j1', status='running')", ["GET /jobs"])
+    *_, last = listed
+    assert (last.id, last.report, last.wait(), last.report) == ("j3", None, report, report)
+
+
+def test_an_id_is_no_path(client: Client) -> None:
+    """Whatever it holds, it asks for a job."""
+    with pytest.raises(ServiceError, match=r"^unknown \(status 404\)$"):
+        client.job("../metrics?x")
+    assert routes() == ["GET /jobs/..%2Fmetrics%3Fx"]
+
+
+@pytest.mark.parametrize(("given", "sent"), [(None, "from-variable"), ("own", "own"), ("", None)])
+def test_where_the_key_comes_from(
+    url: str, client: Client, monkeypatch: pytest.MonkeyPatch, given: str | None, sent: str | None
+) -> None:
+    """The variable, an argument, or none."""
+    monkeypatch.setenv("TIGER_API_KEY", "from-variable")
+    say("GET /jobs", (200, {"jobs": [], "next": None}, {}))
+    with Client(url, given) as keyed:
+        assert list(keyed.jobs()) == []
+    assert Script.heard[-1][1].get("x-api-key") == sent
+
+
+def test_bad_input_found_by_the_service(client: Client) -> None:
+    """It is the error of a local run."""
+    errors = [{"pointer": "#/solver", "detail": "expected another"}]
+    say(ASSIGN, (422, {"status": 422, "detail": "all", "errors": errors}, {}))
+    with pytest.raises(InputError) as caught:
+        client.assign(PAIR, "grid:2")
+    assert (caught.value.field, caught.value.reason) == ("solver", "expected another")
+
+
+def test_a_busy_service_is_asked_again(client: Client, report: Report) -> None:
+    """After the time that it states."""
+    busy = (429, {"detail": "Too many."}, {"Retry-After": "0"})
+    say(ASSIGN, busy, (503, {}, {"Retry-After": "0"}), (200, report.to_dict(), {}))
+    assert client.assign(PAIR, "grid:2") == report
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "message"),
+    [
+        ((503, {"detail": "The process died."}, {}), 503, "The process died."),
+        ((503, {"detail": "Stopping."}, {"Retry-After": "3600"}), 503, "Stopping."),
+        ((401, {"detail": "No key."}, {}), 401, "set TIGER_API_KEY"),
+        ((307, b"", {"Location": "http://elsewhere.example/"}), 307, "answered Temporary Redirect"),
+        ((502, b"<html>", {}), 502, "answered Bad Gateway"),
+        ((200, b"<html>", {}), 200, "expected a JSON object"),
+        ((200, {"hello": 1}, {}), None, r"expected a report in the schema tiger\.report/1"),
+    ],
+)
+def test_answers_that_are_final(client: Client, answer: Answer, status: int | None, message: str) -> None:
+    """They are not asked for again."""
+    say(ASSIGN, answer)
+    with pytest.raises(ServiceError, match=message) as caught:
+        client.assign(PAIR, "grid:2")
+    assert (caught.value.status, len(Script.heard)) == (status, 1)
+
+
+def test_nobody_answers() -> None:
+    """It is said within the time for it, with what the system says."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    patience = Patience(asking_s=0.1, first_s=0.02)
+    with (
+        Client(f"http://127.0.0.1:{port}", patience=patience) as alone,
+        pytest.raises(ServiceError, match="refused") as caught,
+    ):
+        alone.assign(PAIR, "grid:2")
+    assert caught.value.status is None
+
+
+def test_importing_the_client_is_cheap() -> None:
+    """What reads graphs, circuits and models is imported by the first request."""
+    heavy = {"dimod", "fastapi", "networkx", "numba", "numpy", "qiskit", "scipy", "uvicorn"}
+    code = f"import sys, tiger.client; print(sorted({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_there_is_nothing_else_in_the_module() -> None:
+    """A misspelt name is told as usual."""
+    with pytest.raises(AttributeError, match="has no attribute 'Cleint'"):
+        tiger.client.Cleint  # type: ignore[attr-defined]  # noqa: B018

@@ -1,0 +1,101 @@
+"""Tests of the client against a service of its own process, with a real queue: what a local run finds, and jobs."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+import tiger
+from tiger.client import Client, JobCancelledError, RemoteJob, ServiceError, assignment
+from tiger.run.progress import Progress
+from tiger.run.report import Report
+
+pytestmark = pytest.mark.slow
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+KEYS = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
+BIG = nx.gnp_random_graph(60, 0.3, seed=1)
+
+
+@pytest.fixture(scope="module", name="url")
+def _url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the URL of a service with two keys."""
+    folder = tmp_path_factory.mktemp("service")
+    settings = {"TIGER_DATA_DIR": str(folder), "TIGER_WORKERS": "1", "TIGER_API_KEYS": ",".join(KEYS)}
+    command = [sys.executable, "-m", "tiger", "serve", "--port", "0"]
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=os.environ | settings, text=True) as process,
+    ):
+        assert process.stdout is not None
+        yield process.stdout.readline().strip().rpartition(" ")[2]
+        process.terminate()
+
+
+@pytest.fixture
+def client(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """Return a client with the first key."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with Client(url, KEYS[0], timeout_s=120) as made:
+        yield made
+
+
+@pytest.fixture
+def endless(client: Client) -> RemoteJob[Report]:
+    """Return a job that goes on for half a minute."""
+    return client.submit(assignment(BIG, "grid:8x8", effort=100_000, time_limit_s=30))
+
+
+def test_a_mapping_is_that_of_a_local_run(client: Client) -> None:
+    """The same seed, here and there."""
+    arguments = EXAMPLES / "stencil8x8.json", "torus:4x4x4"
+    here, there = tiger.assign(*arguments, seed=3), client.assign(*arguments, seed=3)
+    assert (there.mapping, there.cost, there.lower_bound) == (here.mapping, here.cost, here.lower_bound)
+
+
+def test_a_circuit_is_that_of_a_local_run(client: Client) -> None:
+    """Qubit by qubit and gate by gate."""
+    arguments = EXAMPLES / "circuits/qft5.qasm", EXAMPLES / "circuits/noisy7.json"
+    here, there = tiger.layout(*arguments, level=1), client.layout(*arguments, level=1)
+    assert replace(there, seconds=0, stages=()) == replace(here, seconds=0, stages=(), circuit=None)
+
+
+def test_a_placement_is_that_of_a_local_run(client: Client) -> None:
+    """With the plan that is emitted."""
+    arguments = EXAMPLES / "models/gpt2-medium.json", "dgx:1"
+    here = tiger.place(*arguments, schedule="1f1b", pipeline=4)
+    there = client.place(*arguments, schedule="1f1b", pipeline=4)
+    assert (there.stages, there.emit("megatron")) == (here.stages, here.emit("megatron"))
+
+
+def test_a_job_tells_of_its_progress(client: Client) -> None:
+    """Its best cost never rises."""
+    seen: list[Progress] = []
+    report = client.submit(assignment(BIG, "grid:8x8", effort=100_000, time_limit_s=2)).wait(seen.append, timeout_s=60)
+    costs = [step.cost for step in seen if step.cost is not None]
+    assert costs == sorted(costs, reverse=True)
+    assert report.cost is not None
+    assert report.cost <= costs[-1]
+
+
+def test_a_job_can_be_cancelled(client: Client, endless: RemoteJob[Report]) -> None:
+    """And is known as such then."""
+    time.sleep(1)
+    endless.cancel()
+    with pytest.raises(JobCancelledError):
+        endless.wait(timeout_s=10)
+    assert next(job for job in client.jobs() if job.id == endless.id).status == "cancelled"
+
+
+def test_a_job_is_unknown_to_others(client: Client, url: str, endless: RemoteJob[Report]) -> None:
+    """A key sees its own jobs alone."""
+    with Client(url, KEYS[1]) as other:
+        with pytest.raises(ServiceError, match=r"\(status 404\)$"):
+            other.job(endless.id)
+        assert endless.id not in [job.id for job in other.jobs()]
+    endless.cancel()

@@ -1,0 +1,208 @@
+"""Tests of requests: the document that local arguments amount to, and what no service takes."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from dwave.samplers import TabuSampler
+
+import tiger
+from tiger.client.requests import Asked, assignment, circuit_layout, placement
+from tiger.errors import InputError
+from tiger.pipeline.doors.report import PlacedStage, PlacementReport
+from tiger.pipeline.models.graphs import operators_of_document, read_operators
+from tiger.qubo.ising import IsingParams
+
+PAIR = nx.DiGraph([("a", "b")])
+CIRCUIT = 'OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; cx q[0], q[1];'
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+UNIT = {"supportedOnFpga": 1, "cpuLatency": 0, "fpgaLatency": 2000, "isBackwardNode": 0, "size": 3}
+GRAPH: dict[str, Any] = {
+    "maxFPGAs": 2,
+    "maxSizePerFPGA": 9,
+    "maxCPUs": 0,
+    "nodes": [{"id": 1, **UNIT}, {"id": 2, **UNIT}],
+    "edges": [{"sourceId": 1, "destId": 2, "cost": 500}],
+}
+MODEL, CLUSTER = EXAMPLES / "models/gpt2-medium.json", "dgx:1"
+TOWERS = MODEL.with_name("two_towers.csv")
+
+
+def body(asked: Asked[Any]) -> dict[str, Any]:
+    """Return the document of a request."""
+    document: dict[str, Any] = json.loads(asked.body)
+    return document
+
+
+def test_an_assignment_states_graph_and_specification() -> None:
+    """What is not given is left to the service, which has the same defaults."""
+    asked = assignment(PAIR, "grid:2x2", seed=3)
+    assert asked.path == "assign"
+    assert body(asked)["tasks"]["edges"] == [{"source": "a", "target": "b"}]
+    assert (body(asked)["topology"], body(asked)["seed"], body(asked)["rule"]) == ("grid:2x2", 3, "one-to-one")
+    assert not {"effort", "time_limit_s", "allocation", "slots"} & set(body(asked))
+
+
+def test_names_are_resolved_here() -> None:
+    """Ids of any type, and the text of an allocation."""
+    graph = nx.grid_2d_graph(1, 3)
+    asked = assignment(
+        graph,
+        "grid:2x3",
+        allocation="0,[0-2] 1,1",
+        pinned={(0, 1): (0, 2)},
+        forbidden=[((0, 0), (1, 1))],
+        slots=np.int64(1),
+    )
+    assert body(asked)["allocation"] == ["0,0", "0,1", "0,2", "1,1"]
+    assert (body(asked)["pinned"], body(asked)["forbidden"]) == ({"0,1": "0,2"}, [["0,0", "1,1"]])
+
+
+def test_files_of_hardware_bring_their_slots() -> None:
+    """What was said about sharing is in the slots of the nodes then, and not stated again."""
+    asked = assignment(EXAMPLES / "ranks4.csv", EXAMPLES / "two_switches.json", slots=3)
+    document = body(asked)
+    assert {node["slots"] for node in document["topology"]["nodes"]} == {0, 3}
+    assert (document["rule"], "slots" in document, "imbalance" in document) == ("capacity", False, False)
+
+
+def test_the_rule_of_a_file_is_kept() -> None:
+    """A .ram file means levels."""
+    assert body(assignment(EXAMPLES / "butko11.ram", EXAMPLES / "mesh_2x2_het.arc"))["rule"] == "levels"
+
+
+def test_remarks_of_readers_are_warnings_of_the_report() -> None:
+    """A document does not carry them."""
+    graph = nx.Graph([("a", "b")])
+    graph.nodes["a"]["works"] = 2
+    report = tiger.assign(graph, "grid:2", solver="identity")
+    assert report.warnings
+    said = replace(report, warnings=()).to_dict()
+    assert assignment(graph, "grid:2").read(said).warnings == report.warnings
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"executor": ThreadPoolExecutor(1)}, "executor"),
+        ({"solver": TabuSampler()}, "solver"),
+        ({"ising": IsingParams(windows=3)}, "ising/windows"),
+        ({"seed": -1}, "seed"),
+        ({"time_limit_s": float("inf")}, "time_limit_s"),
+        ({"pinned": {"nobody": "0,0"}}, "pinned/nobody"),
+        ({"allocation": "9,9"}, "allocation/0"),
+    ],
+)
+def test_what_an_assignment_cannot_ask(arguments: dict[str, Any], field: str) -> None:
+    """It is refused before anything is sent, and named."""
+    with pytest.raises(InputError) as caught:
+        assignment(PAIR, "grid:2x2", **arguments)
+    assert caught.value.field == field
+
+
+def test_options_of_the_ising_path_are_stated() -> None:
+    """Those that a service takes."""
+    stated = body(assignment(PAIR, "grid:2x2", ising=IsingParams(penalty_scale=0.5, beta_range=(0.1, 2.0))))["ising"]
+    assert stated == {"penalty_scale": 0.5, "beta_range": [0.1, 2.0], "capacity": "slack"}
+
+
+def test_distances_without_links_are_refused() -> None:
+    """No service takes the distances of a QAPLIB file."""
+    with pytest.raises(InputError, match=r"^topology: "):
+        assignment(EXAMPLES / "square4.dat")
+
+
+def test_a_layout_states_text_and_device() -> None:
+    """Pairs of qubits become a coupling map."""
+    asked = circuit_layout(CIRCUIT, [(0, 1), (1, 2)], level=1, initial_layout={0: 2, 1: 1})
+    assert (asked.path, body(asked)["circuit"], body(asked)["initial_layout"]) == ("assign", CIRCUIT, [2, 1])
+    assert body(asked)["topology"] == {"coupling_map": [[0, 1], [1, 2]], "num_qubits": 3}
+
+
+def test_threads_are_not_for_a_client_to_ask_for() -> None:
+    """The operator decides."""
+    with pytest.raises(InputError, match=r"^threads: "):
+        circuit_layout(CIRCUIT, "grid:2x2", threads=2)
+
+
+def test_a_placement_states_model_and_cluster() -> None:
+    """The file is read here, the specification stays."""
+    asked = placement(MODEL, CLUSTER, schedule="1f1b", pipeline=2, pinned={})
+    document = body(asked)
+    assert (asked.path, document["cluster"], document["schedule"]) == ("place", CLUSTER, "1f1b")
+    assert document["model"] == json.loads(MODEL.read_text())
+
+
+def test_a_placement_can_be_emitted() -> None:
+    """Model and cluster are at hand."""
+    report = tiger.place(MODEL, CLUSTER, schedule="1f1b", pipeline=4)
+    again = placement(MODEL, CLUSTER, schedule="1f1b", pipeline=4).read(report.to_dict())
+    assert again == report
+    assert again.emit("megatron") == report.emit("megatron")
+
+
+@pytest.mark.parametrize(("arguments", "field"), [({"mode": "ring"}, "mode"), ({"tensor": 0}, "tensor")])
+def test_what_a_placement_cannot_ask(arguments: dict[str, Any], field: str) -> None:
+    """It is refused before anything is sent."""
+    with pytest.raises(InputError, match=f"^{field}: "):
+        placement(MODEL, CLUSTER, **arguments)
+
+
+def test_operators_are_stated_as_they_are() -> None:
+    """A file of JSON as it stands, without a cluster if the model has its devices; others as a table."""
+    asked = placement(GRAPH, mode="dag", objective="both", contiguous=True)
+    document = body(asked)
+    assert (document["model"], "cluster" in document, document["mode"]) == (GRAPH, False, "dag")
+    assert (document["objective"], document["contiguous"]) == ("both", True)
+    table = body(placement(TOWERS, CLUSTER, mode="dag"))["model"]
+    assert operators_of_document(table)[0].names == read_operators(TOWERS)[0].names
+
+
+def test_a_placement_of_operators_is_at_hand() -> None:
+    """To be drawn; not if it is that of others."""
+    stage = PlacedStage(
+        device="gpu1",
+        devices=(("gpu1",),),
+        ops=("1", "2"),
+        compute_s=4.0,
+        communication_s=0.0,
+        memory_bytes=6.0,
+        capacity_bytes=9.0,
+    )
+    report = PlacementReport(
+        feasible=True,
+        solver="auto",
+        seed=0,
+        seconds=0.1,
+        mode="dag",
+        objective="latency",
+        latency_s=4.0,
+        stages=(stage,),
+    )
+    again = placement(GRAPH, mode="dag").read(report.to_dict())
+    assert again == report
+    assert again.arrangement is not None
+    assert again.arrangement.stages() == (stage,)
+    others = placement({**GRAPH, "nodes": [*GRAPH["nodes"], {"id": 3, **UNIT}]}, mode="dag").read(report.to_dict())
+    assert others.arrangement is None
+
+
+def test_operators_need_their_devices() -> None:
+    """Those of a cluster where the model states none."""
+    with pytest.raises(InputError, match="cluster: expected a cluster, as the model states no devices, got none"):
+        placement(TOWERS, mode="dag")
+    with pytest.raises(InputError, match="cluster: expected a cluster, got none"):
+        placement(MODEL)
+
+
+def test_what_is_no_json_is_refused() -> None:
+    """Numbers that are not finite, deep in a document."""
+    with pytest.raises(InputError, match=r"^body: "):
+        circuit_layout(CIRCUIT, "grid:2x2", commute=float("nan"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="got a value of type object"):
+        circuit_layout(CIRCUIT, "grid:2x2", commute=object())  # type: ignore[arg-type]

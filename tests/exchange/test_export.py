@@ -1,0 +1,206 @@
+"""Tests of models in files: read back by dimod, and evaluated on known mappings."""
+
+import dimod
+import numpy as np
+import pytest
+from dimod.serialization import coo
+
+from tiger.errors import InputError
+from tiger.exchange import export as exchange
+from tiger.exchange.export import Model, write_model
+from tiger.model.fingerprint import fingerprint
+from tiger.model.problem import Problem
+from tiger.model.window import fold, whole
+from tiger.objectives.cost import cost_of, violations
+from tiger.qubo.encode import encode
+from tiger.qubo.ising import IsingParams
+from tiger.qubo.penalties import safe_penalties
+
+RULES = ("one-to-one", "levels", "capacity")
+
+
+def load(path):
+    """Return the model in a file, that of coordinates without its offset."""
+    if path.suffix == ".coo":
+        with path.open(encoding="utf-8") as file:
+            return coo.load(file)
+    kind = dimod.ConstrainedQuadraticModel if path.suffix == ".cqm" else dimod.BinaryQuadraticModel
+    return kind.from_file(path.read_bytes())
+
+
+def sample(problem, model, places):
+    """Return the bits of a mapping by the names of the variables, slack bits 0."""
+    mapping = problem.mapping(places)
+    return np.array([task is not None and mapping[task] == node for task, node in model.variables], np.int8)
+
+
+def filled(problem, places):
+    """Return the bits of a mapping, slack bits filled."""
+    window = fold(problem, whole(problem), places)
+    return encode(window).sample(window.local(places))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("form", ["bqm", "coo"])
+@pytest.mark.parametrize("scale", [None, 0.4, 3.0])
+def test_the_energy_of_a_mapping_is_its_cost(rule, form, scale, random_problem, random_feasible, tmp_path):
+    """Tests both formats, at the safe bound, below it and above, with pins, forbidden pairs and memory."""
+    target = tmp_path / f"model.{form}"
+    for seed in range(8):
+        problem = random_problem(rule, seed, pins=True, forbidden=True, memory=seed % 2 == 0)
+        written, model = write_model(problem, target, IsingParams(penalty_scale=scale)), load(target)
+        offset = written.offset if form == "coo" else 0.0
+        for turn in range(3):
+            places = random_feasible(problem, np.random.default_rng([seed, turn]))
+            energy = model.energy((filled(problem, places), range(model.num_variables))) + offset
+            assert energy == pytest.approx(cost_of(problem, places).total, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_variables_are_named_in_order(rule, random_problem, random_feasible, tmp_path):
+    """Tests that the names tell the same bits as the encoding, and that slack bits, which have a node, come last."""
+    for seed in range(8):
+        problem = random_problem(rule, seed, pins=True, forbidden=True)
+        written = write_model(problem, tmp_path / "model.bqm")
+        places = random_feasible(problem, np.random.default_rng(seed))
+        tasks = [task for task, _ in written.variables]
+        held = sum(task is not None for task in tasks)
+        assert sample(problem, written, places)[:held].tolist() == filled(problem, places)[:held].tolist()
+        assert tasks[held:] == [None] * (len(filled(problem, places)) - held)
+        assert {node for _, node in written.variables} <= set(problem.topology.names)
+        assert load(tmp_path / "model.bqm").num_variables == len(written.variables)
+
+
+def test_coordinates_lose_nothing(random_problem, tmp_path):
+    """Tests that every bias has all its digits, without an exponent, and that no variable is left out."""
+    tiny = random_problem("one-to-one", 3, tasks=4, nodes=6)
+    tasks = type(tiny.tasks)(names=tiny.tasks.names, traffic=tiny.tasks.traffic * 1e-9)
+    problem = Problem(tasks=tasks, topology=tiny.topology, rule="one-to-one")
+    for name in ("model.bqm", "model.coo"):
+        written = write_model(problem, tmp_path / name)
+    text = (tmp_path / "model.coo").read_text()
+    binary, plain = load(tmp_path / "model.bqm"), load(tmp_path / "model.coo")
+    assert "e-" not in text.partition("\n0 0 ")[2]
+    notes = ["# vartype=BINARY", f"# offset={written.offset!r}", f"# fingerprint={fingerprint(problem)}"]
+    assert text.splitlines()[:3] == notes
+    assert list(plain.variables) == list(range(len(written.variables)))
+    assert dict(plain.linear) == dict(binary.linear)
+    assert plain.quadratic == binary.quadratic
+
+
+def test_penalties_are_safe_unless_a_scale_is_given(path_problem, tmp_path):
+    """Tests the bound, a share of it, with centred costs as tuning has them, and a multiple of it."""
+    window = fold(path_problem, whole(path_problem), path_problem.pins)
+    safe = safe_penalties(window)
+    for scale in (None, 0.25, 2.0):
+        written = write_model(path_problem, tmp_path / "model.bqm", IsingParams(penalty_scale=scale))
+        weights = safe.scaled(1.0) if scale is None else (safe.aim if scale < 1 else safe).scaled(scale)
+        model = encode(window).bqm(weights)
+        assert load(tmp_path / "model.bqm") == model
+        assert (written.scale, written.couplers) == (scale or 1.0, model.num_interactions)
+        assert written.penalty == weights.one_hot.mean()
+        assert written.offset == model.offset
+
+
+def test_capacities_may_go_without_slack(random_problem, tmp_path):
+    """Tests the number of variables of both encodings."""
+    problem = random_problem("capacity", 2)
+    sizes = []
+    for encoding in ("slack-free", "slack"):
+        written = write_model(problem, tmp_path / "model.bqm", IsingParams(capacity=encoding))
+        sizes.append((len(written.variables), sum(task is None for task, _ in written.variables)))
+    assert sizes[0] == (sizes[1][0] - sizes[1][1], 0)
+    assert sizes[1][1] > 0
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_constrained_model_is_feasible_where_the_mapping_is(rule, random_problem, random_places, tmp_path):
+    """Tests its objective, which is the cost, and its constraints on mappings most of which break something."""
+    seen = set()
+    for seed in range(40):
+        problem = random_problem(rule, seed, tasks=4, pins=True, forbidden=True, memory=True)
+        written = write_model(problem, tmp_path / "model.cqm")
+        model = load(tmp_path / "model.cqm")
+        places = random_places(problem, np.random.default_rng(seed))
+        bits = dict(enumerate(sample(problem, written, places).tolist()))
+        right = not violations(problem, places)
+        assert model.check_feasible(bits) is right
+        if right and bits:
+            assert model.objective.energy(bits) == pytest.approx(cost_of(problem, places).total, rel=1e-9, abs=1e-9)
+        assert (written.constraints, written.penalty, written.scale) == (len(model.constraints), None, None)
+        assert written.offset == model.objective.offset
+        seen.add(right)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("form", ["bqm", "coo", "cqm"])
+def test_every_model_says_which_problem_it_is_of(form, path_problem, tmp_path):
+    """Tests what goes into the file of variables: the same fingerprint whatever the form."""
+    written = write_model(path_problem, tmp_path / f"model.{form}")
+    assert written.to_dict() == {
+        "fingerprint": fingerprint(path_problem),
+        "offset": written.offset,
+        "variables": [[task, node] for task in "abc" for node in "xyz"],
+    }
+
+
+def test_a_constrained_model_marks_its_discrete_variables(path_problem, tmp_path):
+    """Tests that hybrid solvers are told that every task has one node."""
+    write_model(path_problem, tmp_path / "model.cqm")
+    assert len(load(tmp_path / "model.cqm").discrete) == 3
+
+
+@pytest.mark.parametrize("form", ["bqm", "coo", "cqm"])
+def test_a_problem_whose_tasks_are_all_pinned_has_no_variables(form, path_problem, tmp_path):
+    """Tests that the offset is the cost."""
+    pins = {"a": "x", "b": "y", "c": "z"}
+    problem = Problem(tasks=path_problem.tasks, topology=path_problem.topology, rule="one-to-one", pinned=pins)
+    written = write_model(problem, tmp_path / f"model.{form}")
+    assert (written.variables, written.couplers, written.offset) == ((), 0, 7.0)
+    load(tmp_path / f"model.{form}")
+
+
+def test_a_problem_without_a_solution_has_no_model(path_problem, tmp_path):
+    """Tests that what cannot be met comes back and no file appears."""
+    pins = {"a": "x", "b": "x"}
+    problem = Problem(tasks=path_problem.tasks, topology=path_problem.topology, rule="one-to-one", pinned=pins)
+    reasons = write_model(problem, tmp_path / "model.bqm")
+    assert not isinstance(reasons, Model)
+    assert [reason.kind for reason in reasons] == ["one-to-one"]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "field"),
+    [
+        ("model", {}, "output"),
+        ("model.txt", {}, "output"),
+        ("no/model.bqm", {}, "output"),
+        ("model.cqm", {"penalty_scale": 1.0}, "ising/penalty_scale"),
+        ("model.cqm", {"capacity": "slack-free"}, "ising/capacity"),
+    ],
+)
+def test_what_cannot_be_written_is_named(target, options, field, path_problem, tmp_path):
+    """Tests endings, a missing folder, and options that a constrained model has no use for."""
+    with pytest.raises(InputError) as caught:
+        write_model(path_problem, tmp_path / target, IsingParams(**options))
+    assert caught.value.field == field
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("form", "limit", "most", "what", "found"),
+    [
+        ("bqm", "COUPLER_LIMIT", 8, "couplers", "more for 3 tasks on 3 nodes"),
+        ("coo", "COUPLER_LIMIT", 40, "couplers", "45"),
+        ("cqm", "BIAS_LIMIT", 8, "biases", "more for 3 tasks on 3 nodes"),
+        ("cqm", "BIAS_LIMIT", 50, "biases", "54"),
+    ],
+)
+def test_problems_too_large_for_one_model_are_refused(
+    form, limit, most, what, found, path_problem, monkeypatch, tmp_path
+):
+    """Tests both limits, before and after the window is known."""
+    monkeypatch.setattr(exchange, limit, most)
+    with pytest.raises(InputError, match=f"tasks: expected at most {most} {what} in one model.*, got {found}$"):
+        write_model(path_problem, tmp_path / f"model.{form}")

@@ -1,0 +1,402 @@
+"""The command line: `tiger assign`, `layout`, `place`, `encode`, `decode`, `topologies`, `solvers`, `serve` and `warm`.
+
+What a command needs is imported inside it, so that help and bad options answer at once.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+import tiger as local
+from tiger import __version__
+from tiger.cli import console, options
+from tiger.cli import plan as cli_plan
+from tiger.client.service import service
+from tiger.errors import InputError
+from tiger.formats import outfile
+
+OK, INFEASIBLE, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+THREADS = "tiger-assign"
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Run the command line on the arguments of the process and exit with its status."""
+    console.open_streams()
+    status = run(sys.argv[1:])
+    if status == INTERRUPTED and any(thread.name.startswith(THREADS) for thread in threading.enumerate()):
+        # The interpreter would wait for threads that still search.
+        os._exit(status)
+    sys.exit(status)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; return 0 when solved, 1 infeasible, 2 bad input, 70 an internal error, 130 interrupted."""
+    try:
+        status = typer.main.get_command(app).main(list(arguments), prog_name="tiger", standalone_mode=False)
+    except InputError as error:
+        console.complain(error.field, error.reason)
+        return BAD_INPUT
+    except typer.TyperException as error:
+        console.complain(console.field_of(error), error.format_message())
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 (the last resort; a panic of compiled code is no Exception)
+        console.report_crash(error)
+        return INTERNAL
+    return status if isinstance(status, int) else OK
+
+
+@app.callback(invoke_without_command=True)
+def tiger(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    """Map tasks onto hardware, topology-aware, by Ising models and native search."""
+    if version:
+        console.emit(f"tiger {__version__}\n")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(BAD_INPUT)
+
+
+@app.command()
+def assign(
+    tasks: options.Tasks,
+    topology: options.Topology = None,
+    rule: options.Rule = None,
+    slots: options.Slots = None,
+    imbalance: options.Imbalance = 0.0,
+    allocation: options.Allocation = None,
+    pin: options.Pin = None,
+    forbid: options.Forbid = None,
+    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`.")] = "auto",
+    objective: options.Objective = "cost",
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same mapping.")] = 0,
+    effort: options.Effort = None,
+    time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
+    threads: options.Threads = 1,
+    penalty_scale: options.PenaltyScale = None,
+    beta_range: options.BetaRange = None,
+    capacity_encoding: options.CapacityEncoding = "slack",
+    server: options.Server = None,
+    json_file: options.Json = None,
+) -> int:
+    """Map tasks onto a topology.
+
+    Exits with 0 when solved, 1 when nothing feasible exists, 2 on bad input. The result goes to standard output,
+    progress and complaints to standard error.
+    """
+    pins, pairs, betas = options.pins(pin or []), options.pairs(forbid or []), options.betas(beta_range)
+    console.check_report(json_file)
+    from tiger.cli.summary import summary
+    from tiger.qubo.ising import IsingParams
+
+    with service(server, threads) as there, console.progress() as show, _pool(threads) as executor:
+        report = (there.assign if there else local.assign)(
+            tasks,
+            topology,
+            rule=rule,
+            slots=slots,
+            imbalance=imbalance,
+            allocation=allocation,
+            pinned=pins,
+            forbidden=pairs,
+            solver=solver,
+            objective=objective,
+            seed=seed,
+            effort=effort,
+            time_limit_s=time_limit,
+            executor=executor,
+            ising=IsingParams(penalty_scale=penalty_scale, beta_range=betas, capacity=capacity_encoding),
+            progress=show,
+        )
+    console.deliver(report, json_file, summary)
+    return OK if report.feasible else INFEASIBLE
+
+
+@app.command()
+def layout(
+    circuit: options.Circuit,
+    coupling: options.Coupling,
+    output: options.Routed = None,
+    level: Annotated[int, typer.Option(metavar="0..3", help="How hard, as Qiskit's optimization levels.")] = 3,
+    effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the level.")] = 1,
+    objective: options.CircuitObjective = "cx",
+    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`, for the proposals.")] = "auto",
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed, level and effort give the same circuit.")] = 0,
+    time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
+    threads: options.Threads = 1,
+    initial_layout: options.InitialLayout = None,
+    server: options.Server = None,
+    json_file: options.Json = None,
+) -> int:
+    """Lay a quantum circuit out on a device and route it.
+
+    Exits with 0 when that is done, 1 when the device cannot hold the circuit, 2 on bad input. The summary goes to
+    standard output, progress and complaints to standard error.
+    """
+    start = options.qubits(initial_layout)
+    console.check_report(json_file)
+    if output is not None:
+        outfile.check(output, "output")
+    from tiger.cli.summary import circuit_summary
+
+    with service(server, threads) as there, console.progress() as show:
+        report = (there.layout if there else local.layout)(
+            circuit,
+            coupling,
+            level=level,
+            effort=effort,
+            objective=objective,
+            solver=solver,
+            seed=seed,
+            initial_layout=start,
+            time_limit_s=time_limit,
+            threads=threads,
+            progress=show,
+        )
+    if output is not None and report.feasible:
+        if report.qasm is None:
+            raise InputError("output", "expected a circuit that OpenQASM can say, got one that it cannot")
+        outfile.write(output, "output", report.qasm.rstrip("\n") + "\n")
+    console.deliver(report, json_file, circuit_summary)
+    return OK if report.feasible else INFEASIBLE
+
+
+@app.command()
+def place(
+    model: options.Model,
+    cluster: options.Cluster = None,
+    mode: options.Mode = "chain",
+    contiguous: options.Contiguous = False,
+    objective: options.PlaceObjective = "throughput",
+    schedule: options.Schedule = None,
+    microbatches: options.Microbatches = None,
+    virtual: options.Virtual = None,
+    pipeline: options.Pipeline = None,
+    tensor: options.Tensor = 1,
+    data: options.Replicas = 1,
+    pin: options.LayerPin = None,
+    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`, to order devices.")] = "auto",
+    seed: options.Seed = 0,
+    effort: Annotated[int, typer.Option(metavar="N", help="Multiplies the iterations of the search.")] = 1,
+    time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
+    emit: options.Emit = None,
+    plot: options.Plot = None,
+    server: options.Server = None,
+    json_file: options.Json = None,
+) -> int:
+    """Place the layers of a network on a cluster, as the stages of a pipeline, or with --mode dag its operators.
+
+    Exits with 0 when that is done, 1 when the cluster cannot hold the network, 2 on bad input. The summary goes to
+    standard output, but to standard error, as progress and complaints do, where the plan is emitted.
+    """
+    pins = options.pins(pin or [], "NAME=DEVICE")
+    console.check_report(json_file)
+    if emit is not None and json_file == "-":
+        raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
+    if emit is not None and mode != "chain":
+        raise InputError("emit", f"expected the mode chain beside it, got the mode {mode}")
+    if plot is not None:
+        from tiger.plotting import charts
+
+        charts.check(plot)
+        outfile.check(plot, "plot")
+    from tiger.cli.summary import placement_summary
+
+    with service(server) as there, console.progress() as show:
+        report = (there.place if there else local.place)(
+            model,
+            cluster,
+            mode=mode,
+            contiguous=contiguous,
+            objective=objective,
+            schedule=schedule,
+            microbatches=microbatches,
+            virtual=virtual,
+            pipeline=pipeline,
+            tensor=tensor,
+            data=data,
+            pinned=pins,
+            solver=solver,
+            seed=seed,
+            effort=effort,
+            time_limit_s=time_limit,
+            progress=show,
+        )
+    if plot is not None and report.feasible:
+        charts.draw_placement(report, plot)
+    console.deliver_plan(report, emit, json_file, placement_summary)
+    return OK if report.feasible else INFEASIBLE
+
+
+app.command()(cli_plan.plan)
+
+
+@app.command()
+def encode(
+    tasks: options.Tasks,
+    output: options.ModelFile,
+    topology: options.Topology = None,
+    rule: options.Rule = None,
+    slots: options.Slots = None,
+    imbalance: options.Imbalance = 0.0,
+    allocation: options.Allocation = None,
+    pin: options.Pin = None,
+    forbid: options.Forbid = None,
+    penalty_scale: options.PenaltyScale = None,
+    capacity_encoding: options.CapacityEncoding = "slack",
+    variables: options.Variables = None,
+) -> int:
+    """Write the model of a problem for other software.
+
+    A .bqm file is the QUBO in dimod's format, .coo the same as text, .cqm a constrained model for hybrid solvers. Below
+    a penalty scale of 1, the safe bound and the default, costs are centred. Exits as `tiger assign` does.
+    """
+    pins, bans = options.pins(pin or []), options.pairs(forbid or [])
+    if variables is not None:
+        outfile.check(variables, "variables")
+        if os.path.realpath(variables) == os.path.realpath(output):
+            raise InputError("variables", f"expected another file than --output, got {variables!r} for both")
+    from tiger.cli.summary import model_summary, unmet
+    from tiger.entry import problem_of
+    from tiger.exchange.export import Model, write_model
+    from tiger.qubo.ising import IsingParams
+
+    ising = IsingParams(penalty_scale=penalty_scale, capacity=capacity_encoding)
+    problem = problem_of(
+        tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
+    )
+    written = write_model(problem, output, ising)
+    if not isinstance(written, Model):
+        console.emit(unmet(written))
+        return INFEASIBLE
+    if variables is not None:
+        outfile.write(variables, "variables", json.dumps(written.to_dict()) + "\n")
+    console.emit(model_summary(written, output))
+    return OK
+
+
+@app.command()
+def decode(
+    tasks: options.Tasks,
+    samples: options.Samples,
+    topology: options.Topology = None,
+    rule: options.Rule = None,
+    slots: options.Slots = None,
+    imbalance: options.Imbalance = 0.0,
+    allocation: options.Allocation = None,
+    pin: options.Pin = None,
+    forbid: options.Forbid = None,
+    variables: options.Encoded = None,
+    json_file: options.Json = None,
+) -> int:
+    """Turn samples of an encoded problem into a mapping.
+
+    The problem is stated as it was for `tiger encode`: samples of another are refused, and a warning says where nothing
+    in them tells. Every sample is repaired and polished, and the best one is reported as `tiger assign` does.
+    """
+    pins, bans = options.pins(pin or []), options.pairs(forbid or [])
+    console.check_report(json_file)
+    from tiger.cli.summary import summary
+    from tiger.entry import problem_of
+    from tiger.exchange.decode_samples import decoded
+    from tiger.exchange.sample_file import read_samples, read_variables
+
+    problem = problem_of(
+        tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
+    )
+    rows = read_samples(samples)
+    if variables is not None:
+        rows = read_variables(variables, rows)
+    with console.progress() as show:
+        report = decoded(problem, rows, show)
+    console.deliver(report, json_file, summary)
+    return OK if report.feasible else INFEASIBLE
+
+
+@app.command()
+def topologies() -> None:
+    """List the kinds of hardware that a SPEC can name."""
+    from tiger.cli.summary import table
+    from tiger.topologies.spec import KINDS
+
+    rows = [(kind.syntax, kind.example, kind.description) for kind in KINDS]
+    console.emit(table(("syntax", "example", "hardware"), rows))
+
+
+@app.command()
+def solvers() -> None:
+    """List the solvers that can be used here."""
+    from tiger.cli.summary import table
+    from tiger.solvers.registry import available
+
+    rows = [(solver.name, solver.kind, solver.description) for solver in available()]
+    console.emit(table(("solver", "kind", "what it does"), rows))
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on, 0 for any free one.")] = 8000,
+    show_config: Annotated[bool, typer.Option("--show-config", help="Print the settings and stop.")] = False,
+) -> None:
+    """Run the REST service until interrupted.
+
+    Settings come from the environment, from variables that begin with TIGER_. Without TIGER_API_KEYS it listens on a
+    loopback address alone.
+    """
+    if show_config:
+        from tiger.api.settings import load, rows
+        from tiger.cli.summary import table
+
+        console.emit(table(("variable", "value", "from"), rows(load())))
+        return
+    from tiger.api.serve import serve as listen
+
+    listen(host, port)
+
+
+@app.command()
+def warm() -> None:
+    """Compile every search kernel into the cache.
+
+    The first solve does not have to wait for them then.
+    """
+    from tiger.cli.warm import warm_all
+
+    start = time.perf_counter()
+    warm_all(console.note)
+    console.emit(f"every kernel is compiled, {time.perf_counter() - start:.1f} s\n")
+
+
+@contextmanager
+def _pool(threads: int) -> Iterator[Executor | None]:
+    """Lend what runs independent parts of the work, nothing for one thread; at the end nobody waits for the rest."""
+    if threads == 1:
+        yield None
+        return
+    pool = ThreadPoolExecutor(threads, thread_name_prefix=THREADS)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

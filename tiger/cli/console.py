@@ -1,0 +1,145 @@
+"""What the command line shows: results on standard output, progress and complaints on standard error."""
+
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from tiger.errors import InputError
+from tiger.formats import outfile
+
+if TYPE_CHECKING:
+    from typer import TyperException
+
+    from tiger.circuits.doors.report import CircuitReport
+    from tiger.pipeline.doors.report import PlacementReport
+    from tiger.pipeline.planning.report import PlanReport
+    from tiger.run.progress import Progress
+    from tiger.run.report import Report
+
+Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport")
+Plan = TypeVar("Plan", "PlacementReport", "PlanReport")
+
+
+def emit(text: str) -> None:
+    """Write a result to standard output, escaped where its encoding has no sign for a letter.
+
+    A reader that has gone away, as in `| head`, is no error; anything else in the way raises InputError of `stdout`.
+    """
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forsake()
+    except OSError as error:
+        forsake()
+        raise InputError("stdout", f"expected to write the result there: {error.strerror or error}") from None
+
+
+def check_report(json_file: str | None) -> None:
+    """Raise InputError unless the report can be written to where it is to go."""
+    if json_file is not None and json_file != "-":
+        outfile.check(json_file, "json")
+
+
+def deliver(report: Answer, json_file: str | None, summary: "Callable[[Answer], str]") -> None:
+    """Print the report as strict JSON for `-`, else its summary, with the JSON in a file if one is named."""
+    text = json.dumps(report.to_dict(), indent=1, allow_nan=False) + "\n"
+    if json_file == "-":
+        emit(text)
+        return
+    if json_file is not None:
+        outfile.write(json_file, "json", text)
+    emit(summary(report))
+
+
+def deliver_plan(report: Plan, system: str | None, json_file: str | None, summary: "Callable[[Plan], str]") -> None:
+    """Deliver a report, its plan for a system in place of the summary where one is named, which is then on stderr."""
+    if system is None:
+        deliver(report, json_file, summary)
+        return
+    text = report.emit(system) if report.feasible else ""
+    sys.stderr.write(summary(report))
+    deliver(report, json_file, lambda _: text)
+
+
+def forsake() -> None:
+    """Let what is left for standard output go nowhere, as Python flushes again at exit and would complain."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def open_streams() -> None:
+    """Give a process whose standard output or error is closed one that goes nowhere, and keep output for results.
+
+    Compiled libraries print to the first of the system's descriptors, which goes nowhere too.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (open to the end)
+    results = sys.__stdout__
+    if results is not None and sys.stdout is results:
+        own = os.dup(results.fileno())
+        forsake()
+        sys.stdout = os.fdopen(own, "w", encoding=results.encoding, errors=results.errors)
+
+
+def note(text: str) -> None:
+    """Write a line of progress to standard error."""
+    sys.stderr.write(f"{printable(text)}\n")
+
+
+def complain(field: str, reason: str) -> None:
+    """Write one line about bad input to standard error."""
+    note(f"tiger: error: {field}: {reason}")
+
+
+def report_crash(error: BaseException) -> None:
+    """Write one line to standard error about an internal error, and its traceback to a file that stays."""
+    trace, kept = "".join(traceback.format_exception(error)), "the command"
+    with suppress(OSError), tempfile.NamedTemporaryFile("w", prefix="tiger-", suffix=".txt", delete=False) as file:
+        file.write(trace)
+        kept = f"the command and {file.name}"
+    said = str(error).partition("\n")[0][:200]
+    with suppress(OSError):
+        note(f"tiger: internal error: {type(error).__name__}: {said}; please report it to the maintainers with {kept}")
+
+
+def field_of(error: "TyperException") -> str:
+    """Return the name of the option or argument that a usage error is about."""
+    name = getattr(getattr(error, "param", None), "name", None) or getattr(error, "option_name", "")
+    return str(name).lstrip("-") or "command"
+
+
+def printable(text: str) -> str:
+    """Return the text on one line, with everything that a terminal would not print as itself escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+@contextmanager
+def progress() -> Iterator["Callable[[Progress], None] | None"]:
+    """Show how far a solve has come, and wipe it at the end; yield None where standard error is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("reading", total=None)
+
+        def show(step: "Progress") -> None:
+            cost = "" if step.cost is None else f"cost {step.cost:.10g}"
+            text = printable(" ".join(filter(None, (step.stage, cost, step.message))))
+            total = None if step.fraction is None else 1.0
+            bar.update(line, description=text, total=total, completed=step.fraction or 0.0)
+
+        yield show

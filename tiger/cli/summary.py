@@ -1,0 +1,338 @@
+"""Reports as a person reads them on a terminal."""
+
+import io
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from tiger.cli.console import printable
+from tiger.model.units import bytes_text
+from tiger.model.violation import Violation
+from tiger.pipeline.doors.ranks import short
+from tiger.run.stage import Detail, Stage
+
+if TYPE_CHECKING:
+    from tiger.circuits.doors.report import CircuitReport
+    from tiger.exchange.export import Model
+    from tiger.pipeline.doors.report import PlacedStage, PlacementReport
+    from tiger.run.report import Report
+
+SHOWN = 40
+NARROWEST = 100
+MILLISECONDS = 1e3
+
+
+def summary(report: "Report") -> str:
+    """Return the outcome, what each stage contributed, warnings and the mapping, of which at most 40 tasks."""
+    parts = [_headline(report), _facts(report), _stages(report.stages)]
+    parts.append(warnings(report.warnings))
+    if report.feasible:
+        shown = list(report.mapping.items())[:SHOWN]
+        rows = [(printable(task), printable(node)) for task, node in shown]
+        parts += ["\n", table(("task", "node"), rows), _rest(len(report.mapping), "tasks")]
+    return "".join(parts)
+
+
+def circuit_summary(report: "CircuitReport") -> str:
+    """Return what routing added, what each way to place gates comes to, stages, warnings and at most 40 qubits."""
+    if report.extra_cx is None or report.data_movement is None:
+        return unmet(report.violations, "layout") + warnings(report.warnings)
+    parts = [_routing_headline(report), _circuit_facts(report), "\n", _placements(report)]
+    parts.append(_stages(report.stages, "best extra CX"))
+    parts.append(warnings(report.warnings))
+    places = [(str(q), str(p), str(report.final_layout[q])) for q, p in list(report.initial_layout.items())[:SHOWN]]
+    rest = _rest(len(report.initial_layout), "qubits")
+    return "".join([*parts, "\n", table(("qubit", "starts on", "ends on"), places), rest])
+
+
+def placement_summary(report: "PlacementReport") -> str:
+    """Return how fast a placement is beside the uniform split, its figures, warnings and at most 40 stages."""
+    if not report.stages:
+        return unmet(report.violations, "placement") + warnings(report.warnings)
+    parts = [_placement_headline(report), _placement_facts(report)]
+    parts.append(warnings(report.warnings))
+    placed = _placed_operators(report) if report.mode == "dag" else _placed_stages(report)
+    parts += ["\n", placed, _rest(len(report.stages), "stages")]
+    return "".join([*parts, _stages(report.progress, "best seconds")])
+
+
+def unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
+    """Return one sentence on what has no solution, or none that was found, then what cannot be met."""
+    open_yet = bool(violations) and all(violation.kind == "undecided" for violation in violations)
+    start = f"no {wanted} found\n" if open_yet else f"infeasible: no {wanted} meets\n"
+    lines = [f"  {violation.kind}: {violation.message}\n" for violation in violations]
+    return "".join([start, *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
+
+
+def warnings(said: Sequence[str]) -> str:
+    """Return a line for each warning."""
+    return "".join(f"warning: {printable(warning)}\n" for warning in said)
+
+
+def model_summary(model: "Model", target: str) -> str:
+    """Return what a model that was written holds, and how to read its variables."""
+    slack = sum(task is None for task, _ in model.variables)
+    size = len(model.variables)
+    facts = {
+        "variables": f"{size}, of which {slack} slack bits" if slack else str(size),
+        "couplers": str(model.couplers),
+        "offset": number(model.offset),
+        "fingerprint": model.fingerprint,
+    }
+    if model.penalty is None:
+        facts["constraints"] = str(model.constraints)
+    else:
+        facts["penalty"] = f"{number(model.penalty)}, {number(model.scale)} times the safe bound"
+    pairs = enumerate(model.variables[:2])
+    order = [*(f"{k} is task {printable(str(task))} on node {printable(node)}" for k, (task, node) in pairs), ".."]
+    return (
+        f"wrote {printable(target)}\n\n{_listed(facts)}\n"
+        "a variable is 1 where its task is on its node, and they go by task, then node:\n"
+        f"{'; '.join([*order, 'slack bits last'] if slack else order)}\n"
+        "--variables FILE lists them all and lets `tiger decode`, which reads samples of them, check the problem\n"
+    )
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return rows under a header, in the width of the terminal."""
+    grid = Table(*header, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for row in rows:
+        grid.add_row(*row)
+    page = io.StringIO()
+    width = None if sys.stdout.isatty() else NARROWEST
+    Console(file=page, markup=False, highlight=False, emoji=False, width=width).print(grid)
+    return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
+
+
+def _headline(report: "Report") -> str:
+    """Return one sentence on the outcome, then what cannot be met if nothing is feasible."""
+    if report.cost is None:
+        return unmet(report.violations)
+    made = report.comparison
+    if made is None:
+        return f"solved: cost {number(report.cost)}\n\n"
+    start = f"solved: {made.name} {number(made.value)}"
+    if made.value == made.baseline:
+        return f"{start}, as in the {made.order} order\n\n"
+    side = "below" if made.value < made.baseline else "above"
+    share = f"{abs(made.baseline - made.value) / made.baseline:.1%} " if made.baseline else ""
+    return f"{start}, {share}{side} the {number(made.baseline)} of the {made.order} order\n\n"
+
+
+def _facts(report: "Report") -> str:
+    """Return the figures of the outcome, one a line."""
+    facts = {
+        "cost": number(report.cost),
+        "  of compute": number(report.compute_cost),
+        "  of communication": number(report.communication_cost),
+        "block order": number(report.baselines.block),
+        "cyclic order": number(report.baselines.cyclic),
+        "random order": number(report.baselines.random),
+        "lower bound": number(report.lower_bound),
+        "gap": _gap(report),
+        "optimal": "yes" if report.optimal else "not proved",
+        "feasible": "yes" if report.feasible else "no",
+        "rule": report.rule,
+        "solver": f"{report.solver}, seed {report.seed}",
+        "seconds": f"{report.seconds:.3f}",
+        **{name.replace("_", " "): number(value) for name, value in report.metrics.items()},
+    }
+    if report.objective:
+        facts["objective"] = f"{report.objective.name} {number(report.objective.value)}"
+        facts["  block order"] = number(report.objective.baseline)
+        facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
+    return _listed(facts)
+
+
+def _bound(bound: float | None, value: float) -> str:
+    """Return a lower bound on a value, and that it says nothing where that is so."""
+    return f"{number(bound)}, no useful bound" if bound is not None and bound <= 0 < value else number(bound)
+
+
+def _gap(report: "Report") -> str:
+    """Return how much of the cost the lower bound leaves open."""
+    if report.gap is not None:
+        return f"{report.gap:.2%}"
+    return "-" if report.lower_bound is None else "no useful bound"
+
+
+def _routing_headline(report: "CircuitReport") -> str:
+    """Return one sentence on what was made good, and on what Qiskit makes of it."""
+    if report.objective == "depth":
+        return f"solved: depth {_against(report.depth, report.baseline_depth)}\n\n"
+    if report.objective == "success":
+        made, own = report.success_probability, report.baseline_success_probability
+        return f"solved: success {_against(made, own)}\n\n"
+    if report.baseline_extra_cx == 0 and report.extra_cx:
+        return f"solved: {report.extra_cx} extra CX, where Qiskit's own layout and routing add none\n\n"
+    return f"solved: {_against(report.extra_cx, report.baseline_extra_cx, ' extra CX')}\n\n"
+
+
+def _against(value: float | None, baseline: float | None, unit: str = "") -> str:
+    """Return a figure and how far it is from Qiskit's."""
+    if value is None or baseline is None:
+        return f"{number(value)}{unit}"
+    if value == baseline:
+        return f"{number(value)}{unit}, as with Qiskit's own layout and routing"
+    side = "below" if value < baseline else "above"
+    share = f"{abs(value - baseline) / baseline:.1%} " if baseline else ""
+    return f"{number(value)}{unit}, {share}{side} the {number(baseline)} of Qiskit's own layout and routing"
+
+
+def _placements(report: "CircuitReport") -> str:
+    """Return what each way to place the gates comes to."""
+    moved = {} if report.data_movement is None else report.data_movement.to_dict()
+    added = report.placement_extra_cx or {}
+    rows = [(name.replace("_", " "), number(value), number(added.get(name))) for name, value in moved.items()]
+    return table(("placement of the gates", "data movement", "extra CX"), rows)
+
+
+def _circuit_facts(report: "CircuitReport") -> str:
+    """Return the figures of a routed circuit, one a line."""
+    facts = {
+        "extra CX": number(report.extra_cx),
+        "  SWAPs": number(report.swaps),
+        "  BRIDGEs": number(report.bridges),
+        "  Qiskit's extra CX": number(report.baseline_extra_cx),
+        "depth": number(report.depth),
+        "  Qiskit's depth": number(report.baseline_depth),
+        "success": number(report.success_probability),
+        "  Qiskit's success": number(report.baseline_success_probability),
+        "objective": report.objective,
+        "level": str(report.level),
+        "solver": f"{report.solver}, seed {report.seed}",
+        "seconds": f"{report.seconds:.3f}",
+    }
+    return _listed({name: fact for name, fact in facts.items() if fact != "-"})
+
+
+def _placement_headline(report: "PlacementReport") -> str:
+    """Return one sentence on what was made small and on what the uniform split comes to, and what is not met."""
+    name, made, uniform = "bottleneck", report.bottleneck_s, report.uniform_bottleneck_s
+    if report.schedule is not None:
+        name, made, uniform = "iteration", report.iteration_s, report.uniform_iteration_s
+    start = f"solved: {name}" if report.feasible else f"{unmet(report.violations, 'placement')}{name}"
+    if report.objective == "latency":
+        return f"solved: latency {_ms(report.latency_s)}, and no placement below {_ms(report.latency_bound_s)}\n\n"
+    if uniform is None or made is None or not math.isfinite(uniform):
+        what = "layers in every stage" if report.mode == "chain" else "operators on every device"
+        return f"{start} {_ms(made)}; as many {what} do not run here\n\n"
+    if made == uniform and report.uniform_feasible is not False:
+        return f"{start} {_ms(made)}, as with the uniform split\n\n"
+    if made > uniform or report.uniform_feasible is False:
+        return f"{start} {_ms(made)}; the uniform split of {_ms(uniform)} does not meet what is asked\n\n"
+    return f"{start} {_ms(made)}, {uniform / made:.2f}x as fast as the {_ms(uniform)} of the uniform split\n\n"
+
+
+def _placement_facts(report: "PlacementReport") -> str:
+    """Return the figures of a placement, one a line."""
+    facts = {
+        "bottleneck": _ms(report.bottleneck_s),
+        "  of uniform split": _ms(report.uniform_bottleneck_s),
+        "  lower bound": _ms(report.lower_bound_s),
+        "iteration": _ms(report.iteration_s),
+        "  of uniform split ": _ms(report.uniform_iteration_s),
+        "  lower bound ": _ms(report.iteration_bound_s),
+        "latency": _ms(report.latency_s),
+        "  lower bound  ": _ms(report.latency_bound_s),
+        "bubble": "-" if report.bubble is None else f"{report.bubble:.2%}",
+        "optimal": "yes" if report.optimal else "not proved",
+        "objective": report.objective or "-",
+        "operators": f"{_operators(report)} on {len(report.stages)} devices" if report.mode == "dag" else "-",
+        "devices a stage": _ranks(report.stages[0]),
+        "schedule": "-" if report.schedule is None else f"{report.schedule}, {report.microbatches} microbatches",
+        "virtual stages": str(report.virtual) if report.virtual > 1 else "-",
+        "solver": f"{report.solver}, seed {report.seed}",
+        "seconds": f"{report.seconds:.3f}",
+    }
+    return _listed({name: fact for name, fact in facts.items() if fact != "-"})
+
+
+def _placed_stages(report: "PlacementReport") -> str:
+    """Return what every stage holds and takes, of which at most 40."""
+    rows, begin = [], 0
+    for k, stage in enumerate(report.stages):
+        end = begin + len(stage.ops)
+        if k < SHOWN:
+            layers = f"{begin}..{end - 1} ({len(stage.ops)})" if len(stage.ops) > 1 else f"{begin} (1)"
+            spent = (_figure(stage.compute_s), _figure(stage.communication_s))
+            rows.append((str(k), printable(short(stage.devices)), layers, *spent, _memory(stage)))
+        begin = end
+    return table(("stage", "device", "layers", "compute ms", "communication ms", "memory"), rows)
+
+
+def _operators(report: "PlacementReport") -> int:
+    """Return how many operators have been placed."""
+    return sum(len(stage.ops) for stage in report.stages)
+
+
+def _placed_operators(report: "PlacementReport") -> str:
+    """Return what every device holds and takes, of which at most 40."""
+    rows = []
+    for stage in report.stages[:SHOWN]:
+        parts = stage.compute_s, stage.communication_s
+        figures = map(_figure, (*parts, sum(parts)))
+        rows.append((printable(stage.device), f"{len(stage.ops):,}", *figures, _memory(stage)))
+    return table(("device", "operators", "compute ms", "communication ms", "load ms", "memory"), rows)
+
+
+def _ranks(stage: "PlacedStage") -> str:
+    """Return how many devices a stage has for what, a dash for a single one."""
+    data, tensor = len(stage.devices), len(stage.devices[0])
+    return f"{data * tensor}: tensor {tensor} x data {data}" if data * tensor > 1 else "-"
+
+
+def _memory(stage: "PlacedStage") -> str:
+    """Return what a device holds, of how much."""
+    held = bytes_text(stage.memory_bytes)
+    return held if stage.capacity_bytes is None else f"{held} of {bytes_text(stage.capacity_bytes)}"
+
+
+def _ms(seconds: float | None) -> str:
+    """Return seconds as milliseconds, a dash where they are not finite."""
+    return "-" if seconds is None or not math.isfinite(seconds) else f"{_figure(seconds)} ms"
+
+
+def _figure(seconds: float) -> str:
+    """Return milliseconds with up to six digits."""
+    return f"{seconds * MILLISECONDS:.6g}"
+
+
+def _listed(facts: Mapping[str, str]) -> str:
+    """Return facts, one a line."""
+    return "".join(f"{name:<20} {fact}\n" for name, fact in facts.items())
+
+
+def _stages(stages: Sequence[Stage], cost: str = "best cost") -> str:
+    """Return what each stage reached and took."""
+    if not stages:
+        return ""
+    rows = [(s.name, _reached(s.cost), f"{s.seconds:.3f}", _details(s.detail)) for s in stages]
+    return "\n" + table(("stage", cost, "seconds", "details"), rows)
+
+
+def _reached(cost: float) -> str:
+    """Return the best cost at the end of a stage, a dash where nothing is known yet."""
+    return number(cost if math.isfinite(cost) else None)
+
+
+def _details(detail: Mapping[str, Detail]) -> str:
+    """Return the plain figures of a stage; the nested ones are for JSON."""
+    plain = {name: value for name, value in detail.items() if isinstance(value, str | int | float)}
+    return ", ".join(f"{name} {number(value)}" for name, value in plain.items())
+
+
+def number(value: str | float | None) -> str:
+    """Return a figure with up to ten digits, a dash for none."""
+    if value is None:
+        return "-"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _rest(count: int, what: str) -> str:
+    """Return a note on what has been left out, if anything."""
+    return f"and {count - SHOWN} more {what}; --json has them all\n" if count > SHOWN else ""

@@ -1,0 +1,56 @@
+"""The client of the REST service: `Client(url)` has the local entries, and jobs.
+
+    with Client("http://localhost:8000") as client:
+        report = client.assign(graph, "torus:4x4x4", seed=1)           # as tiger.assign
+        job = client.submit(assignment(graph, "torus:4x4x4", seed=1))  # answered later
+        report = job.wait(print)
+
+In come the arguments of the local entries, out come their reports, but for what JSON does not carry
+(`tiger.client.reports`). Read `client` first, then `requests`, which makes bodies, and `connection`, which sends them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tiger.client.client import Client
+    from tiger.client.connection import Patience
+    from tiger.client.errors import JobCancelledError, ServiceError
+    from tiger.client.job import RemoteJob
+    from tiger.client.requests import Asked, assignment, circuit_layout, placement
+    from tiger.errors import InputError
+
+_HOMES = {
+    "Asked": "tiger.client.requests",
+    "Client": "tiger.client.client",
+    "InputError": "tiger.errors",
+    "JobCancelledError": "tiger.client.errors",
+    "Patience": "tiger.client.connection",
+    "RemoteJob": "tiger.client.job",
+    "ServiceError": "tiger.client.errors",
+    "assignment": "tiger.client.requests",
+    "circuit_layout": "tiger.client.requests",
+    "placement": "tiger.client.requests",
+}
+
+__all__ = [
+    "Asked",
+    "Client",
+    "InputError",
+    "JobCancelledError",
+    "Patience",
+    "RemoteJob",
+    "ServiceError",
+    "assignment",
+    "circuit_layout",
+    "placement",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for, so that `import tiger.client` stays cheap."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tiger.client' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

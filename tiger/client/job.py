@@ -1,0 +1,169 @@
+"""A job that a service keeps, seen from its client."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+import httpx
+
+from tiger.client.connection import Call, Connection
+from tiger.client.errors import Document, JobCancelledError, ServiceError, refusal_of
+from tiger.run.progress import Progress
+
+Found = TypeVar("Found")
+Watch = Callable[[Progress], None]
+ENDED = ("done", "failed", "cancelled")
+POLL_S, WATCHED_POLL_S, PAUSE_S = 30, 1, 0.1
+
+
+class RemoteJob(Generic[Found]):
+    """Follow a job, by its `id`; what is known of it is from the last time that the service was asked.
+
+    A job that a service has answered at once, without keeping it, has ended and no id.
+    """
+
+    def __init__(self, connection: Connection, document: Document, read: Callable[[Document], Found]) -> None:
+        self._connection, self._read = connection, read
+        self._take(document)
+
+    def __repr__(self) -> str:
+        """Show id and status."""
+        return f"RemoteJob(id={self.id!r}, status={self.status!r})"
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether nothing more will happen to it."""
+        return self.status in ENDED
+
+    @property
+    def progress(self) -> Progress | None:
+        """Return how far it has come, None where that is not known."""
+        return _progress(self._document.get("progress"), self.status)
+
+    @property
+    def report(self) -> Found | None:
+        """Return the report of a job that is done, or what one that was cancelled had found; None without any.
+
+        Lists of jobs come without reports: `refresh` gets them.
+        """
+        report = self._document.get("report")
+        return self._read(report) if isinstance(report, Mapping) else None
+
+    def refresh(self, wait_s: int = 0) -> str:
+        """Ask for its status and return it, where it has not ended after up to so many seconds; raise ServiceError."""
+        query = f"?wait={wait_s}" if wait_s else ""
+        call = Call(method="GET", path=f"jobs/{self.id}{query}", wait_s=wait_s, kept=True)
+        self._take(self._connection.document(call)[1])
+        return self.status
+
+    def wait(self, progress: Watch | None = None, timeout_s: float | None = None) -> Found:
+        """Wait until it ends and return its report; `progress` is told how far it has come.
+
+        The wait outlives a restart of the service. Raises TimeoutError after `timeout_s` seconds, while the job goes
+        on, JobCancelledError for one that was cancelled, and for one that failed what its request would have raised:
+        InputError or ServiceError.
+        """
+        end = None if timeout_s is None else time.monotonic() + timeout_s
+        if progress is not None and not self.ended:
+            self._follow(progress, end)
+        most = POLL_S if progress is None else WATCHED_POLL_S
+        while not self._settled:
+            left = most if end is None else end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"the job {self.id} has not ended after {timeout_s:g} s")
+            self.refresh(min(most, int(left)))
+            if progress is not None and self.progress is not None:
+                progress(self.progress)
+            if not self.ended:
+                # Something in between may answer at once, whatever wait is asked for.
+                time.sleep(min(left, PAUSE_S))
+        return self._outcome()
+
+    def cancel(self) -> None:
+        """Cancel it where it has not ended; raise ServiceError."""
+        if not self.ended:
+            with suppress(_NothingSaidError):
+                self._take(_said(self._connection.send(Call(method="DELETE", path=f"jobs/{self.id}"))))
+
+    @property
+    def _settled(self) -> bool:
+        """Tell whether it has ended, with the report that belongs to it."""
+        return self.ended and (self.status != "done" or self._document.get("report") is not None)
+
+    def _take(self, document: Document) -> None:
+        """Take over what the service says."""
+        self._document = document
+        self.id, self.status = str(document.get("id", "")), str(document.get("status", ""))
+
+    def _follow(self, progress: Watch, end: float | None) -> None:
+        """Tell of progress as the service sends it, until the job ends, or the stream, or the time."""
+        silence_s = POLL_S if end is None else max(0.0, min(POLL_S, end - time.monotonic()))
+        with (
+            suppress(ServiceError, httpx.TransportError),
+            self._connection.lines(f"jobs/{self.id}/events", silence_s) as lines,
+        ):
+            for name, data in events(lines):
+                step = _progress(data.get("progress", data), self.status)
+                if name == "done" and "status" in data:
+                    self._take(data)
+                if name != "progress" or (end is not None and time.monotonic() > end):
+                    return
+                if step is not None:
+                    progress(step)
+
+    def _outcome(self) -> Found:
+        """Return the report, or raise what came instead."""
+        problem, report = self._document.get("problem"), self.report
+        if self.status == "cancelled":
+            raise JobCancelledError(self.id)
+        if self.status == "failed" or report is None:
+            found = problem if isinstance(problem, Mapping) else None
+            status = found.get("status") if found else None
+            raise refusal_of(status if isinstance(status, int) else 500, found, "that the job failed")
+        return report
+
+
+def events(lines: Iterable[str]) -> Iterator[tuple[str, Document]]:
+    """Yield name and JSON object of every server-sent event; comments and events of another kind are passed over."""
+    name, data = "message", list[str]()
+    for line in lines:
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            data.append(value)
+        elif not line:
+            with suppress(ValueError):
+                document = json.loads("\n".join(data))
+                if isinstance(document, dict):
+                    yield name, document
+            name, data = "message", []
+
+
+class _NothingSaidError(Exception):
+    """Say that an answer has no document."""
+
+
+def _said(answer: httpx.Response) -> Document:
+    """Return the document of an answer; raise _NothingSaidError without one."""
+    with suppress(ValueError):
+        document = json.loads(answer.content)
+        if isinstance(document, dict) and "status" in document:
+            return document
+    raise _NothingSaidError
+
+
+def _progress(said: object, status: str) -> Progress | None:
+    """Return what a service says of progress, None where it says nothing."""
+    if not isinstance(said, Mapping):
+        return None
+    fraction, cost, bound = (said.get(name) for name in ("fraction", "cost", "bound"))
+    return Progress(
+        stage=str(said.get("stage") or status),
+        fraction=min(max(float(fraction), 0.0), 1.0) if isinstance(fraction, int | float) else None,
+        cost=float(cost) if isinstance(cost, int | float) else None,
+        bound=float(bound) if isinstance(bound, int | float) else None,
+    )

@@ -1,0 +1,188 @@
+"""The Python door: graphs, files and specifications in, a report out."""
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from tiger.errors import InputError, pin
+from tiger.formats.files import TaskFile, read_tasks, read_topology
+from tiger.formats.graphs import task_graph_of, topology_of
+from tiger.formats.hostlist import listed
+from tiger.formats.values import node_name
+from tiger.mapper import solve
+from tiger.model.constraints import Terms, build_problem
+from tiger.model.problem import Problem, Rule
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.objectives.selection import ObjectiveName
+from tiger.qubo.ising import IsingParams
+from tiger.run.progress import Progress
+from tiger.run.report import Report
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from dimod.core.sampler import Sampler
+
+
+class Pins(Protocol):
+    """Stand for a mapping {task: node} whose ids are names or anything that has one."""
+
+    def items(self) -> Iterable[tuple[object, object]]:
+        """Return the pairs (task, node)."""
+        ...
+
+
+def assign(
+    tasks: "nx.Graph | TaskGraph | Path | str",
+    topology: "nx.Graph | Topology | Path | str | None" = None,
+    *,
+    rule: Rule | None = None,
+    slots: int | None = None,
+    imbalance: float = 0.0,
+    allocation: Iterable[object] | Path | str | None = None,
+    pinned: Pins | None = None,
+    forbidden: Iterable[tuple[object, object]] = (),
+    solver: "str | Sampler" = "auto",
+    objective: ObjectiveName = "cost",
+    seed: int = 0,
+    effort: int | None = None,
+    time_limit_s: float | None = None,
+    executor: Executor | str | None = None,
+    ising: IsingParams | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Map tasks onto a topology and report the mapping with its cost, a lower bound and what every stage contributed.
+
+    Graphs come from networkx, from files (a string is a path, for the topology also a specification like `torus:4x4`)
+    or as value types; a `.dat` file brings its own distances. Without a rule it is `levels` for a `.ram` file,
+    `capacity` where `slots` or `imbalance` is given, else one-to-one where the nodes suffice, else capacity with
+    ceil(n / m) slots on each of m nodes that have one slot; `imbalance` X scales slots by 1 + X, rounded down.
+    `allocation` says which nodes may hold tasks, by their ids, as text with their names, or as a file of those
+    (`tiger.formats.hostlist`); the others only forward traffic, and no default counts them. Ids in it, in `pinned`
+    {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`. The
+    remaining arguments are those of `tiger.solve`.
+    Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
+    solution is a report that is not feasible.
+    """
+    return solve(
+        problem_of(
+            tasks,
+            topology,
+            rule=rule,
+            slots=slots,
+            imbalance=imbalance,
+            allocation=allocation,
+            pinned=pinned,
+            forbidden=forbidden,
+        ),
+        solver=solver,
+        objective=objective,
+        seed=seed,
+        effort=effort,
+        time_limit_s=time_limit_s,
+        executor=executor,
+        ising=ising,
+        progress=progress,
+    )
+
+
+def problem_of(
+    tasks: "nx.Graph | TaskGraph | Path | str",
+    topology: "nx.Graph | Topology | Path | str | None" = None,
+    *,
+    rule: Rule | None = None,
+    slots: int | None = None,
+    imbalance: float = 0.0,
+    allocation: Iterable[object] | Path | str | None = None,
+    pinned: Pins | None = None,
+    forbidden: Iterable[tuple[object, object]] = (),
+) -> Problem:
+    """State the problem that `assign` solves for the same arguments."""
+    source = _tasks(tasks)
+    hardware = _allocated(_topology(source, topology), allocation)
+    sharing = slots is not None or imbalance != 0
+    terms = Terms(
+        rule=source.rule if rule is None and not sharing else rule,
+        slots=slots,
+        imbalance=imbalance,
+        pinned=_pins(pinned),
+        forbidden=_pairs(forbidden),
+    )
+    return build_problem(source.tasks, hardware, terms)
+
+
+def _tasks(source: "nx.Graph | TaskGraph | Path | str") -> TaskFile:
+    """Return the task graph, with the topology and rule that its file brings along."""
+    if isinstance(source, str | Path):
+        return read_tasks(Path(source))
+    if isinstance(source, TaskGraph):
+        return TaskFile(tasks=source, topology=None, rule=None)
+    _check_graph("tasks", source)
+    return TaskFile(tasks=task_graph_of(source), topology=None, rule=None)
+
+
+def _topology(tasks: TaskFile, source: "nx.Graph | Topology | Path | str | None") -> Topology:
+    """Return the topology given, or the one that came with the tasks; exactly one of them must be there."""
+    if tasks.topology is not None:
+        if source is not None:
+            raise InputError("topology", "expected none, as the task file brings its own distances, got another")
+        return tasks.topology
+    if source is None:
+        raise InputError("topology", "expected a specification such as 'torus:4x4', a file or a graph, got none")
+    if isinstance(source, str | Path):
+        return read_topology(str(source))
+    if isinstance(source, Topology):
+        return source
+    _check_graph("topology", source)
+    return topology_of(source)
+
+
+def _check_graph(what: str, source: object) -> None:
+    """Raise TypeError unless the source is a networkx graph."""
+    import networkx as nx  # so that files and specifications do not wait for it
+
+    if not isinstance(source, nx.Graph):
+        raise TypeError(f"expected {what} as a networkx graph, a path or a value type, got {type(source).__name__}")
+
+
+def _allocated(topology: Topology, allocation: Iterable[object] | Path | str | None) -> Topology:
+    """Return the hardware with slots on the allocated nodes alone."""
+    if allocation is None:
+        return topology
+    if isinstance(allocation, str | Path):
+        return topology.allocated(listed(allocation, topology))
+    if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
+        raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
+    return topology.allocated(node_name(f"allocation/{k}", node) for k, node in enumerate(allocation))
+
+
+def _pins(pinned: Pins | None) -> dict[str, str]:
+    """Return the pins by name."""
+    if pinned is None:
+        return {}
+    if not isinstance(pinned, Mapping):
+        raise TypeError(f"expected pinned as a mapping from task to node, got {type(pinned).__name__}")
+    named: dict[str, str] = {}
+    for identity, place in pinned.items():
+        task = node_name("pinned", identity)
+        node = node_name(pin(task), place)
+        if named.setdefault(task, node) != node:
+            raise InputError(pin(task), f"expected one node, got {named[task]!r} and {node!r}")
+    return named
+
+
+def _pairs(forbidden: Iterable[tuple[object, object]]) -> list[tuple[str, str]]:
+    """Return the forbidden pairs by name."""
+    if isinstance(forbidden, str | Mapping) or not isinstance(forbidden, Iterable):
+        raise TypeError(f"expected forbidden as pairs (task, node), got {type(forbidden).__name__}")
+    return [_pair(number, pair) for number, pair in enumerate(forbidden)]
+
+
+def _pair(number: int, pair: tuple[object, object]) -> tuple[str, str]:
+    """Return one forbidden pair by name."""
+    if not isinstance(pair, tuple | list):
+        raise TypeError(f"expected forbidden[{number}] as a pair (task, node), got {type(pair).__name__}")
+    if len(pair) != 2:
+        raise InputError(f"forbidden/{number}", f"expected a pair (task, node), got {len(pair)} values")
+    return node_name(f"forbidden/{number}/0", pair[0]), node_name(f"forbidden/{number}/1", pair[1])

@@ -1,0 +1,190 @@
+"""Samples that were drawn elsewhere from a problem's model, and what they amount to."""
+
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.bounds.lower_bound import lower_bound
+from tiger.errors import InputError, shown
+from tiger.exchange.export import window_of
+from tiger.feasibility.start import launch_order
+from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
+from tiger.model.fingerprint import fingerprint
+from tiger.model.problem import Problem
+from tiger.model.window import Window
+from tiger.objectives.cost import cost_of
+from tiger.qubo.decode import Reads, decode, repair
+from tiger.qubo.encode import COUPLER_LIMIT, Qubo, coupler_count, encode
+from tiger.qubo.penalties import safe_penalties
+from tiger.run.baselines import baselines
+from tiger.run.deadline import Deadline
+from tiger.run.incumbent import Run, Watch
+from tiger.run.progress import ignored
+from tiger.run.report import Origin, Report
+from tiger.run.stage import Detail
+from tiger.solvers import registry
+from tiger.solvers.cqm import BIAS_LIMIT, variables
+
+NAME = "decode"
+UNCHECKED = "not checked that the samples are of this problem: they state neither its fingerprint nor usable energies"
+STRANGE = "expected samples of this problem"
+EXACT = 1e-6  # Sums of some thousand terms in single precision differ by less.
+
+
+class Rows(NamedTuple):
+    """Hold samples from elsewhere: `bits[r, columns]` of distinct rows and how many reads `counts[r]` gave each.
+
+    As far as they are stated: `energies[r]`, the `fingerprint` of the problem, and the `offset` of the model.
+    """
+
+    bits: BitArray
+    counts: IntArray
+    energies: FloatArray | None = None
+    fingerprint: str | None = None
+    offset: float | None = None
+
+
+def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
+    """Report what samples of a problem's model amount to: each is decoded, repaired and polished.
+
+    Columns are in the order of the variables; slack bits may be there or not, and are not looked at. The mapping is the
+    best of them and the launch order. Raises InputError for samples of another problem: another number of columns,
+    another fingerprint, or energies of feasible reads that are not their costs. Where neither fingerprint nor energies
+    can tell, a warning says so.
+    """
+    begun = time.perf_counter()
+    start = launch_order(problem)
+    if isinstance(start, tuple):
+        return Report.unmet(problem, start, Origin(NAME, 0, time.perf_counter() - begun))
+    window = window_of(problem, BIAS_LIMIT, "biases")
+    qubo = _columns(window, rows.bits.shape[1])
+    reads = decode(qubo, rows.bits)
+    checks = _checks(problem, qubo, rows, reads)
+    run = Run(problem=problem, places=start, deadline=Deadline(None), watch=watch or ignored)
+    simple = baselines(problem, run.cost)
+    run.record("baseline", time.perf_counter() - begun, {})
+    with run.stage("bound") as detail:
+        run.bound = min(lower_bound(problem, start), run.cost)
+        detail["lower_bound"] = run.bound
+    with run.stage("samples") as detail:
+        detail |= _judged(run, qubo, reads, rows.counts)
+        detail["checked"] = ", ".join(checks) or "nothing"
+    if qubo.size and not checks:
+        run.warnings[UNCHECKED] = None
+    if np.array_equal(run.places, start) and not run.optimal:
+        run.warnings["no read beat the launch order, which is the mapping that is reported"] = None
+    report = Report.of(problem, run.places, Origin(NAME, 0, time.perf_counter() - begun))
+    return replace(
+        report,
+        baseline_cost=simple.block,
+        baselines=simple,
+        lower_bound=run.cost if run.optimal else run.bound,
+        optimal=run.optimal,
+        stages=tuple(run.stages),
+        warnings=(*report.warnings, *run.warnings),
+    )
+
+
+def _columns(window: Window, count: int) -> Qubo:
+    """Return the bits that so many columns of samples stand for, or raise InputError.
+
+    A capacity has its slack bits where there are columns for them.
+    """
+    size = int(window.allowed.sum())
+    full = encode(window) if coupler_count(window) <= COUPLER_LIMIT else None
+    if full is not None and count == full.size:
+        return full
+    if count != size:
+        most = size if full is None else full.size
+        bare = f", or {size} without slack bits" if most > size else ""
+        raise InputError("samples", f"expected {most} values a read, one for each variable{bare}, got {count}")
+    return Qubo(window=window, index=variables(window), size=size, budgets=())
+
+
+def _checks(problem: Problem, qubo: Qubo, rows: Rows, reads: Reads) -> list[str]:
+    """Return by what the samples are known to be of the problem; raise InputError where they are of another."""
+    checks = []
+    if rows.fingerprint is not None:
+        own = fingerprint(problem)
+        if rows.fingerprint != own:
+            raise InputError("samples", f"{STRANGE}, fingerprint {own}, got fingerprint {shown(rows.fingerprint)}")
+        checks.append("fingerprint")
+    return [*checks, "energies"] if _weighed(qubo, rows, reads) else checks
+
+
+def _weighed(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
+    """Return whether stated energies are those of this problem; raise InputError where they are of another.
+
+    Those of feasible reads that fill every slack are their costs at any penalties; all others are known at the safe
+    bound alone, and prove nothing where they differ. The offset of the model, that at the safe bound unless another is
+    stated, may be missing.
+    """
+    window, stated = qubo.window, rows.energies
+    blind = not qubo.budgets and _overflows(window)
+    if stated is None or blind or not np.isfinite(stated).all() or not stated.any():
+        return False
+    filled = reads.feasible & _filled(qubo, rows.bits)
+    costs, weights = window.costs(reads.bits[filled].argmax(axis=2)), safe_penalties(window).at(1.0)
+    size = float(weights.one_hot.sum() + weights.exclusive.sum())
+    size += sum(float(weights.capacity[budget.node]) * budget.limit * budget.limit for budget in qubo.budgets)
+    if len(costs) and _equal(stated[filled], costs, size):
+        return True
+    if rows.offset is not None and len(costs) and _equal(stated[filled] + rows.offset, costs, size):
+        return True
+    if coupler_count(window) <= COUPLER_LIMIT:
+        model = qubo.bqm(weights)
+        full: FloatArray = model.energies((rows.bits, range(qubo.size)))
+        if _equal(stated, full, size) or _equal(stated + float(model.offset), full, size):
+            return True
+    if not len(costs):
+        return False
+    worst = int(np.abs(stated[filled] - costs).argmax())
+    found = f"a feasible read of cost {costs[worst]:.10g} whose energy is stated as {stated[filled][worst]:.10g}"
+    raise InputError("samples", f"{STRANGE}, got {found}")
+
+
+def _equal(stated: FloatArray, known: FloatArray, size: float) -> bool:
+    """Return whether energies are equal, as sums in single precision of terms that add up to some size."""
+    return bool((np.abs(stated - known) <= EXACT * (np.abs(known) + size)).all())
+
+
+def _filled(qubo: Qubo, bits: BitArray) -> BoolArray:
+    """Return for each read whether task and slack bits fill every node to its capacity."""
+    filled = np.ones(len(bits), bool)
+    for budget in qubo.budgets:
+        filled &= np.isclose(bits[:, budget.variable] @ budget.weight, budget.limit)
+    return filled
+
+
+def _overflows(window: Window) -> bool:
+    """Return whether the tasks that may go to some node are more than it holds."""
+    return any(bool((limit.load @ window.allowed > limit.room).any()) for limit in window.capacities)
+
+
+def _judged(run: Run, qubo: Qubo, reads: Reads, counts: IntArray) -> dict[str, Detail]:
+    """Offer every read that can be repaired, polished, to the run; return the figures of the stage."""
+    window, polish = qubo.window, registry.polish(run.problem)
+    distinct = {bits.tobytes(): bits for bits in reads.bits}.values()
+    repaired = [local for bits in distinct if (local := repair(window, bits)) is not None]
+    polished = [polish(window.placed(run.places, local), window.block, run.deadline) for local in repaired]
+    for places in polished:
+        run.offer(places)
+    if not repaired:
+        run.warnings["no read could be repaired: the mapping is the launch order"] = None
+    return {
+        "reads": int(counts.sum()),
+        "distinct": len(distinct),
+        "feasible_share": float(np.average(reads.feasible, weights=counts)),
+        "best_raw": _least(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
+        "best_repaired": _least(
+            window.costs(np.array(repaired, np.int64).reshape(len(repaired), len(window.block.tasks)))
+        ),
+        "best_polished": _least(np.array([cost_of(run.problem, places).total for places in polished])),
+    }
+
+
+def _least(costs: FloatArray) -> float | None:
+    """Return the smallest of some costs, None without any."""
+    return float(costs.min()) if len(costs) else None

@@ -1,0 +1,165 @@
+"""The model of a whole problem as a file for other software."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import dimod
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.feasibility.start import launch_order
+from tiger.formats import outfile
+from tiger.model.fingerprint import fingerprint
+from tiger.model.problem import Problem
+from tiger.model.violation import Violation
+from tiger.model.window import Window, fold, whole
+from tiger.qubo.encode import COUPLER_LIMIT, coupler_count, encode
+from tiger.qubo.ising import IsingParams
+from tiger.qubo.penalties import safe_penalties
+from tiger.solvers.cqm import BIAS_LIMIT, bias_count, cqm_of
+
+FORMS = (".bqm", ".coo", ".cqm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """Describe a model that was written: variable k is (task, node) `variables[k]`, a slack bit (None, node).
+
+    On a feasible mapping its energy, `offset` included, is the cost. `fingerprint` is that of the problem. `penalty` is
+    the mean weight of the one-hot constraints and `scale` that of all relative to the safe bound; a constrained model
+    has `constraints` in their place.
+    """
+
+    variables: tuple[tuple[str | None, str], ...]
+    couplers: int
+    offset: float
+    fingerprint: str
+    penalty: float | None = None
+    scale: float | None = None
+    constraints: int = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what belongs with samples of the model: fingerprint, offset, and [task, node] of every variable."""
+        return {
+            "fingerprint": self.fingerprint,
+            "offset": self.offset,
+            "variables": [list(pair) for pair in self.variables],
+        }
+
+
+def write_model(
+    problem: Problem, target: str | Path, ising: IsingParams | None = None
+) -> Model | tuple[Violation, ...]:
+    """Write the QUBO of a whole problem, or its constrained model, to a file; return what it is, or what cannot be met.
+
+    By the file's ending: `.bqm` is dimod's format of binary quadratic models, `.coo` its text of coordinates, with
+    offset and fingerprint in comments as that format has none, `.cqm` its format of constrained quadratic models. Of
+    `ising` the penalty scale, by default 1, the safe bound, and the encoding of capacities apply, both to QUBOs alone.
+    Raises InputError for another ending, a file that cannot be written, and a problem of more than 5 million couplers,
+    or 10 million biases of a constrained model.
+    """
+    form, params = Path(target).suffix.lower(), ising or IsingParams()
+    if form not in FORMS:
+        raise InputError("output", f"expected a file ending in {', '.join(FORMS)}, got {str(target)[:300]!r}")
+    if form == ".cqm":
+        _check_bare(params)
+    outfile.check(str(target), "output")
+    start = launch_order(problem)
+    if isinstance(start, tuple):
+        return start
+    model, data = _constrained(problem) if form == ".cqm" else _penalized(problem, params, form)
+    outfile.write(str(target), "output", data)
+    return model
+
+
+def _penalized(problem: Problem, params: IsingParams, form: str) -> tuple[Model, bytes]:
+    """Return a QUBO and the content of its file."""
+    window = window_of(problem, COUPLER_LIMIT, "couplers")
+    if coupler_count(window) > COUPLER_LIMIT:
+        raise _too_large(COUPLER_LIMIT, "couplers", str(coupler_count(window)))
+    qubo, scale = encode(window, params.capacity), params.penalty_scale or 1.0
+    penalties = safe_penalties(window).at(scale)
+    bqm = qubo.bqm(penalties)
+    hosts = [problem.topology.names[node] for node in window.block.nodes.tolist()]
+    slack = [(None, hosts[budget.node]) for budget in qubo.budgets for _ in range(budget.slack)]
+    model = Model(
+        variables=(*_pairs(problem, window), *slack),
+        couplers=bqm.num_interactions,
+        offset=float(bqm.offset),
+        fingerprint=fingerprint(problem),
+        penalty=float(penalties.one_hot.mean()) if len(penalties.one_hot) else 0.0,
+        scale=scale,
+    )
+    return model, _coordinates(bqm, model.fingerprint).encode() if form == ".coo" else _content(bqm)
+
+
+def _constrained(problem: Problem) -> tuple[Model, bytes]:
+    """Return a constrained model and the content of its file."""
+    window = window_of(problem, BIAS_LIMIT, "biases")
+    if bias_count(window) > BIAS_LIMIT:
+        raise _too_large(BIAS_LIMIT, "biases", str(bias_count(window)))
+    cqm = cqm_of(window)
+    model = Model(
+        variables=_pairs(problem, window),
+        couplers=cqm.objective.num_interactions,
+        offset=float(cqm.objective.offset),
+        fingerprint=fingerprint(problem),
+        constraints=len(cqm.constraints),
+    )
+    return model, _content(cqm)
+
+
+def _check_bare(params: IsingParams) -> None:
+    """Raise InputError for parameters of a QUBO, which a constrained model has no use for."""
+    if params.penalty_scale is not None:
+        raise InputError("ising/penalty_scale", "expected none for a .cqm file, which has constraints, not penalties")
+    if params.capacity != "slack":
+        raise InputError("ising/capacity", "expected none for a .cqm file, which has constraints, not slack bits")
+
+
+def window_of(problem: Problem, limit: int, what: str) -> Window:
+    """Return the window of a whole problem; raise InputError where its very variables or distances are too many."""
+    block = whole(problem)
+    tasks, nodes = len(block.tasks), len(block.nodes)
+    if max(tasks, nodes) * nodes > limit:
+        raise _too_large(limit, what, f"more for {tasks} tasks on {nodes} nodes")
+    return fold(problem, block, problem.pins)
+
+
+def _too_large(limit: int, what: str, found: str) -> InputError:
+    """Return the complaint about a problem that is too large for a single model."""
+    return InputError("tasks", f"expected at most {limit} {what} in one model of the whole problem, got {found}")
+
+
+def _pairs(problem: Problem, window: Window) -> tuple[tuple[str, str], ...]:
+    """Return the task and the node of every variable but slack bits, in order."""
+    tasks, nodes = problem.tasks.names, problem.topology.names
+    held, places = window.block.tasks.tolist(), window.block.nodes.tolist()
+    return tuple((tasks[held[k]], nodes[places[q]]) for k, q in np.argwhere(window.allowed).tolist())
+
+
+def _content(model: dimod.BinaryQuadraticModel | dimod.ConstrainedQuadraticModel) -> bytes:
+    """Return a model in dimod's own format."""
+    with model.to_file() as file:
+        content: bytes = file.read()
+    return content
+
+
+def _coordinates(bqm: dimod.BinaryQuadraticModel, origin: str) -> str:
+    """Return a model as `dimod.serialization.coo` reads it, every variable named, with all digits of the biases.
+
+    Offset and fingerprint stand in comments. dimod's own writer keeps six digits after the point and leaves out
+    variables without a bias.
+    """
+    vectors = bqm.to_numpy_vectors(range(bqm.num_variables), sort_indices=True)
+    lines = ["# vartype=BINARY", f"# offset={float(bqm.offset)!r}", f"# fingerprint={origin}"]
+    lines += [f"{k} {k} {_digits(bias)}" for k, bias in enumerate(vectors.linear_biases.tolist())]
+    pairs = zip(*(part.tolist() for part in vectors.quadratic), strict=True)
+    lines += [f"{low} {high} {_digits(bias)}" for low, high, bias in pairs]
+    return "\n".join(lines) + "\n"
+
+
+def _digits(value: float) -> str:
+    """Return a number in full and without an exponent, which dimod does not read."""
+    text = repr(value)
+    return np.format_float_positional(value, trim="0") if "e" in text else text

@@ -1,0 +1,128 @@
+"""Files of samples: what other software drew from a model."""
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import dimod
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.exchange.decode_samples import Rows
+from tiger.formats.jsontext import read_json
+from tiger.formats.text import is_number, read_text
+from tiger.model.arrays import BitArray, FloatArray, IntArray
+from tiger.model.wording import shown
+
+FIELD = "samples"
+NOTE = re.compile(r"^\s*#\s*fingerprint=(\S+)", re.MULTILINE)
+WANTED = "expected bits 0 and 1, or spins -1 and 1"
+NO_SET = "expected a dimod SampleSet as its to_serializable() states it"
+OTHER_FILE = "expected the file that tiger encode --variables writes, got another"
+MOST_READS = 1 << 53
+LARGEST = sys.float_info.max
+
+
+def read_samples(path: str | Path) -> Rows:
+    """Read a file of samples, bits 0 and 1 or spins -1 and 1; raise InputError of `samples` for any other.
+
+    A `.json` file is a dimod SampleSet (`SampleSet.to_serializable`) on variables 0, 1, .. in any order. Any other is
+    text, a read in each line, its values in the order of the variables, separated by commas or blanks; lines that begin
+    with # are notes. `info["fingerprint"]` of the one, or the note `# fingerprint=..` of the other, says which problem
+    the samples are of.
+    """
+    text = read_text(Path(path), FIELD)
+    return _sample_set(text) if Path(path).suffix.lower() == ".json" else _table(text)
+
+
+def read_variables(path: str | Path, rows: Rows) -> Rows:
+    """Return samples with fingerprint and offset of the model, read from what `tiger encode --variables` wrote.
+
+    Raises InputError of `variables` for another file, and for one of another model than the samples state.
+    """
+    stated = read_json(read_text(Path(path), "variables"), "variables")
+    known = stated if isinstance(stated, dict) else {}
+    origin, offset = known.get("fingerprint"), known.get("offset")
+    if not isinstance(origin, str) or isinstance(offset, bool) or not isinstance(offset, int | float):
+        raise InputError("variables", OTHER_FILE)
+    if not abs(offset) <= LARGEST:
+        raise InputError("variables", OTHER_FILE)
+    if rows.fingerprint not in (None, origin):
+        raise InputError(
+            "variables", f"expected fingerprint {shown(rows.fingerprint)}, as in the samples, got {shown(origin)}"
+        )
+    return rows._replace(fingerprint=origin, offset=float(offset))
+
+
+def _table(text: str) -> Rows:
+    """Read lines of values."""
+    rows = list(_rows(text))
+    if not rows:
+        raise InputError(FIELD, f"{WANTED}, a read in each line, got no read")
+    noted = NOTE.search(text)
+    return Rows(_bits(np.array(rows)), np.ones(len(rows), np.int64), fingerprint=noted and noted[1])
+
+
+def _rows(text: str) -> Iterator[BitArray]:
+    """Yield the values of each line, as many as the first has."""
+    width = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.replace(",", " ").split()
+        if not words or words[0].startswith("#"):
+            continue
+        width = width or len(words)
+        if len(words) != width:
+            raise InputError(FIELD, f"line {number}: expected {width} values, as before, got {len(words)}")
+        yield _values(number, words)
+
+
+def _values(number: int, words: Sequence[str]) -> BitArray:
+    """Return the values of a line."""
+    odd = [word for word in words if not is_number(word) or float(word) not in (-1, 0, 1)]
+    if odd:
+        raise InputError(FIELD, f"line {number}: {WANTED}, got {shown(odd[0])}")
+    return np.array(words, np.float64).astype(np.int8)
+
+
+def _sample_set(text: str) -> Rows:
+    """Read a dimod SampleSet."""
+    stated = read_json(text, FIELD)
+    try:
+        found = dimod.SampleSet.from_serializable(stated)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(FIELD, f"{NO_SET}, got a fault: {shown(str(error), 120)}") from None
+    values, counts, labels = found.record.sample, found.record.num_occurrences, list(found.variables)
+    if values.dtype.kind not in "iuf" or values.shape[1:] != (len(labels),):
+        raise InputError(FIELD, f"{NO_SET}, got values that are no numbers, or not one for each variable")
+    stranger = [label for label in labels if label not in range(len(labels))]
+    if stranger:
+        raise InputError(FIELD, f"expected the model's variables, 0 to {len(labels) - 1}, got {shown(stranger[0])}")
+    if not len(values):
+        raise InputError(FIELD, "expected at least one read, got none")
+    if counts.dtype.kind not in "iu" or counts.shape != values.shape[:1] or not _counted(counts):
+        raise InputError(FIELD, f"expected num_occurrences of 1 or more, of at most {MOST_READS:g} in all")
+    bits = _bits(values[:, np.argsort(np.array(labels, np.int64))])
+    origin = found.info.get("fingerprint")
+    return Rows(bits, counts.astype(np.int64), _energies(found), origin if isinstance(origin, str) else None)
+
+
+def _energies(found: dimod.SampleSet) -> FloatArray | None:
+    """Return the energies of rows, None where they are no numbers."""
+    energies = np.asarray(found.record.energy)
+    return energies.astype(np.float64) if energies.dtype.kind in "iuf" and energies.ndim == 1 else None
+
+
+def _counted(counts: IntArray) -> bool:
+    """Tell whether every row stands for a read or more, and their sum is exact."""
+    return bool(counts.min() >= 1 and counts.sum(dtype=np.float64) <= MOST_READS)
+
+
+def _bits(values: BitArray) -> BitArray:
+    """Return values as bits."""
+    wrong = ~np.isin(values, (-1, 0, 1))
+    if wrong.any():
+        raise InputError(FIELD, f"{WANTED}, got {shown(values[wrong][0])}")
+    if (values == 0).any() and (values == -1).any():
+        raise InputError(FIELD, f"{WANTED}, got 0 and -1 together")
+    return (values > 0).astype(np.int8)

@@ -1,0 +1,53 @@
+"""Objectives other than the cost: which there are, and what a search has to know of them."""
+
+from typing import Literal, Protocol
+
+from tiger.errors import InputError
+from tiger.model.aims import Aims
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.problem import Problem
+from tiger.objectives.link_load import Congestion
+from tiger.objectives.makespan import Makespan, schedule_of
+from tiger.objectives.shortest_paths import routes_of
+
+ObjectiveName = Literal["cost", "max-link-load", "makespan"]
+
+
+class Aim(Protocol):
+    """Say how good a mapping is, and how to find better ones."""
+
+    def value(self, places: IntArray) -> float:
+        """Return the objective for node indices `places[n]`, evaluated exactly."""
+        ...
+
+    def bound(self) -> float:
+        """Return a lower bound on the objective of every feasible mapping."""
+        ...
+
+    def stress(self, places: IntArray) -> FloatArray:
+        """Return in [0, 1] how much each part, such as a link, has to do with the objective being as high as it is."""
+        ...
+
+    def surrogate(self, weights: FloatArray) -> Problem | None:
+        """Return a problem in whose cost each part has a weight, None where that would be too large."""
+        ...
+
+    def ways(self) -> Aims | None:
+        """Return the objective for compiled code, None where that would be too large."""
+        ...
+
+
+def aim_of(name: str, problem: Problem) -> Aim | None:
+    """Return the aim of an objective, None for the cost; raise InputError where the problem does not have it."""
+    if name == "max-link-load":
+        routes = routes_of(problem.topology)
+        if routes is None:
+            raise InputError("objective", "expected hardware with links for max-link-load, got distances alone")
+        return Congestion(problem=problem, routes=routes)
+    if name == "makespan":
+        schedule = schedule_of(problem)
+        if schedule is None:
+            graph = "one with a cycle" if problem.tasks.directed else "an undirected one"
+            raise InputError("objective", f"expected a directed task graph without cycles for makespan, got {graph}")
+        return Makespan(schedule=schedule)
+    return None

@@ -1,0 +1,242 @@
+"""Draw what a pipeline does in an iteration: when its passes run, and what its devices hold meanwhile.
+
+Needs the extra `tiger-mapper[plot]`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.model.arrays import BoolArray
+from tiger.model.units import TIMES, seconds_text
+from tiger.pipeline.doors.ranks import short
+from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.params import Schedule
+from tiger.pipeline.schedules.memory import Footprint, footprint
+from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT
+from tiger.pipeline.schedules.simulator import Timeline, iteration_s, simulate
+from tiger.pipeline.stages import workloads
+from tiger.plotting.bars import (
+    CAPACITY,
+    MESSAGES,
+    OVER,
+    STATE,
+    WORK,
+    draw_loads,
+    draw_memory,
+    limits,
+    memory_title,
+    scale,
+    size_text,
+)
+from tiger.plotting.gantt import draw_operators
+from tiger.plotting.panels import (
+    DPI,
+    WIDTH_IN,
+    Style,
+    add_bars,
+    add_legend,
+    add_title,
+    check,
+    corners,
+    explain,
+    label_axis,
+    name_rows,
+    note,
+    panels_of,
+    row_in,
+    write_figure,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["check", "draw_placement"]
+
+TITLES = {"gpipe": "GPipe", "1f1b": "1F1B", "interleaved": "interleaved 1F1B", "zero-bubble": "zero-bubble"}
+PASSES = {FORWARD: ("forward", WORK), BACKWARD: ("backward", "#e08a3c"), WEIGHT: ("weight gradient", "#5aa469")}
+CLOSING = "#b9a3d3"
+HELD = "#9fb8c9"
+DRAWN_PASSES, OUTLINED_PASSES, NUMBERED_PASSES, HATCHED_MESSAGES = 100_000, 2000, 1500, 2000
+NUMBER_POINTS = 7
+GOLDEN = 0.6180339887498949
+
+
+def draw_placement(report: PlacementReport, path: Path | str) -> None:
+    """Write a picture of a placement: with a schedule, an iteration of the slowest replica and what it holds.
+
+    Without one, the load and the memory of every device, and when each is busy where operators are placed for latency.
+    The ending of `path` chooses svg, png or pdf. Raises
+    InputError of `plot` where there is no plan to draw, where the file cannot be written, and as `check`.
+    """
+    check(path)
+    plan = report.deployment
+    if report.arrangement is not None:
+        write_figure(draw_operators(report, report.arrangement), path)
+        return
+    if plan is None:
+        raise InputError("plot", "expected a plan that is possible, got a report without one")
+    figure, axes = panels_of(plan.plan.positions)
+    if report.schedule is None or report.microbatches is None:
+        names = _names(report, plan.plan.positions)
+        draw_loads(axes[0], report, names)
+        draw_memory(axes[1], report, names)
+    else:
+        _draw_iteration(axes, report, plan, (report.schedule, report.microbatches))
+    write_figure(figure, path)
+
+
+def _names(report: PlacementReport, positions: int) -> list[str]:
+    """Return the devices of every position in short."""
+    return [short(stage.devices) for stage in report.stages[:positions]]
+
+
+def _draw_iteration(
+    axes: Sequence["Axes"], report: PlacementReport, made: Deployment, asked: tuple[Schedule, int]
+) -> None:
+    """Draw an iteration of the slowest replica, and under it what that holds."""
+    replicas = workloads(made.layers, made.cluster, made.plan)
+    workload = max(replicas, key=lambda load: iteration_s(load, *asked))
+    timeline = simulate(workload, *asked)
+    names = _names(report, made.plan.positions)
+    capacity = [float(made.cluster.memory_bytes[ranks].min()) for ranks in made.plan.grid]
+    _draw_passes(axes[0], timeline, names, made.plan.grid[0].size)
+    _draw_held(axes[1], footprint(timeline, workload), capacity, timeline.iteration_s)
+    name_rows(axes[1], names)
+    for panel in axes:
+        label_axis(panel, timeline.iteration_s, "time", TIMES)
+
+
+def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str], ranks: int) -> None:
+    """Draw every pass, message and all-reduce, with a legend and a title; a position has so many ranks."""
+    axes.set_xlim(0, timeline.iteration_s or 1.0)
+    name_rows(axes, names)
+    microbatches = int(timeline.microbatch.max()) + 1
+    timeline = _thinned(timeline)
+    _draw_messages(axes, timeline)
+    # One collection for each kind and shade: thousands of single bars would take minutes.
+    chunk = timeline.stage // len(names)
+    virtual = int(chunk.max()) + 1
+    for kind, (label, colour) in PASSES.items():
+        for part in range(virtual):
+            rows = (timeline.kind == kind) & (chunk == part)
+            _draw_kind(axes, timeline, rows, (label if part == 0 else "_", _lighter(colour, 0.5 * part / virtual)))
+    _draw_numbers(axes, timeline)
+    title = f"{TITLES[timeline.schedule]}: {microbatches} microbatches {_places(len(names), virtual, ranks)}"
+    bubble = max(timeline.bubble, 0.0)
+    add_title(axes, f"{title}: {seconds_text(timeline.iteration_s)}, bubble {bubble:.1%}")
+    explain(axes, axes.get_legend_handles_labels()[0])
+
+
+def _places(positions: int, virtual: int, ranks: int) -> str:
+    """Return on what a pipeline runs."""
+    if virtual > 1:
+        where = f"on {positions} devices" if ranks == 1 else f"on {positions} groups of {ranks} devices"
+        return f"{where}, {virtual} stages each, later ones lighter"
+    return f"on {positions} devices" if ranks == 1 else f"in {positions} stages of {ranks} devices"
+
+
+def _thinned(timeline: Timeline) -> Timeline:
+    """Return a timeline that a picture can show: of all passes that begin within the same dot of a row, one.
+
+    It fills the dot where there are more than one. Messages, which are shorter still, are left out.
+    """
+    if len(timeline.kind) <= DRAWN_PASSES:
+        return timeline
+    dot_s = timeline.iteration_s / (WIDTH_IN * DPI) or 1.0
+    dot = np.floor(timeline.start_s / dot_s)
+    spot = timeline.position * (dot.max() + 1) + dot
+    by_spot = np.argsort(spot, kind="stable")
+    _, first, count = np.unique(spot[by_spot], return_index=True, return_counts=True)
+    # Always the first would draw stripes that are not there; steps of the golden ratio take each kind as often.
+    pick = np.floor(count * (np.arange(len(count)) * GOLDEN % 1)).astype(np.int64)
+    rows = by_spot[first + pick]
+    crowded = count > 1
+    shown_s = np.where(crowded, dot[rows] * dot_s, timeline.start_s[rows])
+    still = np.zeros(len(rows))
+    return replace(
+        timeline,
+        position=timeline.position[rows],
+        kind=timeline.kind[rows],
+        stage=timeline.stage[rows],
+        microbatch=timeline.microbatch[rows],
+        start_s=shown_s,
+        end_s=np.where(crowded, shown_s + dot_s, timeline.end_s[rows]),
+        received_s=still,
+        sent_s=still,
+    )
+
+
+def _draw_kind(axes: "Axes", timeline: Timeline, rows: BoolArray, style: tuple[str, tuple[float, ...]]) -> None:
+    """Draw the passes of one kind and one virtual stage as one collection."""
+    label, colour = style
+    if rows.any():
+        spans = corners(timeline.position[rows], timeline.start_s[rows], timeline.end_s[rows], 0.8)
+        outline = 0.6 if len(timeline.kind) <= OUTLINED_PASSES else 0.0
+        add_bars(axes, spans, {"facecolor": colour, "edgecolor": "white", "linewidth": outline, "label": label})
+
+
+def _draw_messages(axes: "Axes", timeline: Timeline) -> None:
+    """Draw what is received before and sent after passes as thin bars, and all-reduces behind the last of them."""
+    before, after = timeline.received_s > 0, timeline.sent_s > 0
+    # What is received is drawn before its pass, what is sent behind it: both ends are busy.
+    position = np.concatenate([timeline.position[before], timeline.position[after]])
+    start = np.concatenate([(timeline.start_s - timeline.received_s)[before], timeline.end_s[after]])
+    end = np.concatenate([timeline.start_s[before], (timeline.end_s + timeline.sent_s)[after]])
+    if len(position):
+        hatch = "/////" if len(position) <= HATCHED_MESSAGES else ""
+        spans = corners(position, start, end, 0.36)
+        add_bars(axes, spans, {**MESSAGES, "hatch": hatch, "label": "message"})
+    closing = np.flatnonzero(timeline.closing_s > 0)
+    if len(closing):
+        free = timeline.free_s[closing]
+        spans = corners(closing, free, free + timeline.closing_s[closing], 0.8)
+        add_bars(axes, spans, {"facecolor": CLOSING, "edgecolor": "white", "hatch": "..", "label": "all-reduce"})
+
+
+def _draw_numbers(axes: "Axes", timeline: Timeline) -> None:
+    """Write the microbatch, counted from 1, on every pass that is wide and high enough for it."""
+    if row_in(timeline.positions) * 72 < 1.6 * NUMBER_POINTS or not timeline.iteration_s:
+        return
+    # Labels and margins take about a tenth of the width.
+    points_a_second = 0.9 * WIDTH_IN * 72 / timeline.iteration_s
+    room = (timeline.end_s - timeline.start_s) * points_a_second
+    digits = np.floor(np.log10(timeline.microbatch + 1)) + 1
+    middle = (timeline.start_s + timeline.end_s) / 2
+    rows = np.flatnonzero(room >= (digits + 0.6) * 0.62 * NUMBER_POINTS)
+    for row in rows.tolist() if len(rows) <= NUMBERED_PASSES else []:
+        spot = (float(middle[row]), float(timeline.position[row]) + 0.03)
+        number = str(int(timeline.microbatch[row]) + 1)
+        axes.annotate(number, spot, ha="center", va="center", fontsize=NUMBER_POINTS, color="white")
+
+
+def _draw_held(axes: "Axes", held: Footprint, capacity_bytes: Sequence[float], end: float) -> None:
+    """Draw what every position holds over time as an area on its row, state darker, under a line at its capacity."""
+    peaks, capacity = held.peak_bytes, np.asarray(capacity_bytes, np.float64)
+    axes.set_xlim(0, end or 1.0)
+    top = scale(peaks, capacity)
+    for row, (when, size) in enumerate(zip(held.when_s, held.held_bytes, strict=True)):
+        # Layers of paint: all that is held, over it what fits, over that the state.
+        moments, sizes = np.append(when, end), np.append(size, size[-1])
+        for most, colour in ((sizes, OVER), (np.minimum(sizes, capacity[row]), HELD), (size[:1], STATE)):
+            axes.fill_between(moments, row + 0.4, row + 0.4 - 0.8 * most / top, step="post", color=colour, lw=0)
+        if capacity[row] <= top:
+            axes.hlines(row + 0.4 - 0.8 * capacity[row] / top, 0, end, color=CAPACITY, lw=1, ls="--")
+        note(axes, row, len(peaks), size_text(peaks[row], capacity[row]))
+    add_title(axes, memory_title(peaks, capacity, top))
+    entries: dict[str, Style] = {
+        "parameters and state": {"facecolor": STATE},
+        "held for microbatches": {"facecolor": HELD},
+    }
+    add_legend(axes, entries | limits(peaks, capacity, top))
+
+
+def _lighter(colour: str, share: float) -> tuple[float, ...]:
+    """Return a colour with a share of white."""
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    return tuple(channel + share * (1 - channel) for channel in channels)

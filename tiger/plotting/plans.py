@@ -1,0 +1,74 @@
+"""Draw where the time of plans goes, one bar a plan.
+
+Needs the extra `tiger-mapper[plot]`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tiger.errors import InputError
+from tiger.model.units import TIMES, seconds_text
+from tiger.pipeline.planning.report import PlanReport, RankedPlan
+from tiger.pipeline.schedules.orders import BACKWARD, FORWARD
+from tiger.plotting.charts import CLOSING, PASSES
+from tiger.plotting.panels import DPI, WIDTH_IN, check, explain, label_axis, write_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PARTS = (
+    ("compute_s", "compute", PASSES[FORWARD][1]),
+    ("tensor_s", "tensor-parallel all-reduces", PASSES[BACKWARD][1]),
+    ("messages_s", "messages between positions", "#8a8a8a"),
+    ("gradients_s", "all-reduces of gradients", CLOSING),
+    ("waiting_s", "waiting", "#ececec"),
+)
+MOST_BARS, BAR_IN, MARGIN_IN, HEADROOM = 40, 0.32, 1.2, 1.16
+
+
+def draw_plans(report: PlanReport, path: Path | str) -> None:
+    """Write a picture of the reported plans and the usual one: their iterations, by what positions do in the mean.
+
+    A line marks the bound on all plans. At most 40 plans. The ending of `path` chooses svg, png or pdf. Raises
+    InputError of `plot` where there is no plan to draw, where the file cannot be written, and as `charts.check`.
+    """
+    check(path)
+    if report.best is None:
+        raise InputError("plot", "expected a plan that is possible, got a report without one")
+    from matplotlib.figure import Figure
+
+    bars = [(_words(plan), plan) for plan in report.ranked[:MOST_BARS]]
+    bars += [] if report.heuristic is None else [(f"usual: {_words(report.heuristic)}", report.heuristic)]
+    height = len(bars) * BAR_IN + MARGIN_IN
+    figure = Figure(figsize=(WIDTH_IN, height), dpi=DPI, layout="constrained")
+    _draw_bars(figure.subplots(), bars, report.lower_bound_s)
+    write_figure(figure, path)
+
+
+def _draw_bars(axes: "Axes", bars: Sequence[tuple[str, RankedPlan]], bound_s: float | None) -> None:
+    """Draw the parts of every iteration side by side, and the bound."""
+    begun = [0.0] * len(bars)
+    for name, label, colour in PARTS:
+        spent = [getattr(plan.breakdown, name) for _, plan in bars]
+        axes.barh(range(len(bars)), spent, left=begun, color=colour, edgecolor="white", linewidth=0.4, label=label)
+        begun = [start + each for start, each in zip(begun, spent, strict=True)]
+    for row, (_, plan) in enumerate(bars):
+        text = f" {seconds_text(plan.iteration_s)}, {plan.memory_share:.0%} of memory"
+        axes.text(begun[row], row, text, va="center", fontsize=8)
+    if bound_s is not None:
+        axes.axvline(bound_s, color="#333333", linestyle="--", linewidth=0.8, label="bound on all plans")
+    axes.set_yticks(range(len(bars)), [words for words, _ in bars], fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlim(0, max(begun) * HEADROOM)
+    axes.spines[["top", "right"]].set_visible(False)
+    label_axis(axes, max(begun), "time of an iteration", TIMES)
+    explain(axes, axes.get_legend_handles_labels()[0])
+
+
+def _words(plan: RankedPlan) -> str:
+    """Return the degrees of a plan in short."""
+    each = plan.degrees
+    stages = f" x {each.virtual}" if each.virtual > 1 else ""
+    size = f" of {each.microbatch}" if each.microbatch is not None else ""
+    return f"PP {each.pipeline} TP {each.tensor} DP {each.data}, {each.schedule}{stages}, {each.microbatches}{size}"

@@ -1,0 +1,185 @@
+"""The report of a solve: the mapping, its true cost, how good it is, and what every stage contributed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.model.rounding import ROUNDING
+from tiger.model.violation import Violation
+from tiger.objectives.cost import cost_of, metrics
+from tiger.run.stage import Stage
+
+SCHEMA = "tiger.report/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objective:
+    """Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound."""
+
+    name: str
+    value: float
+    baseline: float
+    bound: float | None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields by name."""
+        return {"name": self.name, "value": self.value, "baseline": self.baseline, "bound": self.bound}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baselines:
+    """Hold what simple orders cost: tasks filled into the nodes in blocks, dealt out in turns (cyclic), and at random.
+
+    None where an order has not been made feasible. Random is the mean of ten mappings.
+    """
+
+    block: float | None = None
+    cyclic: float | None = None
+    random: float | None = None
+
+    @property
+    def best(self) -> tuple[str, float] | None:
+        """Return the name and the cost of the cheapest order, the first of equals, None without any."""
+        known = [(name, cost) for name, cost in self.to_dict().items() if cost is not None]
+        return min(known, key=lambda order: order[1], default=None)
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the costs by name."""
+        return {"block": self.block, "cyclic": self.cyclic, "random": self.random}
+
+
+class Comparison(NamedTuple):
+    """Set what was made small beside the best simple order: its name, value, and the order's name and value."""
+
+    name: str
+    value: float
+    order: str
+    baseline: float
+
+
+class Origin(NamedTuple):
+    """Say where a report comes from: the solver's name, its seed, and the wall seconds of it all."""
+
+    solver: str
+    seed: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Answer a problem.
+
+    `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and the mapping
+    empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation, max
+    link load and makespan of the mapping, whatever was made small. `objective` is None where that was the cost; else
+    it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap` remain those
+    of the cost. Costs are in the problem's own unit, `seconds` is wall time.
+    """
+
+    feasible: bool
+    solver: str
+    rule: str
+    seed: int
+    seconds: float
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    cost: float | None = None
+    compute_cost: float | None = None
+    communication_cost: float | None = None
+    baseline_cost: float | None = None
+    baselines: Baselines = Baselines()
+    lower_bound: float | None = None
+    optimal: bool = False
+    violations: tuple[Violation, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    objective: Objective | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, places: IntArray, origin: Origin) -> "Report":
+        """Report the feasible mapping `places[n]`, costed and measured anew; bound, baseline and stages are left open.
+
+        Warnings are the remarks of whoever read tasks and hardware. O(edges) and the routing.
+        """
+        cost = cost_of(problem, places)
+        return cls(
+            mapping=problem.mapping(places),
+            cost=cost.total,
+            compute_cost=cost.compute,
+            communication_cost=cost.communication,
+            feasible=True,
+            rule=problem.rule,
+            metrics=metrics(problem, places),
+            solver=origin.solver,
+            seed=origin.seed,
+            seconds=origin.seconds,
+            warnings=(*problem.tasks.remarks, *problem.topology.remarks),
+        )
+
+    @classmethod
+    def unmet(cls, problem: Problem, violations: tuple[Violation, ...], origin: Origin) -> "Report":
+        """Report what cannot be met."""
+        return cls(
+            feasible=False,
+            violations=violations,
+            rule=problem.rule,
+            solver=origin.solver,
+            seed=origin.seed,
+            seconds=origin.seconds,
+            warnings=(*problem.tasks.remarks, *problem.topology.remarks),
+        )
+
+    @property
+    def gap(self) -> float | None:
+        """Return (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0."""
+        if self.cost is None or self.lower_bound is None:
+            return None
+        if self.lower_bound <= 0:
+            return 0.0 if self.cost == 0 else None
+        return (self.cost - self.lower_bound) / self.cost
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """Return the cost beside the best simple order, another objective beside that in blocks, None without any."""
+        if self.objective is not None:
+            made = self.objective
+            return Comparison(made.name, made.value, "block", made.baseline)
+        best = self.baselines.best
+        return None if self.cost is None or best is None else Comparison("cost", self.cost, *best)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the report as plain values that serialise to strict JSON (schema `tiger.report/1`)."""
+        return {
+            "schema": SCHEMA,
+            "mapping": dict(self.mapping),
+            "cost": self.cost,
+            "compute_cost": self.compute_cost,
+            "communication_cost": self.communication_cost,
+            "baseline_cost": self.baseline_cost,
+            "baselines": self.baselines.to_dict(),
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "optimal": self.optimal,
+            "objective": self.objective.to_dict() if self.objective else None,
+            "feasible": self.feasible,
+            "violations": [violation.to_dict() for violation in self.violations],
+            "solver": self.solver,
+            "rule": self.rule,
+            "seed": self.seed,
+            "metrics": dict(self.metrics),
+            "stages": [stage.to_dict() for stage in self.stages],
+            "warnings": list(self.warnings),
+            "seconds": self.seconds,
+        }
+
+
+def meets(cost: float, bound: float) -> bool:
+    """Tell whether a cost equals a lower bound within rounding."""
+    return cost <= bound + rounding(bound)
+
+
+def rounding(bound: float) -> float:
+    """Return how far a cost may lie above a bound that it meets: nothing for a whole bound, as costs are whole then."""
+    return 0.0 if bound.is_integer() else ROUNDING * abs(bound)

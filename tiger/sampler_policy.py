@@ -1,0 +1,102 @@
+"""How a sampler is put to work on a problem: its sizes and strengths, windows, temperatures and starts."""
+
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+
+import dimod
+from dimod.core.sampler import Sampler
+
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.model.seams import Partitioner, Samples, Stop
+from tiger.model.window import Window
+from tiger.partition.bisection import bisected
+from tiger.partition.levels import LevelWindows
+from tiger.partition.windows import TaskWindows
+from tiger.qubo.ising import Ising, IsingParams, Sampling
+from tiger.qubo.penalties import Penalties
+from tiger.qubo.tune import Bisection, Fixed
+from tiger.solvers import registry
+from tiger.solvers.dwave import adapt
+from tiger.solvers.ocean import Draw, ask, tuned
+
+HOT, COLD = 2.0, 15.0
+QPU_WIDTH, QPU_READS = 8, 100
+TABU_STRENGTH = 1.5
+COSTLY, COSTLY_WINDOWS = 1 << 20, 4
+LEVEL_WINDOW, LEVEL_PASSES = 512, 8
+BISECTED = 1024
+
+
+def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: Executor | None = None) -> Ising:
+    """Put the Ising path together for a sampler.
+
+    One that states a limit as `max_variables` gets no larger models, and many reads of each; one that is charged by the
+    call and says so by `calls` gets that many a unit of effort. On a D-Wave machine, alone or under a composed sampler,
+    models are embedded as cliques.
+    """
+    sampler = adapt(sampler)
+    levels = problem.rule == "levels"
+    if levels:
+        small = params.windows or len(problem.free) * len(problem.topology.hosts) <= params.window_size
+        wide, passes = max(params.window_size, LEVEL_WINDOW), params.passes * (1 if small else LEVEL_PASSES)
+        params = replace(params, window_size=wide, whole_variables=min(params.whole_variables, wide), passes=passes)
+    most = getattr(sampler, "max_variables", None)
+    if most is not None:
+        size, total = min(params.window_size, QPU_WIDTH**2, most), min(params.whole_variables, most)
+        window = replace(params.window, reads=max(params.window.reads, QPU_READS))
+        # Slack bits would come on top of the limit, and are the first to suffer from a machine's precision.
+        params = replace(params, window_size=size, whole_variables=total, window=window, capacity="slack-free")
+    calls = getattr(sampler, "calls", None)
+    if calls is not None:
+        whole = replace(params.whole, rounds=calls)
+        params = replace(params, whole=whole, whole_variables=COSTLY, passes=calls, windows=COSTLY_WINDOWS)
+    return Ising(
+        sample=partial(draw_bits, sampler, params.beta_range),
+        tuner=Bisection() if tuned(sampler) else Fixed(),
+        strengths=_strengths(sampler),
+        partitioners=(LevelWindows(2), LevelWindows(3)) if levels else _task_windows(problem),
+        polish=registry.polish(problem),
+        construct=None if levels or len(problem.free) > BISECTED else partial(_bisected, problem),
+        executor=executor,
+        params=params,
+    )
+
+
+def _strengths(sampler: Sampler) -> tuple[float | None, float | None]:
+    """Return at what strength of the penalties a sampler starts, on the whole problem and on windows.
+
+    Tabu search finds better mappings at a strength of its own, tuned samplers walk from the safe bound, and others, of
+    which nothing is known, stay there.
+    """
+    if type(sampler).__name__ == "TabuSampler":
+        return TABU_STRENGTH, TABU_STRENGTH
+    return (None, 1.0) if tuned(sampler) else (None, None)
+
+
+def _task_windows(problem: Problem) -> tuple[Partitioner, ...]:
+    """Return windows of every kind that the size of the problem allows."""
+    kinds = [TaskWindows(kinship="traffic"), TaskWindows(kinship="cost"), TaskWindows(kinship="none")]
+    return (*kinds, TaskWindows(kinship="nodes")) if len(problem.free) <= BISECTED else tuple(kinds)
+
+
+def _bisected(problem: Problem, window: Window, seed: int, stop: Stop) -> IntArray | None:
+    """Return a start by co-bisection."""
+    return bisected(window, problem.topology.metric, seed, stop)
+
+
+def draw_bits(
+    sampler: Sampler,
+    beta_range: tuple[float, float] | None,
+    bqm: dimod.BinaryQuadraticModel,
+    penalties: Penalties,
+    sampling: Sampling,
+    turn: tuple[int, Stop],
+) -> Samples:
+    """Draw bits; without a range given from temperatures of half the mean one-hot penalty to a fifteenth of it."""
+    level = float(penalties.one_hot.mean())
+    seed, stop = turn
+    beta_range = beta_range or (HOT / level, COLD / level)
+    draw = Draw(reads=sampling.reads, sweeps=sampling.sweeps, seed=seed, beta_range=beta_range, stop=stop)
+    return ask(sampler, bqm, draw)
