@@ -9,17 +9,18 @@ from fastapi import FastAPI, Request, Response
 from fastapi_offline import FastAPIOffline
 
 from tiger import __version__
-from tiger.api import answers, keys, limits
-from tiger.api.doors import ASSIGN, PLACE
-from tiger.api.edge import operations, protect
-from tiger.api.examples import EXAMPLES, PLACEMENTS
-from tiger.api.inline import Inline
-from tiger.api.jobbody import JobBody, JobsBody
-from tiger.api.jobroutes import JobRoutes
-from tiger.api.keepers import Keeper, durable
-from tiger.api.metrics import Metrics
-from tiger.api.pipelines import PlacementBody, PlaceRequest
-from tiger.api.schemas import (
+from tiger.api.jobs.keepers import Keeper, durable
+from tiger.api.middleware import keys
+from tiger.api.middleware.metrics import Metrics
+from tiger.api.middleware.stack import operations, protect
+from tiger.api.routes import answers
+from tiger.api.routes.entries import ASSIGN, PLACE
+from tiger.api.routes.examples import EXAMPLES, PLACEMENTS
+from tiger.api.routes.inline import Inline
+from tiger.api.routes.jobs import JobRoutes
+from tiger.api.routes.solving import Bounds, Solving
+from tiger.api.schemas import limits
+from tiger.api.schemas.assignment import (
     Answer,
     AssignRequest,
     CircuitRequest,
@@ -29,9 +30,10 @@ from tiger.api.schemas import (
     TopologiesBody,
     TopologyBody,
 )
+from tiger.api.schemas.jobs import JobBody, JobsBody
+from tiger.api.schemas.placement import PlacementBody, PlaceRequest
 from tiger.api.settings import Settings, load
-from tiger.api.solving import Bounds, Solving
-from tiger.api.workers import Workers, prepare
+from tiger.api.workers.processes import Workers, prepare
 
 # More would wait for the event loop.
 INLINE_WORKERS = 4

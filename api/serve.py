@@ -13,10 +13,11 @@ from pathlib import Path
 
 import uvicorn
 
-from tiger.api import log, workers
-from tiger.api.drain import Drain
-from tiger.api.hosts import Local
+from tiger.api.middleware import log
+from tiger.api.middleware.drain import Drain
+from tiger.api.middleware.hosts import Local
 from tiger.api.settings import Settings, load
+from tiger.api.workers import processes as workers
 from tiger.errors import InputError
 
 DRAIN_S = 5
@@ -35,7 +36,7 @@ def serve(host: str, port: int) -> None:
     workers.prepare().result()
     # Later than the other imports, as the workers load at the same time.
     from tiger.api.app import create_app
-    from tiger.api.connections import Connection, make_room
+    from tiger.api.middleware.connections import Connection, make_room
 
     make_room()
     app = create_app(settings)

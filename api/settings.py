@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from tiger.api import keys, rates
+from tiger.api.middleware import keys, rates
 from tiger.errors import InputError
 from tiger.parallel import executors
 

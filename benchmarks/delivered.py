@@ -11,7 +11,7 @@ from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.transpiler import CouplingMap, Target
 
 from benchmarks.noise import library
-from tiger.circuits.doors.hardware import read_device
+from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.transpiler.target import coupling_of
 
 LEVELS, SEED = (1, 2, 3), 0

@@ -11,7 +11,7 @@ from qiskit import QuantumCircuit, qasm2, transpile
 from qiskit.circuit.library import CDKMRippleCarryAdder, PhaseEstimation, QFTGate, quantum_volume
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.doors.hardware import read_device
+from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.transpiler.target import coupling_of
 
 FOLDERS = ("revlib", "qasmbench")

@@ -9,12 +9,12 @@ import numpy as np
 
 from benchmarks.devices import Case, cases, stored
 from tiger.circuits.coupling import IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.movement import movement, resting, routed
 from tiger.circuits.ising.proposals import ProposalParams, gates_placed, layout_at, proposals
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
-from tiger.circuits.skeleton import Skeleton
 from tiger.circuits.solve import mapped
 from tiger.circuits.transpiler.model import model_of
 from tiger.model.arrays import FloatArray

@@ -13,13 +13,13 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.hunt import fits
 from tiger.pipeline.operators.lines import line
 from tiger.pipeline.operators.loads import loads_s
+from tiger.pipeline.operators.operator_search import fits
 from tiger.pipeline.operators.params import OperatorParams
-from tiger.pipeline.operators.programme import cut
 from tiger.pipeline.operators.solve import solved
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.cut_dp import cut
 from tiger.pipeline.operators.uniform import uniform
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

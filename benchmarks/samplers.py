@@ -45,7 +45,7 @@ def samplers() -> dict[str, Sampler]:
     """Return the samplers by name."""
     from dwave.system.testing import MockDWaveSampler
 
-    from tiger.solvers.dwave import QpuSampler
+    from tiger.solvers.samplers.dwave import QpuSampler
 
     sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
     from openjij_sampler import OpenJij

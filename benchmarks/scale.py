@@ -16,10 +16,10 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.models.graphs import read_operators
-from tiger.pipeline.operators.earliest import earliest
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.latency import bound_s
-from tiger.pipeline.operators.listing import Jobs, jobs_of, makespan_s
+from tiger.pipeline.operators.latency.heft import earliest
+from tiger.pipeline.operators.latency.latency import bound_s
+from tiger.pipeline.operators.latency.list_scheduling import Jobs, jobs_of, makespan_s
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 

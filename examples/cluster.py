@@ -190,7 +190,7 @@ def _start_dask(running: Cluster, workers: int) -> None:
     running.scheduler = f"dask://127.0.0.1:{port}"
     for number in range(workers):
         here = ["--no-nanny", "--no-dashboard", "--local-directory", str(running.home)]
-        ready = ["--nthreads", "1", "--preload", "tiger.api.preload"]
+        ready = ["--nthreads", "1", "--preload", "tiger.api.workers.preload"]
         running.start(f"worker{number}", [*dask, "worker", f"tcp://127.0.0.1:{port}", *ready, *here])
     for number in range(workers):
         running.await_start(f"worker{number}", partial(_said, running, f"worker{number}", "Registered to"))

@@ -6,9 +6,9 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derived
-from tiger.solvers import moves
+from tiger.solvers.annealing import moves
+from tiger.solvers.annealing.local import shuffle
 from tiger.solvers.instance import instance_of, state_of
-from tiger.solvers.local import shuffle
 
 SHUFFLE = 8
 

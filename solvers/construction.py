@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.solvers.annealing.moves import can_move, distance
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel
-from tiger.solvers.moves import can_move, distance
 
 
 class Contest(NamedTuple):

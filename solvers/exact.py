@@ -9,7 +9,7 @@ from tiger.model.problem import Problem
 from tiger.model.rounding import ROUNDING, relative_error
 from tiger.model.seams import Assignment, Stop
 from tiger.model.window import Window, fold, whole
-from tiger.solvers import branching
+from tiger.solvers import branch_and_bound as branching
 
 CELLS = 1 << 16
 MEMORY_CELLS = 1 << 24

@@ -8,7 +8,8 @@ from tiger.model.arrays import IntArray
 from tiger.model.metrics import GRID
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.solvers import construction, moves
+from tiger.solvers import construction
+from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, State, instance_of, state_of
 
 LIMIT = 1 << 31

@@ -51,8 +51,8 @@ SEARCHES = {
     "greedy": ("greedy", "Greedy"),
     "random": ("baselines", "Random"),
     "identity": ("baselines", "Identity"),
-    "leap-cqm": ("leap", "CqmSearch"),
-    "leap-nl": ("leap", "NlSearch"),
+    "leap-cqm": ("samplers.leap", "CqmSearch"),
+    "leap-nl": ("samplers.leap", "NlSearch"),
 }
 
 
@@ -86,16 +86,17 @@ def search(name: str) -> Search:
 
 def natives(problem: Problem) -> tuple[tuple[str, Search], ...]:
     """Return the searches on a problem itself that suit it, by the names of their stages, in the order of a round."""
-    from tiger.solvers import dense, geometry
+    from tiger.solvers.annealing import dense
+    from tiger.solvers.geometry import geometry
 
     searches: list[tuple[str, Search]] = []
     if geometry.applies(problem):
         searches.append(("geometry", geometry.Geometry()))
     if dense.applies(problem):
         return (*searches, ("dense", dense.Dense()))
-    from tiger.solvers import multilevel
-    from tiger.solvers.local import Annealing
-    from tiger.solvers.refinement import Refinement
+    from tiger.solvers.annealing.local import Annealing
+    from tiger.solvers.annealing.refinement import Refinement
+    from tiger.solvers.multilevel import multilevel
 
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
     if large and problem.free.size >= QUICK_FROM:
@@ -109,7 +110,7 @@ def natives(problem: Problem) -> tuple[tuple[str, Search], ...]:
 
 def resumed(search: Search, elites: IntArray | None) -> Search:
     """Return a search that goes on from `elites[k, n]`, where it is of a kind that can."""
-    from tiger.solvers.dense import Dense
+    from tiger.solvers.annealing.dense import Dense
 
     return replace(search, elites=elites) if isinstance(search, Dense) else search
 
@@ -123,14 +124,14 @@ def exact(visits: int) -> Search:
 
 def judged(aims: Aims) -> Search:
     """Return annealing towards another objective than the cost."""
-    from tiger.solvers.judged import Judged
+    from tiger.solvers.annealing.objective_annealing import Judged
 
     return Judged(aims)
 
 
 def polish(problem: Problem) -> Callable[[IntArray, Block, Stop], IntArray]:
     """Return descent on a problem: from feasible places and the block whose tasks may move to a local optimum."""
-    from tiger.solvers.local import Polish
+    from tiger.solvers.annealing.local import Polish
 
     return Polish(problem).improve
 
@@ -146,11 +147,11 @@ def sampler(name: str) -> Sampler:
 
         return _made(TabuSampler)
     if name == "dwave":
-        from tiger.solvers.dwave import QpuSampler
+        from tiger.solvers.samplers.dwave import QpuSampler
 
         return QpuSampler()
     if name == "leap-bqm":
-        from tiger.solvers.leap import LeapSampler
+        from tiger.solvers.samplers.leap import LeapSampler
 
         return LeapSampler()
     return _made(next(entry for entry in entry_points(group=GROUP) if entry.name == name).load())

@@ -5,10 +5,10 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Stop
-from tiger.solvers import moves
+from tiger.solvers.annealing import moves
+from tiger.solvers.annealing.moves import can_move, exchange, open_to, shift
 from tiger.solvers.instance import Instance, State, fixed_of, state_of
 from tiger.solvers.kernel import inner_kernel, kernel
-from tiger.solvers.moves import can_move, exchange, open_to, shift
 
 SCANS = 1 << 26
 

@@ -70,22 +70,22 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     if name not in KERNELS:
         return ()
     if name == "objective":
-        from tiger.solvers.judged import Judged
+        from tiger.solvers.annealing.objective_annealing import Judged
 
         return ((Judged(Order(np.arange(TASKS))), _ring(1)),)
     if name in ("bisection", "multilevel"):
-        from tiger.solvers.multilevel import Multilevel
+        from tiger.solvers.multilevel.multilevel import Multilevel
 
         return ((Multilevel(), _ring(1)),)
     if name == "repair":
         return ((Mending(), _ring(4, ("0", "0"))),)
     if name == "refinement":
-        from tiger.solvers.refinement import Refinement, RefineParams
+        from tiger.solvers.annealing.refinement import Refinement, RefineParams
 
         return ((Refinement(RefineParams(crowded=1)), _ring(4)),)
     if name in ("dense", "annealing"):
-        from tiger.solvers.dense import Dense
-        from tiger.solvers.local import Annealing
+        from tiger.solvers.annealing.dense import Dense
+        from tiger.solvers.annealing.local import Annealing
 
         # The dense search ends in the moves of the other where costs differ much.
         annealing = (Annealing(), _ring(1))

@@ -14,11 +14,11 @@ from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
 from tiger.qubo.tune import Bisection, Fixed
 from tiger.solvers import registry
-from tiger.solvers.dense import Dense
-from tiger.solvers.geometry import Geometry
-from tiger.solvers.local import Annealing, Descent
-from tiger.solvers.multilevel import Multilevel
-from tiger.solvers.refinement import Refinement
+from tiger.solvers.annealing.dense import Dense
+from tiger.solvers.annealing.local import Annealing, Descent
+from tiger.solvers.annealing.refinement import Refinement
+from tiger.solvers.geometry.geometry import Geometry
+from tiger.solvers.multilevel.multilevel import Multilevel
 from tiger.testing import check_partitioner, check_sampler, check_search, check_tuner
 
 RULES = ("one-to-one", "levels", "capacity")

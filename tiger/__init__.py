@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tiger.circuits.doors.door import layout
-    from tiger.circuits.doors.report import CircuitReport
+    from tiger.circuits.entry.layout import layout
+    from tiger.circuits.entry.report import CircuitReport
     from tiger.entry import assign
     from tiger.errors import InputError
     from tiger.mapper import solve
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from tiger.model.seams import Assignment
     from tiger.model.tasks import TaskGraph
     from tiger.model.topology import Links, Topology
-    from tiger.pipeline.doors.door import place
-    from tiger.pipeline.doors.report import PlacementReport
+    from tiger.pipeline.entry.place import place
+    from tiger.pipeline.entry.report import PlacementReport
     from tiger.pipeline.online.planner import OnlinePlanner
-    from tiger.pipeline.planning.door import plan
+    from tiger.pipeline.planning.entry import plan
     from tiger.pipeline.planning.report import PlanReport
     from tiger.qubo.ising import IsingParams
     from tiger.run.report import Report
@@ -27,14 +27,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Assignment": "tiger.model.seams",
-    "CircuitReport": "tiger.circuits.doors.report",
+    "CircuitReport": "tiger.circuits.entry.report",
     "DenseMetric": "tiger.model.metrics",
     "GridMetric": "tiger.model.metrics",
     "InputError": "tiger.errors",
     "IsingParams": "tiger.qubo.ising",
     "Links": "tiger.model.topology",
     "OnlinePlanner": "tiger.pipeline.online.planner",
-    "PlacementReport": "tiger.pipeline.doors.report",
+    "PlacementReport": "tiger.pipeline.entry.report",
     "PlanReport": "tiger.pipeline.planning.report",
     "Problem": "tiger.model.problem",
     "Report": "tiger.run.report",
@@ -43,9 +43,9 @@ _HOMES = {
     "Topology": "tiger.model.topology",
     "TreeMetric": "tiger.model.metrics",
     "assign": "tiger.entry",
-    "layout": "tiger.circuits.doors.door",
-    "place": "tiger.pipeline.doors.door",
-    "plan": "tiger.pipeline.planning.door",
+    "layout": "tiger.circuits.entry.layout",
+    "place": "tiger.pipeline.entry.place",
+    "plan": "tiger.pipeline.planning.entry",
     "solve": "tiger.mapper",
 }
 

@@ -18,8 +18,8 @@ from tiger.qubo.ising import Ising, IsingParams, Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed
 from tiger.solvers import registry
-from tiger.solvers.dwave import adapt
-from tiger.solvers.ocean import Draw, ask, tuned
+from tiger.solvers.samplers.dwave import adapt
+from tiger.solvers.samplers.ocean import Draw, ask, tuned
 
 HOT, COLD = 2.0, 15.0
 QPU_WIDTH, QPU_READS = 8, 100

@@ -18,7 +18,7 @@ from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Trial, Tuner
 from tiger.run.deadline import Deadline
-from tiger.solvers.ocean import Draw, ask
+from tiger.solvers.samplers.ocean import Draw, ask
 
 NEVER, NOW = Deadline(None), Deadline(0.0)
 

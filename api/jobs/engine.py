@@ -13,19 +13,19 @@ from contextlib import suppress
 
 import structlog
 
-from tiger.api.jobs.bench import Answer, Bench, Parts
 from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.database import Database
+from tiger.api.jobs.ipc import Exchange, Solve
 from tiger.api.jobs.job import Job, StoreGoneError, Work
-from tiger.api.jobs.line import Exchange, Solve
+from tiger.api.jobs.maintenance import Rounds
 from tiger.api.jobs.queue import Queue
-from tiger.api.jobs.rounds import Rounds
 from tiger.api.jobs.run import Run
 from tiger.api.jobs.server import named
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
 from tiger.api.jobs.watchers import Watchers
-from tiger.api.workers import Workers
+from tiger.api.jobs.worker_context import Answer, Bench, Parts
+from tiger.api.workers.processes import Workers
 
 THREADS = 8
 COUNT_S, STOP_S, HUNG_S = 2.0, 5.0, 20.0

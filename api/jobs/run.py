@@ -11,12 +11,12 @@ from contextlib import suppress
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from tiger.api.jobs.bench import Answer, Bench, Parts
 from tiger.api.jobs.claims import Claim, Outcome, Turn
+from tiger.api.jobs.ipc import Call, solved
 from tiger.api.jobs.job import Status, StoreGoneError
-from tiger.api.jobs.line import Call, solved
-from tiger.api.problems import problem_of
-from tiger.api.workers import SolverLostError
+from tiger.api.jobs.worker_context import Answer, Bench, Parts
+from tiger.api.middleware.problems import problem_of
+from tiger.api.workers.processes import SolverLostError
 from tiger.errors import InputError
 
 ATTEMPTS, CRASHES = 3, 10

@@ -16,9 +16,10 @@ import pytest
 import structlog
 
 from tests.api.memory import in_memory
-from tiger.api import log, workers
 from tiger.api.app import create_app
+from tiger.api.middleware import log
 from tiger.api.settings import Settings
+from tiger.api.workers import processes as workers
 from tiger.run.deadline import ENDING
 
 with warnings.catch_warnings():

@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.api.memory import MemoryJobs
 from tiger.api.jobs.job import Job, Jobs, Work
-from tiger.api.limits import Limits
-from tiger.api.workers import Workers
+from tiger.api.schemas.limits import Limits
+from tiger.api.workers.processes import Workers
 
 LIMITS = Limits(max_tasks=8, max_time_s=5.0)
 

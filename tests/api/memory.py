@@ -8,12 +8,12 @@ import uuid
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
-from tiger.api.doors import DOORS
 from tiger.api.jobs.job import FullError, Job, Jobs, KeyReusedError, Work
-from tiger.api.limits import Limits, of
-from tiger.api.problems import problem_of
+from tiger.api.middleware.problems import problem_of
+from tiger.api.routes.entries import DOORS
+from tiger.api.schemas.limits import Limits, of
 from tiger.api.settings import Settings
-from tiger.api.workers import Workers
+from tiger.api.workers.processes import Workers
 
 GRACE_S = 10.0
 MAX_OPEN = 1000

@@ -17,7 +17,7 @@ from tests.api.memory import in_memory
 from tiger.api import app
 from tiger.api.app import create_app
 from tiger.api.settings import Settings
-from tiger.api.workers import SolverLostError, Workers
+from tiger.api.workers.processes import SolverLostError, Workers
 from tiger.errors import InputError
 
 Post = Callable[..., httpx.Response]

@@ -10,12 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
-from tiger.api.examples import PLACEMENTS, TWO_SPEEDS
-from tiger.api.limits import Limits
-from tiger.api.networks import CLUSTERS, MODELS
-from tiger.api.pipelines import PlacementBody, PlaceRequest
-from tiger.api.placement import answer, check
-from tiger.api.workers import Workers
+from tiger.api.routes.examples import PLACEMENTS, TWO_SPEEDS
+from tiger.api.routes.placement import answer, check
+from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.networks import CLUSTERS, MODELS
+from tiger.api.schemas.placement import PlacementBody, PlaceRequest
+from tiger.api.workers.processes import Workers
 from tiger.errors import InputError
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS

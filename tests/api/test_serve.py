@@ -16,10 +16,10 @@ import httpx
 import pytest
 import structlog
 
-from tiger.api.examples import STENCIL_ON_TORUS
 from tiger.api.jobs import migrations
 from tiger.api.jobs.database import Database
-from tiger.api.keys import parse
+from tiger.api.middleware.keys import parse
+from tiger.api.routes.examples import STENCIL_ON_TORUS
 from tiger.api.serve import _listen, _own, _Server, serve
 from tiger.api.settings import Settings
 from tiger.errors import InputError
@@ -162,7 +162,7 @@ def test_serve_prints_its_url_and_returns_on_sigterm(port: int, capsys: pytest.C
 
 def test_bug_a_connection_that_says_nothing_is_closed(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server has connections state what they are for."""
-    monkeypatch.setattr("tiger.api.connections.STATED_S", 0.2)
+    monkeypatch.setattr("tiger.api.middleware.connections.STATED_S", 0.2)
     told: list[bytes] = []
 
     def say_nothing() -> None:

@@ -10,11 +10,11 @@ from qiskit.transpiler import CouplingMap
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.noise.placement import Judge
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.skeleton import Skeleton
 from tiger.circuits.solve import Mapped
 
 BITS = 2

@@ -7,12 +7,12 @@ import pytest
 
 from tiger.circuits import solve
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Build, Step, skeleton_of
 from tiger.circuits.noise.depth import singles_of
 from tiger.circuits.noise.placement import Layers
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.skeleton import Build, Step, skeleton_of
 from tiger.circuits.solve import Budget, mapped
 from tiger.errors import InputError
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tiger.circuits.doors.report import CircuitReport
+from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.ising.movement import DataMovement
 from tiger.cli.summary import circuit_summary
 from tiger.model.violation import Violation

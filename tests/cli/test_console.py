@@ -70,6 +70,6 @@ def test_a_reader_that_leaves_is_no_error(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_libraries_print_is_no_result() -> None:
     """They write to the system's descriptor, before a result and after it."""
-    code = "import os; from tiger import console; console.open_streams()"
+    code = "import os; from tiger.cli import console; console.open_streams()"
     code += "; os.write(1, b'x'); console.emit('{}'); os.write(1, b'x')"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "{}"

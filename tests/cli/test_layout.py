@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, qpy
 
-from tiger.circuits.doors.reading import read_circuit
+from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.solve import Budget
 from tiger.cli.app import run
 

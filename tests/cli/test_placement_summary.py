@@ -6,7 +6,7 @@ import pytest
 
 from tiger.cli.summary import placement_summary
 from tiger.model.violation import Violation
-from tiger.pipeline.doors.report import PlacedStage, PlacementReport
+from tiger.pipeline.entry.report import PlacedStage, PlacementReport
 from tiger.run.stage import Stage
 
 STAGE = PlacedStage(

@@ -10,9 +10,9 @@ from qiskit import QuantumCircuit, qpy
 from qiskit.circuit.library import CXGate
 from qiskit.transpiler import CouplingMap, Target
 
-from tiger.circuits.doors.hardware import device_of_document, read_device
-from tiger.circuits.doors.reading import read_circuit
-from tiger.circuits.doors.scan import CircuitLimits
+from tiger.circuits.entry.hardware import device_of_document, read_device
+from tiger.circuits.entry.reading import read_circuit
+from tiger.circuits.entry.scan import CircuitLimits
 from tiger.circuits.noise.noise import errors_of_target
 from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.errors import InputError
@@ -67,7 +67,7 @@ def test_a_file_may_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_circuits_that_openqasm_cannot_say(bell: QuantumCircuit, monkeypatch: pytest.MonkeyPatch) -> None:
     """They cannot be sent."""
-    monkeypatch.setattr("tiger.circuits.doors.writing.qasm_of", lambda circuit: None)
+    monkeypatch.setattr("tiger.circuits.entry.writing.qasm_of", lambda circuit: None)
     with pytest.raises(InputError, match=r"^circuit: expected a circuit that OpenQASM can say"):
         circuit_text(bell)
 

@@ -7,12 +7,12 @@ import networkx as nx
 import pytest
 
 import tiger
-from tiger.circuits.doors.report import CircuitReport
+from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.ising.movement import DataMovement
 from tiger.client import reports
 from tiger.client.errors import ServiceError
 from tiger.objectives.cost import Violation
-from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.entry.report import PlacementReport
 from tiger.run.report import Report, Stage
 
 ROW = {"forward_s": 0.001, "backward_s": 0.002, "parameter_bytes": 1e9, "activation_bytes": 1e6}

@@ -12,8 +12,8 @@ from tests.circuits.outline import outline
 from tests.circuits.strategies import flow_circuits
 from tests.fuzz.profile import cases
 from tests.fuzz.programs import Program, programs
-from tiger.circuits.doors.reading import read_circuit
-from tiger.circuits.doors.writing import qasm_of
+from tiger.circuits.entry.reading import read_circuit
+from tiger.circuits.entry.writing import qasm_of
 from tiger.errors import InputError
 
 NAMES = ["sx", "swap", "cx", "rzz", "h", "q", "pi", "mine", "Mine", "delay", "measure", "gate", "u", "x y"]

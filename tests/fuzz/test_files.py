@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import tiger
 from tests.fuzz.profile import cases
-from tiger.circuits.doors.hardware import read_device
-from tiger.circuits.doors.reading import read_circuit
-from tiger.circuits.doors.scan import CircuitLimits
+from tiger.circuits.entry.hardware import read_device
+from tiger.circuits.entry.reading import read_circuit
+from tiger.circuits.entry.scan import CircuitLimits
 from tiger.entry import problem_of
 from tiger.errors import InputError
 from tiger.exchange.sample_file import read_samples

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 import tiger
 from tests.fuzz.profile import cases
 from tiger.pipeline.chain.params import never
-from tiger.pipeline.doors import operators as graphs
-from tiger.pipeline.doors.door import layers_of
-from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.entry import operators as graphs
+from tiger.pipeline.entry.place import layers_of
+from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.hardware.reading import cluster_of_document as cluster_from
 from tiger.pipeline.judge import Judge
-from tiger.pipeline.operators.bound import BoundParams, load_bound_s
-from tiger.pipeline.operators.listing import makespan_s
+from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
+from tiger.pipeline.operators.latency.list_scheduling import makespan_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.plan import Plan

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.api.jobs.service import TINY, Service
 from tests.fuzz import wire
 from tests.fuzz.profile import LONG, cases
-from tiger.api.examples import ELEVEN_TASKS, ENTANGLED_ON_TARGET, FOURIER_ON_RING, PLACEMENTS
+from tiger.api.routes.examples import ELEVEN_TASKS, ENTANGLED_ON_TARGET, FOURIER_ON_RING, PLACEMENTS
 
 Address = tuple[str, int]
 LAST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"

@@ -8,13 +8,13 @@ import pytest
 
 from tiger.pipeline.chain.shortfall import ADVICE
 from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.groups.ranks import rank_order
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.judge import Judge
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.plan import Plan
+from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.solve import solved
 from tiger.pipeline.unmet import UNDECIDED
 

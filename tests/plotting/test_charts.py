@@ -8,10 +8,10 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.doors.account import placed_stages
-from tiger.pipeline.doors.arrangement import Arrangement, Timetable
-from tiger.pipeline.doors.report import PlacementReport
 from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.entry.account import placed_stages
+from tiger.pipeline.entry.arrangement import Arrangement, Timetable
+from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.plan import Plan

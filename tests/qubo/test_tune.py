@@ -20,7 +20,7 @@ from tiger.qubo.penalties import Penalties, safe_penalties
 from tiger.qubo.tune import Bisection, Fixed, Trial, TuneParams, tune
 from tiger.run.stage import Stage
 from tiger.solvers import registry
-from tiger.solvers.ocean import Draw, ask
+from tiger.solvers.samplers.ocean import Draw, ask
 
 AIM = Penalties(one_hot=np.ones(1), exclusive=np.ones(1), capacity=np.ones(1), scale=0.2, centred=True)
 

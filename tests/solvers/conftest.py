@@ -2,21 +2,15 @@
 
 import pytest
 
-from tiger.solvers import (
-    bisecting,
-    boundary,
-    branching,
-    chains,
-    coarsening,
-    construction,
-    fields,
-    judging,
-    moves,
-    outlines,
-    quotient,
-    repair,
-    trading,
-)
+from tiger.solvers import branch_and_bound as branching
+from tiger.solvers import construction, repair
+from tiger.solvers.annealing import boundary_annealing as boundary
+from tiger.solvers.annealing import ejection_chains as chains
+from tiger.solvers.annealing import fields, moves
+from tiger.solvers.annealing import objective_kernels as judging
+from tiger.solvers.annealing import swap_annealing as trading
+from tiger.solvers.multilevel import coarsening, outlines, quotient
+from tiger.solvers.multilevel import fm_bisection as bisecting
 from tiger.solvers.warm import warm
 
 KERNELS = (

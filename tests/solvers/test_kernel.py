@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
-from tiger.solvers import branching, construction, kernel, moves
+from tiger.solvers import branch_and_bound as branching
+from tiger.solvers import construction, kernel
+from tiger.solvers.annealing import moves
 
 KERNELS = {
     name: compiled
@@ -55,7 +57,9 @@ def test_compiling_is_announced_once(caplog):
 @pytest.mark.slow
 def test_only_compiling_is_announced(tmp_path):
     """Tests two processes that share an empty cache: the first compiles, the second loads."""
-    code = "import numpy as np; from tiger.solvers.moves import copy; copy(np.zeros(1, int), np.zeros(1, int))"
+    code = (
+        "import numpy as np; from tiger.solvers.annealing.moves import copy; copy(np.zeros(1, int), np.zeros(1, int))"
+    )
     environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
     command = [sys.executable, "-c", code]
     told = [subprocess.run(command, env=environment, check=True, capture_output=True, text=True) for _ in range(2)]

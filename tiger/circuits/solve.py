@@ -13,6 +13,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.embedding import EmbeddingParams, perfect_layouts
 from tiger.circuits.embedding.parts import allotted
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.proposals import ProposalParams, proposals
 from tiger.circuits.ising.static import Losses
 from tiger.circuits.noise.placement import Judge, PlacementParams, Placer
@@ -20,7 +21,6 @@ from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.routing.windows import WindowParams, polished
-from tiger.circuits.skeleton import Skeleton
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Detail, Stage
 

@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Build, Step, skeleton_of
 from tiger.circuits.noise.depth import singles_of
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polished
-from tiger.circuits.skeleton import Build, Step, skeleton_of
 from tiger.circuits.solve import TRIAL, Hunt
 
 QUBITS, GATES = 5, 12

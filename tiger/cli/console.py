@@ -16,8 +16,8 @@ from tiger.formats import outfile
 if TYPE_CHECKING:
     from typer import TyperException
 
-    from tiger.circuits.doors.report import CircuitReport
-    from tiger.pipeline.doors.report import PlacementReport
+    from tiger.circuits.entry.report import CircuitReport
+    from tiger.pipeline.entry.report import PlacementReport
     from tiger.pipeline.planning.report import PlanReport
     from tiger.run.progress import Progress
     from tiger.run.report import Report

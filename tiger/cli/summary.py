@@ -12,13 +12,13 @@ from rich.table import Table
 from tiger.cli.console import printable
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
-from tiger.pipeline.doors.ranks import short
+from tiger.pipeline.entry.ranks import short
 from tiger.run.stage import Detail, Stage
 
 if TYPE_CHECKING:
-    from tiger.circuits.doors.report import CircuitReport
+    from tiger.circuits.entry.report import CircuitReport
     from tiger.exchange.export import Model
-    from tiger.pipeline.doors.report import PlacedStage, PlacementReport
+    from tiger.pipeline.entry.report import PlacedStage, PlacementReport
     from tiger.run.report import Report
 
 SHOWN = 40

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tiger.circuits.doors.scan import CircuitLimits
+from tiger.circuits.entry.scan import CircuitLimits
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_file, read_text
@@ -34,8 +34,8 @@ def circuit_text(source: "QuantumCircuit | Path | str | bytes") -> str:
     content = read_file(Path(source), CIRCUIT, CircuitLimits().max_bytes) if isinstance(source, str | Path) else source
     if isinstance(content, bytes) and not content.startswith(QPY):
         return _decoded(content)
-    from tiger.circuits.doors.reading import read_circuit
-    from tiger.circuits.doors.writing import qasm_of
+    from tiger.circuits.entry.reading import read_circuit
+    from tiger.circuits.entry.writing import qasm_of
 
     text = qasm_of(read_circuit(content))
     if text is None:
@@ -56,7 +56,7 @@ def device_document(source: "CouplingMap | Target | Path | str | Iterable[Sequen
             return read_json(text, DEVICE)
     from qiskit.transpiler import Target
 
-    from tiger.circuits.doors.hardware import read_device
+    from tiger.circuits.entry.hardware import read_device
 
     device = read_device(source)
     if isinstance(device, Target):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dimod.core.sampler import Sampler
     from qiskit.circuit import QuantumCircuit
 
-    from tiger.circuits.doors.report import CircuitReport
+    from tiger.circuits.entry.report import CircuitReport
     from tiger.circuits.params import CircuitObjective
     from tiger.client.networks import Hardware, Model
     from tiger.client.reports import AnyReport
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tiger.model.tasks import TaskGraph
     from tiger.model.topology import Topology
     from tiger.objectives.selection import ObjectiveName
-    from tiger.pipeline.doors.report import PlacementReport
+    from tiger.pipeline.entry.report import PlacementReport
     from tiger.pipeline.operators.params import Objective
     from tiger.pipeline.params import Schedule
     from tiger.qubo.ising import IsingParams

@@ -13,11 +13,11 @@ from tiger.client.errors import Document
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.pipeline.cluster import NO_LINK, Cluster
-from tiger.pipeline.doors import operators
-from tiger.pipeline.doors.arrangement import Arrangement
-from tiger.pipeline.doors.report import PlacementReport
-from tiger.pipeline.doors.request import given
 from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.entry import operators
+from tiger.pipeline.entry.arrangement import Arrangement
+from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.entry.request import given
 from tiger.pipeline.hardware.nvidia import TOPO
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
 from tiger.pipeline.layers import Layers

@@ -8,14 +8,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict, TypeVar, cast
 
-from tiger.circuits.doors.report import SCHEMA as CIRCUIT
-from tiger.circuits.doors.report import CircuitReport
+from tiger.circuits.entry.report import SCHEMA as CIRCUIT
+from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.ising.movement import DataMovement
 from tiger.circuits.params import CircuitObjective
 from tiger.client.errors import Document, ServiceError
 from tiger.model.violation import Violation
-from tiger.pipeline.doors.report import SCHEMA as PLACEMENT
-from tiger.pipeline.doors.report import Link, PlacedStage, PlacementReport
+from tiger.pipeline.entry.report import SCHEMA as PLACEMENT
+from tiger.pipeline.entry.report import Link, PlacedStage, PlacementReport
 from tiger.pipeline.operators.params import Objective as OperatorObjective
 from tiger.pipeline.params import Mode, Schedule
 from tiger.run.report import SCHEMA as ASSIGNMENT

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
-from tiger.circuits.doors.report import CircuitReport
+from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.params import CircuitObjective
 from tiger.client import reports
 from tiger.client.circuits import circuit_text, device_document, layout_list
@@ -22,8 +22,8 @@ from tiger.model.problem import Problem, Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objectives.selection import ObjectiveName
-from tiger.pipeline.doors.report import PlacementReport
-from tiger.pipeline.doors.request import Aim, wanted
+from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.entry.request import Aim, wanted
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.qubo.ising import IsingParams

@@ -25,7 +25,7 @@ from tiger.run.progress import ignored
 from tiger.run.report import Origin, Report
 from tiger.run.stage import Detail
 from tiger.solvers import registry
-from tiger.solvers.cqm import BIAS_LIMIT, variables
+from tiger.solvers.samplers.cqm import BIAS_LIMIT, variables
 
 NAME = "decode"
 UNCHECKED = "not checked that the samples are of this problem: they state neither its fingerprint nor usable energies"

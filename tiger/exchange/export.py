@@ -16,7 +16,7 @@ from tiger.model.window import Window, fold, whole
 from tiger.qubo.encode import COUPLER_LIMIT, coupler_count, encode
 from tiger.qubo.ising import IsingParams
 from tiger.qubo.penalties import safe_penalties
-from tiger.solvers.cqm import BIAS_LIMIT, bias_count, cqm_of
+from tiger.solvers.samplers.cqm import BIAS_LIMIT, bias_count, cqm_of
 
 FORMS = (".bqm", ".coo", ".cqm")
 

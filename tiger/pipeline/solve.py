@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from tiger.model.violation import Violation
 from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain_search import Hunt, most_positions, virtual_stages
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.hunt import Hunt, most_positions, virtual_stages
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.placed import Placed

@@ -9,16 +9,16 @@ from tiger.pipeline.chain.params import never
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.online.planner import OnlinePlanner
-from tiger.pipeline.operators.bound import BoundParams, load_bound_s
-from tiger.pipeline.operators.contiguous import split
-from tiger.pipeline.operators.exact import exact
+from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
+from tiger.pipeline.operators.bounds.exact import exact
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.latency import LatencyParams
-from tiger.pipeline.operators.latency import placed as quick
-from tiger.pipeline.operators.listing import makespan_s
-from tiger.pipeline.operators.multilevel import MultilevelParams, placed
-from tiger.pipeline.operators.search import SearchParams, searched
+from tiger.pipeline.operators.latency.latency import LatencyParams
+from tiger.pipeline.operators.latency.latency import placed as quick
+from tiger.pipeline.operators.latency.list_scheduling import makespan_s
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.contiguous import split
+from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, placed
+from tiger.pipeline.operators.throughput.search import SearchParams, searched
 
 OPERATORS, DEVICES, PASSES, FEW = 40, 2, 200_000, 5
 KERNELS = ("operators", "stages of operators", "bounds of operators", "many operators", "makespans", "measured stages")

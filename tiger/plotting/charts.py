@@ -13,9 +13,9 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray
 from tiger.model.units import TIMES, seconds_text
-from tiger.pipeline.doors.ranks import short
-from tiger.pipeline.doors.report import PlacementReport
 from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.entry.ranks import short
+from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.schedules.memory import Footprint, footprint
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT

@@ -6,8 +6,8 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.units import TIMES, seconds_text
-from tiger.pipeline.doors.arrangement import Arrangement, Timetable
-from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.entry.arrangement import Arrangement, Timetable
+from tiger.pipeline.entry.report import PlacementReport
 from tiger.plotting.bars import WORK, draw_loads, draw_memory
 from tiger.plotting.panels import (
     DPI,

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.api.jobs import pgserver
-from tiger.api.jobs import rounds
+from tiger.api.jobs import maintenance as rounds
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
-from tiger.api.workers import Workers
+from tiger.api.workers.processes import Workers
 
 # Worker processes inherit the path, and find the toy there.
 sys.path.insert(0, str(Path(__file__).parent))

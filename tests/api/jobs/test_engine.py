@@ -13,7 +13,7 @@ from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import FullError, Job, KeyReusedError, Work
 from tiger.api.jobs.store import Store
-from tiger.api.waiting import ended
+from tiger.api.routes.waiting import ended
 from tiger.errors import InputError
 
 

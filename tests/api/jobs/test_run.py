@@ -11,7 +11,7 @@ import pytest
 from tiger.api.jobs.claims import Claims, Turn
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, Work
-from tiger.api.workers import SolverLostError, Workers
+from tiger.api.workers.processes import SolverLostError, Workers
 
 Lines = Callable[[], list[dict[str, Any]]]
 

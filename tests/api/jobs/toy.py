@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tiger.api import log, workers
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
-from tiger.api.workers import Workers
+from tiger.api.middleware import log
+from tiger.api.workers import processes as workers
+from tiger.api.workers.processes import Workers
 from tiger.errors import InputError
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress

@@ -6,7 +6,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.embedding import Embedder, EmbeddingParams, Wanted, interactions, perfect_layouts
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 
 ONE = EmbeddingParams()
 HEAVY_HEX = Coupling.of(

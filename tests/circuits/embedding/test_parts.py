@@ -5,7 +5,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.parts import ANYWHERE, allotted, packed
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.errors import InputError
 
 TWO = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])

@@ -8,7 +8,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 
 PARAMS = SegmentParams()
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Step, skeleton_of
 from tiger.circuits.ising import gateanneal
 from tiger.circuits.ising.gateanneal import annealed, descended
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, started
-from tiger.circuits.skeleton import Step, skeleton_of
 
 PLACE = np.arange(6, dtype=np.int32)
 LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])

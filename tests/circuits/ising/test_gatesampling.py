@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.ising.gatesampling import WindowParams, decoded, repaired_choice, sampled
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, started
 from tiger.circuits.ising.gatewindows import gate_window
 from tiger.circuits.ising.static import StaticParams, static_layout
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 from tiger.qubo.ising import Ising, IsingParams, Sampling
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry

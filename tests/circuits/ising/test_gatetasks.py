@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, runs, started
 from tiger.circuits.ising.movement import movement
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 DEVICES = {

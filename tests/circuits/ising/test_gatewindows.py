@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Step, skeleton_of
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, started
 from tiger.circuits.ising.gatewindows import GateWindow, gate_window, safe_penalties
-from tiger.circuits.skeleton import Step, skeleton_of
 
 PLACE = np.arange(6, dtype=np.int32)
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.ising.interaction import interaction, levels, timeline
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 
 def cx(qubits: int, *pairs: tuple[int, int]) -> Skeleton:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.ising.movement import DataMovement, movement, resting, routed
 from tiger.circuits.route import Route
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 TRIVIAL = np.arange(4, dtype=np.int32)

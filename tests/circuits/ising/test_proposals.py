@@ -4,9 +4,9 @@ import numpy as np
 from dwave.samplers import SimulatedAnnealingSampler
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.ising.proposals import Proposal, ProposalParams, data_movement, gates_placed, proposals
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 GRID = Coupling.of(9, [(r * 3 + c, r * 3 + c + 1) for r in range(3) for c in range(2)] + [(k, k + 3) for k in range(6)])
 APART = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5)])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.ising.movement import movement, resting
 from tiger.circuits.ising.static import Losses, StaticParams, losses_of, lost, static_layout
 from tiger.circuits.noise.noise import Errors, Gate
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 from tiger.model.window import fold, whole
 from tiger.objectives.cost import cost_of
 from tiger.qubo.encode import encode
@@ -73,7 +73,7 @@ def test_a_mock_qpu_places_qubits() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from dwave.system.testing import MockDWaveSampler
-    from tiger.solvers.dwave import QpuSampler
+    from tiger.solvers.samplers.dwave import QpuSampler
 
     sampler = QpuSampler(MockDWaveSampler(topology_type="pegasus", topology_shape=[4]))
     place = static_layout(STAR, LINE, StaticParams()).solved(sampler, seed=1)

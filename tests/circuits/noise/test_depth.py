@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Step, skeleton_of
 from tiger.circuits.noise import depth as depths
 from tiger.circuits.noise.depth import (
     ONE,
@@ -21,7 +22,6 @@ from tiger.circuits.noise.depth import (
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.skeleton import Step, skeleton_of
 from tiger.errors import InputError
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])

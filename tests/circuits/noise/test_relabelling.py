@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.circuits.noise.test_depth import built, cx, route_of, u
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Step
 from tiger.circuits.noise import depth as depths
 from tiger.circuits.noise import relabelling
 from tiger.circuits.noise.depth import clocked, costs_of, operations_of, operations_of_gates
@@ -17,7 +18,6 @@ from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places,
 from tiger.circuits.route import PLAIN
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.skeleton import Step
 
 SHAPES = {
     "ring": [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)],

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, router, selection
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 LADDER = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])
 LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.routing import corridor, excerpts, tokens, windows
 from tiger.circuits.routing.corridor import FAILED, LENGTH, USED, Scene
 from tiger.circuits.routing.excerpts import Lane, circuit_of, gates_of, lane_of, scene_of
 from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.routing.tokens import device_of
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import corridor, excerpts, tokens
 from tiger.circuits.routing.corridor import Scene
@@ -21,7 +22,6 @@ from tiger.circuits.routing.excerpts import (
     scene_of,
 )
 from tiger.circuits.routing.tokens import device_of
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])
 STEPS = [(0, -1), (-1, 1), (-5, 5), (1, -1), (2, -1), (3, 3)]

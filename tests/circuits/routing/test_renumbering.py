@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.routing.renumbering import by_level, levelled, renumbered
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 
 def cx(*pairs: tuple[int, int]) -> Skeleton:

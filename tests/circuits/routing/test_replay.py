@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Step, skeleton_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.skeleton import Step, skeleton_of
 
 LINE = Coupling.of(3, [(0, 1), (1, 2)])
 CX = Step((0, 2), ("z", "x"), pair=True, bridge=True)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import frontier, lookahead, router
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 KNOBS = np.array([20, 0.7, 1.0, 0.001, -0.9, 0.0, 1.0])
 LINE = Coupling.of(5, [(k, k + 1) for k in range(4)])

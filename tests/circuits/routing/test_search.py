@@ -5,12 +5,12 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.segments import Anchor
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, rerouting, router, selection
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.search import Origins, Plan, SearchParams, Stage, _plan, search
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 < 2] + [(k, k + 3) for k in range(6)])
 PARTS = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])

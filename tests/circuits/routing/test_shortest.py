@@ -3,8 +3,8 @@
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 

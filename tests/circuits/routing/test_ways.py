@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.routing.ways import in_order, ways_of
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 

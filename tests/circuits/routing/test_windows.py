@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import corridor, excerpts, tokens, windows
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polished
-from tiger.circuits.skeleton import Skeleton, Step, skeleton_of
 
 LINE = Coupling.of(5, [(k, k + 1) for k in range(4)])
 GRID = Coupling.of(9, [(k, k + 1) for k in range(9) if k % 3 < 2] + [(k, k + 3) for k in range(6)])

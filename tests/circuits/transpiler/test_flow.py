@@ -5,9 +5,9 @@ from qiskit import QuantumCircuit
 from qiskit.converters import circuit_to_dag
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import Route
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.skeleton import Skeleton
 from tiger.circuits.transpiler.flow import Blocks, homed, in_place, weight
 from tiger.circuits.transpiler.model import model_of
 

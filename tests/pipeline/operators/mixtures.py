@@ -7,10 +7,14 @@ import pytest
 
 from tiger.model.arrays import IntArray
 from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.operators import branching, covering, exact, generator, growth
+from tiger.pipeline.operators.bounds import branch_and_bound as branching
+from tiger.pipeline.operators.bounds import column_generation as covering
+from tiger.pipeline.operators.bounds import exact
+from tiger.pipeline.operators.bounds import pricing_annealing as growth
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput import generator
 
 
 def chain(seconds: list[float], sent_s: float, memory_bytes: list[float]) -> Operators:

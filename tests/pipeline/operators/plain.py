@@ -4,7 +4,9 @@ from types import ModuleType
 
 import pytest
 
-from tiger.pipeline.operators import annealing, generator, lines, programme, proposals, state
+from tiger.pipeline.operators import lines
+from tiger.pipeline.operators.throughput import annealing, generator, proposals, state
+from tiger.pipeline.operators.throughput import cut_dp as programme
 
 
 def interpret(monkeypatch: pytest.MonkeyPatch) -> None:

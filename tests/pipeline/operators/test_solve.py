@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.operators import hunt, solve
+from tiger.pipeline.operators import operator_search as hunt
+from tiger.pipeline.operators import solve
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.params import OperatorParams

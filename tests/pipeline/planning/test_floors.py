@@ -7,13 +7,13 @@ import pytest
 
 from tiger.pipeline.chain.baselines import uniform
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.groups.ranks import rank_order
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.planning.attempt import judge_of
 from tiger.pipeline.planning.choices import Choice, Family
 from tiger.pipeline.planning.floors import Floors
 from tiger.pipeline.planning.links import Links
 from tiger.pipeline.planning.model import Model
+from tiger.pipeline.ranks.ranks import rank_order
 
 Make = Callable[[tuple[int, ...]], Cluster]
 

@@ -1,11 +1,11 @@
 """Tests of why plans are slower, and of why choices are ruled out."""
 
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.groups.ranks import rank_order
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.planning.reasons import Told, why_misfit, why_pruned, why_slower
+from tiger.pipeline.ranks.ranks import rank_order
 
 
 def told(shape: tuple[int, int, int], seconds: tuple[float, float, float, float, float]) -> Told:

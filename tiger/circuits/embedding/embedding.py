@@ -8,7 +8,7 @@ import numpy as np
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.monomorphism import Device, Matcher, matcher_of, search
 from tiger.circuits.embedding.obstacles import Obstacles, bounds_of
-from tiger.circuits.skeleton import Skeleton, distinct
+from tiger.circuits.gate_dag import Skeleton, distinct
 from tiger.model.arrays import BoolArray, IntArray
 
 RUNS = 16

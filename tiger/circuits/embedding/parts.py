@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.embedding import interactions
 from tiger.circuits.embedding.nearness import near_partners
-from tiger.circuits.skeleton import Skeleton
+from tiger.circuits.gate_dag import Skeleton
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray, locked
 

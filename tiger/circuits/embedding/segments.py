@@ -20,8 +20,8 @@ from tiger.circuits.embedding.embedding import Embedder, EmbeddingParams, Wanted
 from tiger.circuits.embedding.nearness import near_partners
 from tiger.circuits.embedding.obstacles import Obstacles
 from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.interaction import levels
-from tiger.circuits.skeleton import Skeleton
 from tiger.model.arrays import BoolArray, FloatArray
 
 Pair = tuple[int, int]

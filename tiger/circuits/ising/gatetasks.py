@@ -14,8 +14,8 @@ import rustworkx as rx
 from scipy.optimize import linear_sum_assignment
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.interaction import Timeline, timeline
-from tiger.circuits.skeleton import Skeleton
 from tiger.model.arrays import IntArray
 
 

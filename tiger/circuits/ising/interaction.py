@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.skeleton import Skeleton
+from tiger.circuits.gate_dag import Skeleton
 from tiger.model.arrays import FloatArray, locked
 
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.interaction import timeline
 from tiger.circuits.route import Route
-from tiger.circuits.skeleton import Skeleton
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,12 @@ from dimod.core.sampler import Sampler
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.segments import Anchor
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, started
 from tiger.circuits.ising.interaction import levels
 from tiger.circuits.ising.movement import DataMovement, movement, resting, routed
 from tiger.circuits.ising.static import Losses, StaticParams, static_layout
 from tiger.circuits.route import Route
-from tiger.circuits.skeleton import Skeleton
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derived

@@ -22,9 +22,9 @@ from dimod.core.sampler import Sampler
 from scipy.sparse.csgraph import dijkstra
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.interaction import interaction
 from tiger.circuits.noise.noise import Errors
-from tiger.circuits.skeleton import Skeleton
 from tiger.mapper import solve
 from tiger.model.arrays import FloatArray, IntArray, locked
 from tiger.model.metrics import DenseMetric

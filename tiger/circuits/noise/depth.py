@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
+from tiger.circuits.gate_dag import Axis, Build, Skeleton, Step
 from tiger.circuits.noise.noise import Errors
 from tiger.circuits.route import Route
-from tiger.circuits.skeleton import Axis, Build, Skeleton, Step
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.solvers.kernel import allocating_kernel, kernel

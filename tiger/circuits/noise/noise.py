@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import Route
-from tiger.circuits.skeleton import Skeleton
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, amounts, locked
 

@@ -9,13 +9,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 from tiger.circuits.coupling import FAR, Coupling, HopArray, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.static import Losses, losses_of
 from tiger.circuits.noise.depth import Clock, Costs, Singles, Tape, Watch, costs_of, layers, run, tape_of, unrolled
 from tiger.circuits.noise.noise import Errors
 from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, relabelled
 from tiger.circuits.route import Route
 from tiger.circuits.routing import router
-from tiger.circuits.skeleton import Skeleton
 from tiger.model.arrays import FloatArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derived

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import Route
 from tiger.circuits.routing.corridor import DEPTH, Circuit, Scene, Trial, Window
 from tiger.circuits.routing.tokens import Device, Tokens, enlist, exchange, tokens_of, unlisted
-from tiger.circuits.skeleton import Skeleton
 from tiger.solvers.kernel import inner_kernel, kernel
 
 NODES, STEPS, OPS = 400, 1_200, 100

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
-from tiger.circuits.skeleton import Skeleton, adjacency
+from tiger.circuits.gate_dag import Skeleton, adjacency
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.skeleton import Skeleton, adjacency
+from tiger.circuits.gate_dag import Skeleton, adjacency
 from tiger.solvers.kernel import kernel
 
 

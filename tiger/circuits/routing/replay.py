@@ -3,8 +3,8 @@
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import Route
-from tiger.circuits.skeleton import Skeleton
 
 
 def flaw(skeleton: Skeleton, coupling: Coupling, route: Route) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.embedding.segments import Anchor
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import Route
 from tiger.circuits.routing.beam import SETTINGS, beam_of
 from tiger.circuits.routing.frontier import DICE, DICE_SIZE, STEPS, TOO_MUCH, WORK, Kit, State, begin, kits_of, state_of
@@ -32,7 +33,6 @@ from tiger.circuits.routing.rerouting import (
 from tiger.circuits.routing.router import route
 from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.routing.ways import ways_of
-from tiger.circuits.skeleton import Skeleton
 
 LANES, CROWDED, ROUTES = ((1_000_000, 4), (200_000, 2)), 200_000, 6
 CHUNK, LEAST = 3_000_000, 4

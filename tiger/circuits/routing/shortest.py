@@ -3,8 +3,8 @@
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import PLAIN, Route
-from tiger.circuits.skeleton import Skeleton
 
 
 def shortest_paths(skeleton: Skeleton, coupling: Coupling, start: IndexArray) -> Route:

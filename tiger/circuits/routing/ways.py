@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import Skeleton, adjacency
 from tiger.circuits.routing.frontier import kits_of
 from tiger.circuits.routing.rerouting import Kits
-from tiger.circuits.skeleton import Skeleton, adjacency
 
 
 def ways_of(skeleton: Skeleton, coupling: Coupling) -> Kits:

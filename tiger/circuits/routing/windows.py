@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import Route
 from tiger.circuits.routing.corridor import (
     AWAY,
@@ -48,7 +49,6 @@ from tiger.circuits.routing.excerpts import (
 )
 from tiger.circuits.routing.lanes import Everywhere, abreast
 from tiger.circuits.routing.tokens import PRIME, chance, device_of, displacement
-from tiger.circuits.skeleton import Skeleton
 from tiger.model.arrays import IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 

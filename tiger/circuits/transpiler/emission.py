@@ -10,8 +10,8 @@ from qiskit.circuit import ControlFlowOp, Qubit
 from qiskit.circuit.library import CXGate, SwapGate
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
+from tiger.circuits.gate_dag import Axis, Skeleton
 from tiger.circuits.route import Route
-from tiger.circuits.skeleton import Axis, Skeleton
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.model.arrays import IntArray
 

@@ -10,8 +10,8 @@ from qiskit.dagcircuit import DAGCircuit
 from rustworkx import PyGraph, graph_token_swapper
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import PLAIN, Route
-from tiger.circuits.skeleton import Skeleton
 from tiger.circuits.transpiler.emission import emitted
 from tiger.circuits.transpiler.model import model_of
 

@@ -9,9 +9,9 @@ from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
-from tiger.circuits.skeleton import Skeleton
 from tiger.circuits.solve import Mapped, mapped
 from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.emission import Emission, emitted

@@ -9,7 +9,7 @@ from qiskit.circuit import ControlFlowOp, QuantumCircuit, Qubit
 from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
-from tiger.circuits.skeleton import Axis, Build, Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import Axis, Build, Skeleton, Step, skeleton_of
 from tiger.errors import InputError
 
 Z: tuple[Axis, Axis] = ("z", "z")

@@ -11,8 +11,8 @@ from qiskit.transpiler import CouplingMap, Target
 from qiskit.transpiler.passes import SabreLayout, SabreSwap, VF2Layout
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.gate_dag import Skeleton, adjacency
 from tiger.circuits.route import PLAIN, Route
-from tiger.circuits.skeleton import Skeleton, adjacency
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.model import CircuitModel
 

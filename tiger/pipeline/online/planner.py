@@ -9,8 +9,8 @@ import numpy as np
 from tiger.errors import InputError, shown
 from tiger.model.arrays import FloatArray, amounts
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.doors.door import Hardware, Model, cluster_of, layers_of
-from tiger.pipeline.doors.request import given
+from tiger.pipeline.entry.place import Hardware, Model, cluster_of, layers_of
+from tiger.pipeline.entry.request import given
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.limits import COST_LIMIT
 from tiger.pipeline.online.costs import Costs, Line, Terms

@@ -6,12 +6,12 @@ import numpy as np
 
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.operators.coarsening import coarse
 from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.hunt import MANY, Hunt
+from tiger.pipeline.operators.operator_search import MANY, Hunt
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.coarsening import coarse
 from tiger.pipeline.operators.unmet import unmet, unmet_stages
 from tiger.run.progress import Progress, ignored
 

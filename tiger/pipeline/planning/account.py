@@ -8,9 +8,9 @@ import numpy as np
 from tiger.model.units import bytes_text, seconds_text
 from tiger.model.violation import Violation
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.doors.door import reported
-from tiger.pipeline.doors.report import PlacementReport
-from tiger.pipeline.doors.request import Asked
+from tiger.pipeline.entry.place import reported
+from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.entry.request import Asked
 from tiger.pipeline.judge import Judge
 from tiger.pipeline.placed import Placed
 from tiger.pipeline.plan import Plan

@@ -12,12 +12,12 @@ from tiger.pipeline.candidates import LineSearch, candidates, chunks_in_flight
 from tiger.pipeline.chain.baselines import uniform
 from tiger.pipeline.chain.params import LineParams, never
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.groups.ranks import rank_order
 from tiger.pipeline.judge import Judge
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.placed import Placed
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.planning.choices import Choice
+from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.schedules.memory import in_flight
 
 Bound = Literal["work", "cuts"]

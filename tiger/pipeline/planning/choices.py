@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isqrt
 
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.doors.request import COUNT_LIMIT
+from tiger.pipeline.entry.request import COUNT_LIMIT
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams

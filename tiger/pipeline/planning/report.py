@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tiger.errors import InputError
 from tiger.model.violation import Violation
-from tiger.pipeline.doors.report import PlacementReport
+from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.tolerances import MET

@@ -3,7 +3,7 @@
 from tiger.errors import InputError
 from tiger.model.wording import shown
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.doors.request import COUNT_LIMIT, Asked, check_fit, checked
+from tiger.pipeline.entry.request import COUNT_LIMIT, Asked, check_fit, checked
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams

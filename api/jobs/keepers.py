@@ -1,0 +1,27 @@
+"""Who keeps the jobs of a service."""
+
+from collections.abc import Callable
+
+from tiger.api.jobs.job import Jobs
+from tiger.api.routes.entries import Solve
+from tiger.api.schemas.limits import of
+from tiger.api.settings import Settings
+from tiger.api.workers.processes import Workers
+
+# Jobs to be done by workers that somebody else starts and stops.
+Keeper = Callable[[Settings, Workers], Jobs]
+
+
+def durable(settings: Settings, workers: Workers) -> Jobs:
+    """Keep jobs in the database that the settings name, from where any server takes them up again."""
+    from tiger.api.jobs.engine import DurableJobs
+    from tiger.api.jobs.settings import JobSettings
+
+    kept = JobSettings(
+        data_dir=settings.data_dir,
+        database_url=settings.database_url,
+        max_time_s=settings.max_time_s,
+        max_queued=settings.max_jobs,
+        keep_days=settings.retention_days,
+    )
+    return DurableJobs(kept, workers, Solve(of(settings), settings.executor))

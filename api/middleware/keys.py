@@ -1,0 +1,122 @@
+"""API keys: who may ask, told apart by name, and kept as digests alone."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from fastapi import FastAPI
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tiger.api.middleware.problems import Problem, turn_away
+
+OPEN = frozenset(("/healthz", "/readyz"))
+SHORTEST, LONGEST, NAME = 16, 256, 12
+WRITTEN = re.compile(r"[!-+\--~]+")
+SCHEMES = {
+    "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "bearer": {"type": "http", "scheme": "bearer"},
+}
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tiger"'}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Hold the SHA-256 digest of a key, and the name of whoever has it: the first 12 hexadecimal digits of that."""
+
+    digest: bytes = field(repr=False)
+    owner: str
+
+
+def parse(text: str) -> tuple[Key, ...]:
+    """Return the keys that a comma-separated text states, none for a blank one.
+
+    Raises ValueError, which shows nothing of any key, for one that is too short, too long, repeated or cannot be sent.
+    """
+    stated = [part.strip() for part in text.split(",") if part.strip()]
+    if text.strip() and not stated:
+        raise ValueError("expected keys separated by commas, got commas alone")
+    for number, key in enumerate(stated, 1):
+        if not SHORTEST <= len(key) <= LONGEST:
+            raise ValueError(f"expected keys of {SHORTEST} to {LONGEST} characters, got {len(key)} in key {number}")
+        if not WRITTEN.fullmatch(key):
+            raise ValueError(f"expected keys of visible ASCII characters, got another one in key {number}")
+    keys = tuple(Key(digest, digest.hex()[:NAME]) for digest in map(_digest, stated))
+    if len({key.owner for key in keys}) < len(keys):
+        raise ValueError("expected every key once, got one again")
+    return keys
+
+
+def document(app: FastAPI) -> None:
+    """Have the OpenAPI document say how a key is sent, and where none is needed."""
+    plain = app.openapi
+
+    def openapi() -> dict[str, object]:
+        found = plain()
+        found["components"]["securitySchemes"] = SCHEMES
+        found["security"] = [{name: []} for name in SCHEMES]
+        for path in OPEN & found["paths"].keys():
+            found["paths"][path]["get"]["security"] = []
+        return found
+
+    app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents
+
+
+class Guard:
+    """Let requests with a good key in, and answer 401 to the others; health needs none."""
+
+    def __init__(self, app: ASGIApp, keys: Sequence[Key]) -> None:
+        self.app = app
+        self.keys = tuple(keys)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its owner in `state`, "" where no keys are set."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        owner = self._owner(scope)
+        if owner is None and scope["type"] == "http" and scope["path"] not in OPEN:
+            await turn_away(_refusal(scope), scope, receive, send)
+            return
+        if owner is None and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        scope.setdefault("state", {})["owner"] = owner or ""
+        await self.app(scope, receive, send)
+
+    def _owner(self, scope: Scope) -> str | None:
+        """Return the name of the key that a request sends, None without a good one."""
+        if not self.keys:
+            return ""
+        sent = _sent(scope)
+        if len(sent) != 1:
+            return None
+        digest, found = _digest(sent.pop()), None
+        # Every key is compared, so that the time tells nothing of which one was close.
+        for key in self.keys:
+            if hmac.compare_digest(key.digest, digest):
+                found = key.owner
+        return found
+
+
+def _sent(scope: Scope) -> set[str]:
+    """Return the keys that a request sends, by either header; it is for one."""
+    headers = Headers(scope=scope)
+    bearers = (value.partition(" ") for value in headers.getlist("authorization"))
+    tokens = {token.strip() for kind, _, token in bearers if kind.lower() == "bearer"}
+    return {key for key in tokens | set(headers.getlist("x-api-key")) if key}
+
+
+def _digest(key: str) -> bytes:
+    """Return the SHA-256 digest of a key; keys are long and random, so that nothing slower is needed."""
+    return hashlib.sha256(key.encode("latin-1", "replace")).digest()
+
+
+def _refusal(scope: Scope) -> Problem:
+    """Return the problem of a request without a good key."""
+    found = "a wrong one" if _sent(scope) else "none"
+    detail = f"expected an API key as X-API-Key or as Authorization: Bearer, got {found}"
+    return Problem(HTTPStatus.UNAUTHORIZED, detail, headers=CHALLENGE)

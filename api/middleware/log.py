@@ -1,0 +1,86 @@
+"""One line of JSON on stderr for every request and for every event of the server."""
+
+import asyncio
+import logging
+import sys
+import time
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tiger.api.jobs.job import StoreGoneError
+from tiger.api.middleware.problems import Problem, problem_of
+from tiger.errors import InputError
+
+ENDING = Problem(503, "The server is shutting down; ask again.", headers={"Retry-After": "5"})
+LONGEST = 200
+STEPS: list[structlog.typing.Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso"),
+    structlog.processors.format_exc_info,
+]
+
+
+def configure() -> None:
+    """Send the service's events, and those of the libraries below it, to stderr as lines of JSON."""
+    render = structlog.processors.JSONRenderer()
+    structlog.configure([*STEPS, render], logger_factory=structlog.WriteLoggerFactory(sys.stderr))
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=render, foreign_pre_chain=STEPS))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+
+
+class RequestLog:
+    """Time and log every request, and answer for whatever nothing further in has answered for."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.log = structlog.get_logger()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, _plainly(send))
+            return
+        began, status = time.perf_counter(), 0
+        about = {"method": scope["method"][:LONGEST], "path": scope["path"][:LONGEST]}
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = int(message["status"])
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        except asyncio.CancelledError:
+            if status:
+                raise
+            await ENDING.response()(scope, receive, noted)
+        except Exception as error:
+            self.log.exception("failed", **about)
+            if not status:
+                await problem_of(error).response()(scope, receive, noted)
+        finally:
+            known = {name: scope.get("state", {}).get(name) or None for name in ("owner", "job_id")}
+            self.log.info("request", **about, status=status, seconds=round(time.perf_counter() - began, 6), **known)
+
+
+def _plainly(send: Send) -> Send:
+    """Return a `send` that gives the reason alone where the start fails of what an operator can mend."""
+
+    async def plain(message: Message) -> None:
+        error = sys.exception()
+        if message["type"] == "lifespan.startup.failed" and isinstance(error, InputError | StoreGoneError):
+            message = {**message, "message": _reason(error)}
+        await send(message)
+
+    return plain
+
+
+def _reason(error: InputError | StoreGoneError) -> str:
+    """Return what is to be mended; of a database that cannot be used, its driver says it."""
+    if isinstance(error, InputError):
+        return str(error)
+    return f"the database cannot be used: {getattr(error.__cause__, 'orig', error)}"

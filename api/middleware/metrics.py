@@ -1,0 +1,163 @@
+"""What the service measures of itself, for Prometheus."""
+
+import asyncio
+import json
+import math
+import time
+from collections.abc import Callable
+
+import structlog
+from fastapi import APIRouter, Response
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.process_collector import ProcessCollector
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tiger.api.routes import answers
+from tiger.api.workers.processes import SolverLostError
+from tiger.solvers.registry import available
+
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+LARGE_BYTES = 65_536
+NO_ROUTE, OTHER = "none", "other"
+LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+SOLVES = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
+GAPS = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+TEXT = answers.refusals() | {
+    200: {"description": "The figures, as Prometheus reads them.", "content": {"text/plain": {}}}
+}
+
+
+class Metrics:
+    """Count and time what one server does; every server of several has figures of its own.
+
+    Labels are routes as they are declared, statuses, methods and names of known solvers, so that no request can make
+    new ones.
+    """
+
+    def __init__(self) -> None:
+        # When a series began is a series of its own, which nobody reads.
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self.solvers = {info.name for info in available()}
+        self.latency = self._timed("request", "Seconds until an answer begins.", LATENCIES, "method", "route", "status")
+        self.running = Gauge("tiger_requests_in_flight", "Requests under way.", registry=self.registry)
+        self.solves = self._timed("solve", "Seconds that a solve took.", SOLVES, "solver")
+        self.gaps = Histogram(
+            "tiger_gap", "Relative gap to the lower bound.", ("solver",), buckets=GAPS, registry=self.registry
+        )
+        self.cancels = self._counted("cancellations", "Jobs cancelled by request.")
+        self.deaths = self._counted("worker_deaths", "Workers that ended while they were solving.")
+
+    def watch(self, depth: Callable[[], int]) -> None:
+        """Have the jobs that wait counted, from a thread, whenever the figures are read."""
+        waiting = Gauge("tiger_queue_depth", "Jobs that wait.", registry=self.registry)
+        waiting.set_function(lambda: _measured(depth))
+
+    def worked(self, outcome: object) -> None:
+        """Record what came of a call of a worker: bytes are taken for a report, and SolverLostError for its death."""
+        if isinstance(outcome, SolverLostError):
+            self.deaths.inc()
+        elif isinstance(outcome, bytes) and len(outcome) > LARGE_BYTES:
+            asyncio.get_running_loop().run_in_executor(None, self.solved, outcome)
+        elif isinstance(outcome, bytes):
+            self.solved(outcome)
+
+    def solved(self, report: bytes) -> None:
+        """Record the seconds, the solver and the gap of a report; what has no seconds is none."""
+        found = json.loads(report)
+        if not isinstance(found, dict) or not isinstance(found.get("seconds"), int | float):
+            return
+        named = found.get("solver")
+        solver = named if isinstance(named, str) and named in self.solvers else OTHER
+        self.solves.labels(solver).observe(found["seconds"])
+        if isinstance(found.get("gap"), int | float):
+            self.gaps.labels(solver).observe(found["gap"])
+
+    def cancelled(self) -> None:
+        """Record that a job was cancelled."""
+        self.cancels.inc()
+
+    def text(self) -> bytes:
+        """Return all figures in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    def _timed(self, what: str, about: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+        """Return a histogram of seconds."""
+        return Histogram(f"tiger_{what}_seconds", about, labels, buckets=buckets, registry=self.registry)
+
+    def _counted(self, what: str, about: str) -> Counter:
+        """Return a counter."""
+        return Counter(f"tiger_{what}", about, registry=self.registry)
+
+
+class Measured:
+    """Time every request, by the route that answered it."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app = app
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and note how long it waits for its answer."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, answered = time.perf_counter(), False
+
+        def note(status: int) -> None:
+            labels = (_method(scope), _route(scope), str(status))
+            self.metrics.latency.labels(*labels).observe(time.perf_counter() - began)
+
+        async def noted(message: Message) -> None:
+            nonlocal answered
+            if message["type"] == "http.response.start":
+                answered = True
+                note(int(message["status"]))
+            await send(message)
+
+        with self.metrics.running.track_inprogress():
+            try:
+                await self.app(scope, receive, noted)
+            except (Exception, asyncio.CancelledError) as error:
+                if not answered:
+                    note(503 if isinstance(error, asyncio.CancelledError) else 500)
+                raise
+
+
+def router(metrics: Metrics) -> APIRouter:
+    """Return the route `/metrics`."""
+    routes = APIRouter()
+
+    @routes.get("/metrics", summary="Measure the service, for Prometheus", response_class=Response, responses=TEXT)
+    def figures() -> Response:
+        return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+    return routes
+
+
+def _route(scope: Scope) -> str:
+    """Return the route of a request as it is declared, never its path."""
+    return str(getattr(scope.get("route"), "path", NO_ROUTE))
+
+
+def _method(scope: Scope) -> str:
+    """Return the method of a request, if it is one of the known."""
+    return scope["method"] if scope["method"] in METHODS else OTHER
+
+
+def _measured(depth: Callable[[], int]) -> float:
+    """Return how many jobs wait, or not a number where that cannot be told, as the other figures still can."""
+    try:
+        return float(depth())
+    except Exception:  # noqa: BLE001 (whatever it is, it is logged)
+        structlog.get_logger().exception("queue depth unknown")
+        return math.nan

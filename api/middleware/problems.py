@@ -1,0 +1,231 @@
+"""Every refusal and failure as an RFC 9457 problem document; the one place that turns errors into statuses."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
+
+from tiger.api.jobs.job import FullError, KeyReusedError, NoRoomError, StoreGoneError
+from tiger.api.workers.processes import SolverLostError
+from tiger.errors import InputError
+
+MEDIA_TYPE = "application/problem+json"
+CLIENT_GONE = 499
+RETRY = {"Retry-After": "5"}
+UNREAD_BYTES = 65_536
+EXCERPT, REASON, POINTER = 80, 240, 200
+LONG = re.compile(rf"'[^']{{{EXCERPT - 1},}}'|\"[^\"]{{{EXCERPT - 1},}}\"|\S{{{EXCERPT + 1},}}")
+WANTED = {
+    "missing": "expected this field, found nothing",
+    "extra_forbidden": "expected a known field, got an unknown one",
+    "model_type": "expected an object",
+    "dict_type": "expected an object",
+    "list_type": "expected an array",
+    "string_type": "expected a string",
+    "int_type": "expected a whole number",
+    "float_type": "expected a number",
+    "finite_number": "expected a finite number",
+    "int_parsing": "expected a whole number",
+    "float_parsing": "expected a number",
+    "string_pattern_mismatch": "expected the cursor of a page, as `next` of the one before has it",
+}
+UNTOLD: Mapping[int, str] = {
+    404: "expected a path of this service, as /docs lists them, got another one",
+    405: "expected a method that this path knows, as Allow lists them, got another one",
+}
+KINDS = {dict: "an object", list: "an array", type(None): "null", bool: "a boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """Point at a field of the request (`pointer`, a JSON pointer in fragment form) and say what is wrong with it."""
+
+    pointer: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Hold the status, the sentence and the fields of a problem document, and members of its own beside them."""
+
+    status: int
+    detail: str
+    errors: tuple[FieldError, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    members: Mapping[str, object] = field(default_factory=dict)
+
+    def response(self) -> Response:
+        """Return the problem as a response of strict JSON."""
+        body: dict[str, object] = {"type": "about:blank", "title": _title(self.status), "status": self.status}
+        body["detail"] = self.detail
+        if self.errors:
+            body["errors"] = [asdict(error) for error in self.errors]
+        body |= self.members
+        return Response(json.dumps(body, allow_nan=False), self.status, dict(self.headers), MEDIA_TYPE)
+
+
+class RefusedError(Exception):
+    """Refuse a request for a reason that is not one of its fields."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+HANDLED: tuple[type[Exception], ...] = (
+    InputError,
+    HTTPException,
+    RefusedError,
+    RequestValidationError,
+    SolverLostError,
+    KeyReusedError,
+    FullError,
+    StoreGoneError,
+    ClientDisconnect,
+)
+
+
+async def answer(request: Request, error: Exception) -> Response:
+    """Answer an error that a route raised."""
+    response = problem_of(error).response()
+    if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        # A route knows its own methods alone, and several may share a path.
+        others = [route for route in request.app.routes if isinstance(route, Route)]
+        found = [route.methods or set() for route in others if route.matches(request.scope)[0] != Match.NONE]
+        response.headers["Allow"] = ", ".join(sorted({*response.headers["Allow"].split(", ")}.union(*found)))
+    return response
+
+
+async def turn_away(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request that goes no further; a connection whose body would still have to be read ends with it."""
+    headers = Headers(scope=scope)
+    declared = headers.get("content-length", "0")
+    small = "transfer-encoding" not in headers and declared.isdecimal() and int(declared[:20]) <= UNREAD_BYTES
+    response = problem.response()
+    if not small:
+        response.headers["Connection"] = "close"
+    await response(scope, receive, send)
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return the problem that an error amounts to; an error nobody foresaw becomes a bare 500."""
+    match error:
+        case RefusedError():
+            return error.problem
+        case InputError():
+            status = HTTPStatus.BAD_REQUEST if error.field == "body" else HTTPStatus.UNPROCESSABLE_ENTITY
+            path = "" if error.field == "body" else error.field
+            return _about_fields(status, (FieldError(_pointer(path), shorten(error.reason)),))
+        case HTTPException():
+            told = shorten(error.detail)
+            said = UNTOLD.get(error.status_code, told) if told == _title(error.status_code) else told
+            return Problem(error.status_code, said, headers=error.headers or {})
+        case RequestValidationError():
+            found = [_outside(detail) for detail in error.errors()]
+            return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, found)))
+        case KeyReusedError():
+            reason = "expected a new Idempotency-Key, as another body came with this one before"
+            return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, reason)
+        case FullError():
+            reason = "expected room for another job, but too many wait already; ask again later"
+            return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason, headers=RETRY)
+        case NoRoomError():
+            reason = "expected room for another job, but too little is left on the server's disk; ask again later"
+            return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)
+        case StoreGoneError():
+            reason = "The database cannot be used at the moment; ask again, with an Idempotency-Key to have one job."
+            return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)
+        case SolverLostError():
+            return Problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error), headers=RETRY)
+        case ClientDisconnect():
+            return Problem(CLIENT_GONE, "The client went away before the answer.")
+    return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed on this request; its log says why.")
+
+
+def of_fields(error: ValidationError) -> Problem:
+    """Return the problem of a request whose fields have the wrong type or are out of bounds."""
+    found = error.errors(include_url=False, include_context=False)
+    return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, found)))
+
+
+def excerpt(value: object) -> str:
+    """Return a value of the request as at most 80 characters, containers by their kind alone."""
+    text = KINDS.get(type(value)) or (json.dumps(value) if isinstance(value, str) else str(value))
+    return text if len(text) <= EXCERPT else f"{text[: EXCERPT - 3]}..."
+
+
+def _about_fields(status: int, errors: tuple[FieldError, ...]) -> Problem:
+    """Return a problem whose sentence is its first error."""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    where = f"{errors[0].pointer}: " if errors[0].pointer != "#" else ""
+    return Problem(status, f"{where}{errors[0].detail}{more}", errors)
+
+
+def _outside(found: ErrorDetails) -> ErrorDetails:
+    """Return what is wrong with a parameter of the path or the query, named without saying where it stood."""
+    return found | {"loc": tuple(part for part in found["loc"][1:])}
+
+
+def _field_error(found: ErrorDetails) -> FieldError:
+    """Return what pydantic found as a pointer and a sentence."""
+    path = "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in found["loc"])
+    wanted = WANTED.get(found["type"], found["msg"].replace("Input should be", "expected"))
+    shown = "" if found["type"] in ("missing", "extra_forbidden") else f", got {excerpt(found['input'])}"
+    return FieldError(_pointer(path), shorten(wanted) + shown)
+
+
+def _pointer(path: str) -> str:
+    """Return a pointer in fragment form; one that is too long points at the nearest ancestor that is short enough."""
+    while len(path) > POINTER:
+        path = path.rpartition("/")[0]
+    return "#" + (f"/{quote(path, safe='/~!$&()*+,;=:@?')}" if path else "")
+
+
+def shorten(reason: str) -> str:
+    """Return a reason whose quotations of the input are excerpts, and which is not too long as a whole."""
+    text = LONG.sub(lambda quoted: f"{quoted[0][: EXCERPT - 3]}...", reason)
+    return text if len(text) <= REASON else f"{text[: REASON - 3]}..."
+
+
+def _title(status: int) -> str:
+    """Return the phrase of a status."""
+    return "Client Closed Request" if status == CLIENT_GONE else HTTPStatus(status).phrase
+
+
+def documented(sentences: Mapping[int, str]) -> dict[int | str, dict[str, object]]:
+    """Return OpenAPI responses for problems from {status: sentence}."""
+    content = {MEDIA_TYPE: {"schema": SCHEMA}}
+    return {status: {"description": sentence, "content": content} for status, sentence in sentences.items()}
+
+
+SCHEMA = {
+    "title": "Problem",
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "detail"],
+                "properties": {"pointer": {"type": "string"}, "detail": {"type": "string"}},
+            },
+        },
+    },
+}

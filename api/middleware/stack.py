@@ -1,0 +1,37 @@
+"""The edge of the service: what stands between the network and the routes."""
+
+from fastapi import FastAPI
+from starlette.routing import BaseRoute
+
+from tiger.api.middleware import metrics as figures
+from tiger.api.middleware import problems, rates, readiness
+from tiger.api.middleware.headers import Headers
+from tiger.api.middleware.keys import Guard
+from tiger.api.middleware.log import RequestLog
+from tiger.api.middleware.metrics import Metrics
+from tiger.api.middleware.origins import Origins
+from tiger.api.settings import Settings
+
+
+def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
+    """Put the edge around an application, and have every error answered by a problem document.
+
+    From the outside in: number and headers, log, figures, other origins, keys, rates. What is refused is so measured
+    and logged, and nobody without a key uses up what another may ask. The last one added is the outermost.
+    """
+    for kind in problems.HANDLED:
+        app.add_exception_handler(kind, problems.answer)
+    if settings.rate or settings.max_concurrent:
+        allowed = rates.parse(settings.rate) if settings.rate else []
+        app.add_middleware(rates.Rates, rates=allowed, max_concurrent=settings.max_concurrent)
+    app.add_middleware(Guard, keys=settings.api_keys)
+    if settings.cors_origins:
+        app.add_middleware(Origins, origins=settings.cors_origins)
+    app.add_middleware(figures.Measured, metrics=metrics)
+    app.add_middleware(RequestLog)
+    app.add_middleware(Headers)
+
+
+def operations(metrics: Metrics, ready: readiness.Ready) -> list[BaseRoute]:
+    """Return the routes of those who run the service: `/metrics` and `/readyz`."""
+    return [*figures.router(metrics).routes, *readiness.router(ready).routes]

@@ -1,0 +1,51 @@
+"""Whether a request is so little work that it is answered at once, without a stored job."""
+
+from tiger.api.schemas.assignment import AssignRequest, CircuitRequest
+from tiger.api.schemas.placement import PlaceRequest
+from tiger.solvers.registry import DWAVE
+
+# About a tenth of a second of work on one core each; a wrong guess costs time alone, for the budget bounds it.
+SMALL_S = 0.25
+SMALL_TASKS, SMALL_HARD_TASKS, SMALL_EDGES = 128, 24, 2048
+SMALL_TEXT, SMALL_HARD_TEXT, SMALL_LAYERS = 8192, 600, 64
+LISTS = ("layers", "operators", "nodes")
+
+
+def small(request: AssignRequest | CircuitRequest | PlaceRequest) -> bool:
+    """Guess from its size, its effort and its time limit whether a request takes a fraction of a second."""
+    if request.solver in DWAVE:
+        return False
+    if request.time_limit_s is not None and request.time_limit_s <= SMALL_S:
+        return True
+    match request:
+        case AssignRequest():
+            return _few_tasks(request)
+        case CircuitRequest():
+            most = SMALL_TEXT if request.level <= 1 else SMALL_HARD_TEXT
+            return len(request.circuit) * request.effort <= most
+        case PlaceRequest():
+            return _few_layers(request)
+
+
+def _few_tasks(request: AssignRequest) -> bool:
+    """Tell whether tasks and edges, times the effort, are few; with a time limit alone, a search lasts that long."""
+    if request.effort is None and request.time_limit_s is not None:
+        return False
+    effort = request.effort or 1
+    tasks, edges = (_length(request.tasks, name) * effort for name in ("nodes", "edges"))
+    plain = request.solver == "auto" and request.rule != "levels" and request.objective == "cost"
+    return tasks <= (SMALL_TASKS if plain else SMALL_HARD_TASKS) and edges <= SMALL_EDGES
+
+
+def _few_layers(request: PlaceRequest) -> bool:
+    """Tell whether layers or operators, times the effort, are listed and few; a described model's are not counted."""
+    listed: object = request.model
+    if isinstance(request.model, dict):
+        listed = next((request.model[name] for name in LISTS if name in request.model), None)
+    return isinstance(listed, list) and len(listed) * request.effort <= SMALL_LAYERS
+
+
+def _length(graph: dict[str, object], name: str) -> int:
+    """Return how long a list of a graph is; edges may go by their older name."""
+    found = graph.get(name, graph.get("links") if name == "edges" else None)
+    return len(found) if isinstance(found, list) else 0

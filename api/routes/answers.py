@@ -1,0 +1,113 @@
+"""What the OpenAPI document says of answers, headers and parameters."""
+
+from pydantic.config import JsonDict
+
+from tiger.api.middleware import problems
+from tiger.api.routes.events import MEDIA_TYPE as EVENTS
+from tiger.api.routes.idempotency import MAX_LENGTH, NAME
+from tiger.api.schemas.jobs import JobBody
+
+Responses = dict[int | str, dict[str, object]]
+
+REFUSED = {
+    400: f"The body is not strict JSON in UTF-8, or the {NAME} is malformed.",
+    401: "The service has keys, and the request came without a good one.",
+    404: "There is no such job: it never was, is forgotten, or is somebody else's.",
+    405: "The route does not know the method.",
+    408: "The body did not come in time.",
+    409: "The job was cancelled while this request waited for it.",
+    413: "The body is too large.",
+    415: "The content type is not application/json, or the body is compressed.",
+    421: "The service has no keys, and was asked by another name than this machine's own.",
+    422: "A field or a parameter is missing, unknown or cannot be used; `errors` points at it.",
+    429: "Too many requests, jobs or streams are under way.",
+    500: "The server failed; its log says why.",
+    503: "The service is starting or ending, its database is gone or full, or a process that was solving died.",
+}
+ANYBODY = (405, 421)
+EVERYWHERE = (*ANYBODY, 401, 429, 500, 503)
+
+
+def _header(description: str, example: str) -> dict[str, object]:
+    """Document a header."""
+    return {"description": description, "schema": {"type": "string"}, "example": example}
+
+
+LOCATION = {"Location": _header("Where the job is.", "/jobs/a4c6f1de")}
+RETRY = {"Retry-After": _header("Seconds until asking again makes sense.", "1")}
+APPLIED = {"Preference-Applied": _header("The preferences that were followed.", "wait=10")}
+CHALLENGE = {"WWW-Authenticate": _header("How to send a key.", "Bearer")}
+ALLOWED = {"Allow": _header("The methods that the route knows.", "GET")}
+HEADERS: dict[int, dict[str, dict[str, object]]] = {
+    401: CHALLENGE,
+    405: ALLOWED,
+    409: LOCATION,
+    429: RETRY,
+    503: RETRY,
+}
+JOB: JsonDict = {
+    "id": "a4c6f1de",
+    "kind": "assign",
+    "status": "running",
+    "created_s": 1.7e9,
+    "started_s": 1.7e9,
+    "ended_s": None,
+    "progress": {"stage": "search", "cost": 412.0, "bound": 388.0, "fraction": 0.4},
+    "problem": None,
+    "report": None,
+}
+EVENT_TEXT = 'event: progress\ndata: {"id": "a4c6f1de", "status": "running"}\n\n'
+
+
+def refusals(*statuses: int) -> Responses:
+    """Document problem documents of some statuses, and of those that every route but health may answer with."""
+    return _refused(*statuses, *EVERYWHERE)
+
+
+def _refused(*statuses: int) -> Responses:
+    """Document problem documents of some statuses."""
+    found = problems.documented({status: REFUSED[status] for status in sorted(statuses)})
+    for status, response in found.items():
+        response.update({"headers": HEADERS[int(status)]} if status in HEADERS else {})
+    return found
+
+
+# Of routes that need no key.
+HEALTH: Responses = _refused(*ANYBODY)
+WORK: Responses = refusals(400, 408, 409, 413, 415, 422) | {
+    200: {"headers": APPLIED | LOCATION},
+    202: {
+        "model": JobBody,
+        "description": "The work goes on as a job, or the client asked not to wait for it.",
+        "headers": LOCATION | RETRY | APPLIED,
+        "content": {"application/json": {"example": JOB}},
+    },
+}
+SHOWN: Responses = refusals(404, 422) | {200: {"headers": RETRY, "content": {"application/json": {"example": JOB}}}}
+CANCELLED: Responses = refusals(404, 422) | {
+    202: {"model": JobBody, "description": "The job is told to end, and its work is still being stopped."}
+}
+STREAMED: Responses = refusals(404, 422) | {
+    200: {
+        "description": "Events named `progress` while the job goes on, then one named `done`, each with the job as "
+        "JSON: only `done` has the report. Comments keep an idle stream open.",
+        "content": {EVENTS: {"example": EVENT_TEXT}},
+    }
+}
+PARAMETERS: list[JsonDict] = [
+    {
+        "name": "Prefer",
+        "in": "header",
+        "description": "RFC 7240. `wait=N`: answer within N seconds, 10 unless stated, with the report or else with "
+        "the job. `respond-async`: answer with the job at once; with both, after the wait.",
+        "schema": {"type": "string"},
+        "examples": {"wait": {"value": "wait=30"}, "at once": {"value": "respond-async"}},
+    },
+    {
+        "name": NAME,
+        "in": "header",
+        "description": "Makes the request a stored job; the same key with the same body is the same job, ended or not.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": "^[!-~]+$"},
+        "example": "8e03978e-40d5-43dd-bc93-6894a57f9324",
+    },
+]

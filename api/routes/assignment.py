@@ -1,0 +1,115 @@
+"""The work behind `POST /assign`: from the bytes of a request to the bytes of its answer."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from tiger.api.routes.admission import small
+from tiger.api.routes.circuits import laid_out, scanned
+from tiger.api.routes.document import parse
+from tiger.api.schemas import limits as bounds
+from tiger.api.schemas.assignment import AssignRequest, CircuitRequest, IsingBody
+from tiger.api.schemas.limits import Limits
+from tiger.errors import InputError
+from tiger.formats import nodelink
+from tiger.mapper import solve
+from tiger.model.constraints import Terms, build_problem
+from tiger.parallel import executors
+from tiger.qubo.ising import IsingParams
+from tiger.run.progress import Progress, ignored
+from tiger.run.report import Report
+from tiger.solvers import registry
+from tiger.topologies import spec
+
+Watch = Callable[[Progress], None]
+
+DWAVE_OFF = "D-Wave solvers are off at this service; its operator can turn them on with TIGER_ENABLE_DWAVE"
+
+
+def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
+    """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type or a bound.
+
+    The graphs inside it are only measured, and so is a circuit that is short.
+    """
+    request = _stated(parse(body))
+    check_limits(limits, request.time_limit_s, request.solver)
+    if isinstance(request, AssignRequest):
+        bounds.check_tasks(limits, request.tasks)
+        if isinstance(request.topology, str):
+            spec.find_kind(request.topology)
+        else:
+            bounds.check_hardware(limits, request.topology)
+    else:
+        bounds.check_device(limits, request.topology)
+        scanned(request, limits)
+    return request
+
+
+def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> None:
+    """Raise InputError for a time limit or a solver that this service does not allow, or a solver that nobody knows."""
+    if time_limit_s is not None and time_limit_s > limits.max_time_s:
+        raise InputError("time_limit_s", f"expected at most {limits.max_time_s:g}, got {time_limit_s:g}")
+    if solver in registry.DWAVE and not limits.dwave:
+        raise InputError("solver", DWAVE_OFF)
+    registry.kind_of(solver)
+
+
+def answer(body: bytes, limits: Limits, watch: Watch = ignored, executor: str | None = None, /) -> bytes:
+    """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field.
+
+    `watch` is told how far the solve has come. A mapping that takes long is shared with the Dask cluster at `executor`.
+    """
+    # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
+    request = check(body, limits)
+    if isinstance(request, AssignRequest):
+        report = _assigned(request, limits, watch, executor).to_dict()
+    else:
+        report = laid_out(request, limits, watch).to_dict()
+    return json.dumps(report, allow_nan=False).encode()
+
+
+def _stated(data: object) -> AssignRequest | CircuitRequest:
+    """Return the request for tasks or for a circuit that parsed JSON states; it is for exactly one of them."""
+    if isinstance(data, dict) and "circuit" in data:
+        if "tasks" in data:
+            raise InputError("circuit", "expected tasks or a circuit, got both")
+        return CircuitRequest.model_validate(data)
+    if isinstance(data, dict) and "tasks" not in data:
+        raise InputError("tasks", "expected tasks or a circuit, found neither")
+    return AssignRequest.model_validate(data)
+
+
+def _assigned(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
+    """Solve a mapping problem, and say in the report where the cluster failed; without it the mapping is the same."""
+    lent = None if executor is None or small(request) else executors.kept(executor)
+    tasks = nodelink.task_graph(request.tasks)
+    hardware = request.topology
+    topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)
+    if request.allocation is not None:
+        topology = topology.allocated(request.allocation)
+    terms = Terms(
+        rule=request.rule,
+        slots=request.slots,
+        imbalance=request.imbalance,
+        pinned=request.pinned,
+        forbidden=[(task, node) for task, node in request.forbidden],
+    )
+    bounded = request.time_limit_s is not None
+    report = solve(
+        build_problem(tasks, topology, terms),
+        solver=request.solver,
+        objective=request.objective,
+        seed=request.seed,
+        effort=request.effort if bounded else request.effort or 1,
+        time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
+        executor=lent,
+        ising=_ising(request.ising),
+        progress=watch,
+    )
+    return replace(report, warnings=(*report.warnings, lent.trouble)) if lent and lent.trouble else report
+
+
+def _ising(body: IsingBody) -> IsingParams:
+    """Return the options of the Ising path."""
+    betas = None if body.beta_range is None else (body.beta_range[0], body.beta_range[1])
+    return IsingParams(penalty_scale=body.penalty_scale, beta_range=betas, capacity=body.capacity)

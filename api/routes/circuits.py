@@ -1,0 +1,60 @@
+"""The work behind a request for a circuit; what it needs is imported when the first one comes."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tiger.api.schemas.assignment import CircuitRequest
+from tiger.api.schemas.limits import Limits
+from tiger.circuits.entry.scan import CircuitLimits, scan
+from tiger.circuits.params import LayoutParams
+from tiger.run.progress import Progress, ignored
+
+if TYPE_CHECKING:
+    from tiger.circuits.entry.report import CircuitReport
+
+MAX_BYTES_3 = 1_048_576
+# The share of the time there is for a search; the rest is for writing and comparing what it has found.
+SEARCH = 0.75
+# A text of so many bytes is measured in a millisecond or two, which is cheaper than to have a worker refuse it.
+SHORT = 32_768
+
+
+def scanned(request: CircuitRequest, limits: Limits) -> None:
+    """Raise InputError for a circuit that is short, and yet too large or one that would read files."""
+    if len(request.circuit) <= SHORT:
+        scan(request.circuit, _bounds(limits))
+
+
+def laid_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress], None] = ignored) -> "CircuitReport":
+    """Lay a circuit out and route it, within the limits; raise InputError that names the field.
+
+    Neither circuit nor device is ever opened as a file.
+    """
+    from tiger.circuits.entry.hardware import device_of_document, device_of_spec
+    from tiger.circuits.entry.layout import answered
+    from tiger.circuits.entry.reading import qasm_circuit
+    from tiger.circuits.entry.request import Asked, checked
+
+    params = checked(
+        LayoutParams(
+            level=request.level,
+            effort=request.effort,
+            objective=request.objective,
+            solver=request.solver,
+            seed=request.seed,
+            time_limit_s=request.time_limit_s or SEARCH * limits.max_time_s,
+            commute=request.commute,
+        )
+    )
+    circuit = qasm_circuit(request.circuit, _bounds(limits))
+    hardware = request.topology
+    if isinstance(hardware, str):
+        device = device_of_spec(hardware, limits.max_qubits)
+    else:
+        device = device_of_document(hardware, limits.max_qubits)
+    return answered(Asked(circuit, device, params, watch), request.initial_layout)
+
+
+def _bounds(limits: Limits) -> CircuitLimits:
+    """Return the bounds of a circuit."""
+    return CircuitLimits(max_qubits=limits.max_qubits, max_gates=limits.max_gates, max_bytes_3=MAX_BYTES_3)

@@ -1,0 +1,49 @@
+"""What can be asked for: by kind, how a body is checked in the server and answered in a worker."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from tiger.api.jobs.job import Kind
+from tiger.api.routes import assignment, placement
+from tiger.api.schemas.assignment import AssignRequest, CircuitRequest
+from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.placement import PlaceRequest
+from tiger.run.progress import Progress
+
+Wanted = AssignRequest | CircuitRequest | PlaceRequest
+
+
+class Answer(Protocol):
+    """Answer a checked body with a report as strict JSON; raise InputError."""
+
+    def __call__(
+        self, body: bytes, limits: Limits, watch: Callable[[Progress], None] = ..., executor: str | None = ..., /
+    ) -> bytes:
+        """Answer, tell `watch` how far the solve has come, and share what takes long with a Dask cluster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """Hold what a kind of request is; `check` raises InputError, or ValidationError for a type or a bound."""
+
+    kind: Kind
+    check: Callable[[bytes, Limits], Wanted]
+    answer: Answer
+
+
+ASSIGN = Door(kind="assign", check=assignment.check, answer=assignment.answer)
+PLACE = Door(kind="place", check=placement.check, answer=placement.answer)
+DOORS: Mapping[str, Door] = {door.kind: door for door in (ASSIGN, PLACE)}
+
+
+@dataclass(frozen=True, slots=True)
+class Solve:
+    """Answer the bodies of jobs, in a worker, and have a Dask cluster share in what takes long."""
+
+    limits: Limits
+    executor: str | None = None
+
+    def __call__(self, kind: str, body: bytes, watch: Callable[[Progress], None]) -> bytes:
+        """Answer a body with its report, and tell how far the solve has come."""
+        return DOORS[kind].answer(body, self.limits, watch, self.executor)

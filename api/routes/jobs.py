@@ -1,0 +1,88 @@
+"""The routes of jobs: list, show, follow, cancel."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import Path, Query, Request, Response
+
+from tiger.api.jobs.job import CURSOR, Job, Jobs
+from tiger.api.middleware.problems import Problem, RefusedError
+from tiger.api.routes.events import Streams
+from tiger.api.routes.owner import owner_of
+from tiger.api.routes.solving import RETRY_AFTER
+from tiger.api.routes.waiting import ended, while_connected
+from tiger.api.schemas.jobs import MEDIA_TYPE, full, summary
+
+PAGE = 100
+# What names no job for sure is not looked for.
+ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
+JobId = Annotated[str, Path(description="The id of a job, as its `Location` ends.", examples=["a4c6f1de"])]
+Wait = Annotated[
+    float,
+    Query(ge=0, allow_inf_nan=False, description="Seconds to wait for the end of the job before answering, bounded."),
+]
+After = Annotated[
+    str | None, Query(pattern=CURSOR.pattern, description="The cursor of a page, as `next` of the one before has it.")
+]
+Limit = Annotated[int, Query(ge=1, le=PAGE, description="How many jobs a page shows.")]
+
+
+class JobRoutes:
+    """Answer for the jobs of whoever asks; a job of anybody else is as unknown as one that never was.
+
+    `cancelled` is called for every job that a request has cancelled.
+    """
+
+    def __init__(self, jobs: Jobs, max_wait_s: float, cancelled: Callable[[], None]) -> None:
+        self.jobs, self.max_wait_s, self.cancelled = jobs, max_wait_s, cancelled
+        self.streams = Streams(jobs)
+
+    async def page(self, request: Request, after: After = None, limit: Limit = PAGE) -> Response:
+        """List jobs without their reports, the newest first."""
+        jobs, cursor = await self.jobs.page(owner_of(request), after, limit)
+        following = None if cursor is None else f"/jobs?{urlencode({'after': cursor, 'limit': limit})}"
+        page = {"jobs": [summary(job) for job in jobs], "next": following}
+        return Response(json.dumps(page, allow_nan=False), media_type=MEDIA_TYPE)
+
+    async def show(self, request: Request, job_id: JobId, wait: Wait = 0.0) -> Response:
+        """Return a job with its report, as soon as it has ended or the wait is over."""
+        job = await self._known(request, job_id)
+        return _shown(await while_connected(request, ended(self.jobs, job, min(wait, self.max_wait_s))))
+
+    async def events(self, request: Request, job_id: JobId) -> Response:
+        """Stream `progress` events while the job goes on, then one `done`; every event has the whole job as data."""
+        return self.streams.of(await self._known(request, job_id))
+
+    async def cancel(self, request: Request, job_id: JobId) -> Response:
+        """Cancel a job, and return it; one that has ended stays as it is.
+
+        202 where its work is still being stopped. The job and what it found stay until the service forgets old jobs,
+        so that a cancel that comes too late loses nothing and repeating it does no harm.
+        """
+        before = await self._known(request, job_id)
+        job = before if before.ended else await self.jobs.cancel(job_id, owner_of(request))
+        if job is None:
+            raise _unknown()
+        if not before.ended and job.status != "done":
+            self.cancelled()
+        return _shown(job, 200 if job.ended else 202)
+
+    async def _known(self, request: Request, job_id: str) -> Job:
+        """Return the job, or raise RefusedError (404)."""
+        job = await self.jobs.get(job_id, owner_of(request)) if ID.fullmatch(job_id) else None
+        if job is None:
+            raise _unknown()
+        return job
+
+
+def _shown(job: Job, status: int = 200) -> Response:
+    """Answer with a job, and with when to ask again if it goes on."""
+    return Response(full(job), status, {} if job.ended else RETRY_AFTER, MEDIA_TYPE)
+
+
+def _unknown() -> RefusedError:
+    """Return the refusal of an id that is of no job, or of somebody else's."""
+    return RefusedError(Problem(404, "There is no such job, or not any more."))

@@ -1,0 +1,74 @@
+"""The work behind `POST /place`: from the bytes of a request to the bytes of its answer."""
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tiger.api.routes.assignment import check_limits
+from tiger.api.routes.document import parse
+from tiger.api.schemas.limits import Limits, check_cluster, check_network
+from tiger.api.schemas.placement import PlaceRequest
+from tiger.pipeline.params import PlaceParams
+from tiger.run.progress import Progress, ignored
+
+if TYPE_CHECKING:
+    from tiger.pipeline.cluster import Cluster
+
+
+def check(body: bytes, limits: Limits) -> PlaceRequest:
+    """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type or a bound.
+
+    The model and the cluster inside it are only measured.
+    """
+    request = PlaceRequest.model_validate(parse(body))
+    check_limits(limits, request.time_limit_s, request.solver)
+    check_network(limits, request.model)
+    check_cluster(limits, request.cluster)
+    return request
+
+
+def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignored, _: str | None = None, /) -> bytes:
+    """Place what a checked body asks and return the report as strict JSON; raise InputError that names the field.
+
+    `watch` is told how far the search has come; no executor is of use to it. Neither model nor cluster is ever opened
+    as a file, and both are within the limit of tasks.
+    """
+    from tiger.pipeline.entry import operators
+    from tiger.pipeline.entry import place as door
+    from tiger.pipeline.entry.request import Aim, Asked, AskedOperators, given, wanted
+    from tiger.pipeline.models.graphs import operators_of_document
+    from tiger.pipeline.models.reading import model_of_document
+    from tiger.pipeline.operators.params import OperatorParams
+
+    request = check(body, limits)
+    params = wanted(
+        PlaceParams(
+            schedule=request.schedule,
+            microbatches=request.microbatches,
+            virtual=request.virtual,
+            pipeline=request.pipeline,
+            tensor=request.tensor,
+            data=request.data,
+            pinned=request.pinned,
+            solver=request.solver,
+            seed=request.seed,
+            effort=request.effort,
+            time_limit_s=request.time_limit_s or limits.max_time_s,
+        ),
+        Aim(mode=request.mode, objective=request.objective, contiguous=request.contiguous),
+    )
+    if isinstance(params, OperatorParams):
+        stated = operators_of_document(request.model, limits.max_tasks)
+        graph, devices = operators.together(*stated, _cluster(request, limits), limits.max_tasks)
+        report = operators.answered(AskedOperators(graph, devices, params, watch))
+    else:
+        layers = model_of_document(request.model, limits.max_tasks)
+        report = door.answered(Asked(layers, given(_cluster(request, limits)), params, watch))
+    return json.dumps(report.to_dict(), allow_nan=False).encode()
+
+
+def _cluster(request: PlaceRequest, limits: Limits) -> "Cluster | None":
+    """Return the cluster of a request, None where it states none."""
+    from tiger.pipeline.hardware.reading import cluster_of_document
+
+    return None if request.cluster is None else cluster_of_document(request.cluster, limits.max_tasks)

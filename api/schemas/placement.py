@@ -1,0 +1,149 @@
+"""The request and the answer of `POST /place`."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from tiger.api.schemas.assignment import Closed, Pins, RoutingStage, Violation
+from tiger.api.schemas.networks import CLUSTERS, MODELS
+from tiger.pipeline.operators.params import Objective
+from tiger.pipeline.params import Schedule
+from tiger.run.limits import EFFORT_LIMIT
+
+MICROBATCHES = (
+    "Microbatches in an iteration. Without it 4 times the devices in a row: `pipeline`, or as many as there may be, "
+    "those of the cluster divided by `tensor` and `data`, and no more than layers."
+)
+
+
+def _model(value: object) -> object:
+    """Refuse what is neither a specification nor a document."""
+    if not isinstance(value, str | list | dict):
+        raise PydanticCustomError("model", "expected a specification such as 'transformer:..', a list or an object")
+    return value
+
+
+def _cluster(value: object) -> object:
+    """Refuse what is neither a specification nor a document."""
+    if value is not None and not isinstance(value, str | dict):
+        raise PydanticCustomError("cluster", "expected a specification such as 'dgx:2' or an object")
+    return value
+
+
+Model = Annotated[
+    str | list[object] | dict[str, object],
+    WithJsonSchema({"oneOf": [{"type": "string"}, *MODELS]}),
+]
+Hardware = Annotated[
+    str | dict[str, object] | None, WithJsonSchema({"oneOf": [{"type": "string"}, *CLUSTERS, {"type": "null"}]})
+]
+
+
+class PlaceRequest(Closed):
+    """Ask which layers or operators of a model run on which devices of a cluster."""
+
+    model: Annotated[Model, BeforeValidator(_model)] = Field(
+        description="Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text "
+        "of a PipeDream profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one "
+        "microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, "
+        "1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is weights and KV "
+        "cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in "
+        "seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`; those "
+        "of dnn-partitioning and a `graph` are numbers alone. A model that is a string is never opened as a file."
+    )
+    cluster: Annotated[Hardware, BeforeValidator(_cluster)] = Field(
+        default=None,
+        description="Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and "
+        "latency, `machines` with their networks, or `nvidia_smi_topo`. Quantities are bytes, bytes/s and seconds, or "
+        "text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. "
+        "Only a graph of operators that states its devices goes without.",
+    )
+    mode: str = Field(
+        default="chain",
+        description="What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph.",
+    )
+    objective: Objective = Field(
+        default="throughput",
+        description="What is made small in the mode dag: the largest load of a device, as `latency` the makespan of a "
+        "microbatch, or `both`, each divided by its bound.",
+    )
+    contiguous: bool = Field(
+        default=False, description="In the mode dag, has no edge run backwards between the devices of a line."
+    )
+    schedule: Schedule | None = Field(
+        default=None,
+        description="Makes the simulated time of an iteration small instead of the bottleneck, within the memory that "
+        "this schedule takes; without one, memory is parameters alone.",
+    )
+    microbatches: int | None = Field(default=None, ge=1, description=MICROBATCHES)
+    virtual: int | None = Field(
+        default=None, ge=1, description="Stages a device: 2 where they are interleaved, else 1."
+    )
+    pipeline: int | None = Field(default=None, ge=1, description="Devices in a row; as many as pay without it.")
+    tensor: int = Field(default=1, ge=1, description="Devices among which each layer is cut.")
+    data: int = Field(default=1, ge=1, description="Replicas of the pipeline.")
+    pinned: Pins = Field(default={}, description="Device of every layer or operator that must go there, both by name.")
+    solver: str = Field(default="auto", description="Orders devices or places operators, see `GET /solvers`.")
+    seed: int = Field(default=0, ge=0, lt=2**63, description="The same request with the same seed has the same answer.")
+    effort: int = Field(default=1, ge=1, lt=EFFORT_LIMIT, description="Multiplies the iterations of the search.")
+    time_limit_s: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="Seconds after which the search ends early."
+    )
+
+
+class StageBody(BaseModel):
+    """Hold a stage: its layers or operators, its devices `[replica][rank]`, and its seconds for one microbatch."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    device: str
+    ops: list[str]
+    compute_s: float | None
+    communication_s: float | None
+    memory_bytes: float | None
+    capacity_bytes: float | None
+    devices: list[list[str]]
+
+
+class LinkBody(BaseModel):
+    """Hold the bytes that an iteration sends between two devices, both directions together."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    a: str
+    b: str
+    bytes: float | None
+
+
+class PlacementBody(BaseModel):
+    """Answer with the stages of the pipeline and how good they are; figures are null where nothing is possible."""
+
+    model_config = ConfigDict(extra="forbid", title="PlacementReport")
+
+    schema_name: Literal["tiger.placement/1"] = Field(alias="schema")
+    mode: str
+    objective: str | None
+    stages: list[StageBody]
+    bottleneck_s: float | None
+    iteration_s: float | None
+    bubble: float | None
+    uniform_bottleneck_s: float | None
+    uniform_iteration_s: float | None
+    uniform_feasible: bool | None
+    lower_bound_s: float | None
+    iteration_bound_s: float | None
+    latency_s: float | None
+    latency_bound_s: float | None
+    optimal: bool
+    feasible: bool
+    violations: list[Violation]
+    schedule: str | None
+    microbatches: int | None
+    virtual: int
+    solver: str
+    seed: int
+    links: list[LinkBody]
+    progress: list[RoutingStage]
+    warnings: list[str]
+    seconds: float

@@ -1,0 +1,224 @@
+"""Warm worker processes that solve away from the event loop, and die with the server."""
+
+import asyncio
+import ctypes
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing import forkserver
+from pathlib import Path
+from typing import TypeVar, TypeVarTuple
+
+import structlog
+from pebble import ProcessExpired
+
+from tiger.api.workers.pool import STARTING, Pool
+from tiger.errors import InputError
+
+PR_SET_PDEATHSIG = 1
+MEMORY_BYTES = 4 << 30
+FULL = 77  # the status of a process whose memory is
+PARENT = "TIGER_PARENT"  # tells the fork server whose death it is to die of
+STARTER = ThreadPoolExecutor(1, thread_name_prefix="tiger-zygote")
+PRELOADED = ["tiger.api.workers.zygote", "tiger.api.workers.preload", "tiger.api.workers.standby"]
+# Pools that break one after the other are no accident.
+TRIES = 3
+# A call that waits for a worker looks this often whether one has taken it up.
+LOOK_S = 0.1
+LOG = structlog.get_logger()
+
+Parts = TypeVarTuple("Parts")
+Found = TypeVar("Found")
+
+
+class SolverLostError(Exception):
+    """Say that the process which was solving is gone, so that there is no answer."""
+
+
+class Workers:
+    """Run functions in a fixed number of processes, which are replaced when they are lost.
+
+    They are forked from one that has loaded what a solve needs, so that a new one is there at once. None may hold more
+    than `memory_bytes` of data; `nice` lowers their priority. Run belongs to one event loop. `told` is called with what
+    comes of every call that is not cancelled: what was returned, or a SolverLostError.
+    """
+
+    def __init__(self, count: int, memory_bytes: int = MEMORY_BYTES, nice: int = 0) -> None:
+        self.count, self.memory_bytes, self.nice = count, memory_bytes, nice
+        self.told: Callable[[object], None] = lambda _: None
+        self._pool: Pool | None = None
+        self._opening: Future[Pool] | None = None
+        self._stopped = False
+
+    @property
+    def active(self) -> bool:
+        """Tell whether there are processes."""
+        with suppress(BrokenProcessPool):
+            return self._pool is not None and self._pool.active
+        return False
+
+    async def run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+        """Run a function in a worker; the worker is killed after `timeout_s` of work, or when this is cancelled.
+
+        Raises InputError as the function does, SolverLostError where the worker is gone, and RuntimeError, with the
+        worker's own traceback, for anything else.
+        """
+        try:
+            found = await self._run(timeout_s, function, *args)
+        except SolverLostError as error:
+            self.told(error)
+            raise
+        self.told(found)
+        return found
+
+    async def _run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+        """Run a function in a worker, and name what may go wrong."""
+        for _ in range(TRIES):
+            try:
+                return await self._call(timeout_s, function, *args)
+            except BrokenProcessPool:
+                # All workers were lost, and nothing says that this function is why.
+                continue
+            except TimeoutError:
+                raise SolverLostError(f"The solve was ended after {timeout_s:g} s without an answer.") from None
+            except ProcessExpired as error:
+                if error.exitcode == FULL:
+                    reason = f"expected work that takes at most {self.memory_bytes} bytes of memory, got more"
+                    raise InputError("", reason) from None
+                break
+            except RuntimeError as error:
+                # Without what the pool adds to it, the worker's traceback a second time.
+                raise RuntimeError(*error.args) from None
+        raise SolverLostError("The process that was solving ended unexpectedly; ask again.")
+
+    async def _call(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+        """Run a function in a worker, for so long from when a worker takes it up."""
+        pool = self._pool
+        if pool is None or not self.active:
+            pool = await self._opened()
+        call = pool.schedule(_contained, function, *args)
+        answer = asyncio.wrap_future(call)
+        try:
+            while not (call.running() or call.done()):
+                await asyncio.wait((answer,), timeout=LOOK_S)
+                if not (call.done() or pool.active):
+                    raise BrokenProcessPool
+            async with asyncio.timeout(timeout_s):
+                return await answer
+        finally:
+            # An answer that is there already stays.
+            answer.cancel()
+
+    async def stop(self) -> None:
+        """End the processes, whatever they do; there are no others from then on."""
+        self._stopped = True
+        if self._pool is not None:
+            await asyncio.to_thread(self._pool.end)
+
+    async def _opened(self) -> Pool:
+        """Return the processes, new ones if there are none or the pool broke, as it does when one dies at rest.
+
+        All who wait for them wait for one thread, which is not one that others take turns in or that has to end before
+        the server does: where kernels are still to be compiled, they are there after minutes.
+        """
+        if self._stopped:
+            raise SolverLostError("The server is ending; ask again.")
+        opening = self._opening
+        if opening is None or opening.done():
+            self._opening = opening = Future()
+            threading.Thread(target=self._open, args=(opening,), name="tiger-workers", daemon=True).start()
+        # Who leaves is not to take it from the others.
+        return await asyncio.shield(asyncio.wrap_future(opening))
+
+    def _open(self, opening: "Future[Pool]") -> None:
+        """Start processes, after the end of those before."""
+        try:
+            if self._pool is not None:
+                self._pool.end()
+                self._pool.abort()
+            prepare().result()
+            pool = Pool(self.count, _tie, (self.memory_bytes, self.nice))
+            pool.open()
+            # Not before it has started, which whoever asks it whether it is active would wait for.
+            self._pool = pool
+            if self._stopped:
+                # Whoever stopped this meanwhile found none to end.
+                pool.end()
+            opening.set_result(pool)
+        except Exception as error:
+            # Those who wait are told that they may try again, and the log why.
+            LOG.exception("workers not opened")
+            opening.set_exception(BrokenProcessPool(*error.args))
+
+
+def prepare() -> Future[None]:
+    """Start the process that workers are forked from, unless it is there; it loads on its own.
+
+    It is told to die with the thread that starts it, so that is one which lasts as long as this process.
+    """
+    multiprocessing.set_forkserver_preload(PRELOADED)
+    return STARTER.submit(_start)
+
+
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Have the kernel send this process a signal as soon as the thread ends that started it."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+
+
+def _start() -> None:
+    """Start the process that workers are forked from."""
+    # Who is starting a worker meanwhile has found it there, and may have to wait until it has loaded.
+    if not STARTING.acquire(blocking=False):
+        return
+    # It is to import what this process would, and nothing that lies in the folder where somebody has started it.
+    path = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)}
+    path[PARENT] = str(os.getpid())
+    before = dict(os.environ)
+    os.environ.update(path)
+    try:
+        forkserver.ensure_running()
+    finally:
+        STARTING.release()
+        for name in path.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def _tie(memory_bytes: int, nice: int) -> None:
+    """Make this process die with the server, and at once when told to end, and bound its memory."""
+    from tiger.api.workers import zygote
+
+    die_with_parent()
+    if os.getppid() != zygote.PID:
+        os._exit(1)
+    # Compiled code does not come back to run a handler, so a request to end must not wait for one.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # Files that are mapped do not count; what is refused becomes a MemoryError in Python and in numpy.
+    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+    os.nice(nice)
+
+
+def _contained(function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+    """Call a function, and let only exceptions out that are sure to survive the way to the server."""
+    try:
+        return function(*args)
+    except InputError:
+        raise
+    except BaseException as error:  # noqa: BLE001 (the server is to see all of them)
+        if _full(error):
+            # What has filled the memory is not sure to be given back, so that another process goes on.
+            os._exit(FULL)
+        raise RuntimeError("".join(traceback.format_exception(error))) from None
+
+
+def _full(error: BaseException) -> bool:
+    """Tell whether an error comes of too little memory, after which Qiskit's compiled code finds no object."""
+    return isinstance(error, MemoryError) or "PyObject pointer is null" in str(error)

@@ -1,0 +1,224 @@
+"""Local search: descent by best swaps and relocations, and annealing lanes that end in it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.problem import Problem
+from tiger.model.seams import Assignment, Stop
+from tiger.model.seeds import derived
+from tiger.model.window import Block
+from tiger.solvers.annealing import moves
+from tiger.solvers.instance import Instance, State, fixed_of, instance_of, limited, state_of
+
+SWEEPS = 10_000
+SCAN_LIMIT = 1 << 20
+MOST_MOVES_A_HEAT = 20_000
+MOST_MOVES = 5_000_000
+CHUNK = 100_000
+KICKED_PAIRS = 4096
+KICKS_A_CHUNK = 100
+SLICE = 1 << 23
+ENTRIES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """Improve a mapping until no single swap or relocation gains: a local optimum, with no promise beyond it.
+
+    Where one round would look at more than 2**20 moves the mapping stays as it is.
+    """
+
+    def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
+        """Return the local optimum below the feasible `start[n]`; deterministic, so effort and seed play no part."""
+        return Assignment(places=_descended(problem, instance_of(problem), start, stop))
+
+
+class Polish:
+    """Hold a problem's arrays so that many mappings of it can be improved, whole or within a block."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._instance = instance_of(problem)
+
+    def improve(self, places: IntArray, block: Block, stop: Stop) -> IntArray:
+        """Return the local optimum below the feasible `places[n]`, moving only the block's tasks among its nodes.
+
+        Once told to stop it returns what it has.
+        """
+        return _descended(self._problem, limited(self._instance, block.tasks, block.nodes), places, stop)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnealParams:
+    """Set the annealer: `lanes` starts, and `moves` proposals a task at each of `heats` temperatures, at effort 1.
+
+    Lanes and proposals grow with the square root of the effort, so that the work is proportional to it. Temperatures
+    fall from `hot` to `cold` times the median size of a cost change at a local optimum; `reheat` scales the first one
+    for lanes that start from the best mapping instead of a random one. Small problems get `kicks` more descents.
+    """
+
+    lanes: int = 4
+    moves: int = 8
+    heats: int = 32
+    hot: float = 0.5
+    cold: float = 0.02
+    reheat: float = 0.4
+    kicks: int = 100
+
+    def moves_at(self, tasks: int, nodes: int) -> float:
+        """Return the moves a heat at effort 1: `moves` a task, more where nodes are many, at most 20,000."""
+        return min(self.moves * tasks * min(max(math.pow(nodes / 16, 2.5), 1.0), 32.0), MOST_MOVES_A_HEAT)
+
+    def kicks_at(self, pairs: int) -> int:
+        """Return the kicks at effort 1: all where a round of descent looks at up to 256 moves, none above 4,096."""
+        return self.kicks * 256 // max(pairs, 256) if pairs <= KICKED_PAIRS else 0
+
+    def schedule(self, scale: tuple[float, float], *, shuffle: bool) -> FloatArray:
+        """Return the falling temperatures of a lane, an infinite one first where it starts from a shuffle.
+
+        `scale` are the sizes of a cost change that the first and the last one are relative to.
+        """
+        hot = self.hot * (1.0 if shuffle else self.reheat)
+        falling = scale[0] * np.geomspace(hot, self.cold * (scale[1] / scale[0]), self.heats)
+        return np.concatenate([[np.inf], falling]) if shuffle else falling
+
+
+@dataclass(frozen=True, slots=True)
+class Annealing:
+    """Anneal on the problem itself, every other lane from a random mapping, each lane ending in descent."""
+
+    params: AnnealParams = AnnealParams()
+
+    def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
+        """Return the cheapest local optimum found from the feasible `start[n]`.
+
+        O(effort n degree) time, up to 20,000 proposals a temperature at effort 1, and that of the descents.
+        """
+        inst = instance_of(problem)
+        if not inst.movable.size:
+            return Assignment(places=start.copy())
+        best = _descended(problem, inst, start, stop)
+        cost = moves.total(inst, best)
+        least = self.params.moves_at(inst.movable.size, inst.hosts.size)
+        moves_each = math.ceil(min(math.sqrt(effort) * least, MOST_MOVES))
+        scale = _scale(problem, inst, best, derived(seed))
+        for lane in range(math.ceil(effort * self.params.lanes * least / moves_each)):
+            if stop():
+                break
+            heats = self.params.schedule(scale, shuffle=lane % 2 == 0)
+            found = _lane(problem, inst, best, (heats, moves_each, derived(seed, lane)), stop)
+            found_cost = moves.total(inst, found)
+            if found_cost < cost - moves.smallest_gain(inst, cost):
+                best, cost = found, found_cost
+        kicks = effort * self.params.kicks_at(_pairs(problem, inst))
+        return Assignment(places=_shaken(problem, inst, best, kicks, derived(seed, 0, 1), stop))
+
+
+def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> None:
+    """Make about `count` random legal moves (in place), fewer when told to stop."""
+    fixed, scratch = fixed_of(inst), state.place.copy()
+    chunk = _chunk(inst)
+    for number, done in enumerate(range(0, count, chunk)):
+        draw = derived(seed, 1, number) if number else seed
+        moves.anneal(inst, state, fixed, scratch, np.array([np.inf]), min(chunk, count - done), draw)
+        if stop():
+            break
+
+
+def _lane(problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatArray, int, int], stop: Stop) -> IntArray:
+    """Anneal once from `start[n]` by temperatures, moves at each and seed, and descend.
+
+    A leading infinite temperature shuffles first. All is run in chunks so that `stop` is heard.
+    """
+    heats, moves_each, seed = plan
+    state, fixed = state_of(problem, start), fixed_of(inst)
+    if np.isinf(heats[0]):
+        shuffle(inst, state, 4 * inst.movable.size, seed, stop)
+        heats = heats[1:]
+    lowest, chunk = state.place.copy(), _chunk(inst)
+    repeats = -(-moves_each // chunk)
+    parts = np.array_split(np.repeat(heats, repeats), -(-len(heats) * moves_each // chunk))
+    for number, part in enumerate(parts):
+        if stop():
+            break
+        moves.anneal(inst, state, fixed, lowest, part, -(-moves_each // repeats), derived(seed, number))
+    return _descended(problem, inst, lowest, stop) if _joined(problem, lowest) else start.copy()
+
+
+def _shaken(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: int, stop: Stop) -> IntArray:
+    """Return the cheapest mapping of `kicks` kicks of the local optimum `start[n]`, in chunks to hear `stop`."""
+    state, spare, fixed = state_of(problem, start), state_of(problem, start), fixed_of(inst)
+    chunk = min(max(SLICE // 8 // _work(problem, inst), 1), KICKS_A_CHUNK)
+    for number, done in enumerate(range(0, kicks, chunk)):
+        if stop():
+            break
+        moves.shake(inst, state, spare, fixed, min(chunk, kicks - done), derived(seed, number))
+    return state.place if _joined(problem, state.place) else start
+
+
+def _chunk(inst: Instance) -> int:
+    """Return how many moves take about as long as CHUNK moves of tasks with few neighbours."""
+    return max(CHUNK * ENTRIES * len(inst.work) // max(inst.indices.size, ENTRIES * len(inst.work)), 1)
+
+
+def _joined(problem: Problem, places: IntArray) -> bool:
+    """Tell whether no traffic crosses disconnected parts, beside whose price all other costs drown in rounding."""
+    if problem.metric is problem.topology.metric:
+        return True
+    row, col = problem.tasks.traffic.nonzero()
+    return bool(np.isfinite(problem.topology.metric.between(places[row], places[col])).all())
+
+
+def _descended(problem: Problem, inst: Instance, start: IntArray, stop: Stop) -> IntArray:
+    """Return the local optimum below `start[n]`, or the start itself where a round of descent is too long.
+
+    Rounds are run in slices so that `stop` is heard.
+    """
+    state, fixed = state_of(problem, start), fixed_of(inst)
+    if not 0 < _pairs(problem, inst) <= SCAN_LIMIT:
+        return state.place
+    work = _work(problem, inst)
+    parts = np.array_split(inst.movable, min(-(-work // SLICE), inst.movable.size))
+    rounds = max(SLICE // work, 1)
+    for _ in range(0, SWEEPS, rounds):
+        gained = False
+        for part in parts:
+            if stop():
+                return state.place
+            gained |= moves.descend(limited(inst, part, inst.hosts), state, fixed, rounds)
+        if not gained:
+            break
+    return state.place
+
+
+def _pairs(problem: Problem, inst: Instance) -> int:
+    """Return how many moves a round of descent looks at: every task with every node, and with every task on it."""
+    return inst.movable.size * (inst.hosts.size if problem.groups else inst.hosts.size + problem.tasks.size)
+
+
+def _work(problem: Problem, inst: Instance) -> int:
+    """Return how many neighbours a round of descent looks at."""
+    return _pairs(problem, inst) * (1 + inst.indices.size // len(inst.work))
+
+
+def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tuple[float, float]:
+    """Return median sizes of a cost change at a mapping: of moves across disconnected parts, if any, and of others.
+
+    Where no move costs anything they are 1. The first lets tasks gather in one part, the second find their places.
+    """
+    sizes = np.empty(512)
+    moves.spread(inst, state_of(problem, places), fixed_of(inst), sizes, seed)
+    sizes, most = sizes[sizes > inst.tolerance], dearest(problem)
+    far, near = sizes[sizes > most], sizes[sizes <= most]
+    low = float(np.median(near)) if near.size else 1.0
+    return (float(np.median(far)) if far.size else low), low
+
+
+def dearest(problem: Problem) -> float:
+    """Return more than any mapping costs whose traffic does not cross disconnected parts."""
+    tasks, topology = problem.tasks, problem.topology
+    compute = float(tasks.work.sum()) * float(topology.cost.max())
+    return 1.000001 * (topology.metric.farthest * float(tasks.traffic.data.sum()) + compute)

@@ -1,0 +1,137 @@
+"""A one-to-one problem as matrices of a quadratic assignment, and mappings of it as permutations."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.problem import Problem
+from tiger.model.window import Block, Window, fold
+from tiger.solvers.annealing.fields import Fields
+from tiger.solvers.instance import uniform
+
+MOST_NODES = 256
+SPARE_NODES = 64
+SPARE_SHARE = 2
+
+
+def applies(problem: Problem) -> bool:
+    """Tell whether the dense search is made for a problem: all tasks exclude each other, and matrices pay off.
+
+    That is up to 256 free nodes, at most twice as many as free tasks or 64, and hardware in one part.
+    """
+    tasks = len(problem.free)
+    nodes = len(problem.topology.hosts) - (problem.tasks.size - tasks)
+    return (
+        len(problem.groups) == 1
+        and tasks > 0
+        and 1 < nodes <= min(max(SPARE_SHARE * tasks, SPARE_NODES), MOST_NODES)
+        and problem.metric is problem.topology.metric
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quadratic:
+    """Hold the matrices of a problem whose tasks all exclude each other, with m nodes free.
+
+    A mapping is an order[m] of the nodes: the first k entries are where the window's tasks lie, the rest is idle.
+    `fields` are in a `unit` of cost near the largest single one; `tolerance` is the smallest gain in it that counts.
+    """
+
+    window: Window
+    start: IntArray
+    fields: Fields
+    unit: float
+    tolerance: float
+
+    def order(self, places: IntArray) -> IntArray | None:
+        """Return the order of a mapping `places[n]`, None for one that is not allowed."""
+        local, nodes = self.window.local(places), self.window.shape[1]
+        used = np.bincount(local[local >= 0], minlength=nodes)
+        if (local < 0).any() or (used > 1).any() or not self.window.allowed[np.arange(len(local)), local].all():
+            return None
+        return np.concatenate([local, np.flatnonzero(used == 0)])
+
+    def places(self, order: IntArray) -> IntArray:
+        """Return the full mapping of an order."""
+        return self.window.placed(self.start, order[: self.window.shape[0]])
+
+    def cost(self, order: IntArray) -> float:
+        """Return the cost of the full mapping; O(edges)."""
+        return self.window.cost(order[: self.window.shape[0]])
+
+    def shuffled(self, order: IntArray, rng: np.random.Generator) -> IntArray:
+        """Return a random order, by random legal swaps where pairs are forbidden."""
+        if self.window.allowed.all():
+            return rng.permutation(len(order))
+        mixed = order.copy()
+        for u, v in rng.integers(len(order), size=(4 * len(order), 2)).tolist():
+            self._exchange(mixed, u, v)
+        return mixed
+
+    def between(self, one: IntArray, other: IntArray, rng: np.random.Generator) -> IntArray:
+        """Return a random order half way from one to another by legal swaps; what they share stays.
+
+        Source: path crossover, R. K. Ahuja, J. B. Orlin, A. Tiwari, doi:10.1016/S0305-0548(99)00067-2.
+        """
+        mixed = one.copy()
+        task = np.argsort(mixed)
+        differ = rng.permutation(np.flatnonzero(one != other))
+        for u in differ[: len(differ) // 2].tolist():
+            v = int(task[other[u]])
+            if u != v and self._exchange(mixed, u, v):
+                task[mixed[u]], task[mixed[v]] = u, v
+        return mixed
+
+    def _exchange(self, order: IntArray, u: int, v: int) -> bool:
+        """Swap two entries where that is allowed, and tell whether it is."""
+        bias = self.fields.bias
+        legal = math.isfinite(bias[u, order[v]]) and math.isfinite(bias[v, order[u]])
+        if legal:
+            order[u], order[v] = order[v], order[u]
+        return legal
+
+
+def quadratic(problem: Problem, start: IntArray) -> Quadratic:
+    """Return the matrices of a problem around the feasible `start[n]`, from which pinned tasks are read; O(m^2)."""
+    pinned = np.flatnonzero(problem.pins >= 0)
+    nodes = np.setdiff1d(problem.topology.hosts, start[pinned])
+    window = fold(problem, Block(tasks=problem.free, nodes=nodes), start)
+    tasks, size = window.shape
+    flow, away, bias = np.zeros((size, size)), window.distance.copy(), np.zeros((size, size))
+    flow[:tasks, :tasks] = window.traffic.toarray()
+    np.fill_diagonal(away, 0.0)
+    bias[:tasks] = window.linear
+    (flow, away, bias), unit = _scaled(flow, away, bias)
+    flows, aways = _paired(flow, away)
+    scratch = (np.zeros_like(flows), np.zeros((size, size)), np.zeros(size), np.zeros(size), np.zeros(size))
+    fields = Fields(tasks, uniform(flows), uniform(aways), uniform(bias), np.arange(size), *scratch)
+    return Quadratic(window, start, fields, unit, 1e-10)
+
+
+def _scaled(
+    flow: FloatArray, away: FloatArray, bias: FloatArray
+) -> tuple[tuple[FloatArray, FloatArray, FloatArray], float]:
+    """Return the matrices divided by powers of two, which is exact, so that no single cost exceeds 1, and that unit."""
+    far = math.frexp(float(away.max()))[1]
+    spread = bias - np.min(bias, axis=1, keepdims=True)
+    widest = float(spread.max(initial=0.0, where=np.isfinite(spread)))
+    largest = [math.frexp(widest)[1]] if widest > 0.0 else []
+    if flow.any() and away.any():
+        largest.append(math.frexp(float(flow.max()))[1] + far)
+    unit = max(largest, default=0)
+    return (np.ldexp(flow, far - unit), np.ldexp(away, -far), np.ldexp(spread, -unit)), math.ldexp(1.0, unit)
+
+
+def _paired(flow: FloatArray, away: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""Return flows[c, m, m] and distances[c, m, m] for the sum of whose products each pair is counted twice.
+
+    By symmetric and antisymmetric parts :math:`\sum f d = \sum f^s d^s + \sum f^a d^a`, both sums over all pairs; the
+    second is 0 where one of the matrices is symmetric.
+    """
+    flows, aways = [flow + flow.T], [(away + away.T) / 2]
+    if (flow != flow.T).any() and (away != away.T).any():
+        flows.append(flow - flow.T)
+        aways.append((away - away.T) / 2)
+    return np.stack(flows), np.stack(aways)

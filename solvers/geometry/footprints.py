@@ -1,0 +1,121 @@
+"""Footprints: the parts of a grid of nodes that hold all tasks with little room to spare."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.metrics import GridMetric
+from tiger.solvers.geometry.folding import Axis
+
+SPARE = 1.34
+AXES = 4
+SIZES = 12
+LOOSE = 2
+MANY = 1 << 13
+CYCLE = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Footprint:
+    """Hold the nodes to use: `nodes[k]`, their coordinates `coords[k, r]` below `extents[r]`, and `seats[k]`.
+
+    Every combination of coordinates occurs once.
+    """
+
+    nodes: IntArray
+    coords: IntArray
+    extents: tuple[int, ...]
+    seats: IntArray
+
+
+class Region(NamedTuple):
+    """Hold a footprint on a grid, and the axes its columns lie along."""
+
+    footprint: Footprint
+    stages: tuple[Axis, ...]
+
+
+def regions(metric: GridMetric, seats: IntArray, tasks: int) -> Iterator[Region]:
+    """Yield boxes of nodes: the smallest around all with `seats[m]`, then others that hold the tasks more tightly.
+
+    Those are up to 12 that fill it from a corner, by size, where all its nodes have as many seats; with them it is
+    left out where it has twice the seats. Cycles of four nodes also come as two axes of two, as which more fits on
+    them.
+    """
+    around = box(metric, np.flatnonzero(seats), seats)
+    sizes, each = [around.extents], int(around.seats.max())
+    if (around.seats == each).all():
+        needed = -(-tasks // each)
+        tight = _sizes(metric, around.extents, needed)
+        sizes = [*(sizes if len(around.nodes) <= LOOSE * needed or not tight else []), *tight]
+    for size in sizes:
+        kept = (around.coords < np.array(size)).all(axis=1)
+        inner = Footprint(around.nodes[kept], around.coords[kept], size, around.seats[kept])
+        stages = _axes(metric, size)
+        yield Region(inner, stages)
+        if any(stage.around == stage.extent == CYCLE for stage in stages):
+            yield _doubled(inner, stages)
+
+
+def box(metric: GridMetric, nodes: IntArray, seats: IntArray) -> Footprint:
+    """Return the smallest box of a grid around some nodes."""
+    at = np.stack(np.unravel_index(nodes, metric.dims), axis=1)
+    low, extents = at.min(axis=0), tuple((np.ptp(at, axis=0) + 1).tolist())
+    coords = np.indices(extents).reshape(len(extents), -1).T
+    inside = np.ravel_multi_index(tuple((coords + low).T), metric.dims).astype(np.int64)
+    return Footprint(inside, coords, extents, seats[inside])
+
+
+def _axes(metric: GridMetric, size: tuple[int, ...]) -> tuple[Axis, ...]:
+    """Return the axes of a box of nodes."""
+    around = [extent if wrap else 0 for extent, wrap in zip(metric.dims, metric.wrap, strict=True)]
+    return tuple(Axis(column, extent, around[column], metric.hop) for column, extent in enumerate(size))
+
+
+def _sizes(metric: GridMetric, extents: tuple[int, ...], nodes: int) -> list[tuple[int, ...]]:
+    """Return up to 12 sizes of boxes within the extents for a number of nodes, those that fit best first."""
+    if len(extents) > AXES or math.prod(extents) <= nodes or math.prod(extents[:-1]) > MANY:
+        return []
+    found: dict[tuple[object, ...], tuple[int, int, tuple[int, ...]]] = {}
+    kinds = list(zip(metric.dims, metric.wrap, extents, strict=True))
+    for size in _boxes(extents, nodes):
+        if any(math.prod(size) // extent * (extent - 1) >= nodes for extent in size):
+            continue
+        key = tuple(sorted(zip(kinds, size, strict=True)))
+        found.setdefault(key, (math.prod(size), sum(size), size))
+    tight = [size for volume, _, size in sorted(found.values()) if volume <= SPARE * nodes]
+    return tight[:SIZES]
+
+
+def _boxes(extents: tuple[int, ...], nodes: int) -> Iterator[tuple[int, ...]]:
+    """Yield the sizes of boxes that hold a number of nodes, and would not with a smaller last extent."""
+    if len(extents) == 1:
+        if nodes <= extents[0]:
+            yield (nodes,)
+        return
+    for extent in range(1, extents[0] + 1):
+        for rest in _boxes(extents[1:], -(-nodes // extent)):
+            yield (extent, *rest)
+
+
+def _doubled(footprint: Footprint, stages: tuple[Axis, ...]) -> Region:
+    """Return the region with every cycle of four as two axes of two."""
+    columns: list[IntArray] = []
+    axes: list[Axis] = []
+    for stage in stages:
+        at = footprint.coords[:, stage.column]
+        if stage.around == stage.extent == CYCLE:
+            parts = [
+                (at // 2, Axis(len(axes), 2, 0, stage.hop)),
+                (at // 2 ^ at % 2, Axis(len(axes) + 1, 2, 0, stage.hop)),
+            ]
+        else:
+            parts = [(at, Axis(len(axes), stage.extent, stage.around, stage.hop))]
+        columns += [column for column, _ in parts]
+        axes += [axis for _, axis in parts]
+    extents = tuple(axis.extent for axis in axes)
+    return Region(Footprint(footprint.nodes, np.stack(columns, axis=1), extents, footprint.seats), tuple(axes))

@@ -1,0 +1,96 @@
+"""Planes: reorder the planes of a grid of nodes along each of its axes, whoever lies on them."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.solvers.geometry.footprints import Region
+
+WIDEST = 128
+FEW = 16
+ROUNDS = 200
+GAIN = 1e-9
+
+
+def reordered(region: Region, places: IntArray, edges: tuple[IntArray, IntArray, FloatArray]) -> IntArray:
+    """Return the places with planes of nodes moved about to descend in cost, an axis at a time.
+
+    `edges` are tails, heads and volumes. Only where all nodes of the region have as many seats, and along axes of up to
+    128 nodes. On a grid the distances along one axis do not depend on the others, so that this is a quadratic
+    assignment problem of the planes. O(edges + extent^3) a round.
+    """
+    footprint = region.footprint
+    if (footprint.seats != footprint.seats[0]).any():
+        return places
+    spot = np.zeros(int(footprint.nodes.max()) + 1, np.int64)
+    spot[footprint.nodes] = np.arange(len(footprint.nodes))
+    at = footprint.coords[spot[places]]
+    node = np.empty(footprint.extents, np.int64)
+    node[tuple(footprint.coords.T)] = footprint.nodes
+    for stage in region.stages:
+        if 2 < stage.extent <= WIDEST:
+            column, extent = at[:, stage.column], stage.extent
+            key = column[edges[0]] * extent + column[edges[1]]
+            flow = np.bincount(key, weights=edges[2], minlength=extent**2).astype(np.float64).reshape(extent, extent)
+            flow = flow + flow.T
+            np.fill_diagonal(flow, 0.0)
+            steps, every = np.array([stage.away(step) for step in range(extent)]), np.arange(extent)
+            away = steps[np.abs(every[:, None] - every[None, :])]
+            at[:, stage.column] = arranged(flow, away)[column]
+    return np.asarray(node[tuple(at.T)])
+
+
+def arranged(flow: FloatArray, away: FloatArray) -> IntArray:
+    """Return position[k] of each plane, a local optimum of exchanges, and for up to 16 planes of reversals and shifts.
+
+    `flow[k, k]` is symmetric traffic, `away[k, k]` symmetric distances, least between the first two. It is never dearer
+    than the identity.
+    """
+    position, cost = np.arange(len(flow)), float((flow * away).sum())
+    if cost <= float(flow.sum()) * away[0, 1]:
+        return position
+    least = GAIN * cost
+    for _ in range(ROUNDS):
+        new = _exchanged(flow, away, position)
+        if len(flow) <= FEW and _price(flow, away, position) - _price(flow, away, new) <= least:
+            new = _moved(flow, away, position)
+        if _price(flow, away, position) - _price(flow, away, new) <= least:
+            break
+        position = new
+    return position
+
+
+def _price(flow: FloatArray, away: FloatArray, position: IntArray) -> float:
+    """Return the cost of an arrangement."""
+    return float((flow * away[np.ix_(position, position)]).sum())
+
+
+def _exchanged(flow: FloatArray, away: FloatArray, position: IntArray) -> IntArray:
+    """Return the arrangement after the best exchange of two planes."""
+    field, every = flow @ away[position], np.arange(len(flow))
+    here, there = field[every, position], field[:, position]
+    change = there + there.T - here[:, None] - here[None, :] + 2 * flow * away[np.ix_(position, position)]
+    one, other = np.unravel_index(int(change.argmin()), change.shape)
+    new = position.copy()
+    new[[one, other]] = position[[other, one]]
+    return new
+
+
+def _moved(flow: FloatArray, away: FloatArray, position: IntArray) -> IntArray:
+    """Return the arrangement after the best reversal or shift by one of a run of positions."""
+    moves = runs(len(flow))[:, position]
+    prices = (flow * away[moves[:, :, None], moves[:, None, :]]).sum(axis=(1, 2))
+    return np.asarray(moves[int(prices.argmin())])
+
+
+@lru_cache(maxsize=256)
+def runs(extent: int) -> IntArray:
+    """Return new[k, extent], where each position goes if a run of them is reversed, or shifted by one either way."""
+    found = []
+    for low in range(extent):
+        for high in range(low + 2, extent + 1):
+            run = list(range(low, high))
+            new = run[::-1], [*run[1:], low], [high - 1, *run[:-1]]
+            found += [[*range(low), *each, *range(high, extent)] for each in new]
+    return np.array(found)

@@ -1,0 +1,342 @@
+"""Cut a graph in two at least cost: coarsen, grow a side from a vertex, and refine by Fiduccia and Mattheyses' moves.
+
+Sources: B. Hendrickson, R. Leland, doi:10.1145/224170.224228; G. Karypis, V. Kumar, doi:10.1137/S1064827595287997;
+C. M. Fiduccia, R. M. Mattheyses, doi:10.1109/DAC.1982.1585498.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.solvers.kernel import allocating_kernel, kernel
+from tiger.solvers.multilevel.coarsening import Graph, clustered, contracted
+
+COARSEST = 64
+SHRINK = 0.95
+PASSES = 8
+PATIENCE = 150
+ROUNDING = 1e-9
+HEAVY = 1e24
+
+
+class Cut(NamedTuple):
+    """Hold a cut under change: `side[n]`, what flipping a vertex gains, and how many neighbours are on the other side.
+
+    `mass[4]` are the weights, then the memories, of side 0 and side 1. Vertices of side s that may flip wait in
+    `heap[s, : length[s]]`, the one that gains most on top; `spot[n]` is a vertex's place there, -1 outside and -2 where
+    it has flipped. `trail[n]` are vertices in the order of their flips.
+    """
+
+    side: IntArray
+    gain: FloatArray
+    outer: IntArray
+    mass: IntArray
+    heap: IntArray
+    length: IntArray
+    spot: IntArray
+    trail: IntArray
+
+
+@allocating_kernel
+def bisected(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int) -> float:
+    """Cut a graph in two (in place, `side[n]`) by one multilevel cycle and return the cost of the cut.
+
+    With `tries` > 0 the coarsest graph is cut anew, the best of so many; with 0 the cut given is improved. Side 0 gets
+    a weight within `bounds[0]`, `bounds[1]` where the weights of vertices allow it, always where they are 1, and the
+    sides hold at most `bounds[2]` and `bounds[3]` bytes where the search finds out how. O(entries log n) time.
+    """
+    np.random.seed(seed)
+    weight = 0
+    for t in range(len(side)):
+        weight += graph.weight[t]
+        if tries > 0:
+            side[t] = 0
+    graphs, labels, sides = [graph], [side], [side]
+    cap = max(3 * weight // (2 * COARSEST), 1)
+    while len(graphs[-1].weight) > COARSEST:
+        fine, within = graphs[-1], sides[-1]
+        size = len(within)
+        label = np.empty(size, np.int64)
+        count = clustered(fine, within, cap, label)
+        if count > SHRINK * size:
+            break
+        coarse = np.empty(count, np.int64)
+        for t in range(size):
+            coarse[label[t]] = within[t]
+        graphs.append(contracted(fine, label, count))
+        labels.append(label)
+        sides.append(coarse)
+    if tries > 0:
+        start(graphs[-1], sides[-1], bounds, tries)
+    cost = 0.0
+    for level in range(len(graphs) - 1, -1, -1):
+        if level < len(graphs) - 1:
+            for t in range(len(sides[level])):
+                sides[level][t] = sides[level + 1][labels[level + 1][t]]
+        cost = refined(graphs[level], sides[level], bounds)
+    return cost
+
+
+@allocating_kernel
+def start(graph: Graph, side: IntArray, bounds: IntArray, tries: int) -> None:
+    """Put the best of `tries` cuts, grown from random vertices and refined, into `side[n]`."""
+    best, least = np.inf, np.inf
+    found = np.empty(len(side), np.int64)
+    for attempt in range(tries):
+        share = attempt % 3 if bounds[0] < bounds[1] else 0
+        goal = (bounds[0] + bounds[1]) // 2 if share == 0 else bounds[share - 1]
+        grow(graph, found, goal, attempt)
+        cost = refined(graph, found, bounds)
+        over = excess(masses(graph, found), loosened(graph, bounds))
+        if over < least or (over == least and cost < best):
+            best, least = cost, over
+            for t in range(len(side)):
+                side[t] = found[t]
+
+
+@allocating_kernel
+def masses(graph: Graph, side: IntArray) -> IntArray:
+    """Return the weights, then the memories, of the two sides."""
+    mass = np.zeros(4, np.int64)
+    for t in range(len(side)):
+        mass[side[t]] += graph.weight[t]
+        mass[2 + side[t]] += graph.memory[t]
+    return mass
+
+
+@allocating_kernel
+def opened(graph: Graph, side: IntArray) -> Cut:
+    """Return the cut of `side[n]`, which it changes, with empty heaps; O(entries)."""
+    size = len(side)
+    gain, outer = np.zeros(size), np.zeros(size, np.int64)
+    for t in range(size):
+        gain[t] = graph.pull[t] if side[t] == 1 else -graph.pull[t]
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            if side[graph.indices[e]] == side[t]:
+                gain[t] -= graph.flow[e]
+            else:
+                gain[t] += graph.flow[e]
+                outer[t] += 1
+    heap, length = np.empty((2, size), np.int64), np.zeros(2, np.int64)
+    spot, trail = np.full(size, -1, np.int64), np.empty(size, np.int64)
+    return Cut(side, gain, outer, masses(graph, side), heap, length, spot, trail)
+
+
+@allocating_kernel
+def grow(graph: Graph, side: IntArray, goal: int, attempt: int) -> None:
+    """Grow side 0 from a vertex, ever by the one that gains most, to a weight of `goal`; in place.
+
+    The first attempt starts where the pull is strongest, the others at random.
+    """
+    size, first = len(side), np.random.randint(len(side))
+    for t in range(size):
+        side[t] = 1
+        if attempt == 0 and graph.pull[t] > graph.pull[first]:
+            first = t
+    cut = opened(graph, side)
+    following = 0
+    while cut.mass[0] < goal and following < size:
+        if cut.length[1] == 0:
+            if cut.spot[(first + following) % size] == -1:
+                push(cut, (first + following) % size)
+            following += 1
+            continue
+        t = cut.heap[1, 0]
+        drop(cut, t)
+        if cut.mass[0] + graph.weight[t] // 2 <= goal:
+            flip(graph, cut, t)
+            for e in range(graph.indptr[t], graph.indptr[t + 1]):
+                if cut.spot[graph.indices[e]] == -1:
+                    push(cut, graph.indices[e])
+
+
+@allocating_kernel
+def refined(graph: Graph, side: IntArray, bounds: IntArray) -> float:
+    """Improve a cut (in place) by passes of moves of which the best prefix is kept, and return its cost."""
+    cut = opened(graph, side)
+    scale = 0.0
+    for t in range(len(side)):
+        scale = max(scale, abs(cut.gain[t]))
+    wide = loosened(graph, bounds)
+    for _ in range(PASSES):
+        if not swept(graph, cut, wide, ROUNDING * scale):
+            break
+    return value(graph, side)
+
+
+@kernel
+def value(graph: Graph, side: IntArray) -> float:
+    """Return the cost of a cut; O(entries)."""
+    cost = 0.0
+    for t in range(len(side)):
+        cost += side[t] * graph.pull[t]
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            if side[graph.indices[e]] != side[t]:
+                cost += graph.flow[e] / 2
+    return cost
+
+
+@allocating_kernel
+def loosened(graph: Graph, bounds: IntArray) -> IntArray:
+    """Return bounds that heavy vertices can keep: wider by half the heaviest one, none wider where all weigh 1."""
+    heaviest, largest = 1, 0
+    for t in range(len(graph.weight)):
+        heaviest, largest = max(heaviest, graph.weight[t]), max(largest, graph.memory[t])
+    wide = np.empty(4, np.int64)
+    wide[0], wide[1] = bounds[0] - heaviest // 2, bounds[1] + heaviest // 2
+    more = largest if heaviest > 1 else 0
+    wide[2], wide[3] = bounds[2] + more, bounds[3] + more
+    return wide
+
+
+@kernel
+def swept(graph: Graph, cut: Cut, bounds: IntArray, tolerance: float) -> bool:
+    """Flip vertices, each at most once, the one that gains most first, and take back what follows the best cut.
+
+    A cut within the bounds is better than any outside. Tell whether the cut has become better.
+    """
+    over = excess(cut.mass, bounds)
+    waiting(cut, -np.inf if over > 0.0 or len(cut.side) <= 2 * COARSEST else 0.0)
+    total, best, kept, made = 0.0, tolerance, 0, 0
+    while made - kept < PATIENCE + len(cut.side) // 100:
+        t = chosen(cut, bounds)
+        if t < 0:
+            break
+        total += cut.gain[t]
+        drop(cut, t)
+        flip(graph, cut, t)
+        cut.spot[t], cut.trail[made] = -2, t
+        made += 1
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            if cut.spot[graph.indices[e]] == -1:
+                push(cut, graph.indices[e])
+        off = excess(cut.mass, bounds)
+        if off < over or (off == over and total > best):
+            over, best, kept = off, total + tolerance, made
+    for step in range(made - 1, kept - 1, -1):
+        flip(graph, cut, cut.trail[step])
+    return kept > 0
+
+
+@kernel
+def excess(mass: IntArray, bounds: IntArray) -> float:
+    """Return by how much the sides break their bounds; a unit of weight counts more than any memory."""
+    weight = max(bounds[0] - mass[0], mass[0] - bounds[1], 0)
+    return float(weight * HEAVY + max(mass[2] - bounds[2], 0) + max(mass[3] - bounds[3], 0))
+
+
+@kernel
+def waiting(cut: Cut, floor: float) -> None:
+    """Put into the heaps the vertices at the border and those that gain more than `floor`."""
+    cut.length[0] = cut.length[1] = 0
+    for t in range(len(cut.side)):
+        cut.spot[t] = -1
+        if cut.outer[t] > 0 or cut.gain[t] > floor:
+            push(cut, t)
+
+
+@kernel
+def chosen(cut: Cut, bounds: IntArray) -> int:
+    """Return the vertex to flip next, -1 for none: from a side with too much, else the one that gains most."""
+    first = cut.heap[0, 0] if cut.length[0] > 0 else -1
+    second = cut.heap[1, 0] if cut.length[1] > 0 else -1
+    if cut.mass[0] > bounds[1]:
+        return first
+    if cut.mass[0] < bounds[0]:
+        return second
+    if cut.mass[2] > bounds[2] and first >= 0:
+        return first
+    if cut.mass[3] > bounds[3] and second >= 0:
+        return second
+    if first < 0 or (second >= 0 and cut.gain[second] > cut.gain[first]):
+        return second
+    return first
+
+
+@kernel
+def flip(graph: Graph, cut: Cut, t: int) -> None:
+    """Put vertex t on the other side; O(degree log n)."""
+    here = cut.side[t]
+    there = 1 - here
+    cut.side[t] = there
+    cut.gain[t] = -cut.gain[t]
+    cut.mass[here] -= graph.weight[t]
+    cut.mass[there] += graph.weight[t]
+    cut.mass[2 + here] -= graph.memory[t]
+    cut.mass[2 + there] += graph.memory[t]
+    outer = 0
+    for e in range(graph.indptr[t], graph.indptr[t + 1]):
+        u = graph.indices[e]
+        if cut.side[u] == there:
+            cut.gain[u] -= 2 * graph.flow[e]
+            cut.outer[u] -= 1
+            if cut.spot[u] >= 0:
+                sink(cut, u)
+        else:
+            outer += 1
+            cut.gain[u] += 2 * graph.flow[e]
+            cut.outer[u] += 1
+            if cut.spot[u] >= 0:
+                rise(cut, u)
+    cut.outer[t] = outer
+
+
+@kernel
+def push(cut: Cut, t: int) -> None:
+    """Put vertex t into the heap of its side."""
+    s = cut.side[t]
+    cut.heap[s, cut.length[s]] = t
+    cut.spot[t] = cut.length[s]
+    cut.length[s] += 1
+    rise(cut, t)
+
+
+@kernel
+def drop(cut: Cut, t: int) -> None:
+    """Take vertex t out of the heap of its side."""
+    s, k = cut.side[t], cut.spot[t]
+    cut.length[s] -= 1
+    last = cut.heap[s, cut.length[s]]
+    cut.spot[t] = -1
+    if last != t:
+        cut.heap[s, k] = last
+        cut.spot[last] = k
+        rise(cut, last)
+        sink(cut, last)
+
+
+@kernel
+def rise(cut: Cut, t: int) -> None:
+    """Move vertex t towards the top of its heap."""
+    s, k = cut.side[t], cut.spot[t]
+    while k > 0:
+        above = (k - 1) // 2
+        u = cut.heap[s, above]
+        if cut.gain[u] >= cut.gain[t]:
+            break
+        cut.heap[s, k] = u
+        cut.spot[u] = k
+        k = above
+    cut.heap[s, k] = t
+    cut.spot[t] = k
+
+
+@kernel
+def sink(cut: Cut, t: int) -> None:
+    """Move vertex t away from the top of its heap."""
+    s, k = cut.side[t], cut.spot[t]
+    while True:
+        below = 2 * k + 1
+        if below >= cut.length[s]:
+            break
+        if below + 1 < cut.length[s] and cut.gain[cut.heap[s, below + 1]] > cut.gain[cut.heap[s, below]]:
+            below += 1
+        u = cut.heap[s, below]
+        if cut.gain[u] <= cut.gain[t]:
+            break
+        cut.heap[s, k] = u
+        cut.spot[u] = k
+        k = below
+    cut.heap[s, k] = t
+    cut.spot[t] = k

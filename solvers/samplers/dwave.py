@@ -1,0 +1,250 @@
+"""D-Wave's quantum computers as a sampler of dense models.
+
+Windows of a mapping problem are dense: a search for an embedding takes minutes there and finds longer chains than the
+embedding of a clique, which is known by construction (Boothby, King, Roy, arXiv:1507.04774). So a model of n variables
+is embedded as the clique of n variables, whatever its couplings are.
+
+What a machine draws cannot be repeated: the law that the same seed gives the same mapping ends here.
+"""
+
+import weakref
+from collections.abc import Mapping
+from functools import cached_property, partial
+from pickle import UnpicklingError
+from typing import TYPE_CHECKING, Protocol, cast
+
+import dimod
+import networkx as nx
+import numpy as np
+from dimod.core.composite import Composite
+from dimod.core.sampler import Sampler
+from dimod.core.structured import Structured
+
+from tiger.errors import InputError
+from tiger.model.seams import Figure
+from tiger.solvers.samplers.cloud import advised, release
+
+if TYPE_CHECKING:
+    from dwave.embedding import EmbeddedStructure
+
+TORQUE = 1.414
+READS = 100
+
+
+class Machine(Protocol):
+    """Sample models whose couplings are those of a working graph, as DWaveSampler and MockDWaveSampler do."""
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """Return the options by name."""
+        ...
+
+    @property
+    def properties(self) -> Mapping[str, object]:
+        """Return what the machine says of itself."""
+        ...
+
+    def to_networkx_graph(self) -> nx.Graph:
+        """Return the working graph, a Chimera, Pegasus or Zephyr graph with whatever is missing from it."""
+        ...
+
+    def sample(self, bqm: dimod.BinaryQuadraticModel, **options: object) -> dimod.SampleSet:
+        """Return samples, or the promise of them."""
+        ...
+
+
+class QpuSampler(Sampler):
+    """Sample dense models on a D-Wave QPU by clique embedding.
+
+    `machine` is one that D-Wave's configuration names unless it is given, and is connected to when first needed.
+    `chain_strength` is in units of the model's energy in spins; without it, it is `torque` times the root mean square
+    of the couplings times the root of the mean degree (uniform torque compensation, arXiv:2006.04913). Biases are left
+    for the machine to scale to its range. Broken chains are read by majority. `info["figures"]` of an answer says what
+    the embedding took.
+    """
+
+    tuned = True
+
+    def __init__(
+        self, machine: Machine | None = None, *, chain_strength: float | None = None, torque: float = TORQUE
+    ) -> None:
+        if not (chain_strength is None or chain_strength > 0) or not torque > 0:
+            raise ValueError(f"expected a chain strength and a torque above 0, got {chain_strength} and {torque}")
+        self._given, self._strength, self._torque = machine, chain_strength, torque
+        self._embeddings: dict[int, EmbeddedStructure] = {}
+
+    def __reduce__(self) -> "tuple[partial[QpuSampler], tuple[Machine | None]]":
+        """Rebuild without the connection, which belongs to one process."""
+        return partial(QpuSampler, chain_strength=self._strength, torque=self._torque), (self._given,)
+
+    @property
+    def parameters(self) -> dict[str, list[str]]:
+        """Return the options of `sample`; a QPU has no temperatures, sweeps or seed to set."""
+        return {"num_reads": []}
+
+    @property
+    def properties(self) -> dict[str, object]:
+        """Return the machine's properties and the most variables; connects to the machine."""
+        with advised():
+            return {"child_properties": dict(self._machine.properties), "max_variables": self.max_variables}
+
+    @property
+    def max_variables(self) -> int:
+        """Return how many variables a model may have, those of the largest clique of the working graph.
+
+        On a working graph that is new to this computer and not perfect, the first call takes up to minutes (Pegasus).
+        """
+        with advised():
+            return self._cliques.largest
+
+    def sample(self, bqm: dimod.BinaryQuadraticModel, *, num_reads: int = READS) -> dimod.SampleSet:
+        """Return `num_reads` samples; raises InputError, before anything is submitted, above `max_variables`."""
+        if bqm.num_variables > self.max_variables:
+            limit = f"expected at most {self.max_variables} variables, the largest clique of the QPU's working graph"
+            raise InputError("solver", f"{limit}, got a model of {bqm.num_variables}: take smaller windows")
+        from dwave.embedding import unembed_sampleset
+
+        spins = bqm.change_vartype(dimod.SPIN, inplace=False)
+        spins.relabel_variables(dict(zip(bqm.variables, range(bqm.num_variables), strict=True)))
+        with advised():
+            embedding, strength = self._embedding(bqm.num_variables), self._chain_strength(spins)
+            answer = self._machine.sample(embedding.embed_bqm(spins, strength), **self._options(num_reads))
+            answer.resolve()
+        found: dimod.SampleSet = unembed_sampleset(answer, embedding, spins, chain_break_fraction=True)
+        found.info["figures"] = _figures(embedding, found) | {"chain_strength": strength}
+        found.relabel_variables(dict(enumerate(bqm.variables)))
+        found.change_vartype(bqm.vartype)
+        return found
+
+    def _options(self, num_reads: int) -> dict[str, object]:
+        """Return the machine's options; every read comes back by itself, so that shares of reads are right."""
+        return {"num_reads": num_reads, **({"answer_mode": "raw"} if "answer_mode" in self._machine.parameters else {})}
+
+    def _chain_strength(self, spins: dimod.BinaryQuadraticModel) -> float:
+        """Return the coupling that holds chains together."""
+        from dwave.embedding.chain_strength import uniform_torque_compensation
+
+        if self._strength is not None:
+            return float(self._strength)
+        return float(uniform_torque_compensation(spins, prefactor=self._torque)) or 1.0
+
+    def _embedding(self, size: int) -> "EmbeddedStructure":
+        """Return the embedding of the clique of variables 0..size-1, found once."""
+        from dwave.embedding import EmbeddedStructure
+
+        if size not in self._embeddings:
+            self._embeddings[size] = EmbeddedStructure(self._graph.edges, self._cliques.find(size))
+        return self._embeddings[size]
+
+    @cached_property
+    def _machine(self) -> Machine:
+        """Return the machine, connected to."""
+        if self._given is not None:
+            return self._given
+        from dwave.system import DWaveSampler
+
+        connection = DWaveSampler()
+        weakref.finalize(self, release, connection).atexit = False
+        machine: Machine = connection
+        return machine
+
+    @cached_property
+    def _graph(self) -> nx.Graph:
+        """Return the working graph."""
+        return self._machine.to_networkx_graph()
+
+    @cached_property
+    def _cliques(self) -> "Cliques":
+        """Return the clique embeddings of the working graph."""
+        return Cliques(self._graph)
+
+
+class Stack:
+    """Sample through layers on top of a machine, such as a spin reversal transform, as the machine itself does."""
+
+    def __init__(self, top: Sampler, machine: Machine) -> None:
+        self.parameters: Mapping[str, object] = top.parameters
+        self.properties, self.to_networkx_graph = machine.properties, machine.to_networkx_graph
+        self._sample = top.sample
+
+    def sample(self, bqm: dimod.BinaryQuadraticModel, **options: object) -> dimod.SampleSet:
+        """Return samples, or the promise of them."""
+        found: dimod.SampleSet = self._sample(bqm, **options)
+        return found
+
+
+def adapt(sampler: Sampler) -> Sampler:
+    """Return clique embedding on the D-Wave machine under a sampler; one without such a machine is returned as it is.
+
+    Of composed samplers the layers below the last that embeds are kept. Raises InputError for one that would search for
+    embeddings into another structure, which takes minutes for dense models.
+    """
+    layers = _layers(sampler)
+    depth = max((k for k, layer in enumerate(layers) if isinstance(layer, Structured)), default=None)
+    if depth is None:
+        return sampler
+    machine = cast(Machine, layers[depth])
+    embedding = [k for k, layer in enumerate(layers[:depth]) if _embeds(layer)]
+    if "family" in machine.to_networkx_graph().graph:
+        top = embedding[-1] + 1 if embedding else 0
+        return QpuSampler(machine if top == depth else Stack(layers[top], machine))
+    if not embedding:
+        return sampler
+    what = "expected a sampler of any couplings, or one on a D-Wave machine (Chimera, Pegasus or Zephyr graph)"
+    name = type(layers[embedding[0]]).__name__
+    raise InputError("solver", f"{what}, got {name} on a structure of its own, into which dense models hardly embed")
+
+
+def _layers(sampler: Sampler) -> list[Sampler]:
+    """Return a sampler and those that it is composed of, the outermost first."""
+    layers: list[Sampler] = []
+    child: Sampler | None = sampler
+    while isinstance(child, Sampler) and all(child is not layer for layer in layers):
+        layers.append(child)
+        children = child.children if isinstance(child, Composite) else [getattr(child, "child", None)]
+        child = next(iter(children), None)
+    return layers
+
+
+def _embeds(layer: Sampler) -> bool:
+    """Return whether a layer has another structure than the one below it."""
+    # The size of the largest clique, a property of DWaveCliqueSampler, may take minutes to work out.
+    clique = hasattr(type(layer), "largest_clique_size")
+    return clique or hasattr(layer, "target_structure") or isinstance(layer, Structured)
+
+
+class Cliques:
+    """Find the clique embeddings of a Chimera, Pegasus or Zephyr graph: `largest` is the size of the largest.
+
+    Busclique finds those of every size at once and keeps them in a file of its own, where there can be one.
+    """
+
+    def __init__(self, graph: nx.Graph) -> None:
+        from minorminer.busclique import busgraph_cache
+
+        if "family" not in graph.graph:
+            raise InputError("solver", "expected the working graph of a QPU (Chimera, Pegasus or Zephyr), got another")
+        self._found = busgraph_cache(graph)
+        try:
+            self.largest = len(self._found.largest_clique())
+        except (OSError, EOFError, UnpicklingError):
+            # Its other way to do without a file finds one size a call, and crashes on sizes far above the largest.
+            self._found._fetch_cache = lambda _, find: find()
+            self.largest = len(self._found.largest_clique())
+
+    def find(self, size: int) -> dict[int, tuple[int, ...]]:
+        """Return the qubits of the variables 0..size-1 of a clique; empty above the largest."""
+        chains: dict[int, tuple[int, ...]] = self._found.find_clique_embedding(size)
+        return chains
+
+
+def _figures(embedding: "EmbeddedStructure", found: dimod.SampleSet) -> dict[str, Figure]:
+    """Return what an embedding took: qubits, the longest chain, broken chains, and the QPU's time where it is told."""
+    record = found.record
+    figures: dict[str, Figure] = {
+        "qubits": sum(map(len, embedding.values())),
+        "max_chain_length": embedding.max_chain_length,
+        "chain_break_fraction": float(np.average(record.chain_break_fraction, weights=record.num_occurrences)),
+    }
+    timing = found.info.get("timing", {})
+    return figures | ({"qpu_access_time_us": float(timing["qpu_access_time"])} if "qpu_access_time" in timing else {})

@@ -1,0 +1,73 @@
+"""The line between the server and a worker."""
+
+import asyncio
+from asyncio import Runner
+from collections.abc import Callable
+
+from tiger.api.jobs.ipc import Call, Exchange, solved
+from tiger.run.deadline import ENDING
+from tiger.run.progress import Progress
+
+
+def say(kind: str, body: bytes, tell: Callable[[Progress], None]) -> bytes:
+    """Tell of two stages, and wait for the word to end."""
+    tell(Progress("one", 0.5, 3.0))
+    tell(Progress("two", None, None))
+    while not ENDING.is_set():
+        pass
+    return kind.encode() + body
+
+
+async def story(ticket: str | None = None) -> tuple[Call, bytes]:
+    """Have a thread solve on a line that is told to end once it has said all."""
+    exchange = Exchange()
+    await exchange.start()
+    call = exchange.open()
+    solving = asyncio.create_task(asyncio.to_thread(solved, exchange.address, call.ticket, say, "kind", b"body"))
+    async with asyncio.timeout(5):
+        while call.progress is None:
+            await asyncio.sleep(0.01)
+    call.end()
+    found = await solving
+    exchange.close(call)
+    await exchange.stop()
+    return call, found
+
+
+def test_what_a_solve_says_is_heard(loop: Runner) -> None:
+    """Of two messages at once the first is kept; the word to end ends it."""
+    call, found = loop.run(story())
+    assert call.progress == Progress("one", 0.5, 3.0)
+    assert found == b"kindbody"
+
+
+def test_a_solve_that_is_to_end_before_it_begins_is_told_so(loop: Runner) -> None:
+    """Its worker hears it as soon as it calls."""
+
+    async def early() -> bytes:
+        exchange = Exchange()
+        await exchange.start()
+        call = exchange.open()
+        call.end()
+        async with asyncio.timeout(5):
+            found = await asyncio.to_thread(solved, exchange.address, call.ticket, say, "kind", b"body")
+        await exchange.stop()
+        return found
+
+    assert loop.run(early()) == b"kindbody"
+
+
+def test_a_stranger_is_not_listened_to(loop: Runner) -> None:
+    """A call with no known ticket is hung up on."""
+
+    async def stranger() -> bytes:
+        exchange = Exchange()
+        await exchange.start()
+        reader, writer = await asyncio.open_unix_connection(exchange.address)
+        writer.write(b"0" * 32)
+        heard = await reader.read()
+        writer.close()
+        await exchange.stop()
+        return heard
+
+    assert loop.run(stranger()) == b""

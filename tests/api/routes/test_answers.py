@@ -1,0 +1,97 @@
+"""What the OpenAPI document says of answers, and what they are."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from tests.api.memory import in_memory
+from tiger.api.app import create_app
+from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
+from tiger.api.middleware.hosts import Local
+from tiger.api.middleware.keys import parse
+from tiger.api.settings import Settings
+
+Responses = dict[str, Any]
+BODIES = (b"", b"{", b"[]", b"{}", b" " * 3000, b'{"model": 1, "tasks": 1}')
+HEADERS: tuple[dict[str, str], ...] = (
+    {"Content-Type": "application/json"},
+    {"Content-Type": "text/plain"},
+    {"Content-Type": "application/json", "Idempotency-Key": "\x7f"},
+)
+SMALL = {"tasks": {"nodes": [{"id": "a"}], "edges": []}, "topology": "grid:2"}
+
+
+def service(**settings: Any) -> FastAPI:
+    """Return a service whose jobs are kept in memory, and not begun."""
+    return create_app(Settings(workers=1, max_body_bytes=2000, **settings), in_memory)
+
+
+def operations(app: FastAPI) -> Iterator[tuple[str, str, Responses]]:
+    """Yield method, path and documented responses of every operation, `/jobs/x` for a job."""
+    for path, verbs in app.openapi()["paths"].items():
+        for verb, operation in verbs.items():
+            yield verb.upper(), path.replace("{job_id}", "x"), operation["responses"]
+
+
+def test_what_is_refused_is_documented() -> None:
+    """Bodies, types, keys and parameters of every sort are tried."""
+    app = service()
+    client, found = TestClient(app), set()
+    for method, path, documented in operations(app):
+        sent = [{"content": body, "headers": headers} for body in BODIES for headers in HEADERS]
+        for request in sent if method == "POST" else [{"params": {"wait": "x", "limit": "0", "after": ""}}, {}]:
+            status = str(client.request(method, path, **request).status_code)
+            assert status in documented, (method, path, status)
+            found.add(status)
+    assert found == {"200", "400", "404", "413", "415", "422", "503"}
+
+
+@pytest.mark.parametrize(
+    ("status", "settings", "wrap", "open_to_all"),
+    [
+        (401, {"api_keys": parse("k" * 16)}, lambda app: app, {"/healthz", "/readyz"}),
+        (429, {"rate": "1/day"}, lambda app: app, {"/healthz", "/readyz"}),
+        (421, {}, Local, set()),
+    ],
+)
+def test_whom_a_route_turns_away_is_documented(
+    status: int, settings: dict[str, Any], wrap: Callable[[FastAPI], Any], open_to_all: set[str]
+) -> None:
+    """No key, too many requests, another name."""
+    app = service(**settings)
+    client = TestClient(wrap(app), base_url="http://evil.example")
+    client.get("/metrics")
+    for method, path, documented in operations(app):
+        if path not in open_to_all:
+            assert client.request(method, path).status_code == status, path
+            assert str(status) in documented, path
+
+
+def test_other_methods_are_documented() -> None:
+    """Every operation says that its path has no others."""
+    app = service()
+    client = TestClient(app)
+    for _, path, documented in operations(app):
+        assert client.patch(path).status_code == 405
+        assert "405" in documented, path
+
+
+@pytest.mark.parametrize(("error", "status"), [(StoreGoneError(), 503), (FullError(), 429), (KeyReusedError(), 422)])
+def test_what_fails_further_in_is_documented(error: Exception, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of jobs and of the database."""
+
+    async def fail(*_: object) -> None:
+        raise error
+
+    app = service()
+    for name in ("submit", "get", "page"):
+        monkeypatch.setattr(f"tests.api.memory.MemoryJobs.{name}", fail)
+    client = TestClient(app, headers={"Prefer": "respond-async"})
+    assert client.post("/assign", json=SMALL).status_code == status
+    for method, path, documented in operations(app):
+        if path.startswith("/jobs"):
+            assert str(client.request(method, path).status_code) in documented
+        assert method != "POST" or str(status) in documented

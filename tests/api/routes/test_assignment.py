@@ -1,0 +1,166 @@
+"""From the bytes of a request to those of its answer."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tiger.api.routes import assignment
+from tiger.api.routes.assignment import answer, check
+from tiger.api.routes.entries import Solve
+from tiger.api.schemas.assignment import ReportBody
+from tiger.api.schemas.limits import Limits
+from tiger.errors import InputError
+from tiger.model.problem import Problem
+from tiger.parallel import executors
+from tiger.parallel.dask_pool import FanOut
+from tiger.qubo.ising import IsingParams
+from tiger.run.progress import ignored
+from tiger.run.report import Report
+from tiger.solvers import registry
+
+LIMITS = Limits(max_tasks=3, max_time_s=2.0)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what the solver is asked for, in place of solving."""
+    seen: dict[str, Any] = {}
+
+    def record(problem: Problem, **options: object) -> Report:
+        seen.update(options, problem=problem)
+        raise InputError("stop", "here")
+
+    monkeypatch.setattr(assignment, "solve", record)
+    return seen
+
+
+def ask(line: dict[str, Any], **fields: object) -> bytes:
+    """Return the bytes of a request for the three tasks on three nodes in a row."""
+    return json.dumps({"tasks": line, "topology": "grid:3", **fields}).encode()
+
+
+def test_an_answer_is_a_report_in_strict_json(line: dict[str, Any]) -> None:
+    """It has the fields that the documentation promises, and no others."""
+    report = ReportBody.model_validate_json(answer(ask(line), LIMITS))
+    assert (report.feasible, report.cost, report.rule) == (True, 3.0, "one-to-one")
+
+
+def test_the_number_of_tasks_is_bounded(line: dict[str, Any]) -> None:
+    """One task more than the limit is bad input of the tasks."""
+    with pytest.raises(InputError, match="tasks: expected at most 2 tasks, got 3"):
+        check(ask(line), Limits(max_tasks=2, max_time_s=1))
+
+
+def test_the_time_limit_is_bounded(line: dict[str, Any]) -> None:
+    """Nobody may ask for more time than the server gives."""
+    with pytest.raises(InputError, match="time_limit_s: expected at most 2, got 3"):
+        check(ask(line, time_limit_s=3), LIMITS)
+
+
+@pytest.mark.parametrize("name", registry.DWAVE)
+def test_the_operator_pays_for_dwave(line: dict[str, Any], name: str) -> None:
+    """D-Wave's solvers are refused unless the service has them turned on."""
+    with pytest.raises(InputError, match="solver: D-Wave solvers are off at this service; its operator"):
+        check(ask(line, solver=name), LIMITS)
+    assert check(ask(line, solver=name), replace(LIMITS, dwave=True)).solver == name
+
+
+@pytest.mark.parametrize(
+    ("fields", "effort", "limit"),
+    [
+        ({}, 1, 2.0),
+        ({"effort": 7}, 7, 2.0),
+        ({"time_limit_s": 1}, None, 1.0),
+        ({"effort": 7, "time_limit_s": 1.5}, 7, 1.5),
+    ],
+)
+def test_no_solve_runs_forever(
+    line: dict[str, Any], asked: dict[str, Any], fields: dict[str, object], effort: int | None, limit: float
+) -> None:
+    """Without a time limit the server's own holds, and one round of effort."""
+    with pytest.raises(InputError, match="stop"):
+        answer(ask(line, **fields), LIMITS)
+    assert (asked["effort"], asked["time_limit_s"]) == (effort, limit)
+
+
+def test_the_terms_of_a_request_reach_the_problem(line: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Rule, slots, pins and forbidden pairs are those asked for."""
+    terms = {"rule": "capacity", "slots": 2, "imbalance": 0.5, "pinned": {"a": "0"}, "forbidden": [["b", "1"]]}
+    with pytest.raises(InputError, match="stop"):
+        answer(ask(line, **terms, seed=4, solver="greedy"), LIMITS)
+    problem = asked["problem"]
+    assert (problem.rule, problem.pinned, problem.forbidden) == ("capacity", {"a": "0"}, {("b", "1")})
+    assert problem.topology.slots.tolist() == [3, 3, 3]
+    assert (asked["seed"], asked["solver"]) == (4, "greedy")
+
+
+def test_an_allocation_reaches_the_problem(line: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Other nodes have no slots, and the default rule does not count them."""
+    with pytest.raises(InputError, match="stop"):
+        answer(ask(line, allocation=["2", "0"]), LIMITS)
+    assert (asked["problem"].rule, asked["problem"].topology.slots.tolist()) == ("capacity", [2, 0, 2])
+
+
+@pytest.mark.parametrize(
+    ("names", "field"), [([], "allocation"), (["0", "0"], "allocation/1"), (["9"], "allocation/0")]
+)
+def test_allocations_are_checked(line: dict[str, Any], names: list[str], field: str) -> None:
+    """The pointer leads to the name at fault."""
+    with pytest.raises(InputError) as caught:
+        answer(ask(line, allocation=names), LIMITS)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, IsingParams()),
+        ({"ising": {}}, IsingParams()),
+        (
+            {"ising": {"penalty_scale": 0.5, "beta_range": [0.1, 2], "capacity": "slack-free"}},
+            IsingParams(penalty_scale=0.5, beta_range=(0.1, 2.0), capacity="slack-free"),
+        ),
+    ],
+)
+def test_options_of_the_ising_path_reach_the_solver(
+    line: dict[str, Any], asked: dict[str, Any], fields: dict[str, object], expected: IsingParams
+) -> None:
+    """What a request leaves out is chosen as anywhere else."""
+    with pytest.raises(InputError, match="stop"):
+        answer(ask(line, **fields), LIMITS)
+    assert asked["ising"] == expected
+
+
+def test_temperatures_the_wrong_way_round_are_named(line: dict[str, Any]) -> None:
+    """What the schema cannot tell is bad input of the same field."""
+    with pytest.raises(InputError, match="ising/beta_range: expected two finite numbers"):
+        answer(ask(line, ising={"beta_range": [2, 1]}), LIMITS)
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the addresses of the clusters that are asked for; all of them have failed."""
+    addresses: list[str] = []
+
+    def lend(address: str) -> FanOut:
+        addresses.append(address)
+        lent = FanOut(lambda: None)
+        lent.trouble = "the cluster failed"
+        return lent
+
+    monkeypatch.setattr(executors, "kept", lend)
+    return addresses
+
+
+@pytest.mark.parametrize(("fields", "times"), [({"effort": 50}, 1), ({"effort": 1}, 0)])
+def test_a_cluster_is_for_large_solves(
+    line: dict[str, Any], cluster: list[str], fields: dict[str, object], times: int
+) -> None:
+    """The report says where it has failed; the rest of it is the same."""
+    body = ask(line, **fields)
+    report = json.loads(Solve(LIMITS, "dask://there:1")("assign", body, ignored))
+    assert cluster == ["dask://there:1"] * times
+    assert report["warnings"] == ["the cluster failed"] * times
+    assert report["mapping"] == json.loads(answer(body, LIMITS))["mapping"]

@@ -1,0 +1,213 @@
+"""Requests for circuits: answers, refusals, and what they may not do."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+from pydantic import ValidationError
+
+from tiger.api.routes.assignment import answer, check
+from tiger.api.schemas.assignment import CircuitBody, CircuitRequest
+from tiger.api.schemas.limits import Limits
+from tiger.errors import InputError
+
+Post = Callable[..., httpx.Response]
+HEAD = 'OPENQASM 2.0;\ninclude "qelib1.inc";\n'
+TRIANGLE = HEAD + "qreg q[3]; cx q[0],q[1]; cx q[1],q[2]; cx q[0],q[2];"
+LIMITS = Limits(max_tasks=3, max_time_s=5.0, max_qubits=20)
+SECRET = "swordfish-4711"
+TARGET = {
+    "num_qubits": 4,
+    "gates": [{"name": "cx", "qubits": [k, k + 1], "error": 0.01 * (k + 1)} for k in range(3)],
+    "measure": [{"qubit": 0, "error": 0.1}],
+}
+
+
+def ask(**fields: object) -> bytes:
+    """Return the bytes of a request for a triangle on a ring of four, but for the fields given."""
+    return json.dumps({"circuit": TRIANGLE, "topology": "ring:4", "level": 0, **fields}).encode()
+
+
+@pytest.fixture(scope="module")
+def route(solving: TestClient) -> Post:
+    """Return a function that posts a request for the triangle, but for the fields it is given."""
+
+    def post(**fields: object) -> httpx.Response:
+        found: httpx.Response = solving.post(
+            "/assign", content=ask(**fields), headers={"Content-Type": "application/json"}
+        )
+        return found
+
+    return post
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        "ring:4",
+        [[0, 1], [1, 2]],
+        {"coupling_map": [[0, 1], [1, 2]], "num_qubits": 5},
+        {"nodes": [{"id": k} for k in "abc"], "edges": [{"source": "a", "target": k} for k in "bc"]},
+        TARGET,
+    ],
+    ids=lambda value: str(value)[:12],
+)
+def test_a_circuit_is_answered_with_its_report(topology: object) -> None:
+    """It has the fields that the documentation promises, and no others."""
+    report = CircuitBody.model_validate_json(answer(ask(topology=topology, seed=4), LIMITS))
+    assert (report.feasible, report.seed, set(report.initial_layout)) == (True, 4, {"0", "1", "2"})
+    assert report.extra_cx in (3, 6)
+    assert (report.qasm or "").startswith("OPENQASM 2.0;")
+
+
+def test_a_worker_answers(route: Post) -> None:
+    """Parsing and routing happen there."""
+    found = route(initial_layout=[3, 0, 1])
+    assert (found.status_code, found.json()["initial_layout"]) == (200, {"0": 3, "1": 0, "2": 1})
+    assert found.json()["schema"] == "tiger.circuit/1"
+
+
+@pytest.mark.parametrize("topology", ["ring:2", [[0, 1], [2, 3]]])
+def test_what_does_not_fit_is_an_answer(route: Post, topology: object) -> None:
+    """It is 200, and says what stands against it."""
+    found = route(topology=topology)
+    assert (found.status_code, found.json()["feasible"], found.json()["qasm"]) == (200, False, None)
+    assert found.json()["violations"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"circuit": HEAD + "qreg q[3]; ccx q[0],q[1],q[2];"}, "#/circuit"),
+        ({"circuit": HEAD + "qreg q[3]; zap q[0];"}, "#/circuit"),
+        ({"circuit": HEAD + "qreg q[100000000]; h q;"}, "#/circuit"),
+        ({"circuit": HEAD + "qreg q[3];"}, "#/circuit"),
+        ({"circuit": HEAD}, "#/circuit"),
+        ({"circuit": ""}, "#/circuit"),
+        ({"circuit": "/etc/passwd"}, "#/circuit"),
+        ({"circuit": None}, "#/circuit"),
+        ({"circuit": ["x"]}, "#/circuit"),
+        (
+            {
+                "circuit": HEAD
+                + "gate a x { h x; h x; }"
+                + "".join(f"gate a{k} x {{ a{k - 1 if k else ''} x; a{k - 1 if k else ''} x; }}" for k in range(40))
+                + "qreg q[1]; a39 q[0];"
+            },
+            "#/circuit",
+        ),
+        ({"tasks": {"nodes": [], "edges": []}}, "#/circuit"),
+        ({"topology": "/etc/passwd"}, "#/topology"),
+        ({"topology": "moebius:3"}, "#/topology"),
+        ({"topology": 5}, "#/topology"),
+        ({"topology": None}, "#/topology"),
+        ({"topology": {}}, "#/topology"),
+        ({"topology": [[0, 0]]}, "#/topology/0"),
+        ({"topology": [[0, 100_000_000]]}, "#/topology/0"),
+        ({"topology": {"coupling_map": [[0, "x"]]}}, "#/topology/coupling_map/0/1"),
+        ({"topology": TARGET | {"gates": [{"name": "cx", "qubits": [0, 9]}]}}, "#/topology/gates/0/qubits/1"),
+        ({"level": 4}, "#/level"),
+        ({"level": "3"}, "#/level"),
+        ({"effort": 0}, "#/effort"),
+        ({"objective": "swaps"}, "#/objective"),
+        ({"objective": "success"}, "#/objective"),
+        ({"solver": "nobody"}, "#/solver"),
+        ({"solver": "leap-bqm"}, "#/solver"),
+        ({"seed": -1}, "#/seed"),
+        ({"initial_layout": [0, 1, 1]}, "#/initial_layout/2"),
+        ({"initial_layout": [0, 1]}, "#/initial_layout"),
+        ({"initial_layout": {"0": 1}}, "#/initial_layout"),
+        ({"time_limit_s": 0}, "#/time_limit_s"),
+        ({"time_limit_s": 6}, "#/time_limit_s"),
+        ({"threads": 4}, "#/threads"),
+        ({"rule": "levels"}, "#/rule"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_bad_input_is_422_and_points_at_the_field(route: Post, fields: dict[str, Any], pointer: str) -> None:
+    """Whatever is wrong, the answer is a strict problem document."""
+    found = route(**fields)
+    problem = json.loads(found.text, parse_constant=pytest.fail)
+    assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
+    assert problem["errors"][0]["pointer"] == pointer
+
+
+@pytest.mark.parametrize("language", ["2.0", "3.0"])
+def test_nothing_of_an_included_file_comes_back(route: Post, tmp_path: Path, language: str) -> None:
+    """The include is refused, not looked at."""
+    (tmp_path / "secret.inc").write_text(f"{SECRET};\n")
+    found = route(circuit=f'OPENQASM {language};\ninclude "{tmp_path}/secret.inc";\n')
+    assert (found.status_code, SECRET in found.text) == (422, False)
+    assert "expected no include but" in found.json()["detail"]
+
+
+def test_one_of_tasks_and_circuit_is_asked_for(route: Post) -> None:
+    """Not both, and not neither."""
+    assert route(tasks={}).json()["errors"] == [
+        {"pointer": "#/circuit", "detail": "expected tasks or a circuit, got both"}
+    ]
+    with pytest.raises(InputError, match="tasks: expected tasks or a circuit, found neither"):
+        check(b'{"topology": "ring:4"}', LIMITS)
+
+
+def test_qubits_are_bounded_by_the_service() -> None:
+    """Of the circuit and of the device."""
+    wide = HEAD + "qreg q[21]; h q;"
+    with pytest.raises(InputError, match="circuit: line 3: expected at most 20 qubits, got more"):
+        answer(ask(circuit=wide), LIMITS)
+    with pytest.raises(InputError, match="topology: expected 1 to 20 qubits, got 25"):
+        answer(ask(topology="grid:5x5"), LIMITS)
+
+
+def test_a_request_has_defaults() -> None:
+    """Circuit and topology suffice."""
+    request = CircuitRequest.model_validate({"circuit": TRIANGLE, "topology": "ring:4"})
+    assert (request.level, request.effort, request.objective, request.solver) == (3, 1, "cx", "auto")
+
+
+def test_a_flood_of_errors_is_one() -> None:
+    """Refusing a large body costs little."""
+    for fields in ({f"x{k}": k for k in range(1000)}, {"initial_layout": ["a"] * 1000}):
+        with pytest.raises(ValidationError) as refusal:
+            CircuitRequest.model_validate({"circuit": TRIANGLE, "topology": "ring:4", **fields})
+        assert refusal.value.error_count() == 1
+
+
+def test_no_search_runs_forever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a time limit most of the server's own is for the search, and the rest for what follows it."""
+    seen: list[float | None] = []
+
+    def record(asked: Any, layout: object) -> None:
+        seen.append(asked.params.time_limit_s)
+        raise InputError("stop", "here")
+
+    monkeypatch.setattr("tiger.circuits.entry.layout.answered", record)
+    for fields in ({}, {"time_limit_s": 1.5}):
+        with pytest.raises(InputError, match="stop"):
+            answer(ask(**fields), LIMITS)
+    assert seen == [3.75, 1.5]
+
+
+def test_the_schema_of_a_request_refers_to_nothing() -> None:
+    """It stands inside an OpenAPI document, where definitions of its own would not be found."""
+    assert "$ref" not in str(CircuitRequest.model_json_schema())
+
+
+def test_both_answers_are_documented(refusing: TestClient) -> None:
+    """One of two requests, and one of two reports, told apart by their schema."""
+    post = refusing.get("/openapi.json").json()["paths"]["/assign"]["post"]
+    answers = post["responses"]["200"]["content"]["application/json"]["schema"]
+    assert [
+        set(request["required"]) for request in post["requestBody"]["content"]["application/json"]["schema"]["oneOf"]
+    ] == [
+        {"tasks", "topology"},
+        {"circuit", "topology"},
+    ]
+    assert (len(answers["oneOf"]), set(answers["discriminator"]["mapping"])) == (
+        2,
+        {"tiger.report/1", "tiger.circuit/1"},
+    )

@@ -1,0 +1,81 @@
+"""Small requests, answered in turn."""
+
+import asyncio
+
+import pytest
+
+from tests.api.desk import LIMITS, Desk, settle
+from tiger.api.routes import inline
+from tiger.api.routes.entries import ASSIGN
+from tiger.api.routes.inline import Inline
+from tiger.errors import InputError
+
+
+def test_as_many_are_answered_at_a_time_as_there_are_workers(loop: asyncio.Runner) -> None:
+    """The others wait for their turn."""
+
+    async def scenario() -> None:
+        answers = Inline(desk := Desk(2), LIMITS)
+        asked = [asyncio.ensure_future(answers.answer(ASSIGN, b"", 5.0)) for _ in range(3)]
+        await settle()
+        assert len(desk.asked) == 2
+        desk.asked[1].set_result(b"first")
+        await settle()
+        desk.asked[2].set_result(b"second")
+        assert (await asked[1], await asked[2]) == (b"first", b"second")
+
+    loop.run(scenario())
+
+
+@pytest.mark.parametrize(("name", "value"), [("QUEUE_S", 0.01), ("CROWD", 0)])
+def test_who_would_wait_too_long_is_turned_away(
+    loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch, name: str, value: float
+) -> None:
+    """After a while, or at once where many wait already."""
+
+    async def scenario() -> None:
+        answers = Inline(desk := Desk(), LIMITS)
+        busy = asyncio.ensure_future(answers.answer(ASSIGN, b"", 5.0))
+        await settle()
+        monkeypatch.setattr(inline, name, value)
+        assert await answers.answer(ASSIGN, b"", 5.0) is None
+        assert len(desk.asked) == 1
+        desk.asked[0].set_result(b"")
+        assert await busy == b""
+
+    loop.run(scenario())
+
+
+def test_work_that_is_not_small_is_given_up(loop: asyncio.Runner) -> None:
+    """The worker is free for the next one."""
+
+    async def scenario() -> None:
+        answers = Inline(desk := Desk(), LIMITS)
+        assert await answers.answer(ASSIGN, b"", 0.01) is None
+        await settle()
+        assert desk.asked[0].cancelled()
+        following = asyncio.ensure_future(answers.answer(ASSIGN, b"", 5.0))
+        await settle()
+        desk.asked[1].set_exception(InputError("tasks", "expected some"))
+        with pytest.raises(InputError):
+            await following
+
+    loop.run(scenario())
+
+
+@pytest.mark.parametrize("patient_s", [0.0, 9.0])
+def test_a_client_that_leaves_ends_its_work(
+    loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch, patient_s: float
+) -> None:
+    """If it does not end by itself soon, since it costs seconds to replace a worker."""
+    monkeypatch.setattr(inline, "LEFT_S", patient_s)
+
+    async def scenario() -> None:
+        left = asyncio.ensure_future(Inline(desk := Desk(), LIMITS).answer(ASSIGN, b"", 5.0))
+        await settle()
+        left.cancel()
+        await asyncio.sleep(0.01)
+        await settle()
+        assert desk.asked[0].cancelled() is (patient_s == 0.0)
+
+    loop.run(scenario())

@@ -1,0 +1,169 @@
+"""The routes of jobs."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.api.desk import Clerk, job
+from tests.api.memory import in_memory
+from tiger.api.app import create_app
+from tiger.api.schemas.jobs import JobBody, summary
+from tiger.api.settings import Settings
+
+TASKS = {"tasks": {"nodes": [{"id": "a"}], "edges": []}, "topology": "grid:2"}
+KEYS = ("first-key-0123456789", "second-key-0123456789")
+
+
+@pytest.fixture
+def clerk() -> Clerk:
+    """Return who answers, which takes a minute."""
+    clerk = Clerk()
+    clerk.takes_s = 60.0
+    return clerk
+
+
+@pytest.fixture
+def client(clerk: Clerk, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """Return a client, with the first of two keys, of a service whose jobs are done by the clerk."""
+    monkeypatch.setattr("tiger.api.app.Workers", lambda *_: clerk)
+    settings = Settings(max_time_s=5.0, max_wait_s=0.2, api_keys=",".join(KEYS))  # type: ignore[arg-type]
+    with TestClient(create_app(settings, in_memory), headers={"X-API-Key": KEYS[0]}) as client:
+        yield client
+
+
+def submitted(client: TestClient) -> str:
+    """Submit a job, and return where it is."""
+    answer: httpx.Response = client.post("/assign", json=TASKS, headers={"Prefer": "respond-async"})
+    return answer.headers["location"]
+
+
+def test_a_job_is_shown(client: TestClient) -> None:
+    """With all that is known of it, and when to ask again."""
+    answer = client.get(submitted(client))
+    job = JobBody.model_validate(answer.json())
+    assert (answer.status_code, answer.headers["retry-after"]) == (200, "1")
+    assert (job.kind, job.ended_s, job.report, job.problem) == ("assign", None, None, None)
+    assert job.created_s == pytest.approx(time.time(), abs=60)
+
+
+def test_bug_a_cursor_that_is_none_is_called_so(client: TestClient) -> None:
+    """The answer was a regular expression."""
+    detail = client.get("/jobs", params={"after": "xx"}).json()["detail"]
+    assert detail == '#/after: expected the cursor of a page, as `next` of the one before has it, got "xx"'
+
+
+def test_bug_a_done_job_is_done_as_a_whole() -> None:
+    """What was heard of it last is from before its end, or from before its beginning."""
+    heard = {"stage": "dense", "cost": 3.0, "fraction": 0.2}
+    assert summary(job(status="done", progress=heard))["progress"] == heard | {"fraction": 1.0}
+    assert summary(job(status="cancelled", progress=heard))["progress"] == heard
+    assert summary(job(status="done"))["progress"] is None
+
+
+def test_an_ended_job_has_its_report(client: TestClient, clerk: Clerk) -> None:
+    """Nothing more is to be asked for."""
+    clerk.takes_s = 0.0
+    answer = client.get(submitted(client), params={"wait": 9})
+    assert (answer.json()["status"], answer.json()["report"]) == ("done", {"seconds": 3})
+    assert "retry-after" not in answer.headers
+
+
+def test_waiting_for_a_job_has_an_end(client: TestClient) -> None:
+    """The service's own bound counts."""
+    place, begun = submitted(client), time.monotonic()
+    assert client.get(place, params={"wait": 3600}).json()["status"] == "running"
+    assert 0.15 < time.monotonic() - begun < 5
+
+
+def test_a_cancelled_job_stays(client: TestClient) -> None:
+    """Cancelling again changes nothing."""
+    place = submitted(client)
+    answers = [client.delete(place) for _ in range(2)]
+    assert [(answer.status_code, answer.json()["status"]) for answer in answers] == [(200, "cancelled")] * 2
+    assert answers[0].json() == answers[1].json() == client.get(place).json()
+
+
+def test_an_ended_job_cannot_be_cancelled(client: TestClient, clerk: Clerk) -> None:
+    """What it found is not lost to a cancel that comes too late."""
+    clerk.takes_s = 0.0
+    place = submitted(client)
+    client.get(place, params={"wait": 9})
+    answer = client.delete(place)
+    assert (answer.status_code, answer.json()["status"], answer.json()["report"]) == (200, "done", {"seconds": 3})
+
+
+def test_a_job_is_followed(client: TestClient, clerk: Clerk) -> None:
+    """Until it ends, as server-sent events."""
+    clerk.takes_s = 0.3
+    answer = client.get(f"{submitted(client)}/events")
+    names = [line for line in answer.text.split("\n") if line.startswith("event")]
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert (names[0], names[-1], names.count("event: done")) == ("event: progress", "event: done", 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "{}"), ("GET", "{}?wait=1"), ("GET", "{}/events"), ("DELETE", "{}")]
+)
+def test_a_job_of_another_key_is_unknown(client: TestClient, method: str, path: str) -> None:
+    """It answers just as one that never was."""
+    place = submitted(client)
+    answers = [
+        client.request(method, path.format(place), headers={"X-API-Key": KEYS[1]}),
+        *(client.request(method, path.format(f"/jobs/{name}")) for name in ("none", "%00", "a" * 200, "%F0%9F%90%AF")),
+    ]
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.text for answer in answers}) == 1
+
+
+def test_jobs_are_listed_by_page(client: TestClient) -> None:
+    """The newest first, without reports, and none of another key."""
+    places = [submitted(client) for _ in range(3)]
+    first = client.get("/jobs", params={"limit": 2}).json()
+    second = client.get(first["next"]).json()
+    assert [f"/jobs/{job['id']}" for job in (*first["jobs"], *second["jobs"])] == places[::-1]
+    assert second["next"] is None
+    assert "report" not in first["jobs"][0]
+    assert client.get("/jobs", headers={"X-API-Key": KEYS[1]}).json() == {"jobs": [], "next": None}
+
+
+@pytest.mark.parametrize(
+    ("path", "pointer"),
+    [
+        ("/jobs?limit=0", "#/limit"),
+        ("/jobs?limit=101", "#/limit"),
+        ("/jobs?limit=x", "#/limit"),
+        ("/jobs?after=", "#/after"),
+        ("/jobs?after=%00", "#/after"),
+        (f"/jobs?after={'x' * 300}", "#/after"),
+        ("/jobs?after=0", "#/after"),
+        ("/jobs/none?wait=-1", "#/wait"),
+        ("/jobs/none?wait=nan", "#/wait"),
+        ("/jobs/none?wait=inf", "#/wait"),
+    ],
+)
+def test_a_bad_parameter_is_422(client: TestClient, path: str, pointer: str) -> None:
+    """The problem points at it."""
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+
+
+def test_the_document_describes_jobs(client: TestClient) -> None:
+    """With every answer that there may be."""
+    paths: dict[str, Any] = client.get("/openapi.json").json()["paths"]
+    statuses = {f"{verb} {path}": set(route["responses"]) for path in paths for verb, route in paths[path].items()}
+    always = {"200", "401", "405", "421", "429", "500", "503"}
+    assert statuses["get /jobs"] == always | {"422"}
+    assert statuses["get /jobs/{job_id}"] == statuses["get /jobs/{job_id}/events"] == always | {"404", "422"}
+    assert statuses["delete /jobs/{job_id}"] == always | {"202", "404", "422"}
+
+
+@pytest.mark.parametrize(("path", "known"), [("/jobs/none", "DELETE, GET"), ("/metrics", "GET"), ("/place", "POST")])
+def test_bug_a_wrong_method_is_told_all_that_the_path_knows(client: TestClient, path: str, known: str) -> None:
+    """Several routes may share a path."""
+    answer = client.put(path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, known)

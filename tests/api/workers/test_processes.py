@@ -1,0 +1,311 @@
+"""Worker processes: what comes back from them, and what happens when they are lost."""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+from asyncio import Runner
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from pebble.pool.process import PoolManager
+
+from tiger.api.routes.document import parse
+from tiger.api.workers.processes import SolverLostError, Workers, _contained, _tie
+from tiger.errors import InputError
+
+
+def test_a_worker_returns_what_the_function_returns(loop: Runner, one: Workers) -> None:
+    """Work is done in another process."""
+    assert loop.run(one.run(5, os.getpid)) != os.getpid()
+
+
+def test_bad_input_comes_back_as_such(loop: Runner, one: Workers) -> None:
+    """InputError keeps its field."""
+    with pytest.raises(InputError, match="body: expected"):
+        loop.run(one.run(5, parse, b"{"))
+
+
+def test_any_other_error_comes_back_with_its_traceback(loop: Runner, one: Workers) -> None:
+    """The server can log where a worker failed."""
+    with pytest.raises(RuntimeError, match=r"Traceback[\s\S]*ValueError: invalid literal"):
+        loop.run(one.run(5, int, "x"))
+
+
+def test_a_function_that_runs_over_its_time_is_ended(loop: Runner, one: Workers) -> None:
+    """The worker is killed, and another takes the next call."""
+    with pytest.raises(SolverLostError, match=r"after 0.1 s"):
+        loop.run(one.run(0.1, time.sleep, 60))
+    assert loop.run(one.run(5, abs, -1)) == 1
+
+
+def test_a_worker_that_dies_at_work_is_reported_and_replaced(loop: Runner, one: Workers) -> None:
+    """The call fails, the next one does not."""
+    with pytest.raises(SolverLostError, match="ended unexpectedly"):
+        loop.run(one.run(5, os._exit, 9))
+    assert loop.run(one.run(5, abs, -1)) == 1
+
+
+def test_a_worker_killed_at_rest_is_replaced(loop: Runner, one: Workers) -> None:
+    """Losing an idle process costs nobody an answer."""
+    os.kill(loop.run(one.run(5, os.getpid)), signal.SIGKILL)
+    time.sleep(0.5)
+    assert loop.run(one.run(5, abs, -1)) == 1
+
+
+def test_bug_a_lost_fork_server_is_there_again_at_once(loop: Runner, one: Workers) -> None:
+    """Its workers go with it, and the next call has new ones: what has loaded everything forks another."""
+    before = loop.run(one.run(60, os.getppid))
+    behind = parent(before)
+    os.kill(before, signal.SIGKILL)
+    # At once, and when all of them are known to be lost.
+    assert loop.run(one.run(60, abs, -1)) == 1
+    time.sleep(0.5)
+    after = loop.run(one.run(60, os.getppid))
+    assert (after != before, parent(after)) == (True, behind)
+
+
+@pytest.mark.parametrize("hours", [-2.0, 2.0])
+def test_bug_a_clock_that_is_set_ends_no_call(
+    loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch, hours: float
+) -> None:
+    """Nor does it give one more time than it has."""
+    real = time.time
+
+    async def scenario() -> int:
+        going = asyncio.ensure_future(one.run(5, slept, 1.0))
+        await asyncio.sleep(0.3)
+        monkeypatch.setattr(time, "time", lambda: real() + hours * 3600)
+        found = await going
+        with pytest.raises(SolverLostError, match=r"after 0.1 s"):
+            await one.run(0.1, time.sleep, 60)
+        return found
+
+    assert loop.run(scenario()) == 1
+
+
+def test_bug_workers_that_are_stopped_while_they_start_leave_no_process(loop: Runner, one: Workers) -> None:
+    """Those that are still to come end as well, and whoever waits for them is told."""
+
+    async def scenario() -> None:
+        server, pool = await one.run(60, os.getppid), Workers(2)
+        before = {*children(server)}
+        going = asyncio.ensure_future(pool.run(60, time.sleep, 60))
+        await asyncio.sleep(0)
+        await pool.stop()
+        with pytest.raises(SolverLostError):
+            await going
+        assert {*children(server)} <= before
+
+    loop.run(scenario())
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_bug_a_pool_that_breaks_again_and_again_leaves_no_process(
+    loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks is told, and once it does not break, all is well."""
+
+    async def scenario() -> None:
+        server, pool = await one.run(60, os.getppid), Workers(3)
+        before = {*children(server)}
+        with monkeypatch.context() as patch:
+            patch.setattr(PoolManager, "update_status", failing(PoolManager.update_status))
+            for _ in range(2):
+                with pytest.raises(SolverLostError):
+                    await pool.run(60, time.sleep, 60)
+            assert len({*children(server)} - before) <= pool.count
+        assert await pool.run(60, abs, -1) == 1
+        await pool.stop()
+        assert {*children(server)} <= before
+
+    loop.run(scenario())
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_bug_calls_of_a_pool_without_threads_are_made_again(loop: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would wait for an answer that nobody is there to take."""
+    pool = Workers(3)
+
+    async def scenario() -> int:
+        await pool.run(60, bool)
+        with monkeypatch.context() as patch:
+            patch.setattr(PoolManager, "process_next_message", failing(PoolManager.process_next_message))
+            going = asyncio.ensure_future(pool.run(60, abs, -1))
+            await asyncio.sleep(0.3)
+        found = await going
+        await pool.stop()
+        return found
+
+    assert loop.run(scenario()) == 1
+
+
+def failing(method: Callable[..., object]) -> Callable[..., object]:
+    """Return a method of a pool's manager that raises where there are three workers."""
+
+    def call(manager: PoolManager, *args: object) -> object:
+        if manager.context.workers == 3:
+            raise KeyError
+        return method(manager, *args)
+
+    return call
+
+
+def parent(process: int) -> int:
+    """Return the parent of a process."""
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def children(process: int) -> list[str]:
+    """Return the processes that a process has forked and that live."""
+    found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [child for child in found if Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] != "Z"]
+
+
+def slept(seconds: float) -> int:
+    """Sleep, and return 1."""
+    time.sleep(seconds)
+    return 1
+
+
+def test_bug_processes_that_come_back_take_no_more_threads(loop: Runner, one: Workers) -> None:
+    """However often they are lost."""
+    lost(loop, one)
+    before = threading.active_count()
+    lost(loop, one)
+    assert threading.active_count() <= before
+
+
+def lost(loop: Runner, one: Workers) -> None:
+    """Kill a process at rest, and wait until there is another."""
+    os.kill(loop.run(one.run(60, os.getpid)), signal.SIGKILL)
+    while one.active:
+        time.sleep(0.05)
+    loop.run(one.run(60, bool))
+
+
+def test_bug_nobody_is_held_up_while_processes_start(loop: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may have kernels to compile: the event loop is free meanwhile, and so are the threads of others."""
+    start, slowly = PoolManager.start, mock.Mock(side_effect=lambda: time.sleep(1))
+
+    def started(manager: PoolManager) -> None:
+        slowly()
+        start(manager)  # type: ignore[no-untyped-call]  # pebble has no types
+
+    monkeypatch.setattr(PoolManager, "start", started)
+
+    async def scenario() -> int:
+        pool = Workers(1)
+        calls = [asyncio.ensure_future(pool.run(60, abs, -1)) for _ in range(40)]
+        await asyncio.sleep(0.2)
+        async with asyncio.timeout(0.5):
+            assert await asyncio.to_thread(bool, 1)
+            assert not pool.active
+        found = await asyncio.gather(*calls)
+        await pool.stop()
+        return sum(found)
+
+    assert loop.run(scenario()) == 40
+    slowly.assert_called_once_with()
+
+
+def test_cancelling_ends_the_worker(loop: Runner, one: Workers) -> None:
+    """Nobody works for a client that has left."""
+    worker = loop.run(one.run(5, os.getpid))
+    with pytest.raises(TimeoutError):
+        loop.run(_cancelled_after(one, 0.3))
+    assert loop.run(one.run(5, os.getpid)) != worker
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+def test_only_errors_that_can_travel_leave_a_worker() -> None:
+    """Whatever is raised in a worker, an exit included, becomes a RuntimeError with its traceback."""
+    with pytest.raises(RuntimeError, match="SystemExit"):
+        _contained(exec, "raise SystemExit(3)")
+
+
+def test_an_orphan_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker whose server is already gone when it starts does not stay."""
+    monkeypatch.setattr("ctypes.CDLL", mock.Mock())
+    monkeypatch.setattr("os._exit", mock.Mock(side_effect=SystemExit))
+    with pytest.raises(SystemExit):
+        _tie(1 << 32, 0)
+
+
+def test_workers_step_back_if_told(loop: Runner) -> None:
+    """Behind this process, by as much as was said."""
+
+    async def scenario() -> int:
+        pool = Workers(1, nice=5)
+        found = await pool.run(60, os.nice, 0)
+        await pool.stop()
+        return found
+
+    assert loop.run(scenario()) == min(19, os.nice(0) + 5)
+
+
+def test_a_worker_has_all_it_needs_from_the_start(loop: Runner, one: Workers) -> None:
+    """It is forked from a process that has loaded it, and which is not this one."""
+    assert loop.run(one.run(60, loaded, "tiger.circuits.routing.frontier"))
+    assert loop.run(one.run(60, os.getppid)) != os.getpid()
+
+
+def test_bad_input_leaves_a_worker_unchanged() -> None:
+    """InputError is one of those that can."""
+    with pytest.raises(InputError):
+        _contained(parse, b"{")
+
+
+def loaded(name: str) -> bool:
+    """Tell whether a module has been imported."""
+    return name in sys.modules
+
+
+def hoard(size: int) -> int:
+    """Hold so many bytes."""
+    return len(bytearray(size))
+
+
+def register(qubits: int) -> int:
+    """Have Qiskit read a register, without the scan that stands before it."""
+    from qiskit import qasm2
+
+    return int(qasm2.loads(f"OPENQASM 2.0; qreg q[{qubits}];", include_path=()).num_qubits)
+
+
+@pytest.mark.parametrize(("function", "size"), [(hoard, 2 << 30), (register, 10**8)])
+def test_a_worker_holds_no_more_than_it_may(loop: asyncio.Runner, function: Callable[[int], int], size: int) -> None:
+    """What takes too much is bad input, and the worker goes on."""
+
+    async def tried() -> int:
+        pool = Workers(1, 1 << 30)
+        with pytest.raises(InputError, match="expected work that takes at most 1073741824 bytes of memory"):
+            await pool.run(60, function, size)
+        found = await pool.run(60, hoard, 1 << 28)
+        await pool.stop()
+        return found
+
+    assert loop.run(tried()) == 1 << 28
+
+
+async def _cancelled_after(pool: Workers, seconds: float) -> None:
+    """Cancel a long call after some seconds."""
+    async with asyncio.timeout(seconds):
+        await pool.run(60, time.sleep, 60)
+
+
+def test_no_process_is_started_after_the_last(loop: Runner) -> None:
+    """Whoever still asks is told that the server is ending."""
+
+    async def scenario() -> None:
+        pool = Workers(1)
+        await pool.stop()
+        with pytest.raises(SolverLostError, match="ending"):
+            await pool.run(5, bool)
+
+    loop.run(scenario())

@@ -1,0 +1,87 @@
+"""What is kept of a mapping and Qiskit's own circuit, by what both end as."""
+
+import time
+
+import numpy as np
+import pytest
+from qiskit import QuantumCircuit
+from qiskit.circuit.library import iSwapGate
+from qiskit.converters import circuit_to_dag
+from qiskit.transpiler import CouplingMap, Target
+
+from tiger.circuits.entry.delivery import keep_delivered
+from tiger.circuits.entry.hardware import Device
+from tiger.circuits.entry.request import Asked
+from tiger.circuits.params import CircuitObjective, LayoutParams
+from tiger.circuits.route import Route
+from tiger.circuits.solve import Mapped
+from tiger.circuits.transpiler.emission import Emission
+from tiger.circuits.transpiler.mapping import Mapping
+from tiger.run.deadline import Deadline
+
+LINE = CouplingMap([[0, 1], [1, 2]])
+NEVER = Deadline(None)
+ISWAPS = Target(num_qubits=3)
+ISWAPS.add_instruction(iSwapGate(), {pair: None for edge in LINE.get_edges() for pair in (edge, edge[::-1])})
+
+
+def asked(device: Device = LINE, objective: CircuitObjective = "cx", *, commute: bool = True) -> Asked:
+    """Return a request for qubit 0 to meet both others, the second one twice."""
+    circuit = QuantumCircuit(3)
+    circuit.cx(0, 1)
+    circuit.cx(0, 2)
+    return Asked(circuit, device, LayoutParams(level=2, objective=objective, commute=commute))
+
+
+def swapped(*pair: int) -> Emission:
+    """Return that circuit with a SWAP of a pair before the second gate: of the first one, which fuses, or not."""
+    routed, end = QuantumCircuit(3), list(range(3))
+    end[pair[0]], end[pair[1]] = pair[1], pair[0]
+    routed.cx(0, 1)
+    routed.swap(*pair)
+    routed.cx(end[0], end[2])
+    return Emission(circuit_to_dag(routed), [0, 1, 2], end)
+
+
+def mapping(ours: Emission, theirs: Emission | None) -> Mapping:
+    """Return a mapping and Qiskit's, which both add one SWAP."""
+    start, steps = np.arange(3, dtype=np.int32), np.array([(0, -1), (-1, 1), (1, -1)], np.int32)
+    return Mapping(ours, Mapped(route=Route(start=start, steps=steps)), theirs)
+
+
+FUSED, APART = swapped(0, 1), swapped(1, 2)
+
+
+def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
+    """A SWAP beside a CX on its pair is two CX instead of four, and the report says so."""
+    kept = keep_delivered(asked(), mapping(APART, FUSED), NEVER)
+    (stage,) = kept.mapped.stages
+    assert kept.emission is kept.sabre is FUSED
+    assert (stage.name, stage.cost) == ("optimization", 3)
+    assert stage.detail == {"two_qubit_gates": 5, "qiskit_two_qubit_gates": 3}
+
+
+@pytest.mark.parametrize(
+    ("found", "request_", "deadline"),
+    [
+        (mapping(FUSED, APART), asked(), NEVER),
+        (mapping(APART, APART._replace(end=[0, 1, 2])), asked(), NEVER),
+        (mapping(APART, None), asked(), NEVER),
+        (mapping(APART, FUSED), asked(objective="depth"), NEVER),
+        (mapping(APART, FUSED), asked(commute=False), NEVER),
+        (mapping(APART, FUSED), asked(), Deadline(time.monotonic())),
+        (mapping(APART, FUSED), asked(ISWAPS), NEVER),
+    ],
+    ids=[
+        "fewer gates",
+        "as many gates",
+        "nothing of Qiskit's",
+        "other objective",
+        "gates keep their places",
+        "no time",
+        "no translation",
+    ],
+)
+def test_else_the_mapping_stays(found: Mapping, request_: Asked, deadline: Deadline) -> None:
+    """Also where it cannot be said what it ends as."""
+    assert keep_delivered(request_, found, deadline) is found

@@ -1,0 +1,77 @@
+"""Tests of moves judged by list scheduling."""
+
+import numpy as np
+import pytest
+
+from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.lattices import interpreted, lattice, within
+from tiger.pipeline.operators.latency import critical
+from tiger.pipeline.operators.latency import list_scheduling as listing
+from tiger.pipeline.operators.latency.critical import cost_of, walked, yard
+from tiger.pipeline.operators.latency.list_scheduling import jobs_of, makespan_s
+from tiger.pipeline.operators.loads import loads_s
+from tiger.pipeline.operators.throughput import generator
+from tiger.pipeline.operators.throughput.generator import seeded
+
+BOTH = np.array([1.0, 10.0])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_cost_is_that_of_makespan_and_load(seed: int) -> None:
+    """Each by its weight."""
+    terms = drawn(seed)
+    place = np.random.default_rng(seed).integers(0, terms.devices, terms.classes)
+    load = np.sum(loads_s(terms, place), axis=0).max()
+    cost = cost_of(jobs_of(terms), yard(terms, place, BOTH), np.inf)
+    assert cost == pytest.approx(makespan_s(terms, place) + 10 * load)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_limit_that_holds_changes_nothing(seed: int) -> None:
+    """And one that does not gives infinity, or the cost."""
+    terms = drawn(seed)
+    place = np.random.default_rng(seed).integers(0, terms.devices, terms.classes)
+    jobs, room = jobs_of(terms), yard(terms, place, np.array([1.0, 0.0]))
+    cost = cost_of(jobs, room, np.inf)
+    assert cost_of(jobs, room, cost) == cost
+    assert cost_of(jobs, room, cost / 2) in (cost, np.inf)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_walk_keeps_the_best_within_memory(seed: int) -> None:
+    """With the cost that it says, no more than that of the start."""
+    terms = lattice(4, 5, "aaaa", 6.0)
+    start = np.random.default_rng(seed).permutation(np.repeat(np.arange(4), 5))
+    jobs, room, best = jobs_of(terms), yard(terms, start, BOTH), start.copy()
+    cost = np.full(2, cost_of(jobs, room, np.inf))
+    before = cost[1]
+    walked(jobs, room, np.geomspace(1.0, 0.01, 300), cost, best, seeded(seed))
+    assert cost[1] == pytest.approx(cost_of(jobs, yard(terms, best, BOTH), np.inf))
+    assert cost[1] < before
+    assert within(terms, best)
+    assert (room.held == np.bincount(room.place, terms.memory, 4)).all()
+
+
+def test_full_devices_exchange_classes() -> None:
+    """There is no room for anything else."""
+    terms = lattice(4, 5, "aaaa", 5.0)
+    start = np.random.default_rng(0).permutation(np.repeat(np.arange(4), 5))
+    jobs, room, best = jobs_of(terms), yard(terms, start, BOTH), start.copy()
+    cost = np.full(2, cost_of(jobs, room, np.inf))
+    walked(jobs, room, np.full(300, 1.0), cost, best, seeded(0))
+    assert (room.place != start).any()
+    assert np.bincount(room.place).tolist() == [5, 5, 5, 5]
+
+
+def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every move of a walk."""
+    terms = lattice(3, 3, "aac", 4.0)
+    found = []
+    for plain in (False, True):
+        if plain:
+            interpreted(monkeypatch, critical, generator, listing)
+        start = np.zeros(9, np.int64) + 2
+        jobs, room, best = jobs_of(terms), yard(terms, start, BOTH), start.copy()
+        walked(jobs, room, np.full(60, 1.0), np.full(2, np.inf), best, seeded(1))
+        found.append(room.place.tolist())
+    assert found[0] == found[1]

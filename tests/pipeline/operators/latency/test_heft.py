@@ -1,0 +1,64 @@
+"""Tests of devices chosen as operators are listed."""
+
+import numpy as np
+import pytest
+
+from tests.pipeline.operators.instances import cluster, drawn
+from tests.pipeline.operators.lattices import interpreted, lattice, within
+from tiger.model.arrays import IntArray
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.latency import heft as module
+from tiger.pipeline.operators.latency import list_scheduling as listing
+from tiger.pipeline.operators.latency.heft import earliest
+from tiger.pipeline.operators.latency.list_scheduling import jobs_of
+from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.filling import spread
+
+
+def listed(terms: Terms, start: IntArray) -> IntArray:
+    """Return the devices of classes that begin from seats."""
+    return earliest(terms, jobs_of(terms), start, 0.0)
+
+
+def test_what_is_independent_runs_side_by_side() -> None:
+    """Two operators without an edge, each on a device of its own."""
+    two = Operators(names=("a", "b"), seconds=np.ones(2), source=np.array([], int), target=np.array([], int))
+    assert sorted(listed(Terms.made(two, cluster("aa"), {}), np.zeros(2, np.int64)).tolist()) == [0, 1]
+
+
+def test_a_chain_stays_where_it_began() -> None:
+    """Messages would only cost."""
+    assert len(set(listed(lattice(1, 5, "aa"), np.array([0, 1, 0, 1, 0])).tolist())) == 1
+
+
+def test_a_chain_moves_on_when_memory_is_full() -> None:
+    """Three of six on each device, by seats that change places."""
+    place = listed(lattice(1, 6, "aa", 3.0), np.array([0, 1, 0, 1, 0, 1]))
+    assert np.bincount(place).tolist() == [3, 3]
+    assert len(set(place[:3].tolist())) == 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_all_classes_find_room(seed: int) -> None:
+    """However tight, from seats within memory."""
+    terms = drawn(seed)
+    start = spread(terms)
+    if start is not None:
+        assert within(terms, listed(terms, start))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_seats_without_room_to_spare_are_kept_or_exchanged(seed: int) -> None:
+    """Every device is full to the last byte."""
+    terms = lattice(4, 5, "aaaa", 5.0)
+    start = np.random.default_rng(seed).permutation(np.repeat(np.arange(4), 5))
+    assert np.bincount(listed(terms, start)).tolist() == [5, 5, 5, 5]
+
+
+def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On every device."""
+    terms = lattice(4, 5, "aaaa", 6.0)
+    start = np.repeat(np.arange(4), 5)
+    compiled = listed(terms, start)
+    interpreted(monkeypatch, module, listing)
+    assert (listed(terms, start) == compiled).all()

@@ -1,0 +1,95 @@
+"""Tests of the search for contiguous stages, against all of them."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.pipeline.operators.instances import cluster, drawn
+from tests.pipeline.operators.mixtures import chain
+from tiger.model.arrays import IntArray
+from tiger.pipeline.chain.params import never
+from tiger.pipeline.operators.lines import arcs
+from tiger.pipeline.operators.loads import held_bytes
+from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput import contiguous
+from tiger.pipeline.operators.throughput.contiguous import Line, split, staged
+from tiger.pipeline.operators.throughput.moves import SearchParams, cost
+
+
+def silent(stage: str, place: IntArray, load: float) -> None:
+    """Take what is told."""
+
+
+def least_of_all(terms: Terms) -> float:
+    """Return the smallest largest load of all lines."""
+    source, target = arcs(terms)
+    stages = np.array(list(itertools.product(range(terms.devices), repeat=terms.classes)))
+    stages = stages[(stages[:, source] <= stages[:, target]).all(axis=1)]
+    orders = np.array(list(itertools.permutations(range(terms.devices))))
+    places = np.unique(orders[:, stages].reshape(-1, terms.classes), axis=0)
+    fits = [place for place in places if (held_bytes(terms, place) <= terms.capacity).all()]
+    return min((cost(terms, place) for place in fits), default=np.inf)
+
+
+def in_order(terms: Terms, line: Line) -> bool:
+    """Tell whether every device holds one stage, and no arc goes backwards."""
+    stage, (source, target) = np.full(terms.devices, -1), arcs(terms)
+    stage[list(line.devices)] = np.arange(len(line.devices))
+    at = stage[line.place]
+    return bool(set(at.tolist()) == set(range(len(line.devices))) and (at[source] <= at[target]).all())
+
+
+@pytest.fixture(autouse=True)
+def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try less."""
+    monkeypatch.setattr(contiguous, "PER_CLASS", 100)
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(30) if drawn(seed).devices ** drawn(seed).classes < 200])
+def test_small_searches_are_exact(seed: int) -> None:
+    """The best of all lines, and none where there is none."""
+    terms = drawn(seed)
+    line = split(terms, SearchParams(), never, silent)
+    assert (np.inf if line is None else cost(terms, line.place)) == pytest.approx(least_of_all(terms))
+    assert line is None or in_order(terms, line)
+
+
+@pytest.mark.parametrize("seed", range(4, 14))
+def test_stages_are_in_order(seed: int) -> None:
+    """And told once a stage of the search, each no worse than the one before."""
+    terms, told = drawn(seed), list[tuple[str, float]]()
+    line = split(terms, SearchParams(seed=seed), never, lambda stage, _, load: told.append((stage, load)))
+    assert line is None or in_order(terms, line)
+    assert line is None or [stage for stage, _ in told] == ["linear", "annealing"]
+    assert all(late <= early for (_, early), (_, late) in itertools.pairwise(told))
+
+
+def test_the_same_seed_gives_the_same_line() -> None:
+    """Places and order."""
+    first, second = (split(drawn(4), SearchParams(seed=2), never, silent) for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert (first.place == second.place).all()
+    assert first.devices == second.devices
+
+
+def test_nothing_is_found_where_nothing_fits() -> None:
+    """Too little memory."""
+    terms = drawn(4)
+    assert split(dataclasses.replace(terms, capacity=np.zeros(terms.devices)), SearchParams(), never, silent) is None
+
+
+def test_places_are_stages_where_no_two_devices_wait_for_each_other() -> None:
+    """A chain of three over two devices: the middle one on its own is no stage."""
+    terms = Terms.made(chain([1.0] * 3, 1.0, [0.0] * 3), cluster("aaa"), {})
+    made = staged(terms, np.array([2, 2, 0]))
+    assert made is not None
+    assert made.devices == (2, 0)
+    assert staged(terms, np.array([0, 1, 0])) is None
+
+
+def test_stopping_at_once_finds_one_line() -> None:
+    """Whoever has little time has an answer."""
+    assert split(drawn(4), SearchParams(), lambda: True, silent) is not None

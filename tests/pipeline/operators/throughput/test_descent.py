@@ -1,0 +1,54 @@
+"""Tests of descent at the borders of devices."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.lattices import interpreted, lattice, within
+from tiger.pipeline.chain.params import never
+from tiger.pipeline.operators.loads import loads_s
+from tiger.pipeline.operators.throughput import descent, state
+from tiger.pipeline.operators.throughput.descent import DescentParams, descended
+from tiger.pipeline.operators.throughput.filling import spread
+
+SQUARES = DescentParams(doublings=(1,))
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the kernels as plain Python."""
+    interpreted(monkeypatch, descent, state)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_mean_falls_within_memory(seed: int) -> None:
+    """Of the squares, where these are what is asked for."""
+    terms = drawn(seed)
+    start = spread(terms)
+    if start is not None:
+        found = descended(terms, start, SQUARES, seed, never)
+        before, after = (np.square(np.sum(loads_s(terms, place), axis=0)).sum() for place in (start, found))
+        assert after <= before * (1 + 1e-9)
+        assert within(terms, found)
+
+
+def test_a_class_on_the_wrong_side_comes_back() -> None:
+    """The third of a row of eight, where messages cost the most."""
+    terms = lattice(1, 8, "aa")
+    terms = replace(terms, send=10 * terms.send)
+    place = descended(terms, np.array([0, 0, 1, 0, 1, 1, 1, 1]), SQUARES, 0, never)
+    assert place.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+def test_a_full_device_takes_no_class() -> None:
+    """The first has not a byte left."""
+    start = np.array([0, 1, 0, 0, 1, 1, 1, 1])
+    assert (descended(lattice(1, 8, "aa", 3.0), start, DescentParams(), 0, never) == start).all()
+
+
+def test_stopping_leaves_the_start() -> None:
+    """At once."""
+    start = np.array([0, 1, 0, 0, 1, 1, 1, 1])
+    assert (descended(lattice(1, 8, "aa"), start, DescentParams(), 0, lambda: True) == start).all()

@@ -1,0 +1,105 @@
+"""Tests of placements of very many classes."""
+
+from dataclasses import replace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from tests.pipeline.operators.lattices import lattice, within
+from tiger.pipeline.chain.params import never
+from tiger.pipeline.operators.loads import loads_s
+from tiger.pipeline.operators.throughput import multilevel
+from tiger.pipeline.operators.throughput.moves import cost, ideal
+from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, cycled, placed
+
+QUICK = MultilevelParams(per_device=8, tries=5_000)
+
+
+def untold(_stage: str, _place: object, _cost: float) -> None:
+    """Take no notice."""
+
+
+@pytest.mark.parametrize("kinds", ["aaaa", "aaac"])
+def test_a_grid_is_cut_evenly(kinds: str) -> None:
+    """Within a tenth of equal shares, communication and all, and within memory."""
+    terms = lattice(12, 24, kinds, 85.0)
+    place = placed(terms, QUICK, never, untold)
+    assert place is not None
+    assert cost(terms, place) <= 1.1 * ideal(terms)
+    assert within(terms, place)
+
+
+def test_a_cycle_joins_no_classes_of_different_devices() -> None:
+    """So that what it begins with can be what it ends with, or better."""
+    terms = lattice(10, 20, "aaaa", 60.0)
+    start = np.repeat(np.arange(4), 50)
+    found = cycled(terms, start, QUICK, 0, never)
+    assert found is not None
+    assert (
+        np.square(np.sum(loads_s(terms, found), axis=0)).sum() < np.square(np.sum(loads_s(terms, start), axis=0)).sum()
+    )
+
+
+def test_classes_stay_where_they_may_go() -> None:
+    """Every tenth is bound to a device."""
+    terms = lattice(10, 20, "aaaa", 60.0)
+    allowed = np.ones((200, 4), np.bool_)
+    allowed[::10] = np.arange(20)[:, None] % 4 == np.arange(4)
+    terms = replace(terms, allowed=allowed)
+    place = placed(terms, QUICK, never, untold)
+    assert place is not None
+    assert within(terms, place)
+
+
+def test_the_same_seed_gives_the_same_places() -> None:
+    """And what is told falls."""
+    terms, told = lattice(10, 20, "aaa", 80.0), list[float]()
+    first, second = (placed(terms, QUICK, never, lambda _stage, _place, load: told.append(load)) for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert (first == second).all()
+    half = told[: len(told) // 2]
+    assert half == sorted(half, reverse=True)
+
+
+def test_what_fits_nowhere_has_no_placement() -> None:
+    """A hundred bytes on two devices of forty."""
+    assert placed(lattice(10, 10, "aa", 40.0), QUICK, never, untold) is None
+
+
+def test_stopping_leaves_a_line() -> None:
+    """With one, no cycle begins."""
+    terms, told = lattice(10, 10, "aa", 60.0), list[str]()
+    place = placed(terms, QUICK, lambda: True, lambda stage, _place, _load: told.append(stage))
+    assert place is not None
+    assert set(told) == {"lines"}
+
+
+@pytest.mark.parametrize("heard", [0, 1, 2])
+def test_bug_a_cycle_ends_where_time_is_over(monkeypatch: pytest.MonkeyPatch, heard: int) -> None:
+    """While it joins classes: no more of them are, and its places are those it began with."""
+    terms, joins = lattice(10, 20, "aaaa", 60.0), mock.Mock(side_effect=multilevel.clustered)
+    monkeypatch.setattr(multilevel, "clustered", joins)
+    monkeypatch.setattr(multilevel, "_annealed", mock.Mock(side_effect=AssertionError))
+    start = np.repeat(np.arange(4), 50)
+    calls = iter(range(99))
+    assert cycled(terms, start, QUICK, 0, lambda: next(calls) >= heard) is start
+    assert joins.call_count == heard
+
+
+def test_bug_places_are_carried_to_all_classes_where_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No finer level is improved once annealing has taken the rest."""
+    terms, over = lattice(10, 20, "aaaa", 60.0), list[bool]()
+    annealed = multilevel._annealed
+
+    def late(*given: Any) -> Any:
+        over.append(True)
+        return annealed(*given[:-1], never)
+
+    monkeypatch.setattr(multilevel, "_annealed", late)
+    monkeypatch.setattr(multilevel, "descended", mock.Mock(side_effect=AssertionError))
+    place = cycled(terms, None, QUICK, 0, lambda: bool(over))
+    assert place is not None
+    assert within(terms, place)

@@ -1,0 +1,99 @@
+"""Tests of the search for devices, against all placements."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.pipeline.operators.instances import cluster, drawn
+from tiger.model.arrays import IntArray
+from tiger.pipeline.chain.params import never
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.loads import held_bytes
+from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput import search
+from tiger.pipeline.operators.throughput.moves import cost
+from tiger.pipeline.operators.throughput.search import SearchParams, searched
+
+
+def silent(stage: str, place: IntArray, load: float) -> None:
+    """Take what is told."""
+
+
+def least_of_all(terms: Terms) -> float:
+    """Return the smallest largest load of all placements that fit."""
+    best = np.inf
+    for devices in itertools.product(range(terms.devices), repeat=terms.classes):
+        place = np.array(devices)
+        if (held_bytes(terms, place) <= terms.capacity).all() and terms.allowed[np.arange(len(place)), place].all():
+            best = min(best, cost(terms, place))
+    return best
+
+
+def solved(terms: Terms, seed: int = 0) -> float:
+    """Return the largest load that is found, infinite for none."""
+    place = searched(terms, SearchParams(seed=seed), never, silent)
+    return np.inf if place is None else cost(terms, place)
+
+
+@pytest.fixture(autouse=True)
+def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try less."""
+    monkeypatch.setattr(search, "PER_CLASS", 200)
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(40) if drawn(seed).devices ** drawn(seed).classes < 300])
+def test_small_searches_are_exact(seed: int) -> None:
+    """The best of all placements, and none where there is none."""
+    terms = drawn(seed)
+    assert solved(terms) == pytest.approx(least_of_all(terms))
+
+
+@pytest.mark.parametrize("seed", [7, 8, 16])
+def test_missing_links_are_kept_to(seed: int) -> None:
+    """Half of them gone, and pins."""
+    terms, rng = drawn(seed), np.random.default_rng(seed)
+    gone = np.triu(rng.random(terms.link.shape) < 0.5, 1)
+    allowed = rng.random(terms.allowed.shape) < 0.8
+    terms = dataclasses.replace(terms, link=np.where(gone | gone.T, -1, terms.link), allowed=allowed)
+    if terms.devices**terms.classes < 300:
+        assert solved(terms) == pytest.approx(least_of_all(terms))
+
+
+def test_nothing_is_found_where_nothing_fits() -> None:
+    """For a class without a device, or too little memory."""
+    terms = drawn(4)
+    assert solved(dataclasses.replace(terms, allowed=np.zeros_like(terms.allowed))) == np.inf
+    assert solved(dataclasses.replace(terms, capacity=np.zeros_like(terms.capacity))) == np.inf
+
+
+def test_the_same_seed_gives_the_same_places() -> None:
+    """And stages are told in order, each no worse than the one before."""
+    terms, told = drawn(4), list[tuple[str, float]]()
+    first = searched(terms, SearchParams(seed=3), never, lambda stage, _, load: told.append((stage, load)))
+    second = searched(terms, SearchParams(seed=3), never, silent)
+    assert first is not None
+    assert second is not None
+    assert (first == second).all()
+    assert [stage for stage, _ in told] == ["linear", "annealing", "relinking"]
+    assert all(late <= early for (_, early), (_, late) in itertools.pairwise(told))
+    assert told[-1][1] == cost(terms, first)
+
+
+@pytest.mark.parametrize(("size", "devices"), [(1, 1), (5, 1), (1, 3), (6, 64)])
+def test_degenerate_sizes(size: int, devices: int) -> None:
+    """One operator, one device, more devices than operators; no edges, and no work."""
+    names, none = tuple(map(str, range(size))), np.empty(0, np.int64)
+    operators = Operators(names=names, seconds=np.arange(float(size)), source=none, target=none)
+    terms = Terms.made(operators, cluster("a" * devices), {})
+    assert solved(terms) == (sum(range(size)) if devices == 1 else size - 1)
+    idle = dataclasses.replace(terms, work=np.zeros_like(terms.work))
+    assert solved(idle) == 0.0
+
+
+def test_stopping_at_once_finds_what_there_is() -> None:
+    """One line, cut where that is best."""
+    told: list[str] = []
+    assert searched(drawn(4), SearchParams(), lambda: True, lambda stage, *_: told.append(stage)) is not None
+    assert told[0] == "linear"

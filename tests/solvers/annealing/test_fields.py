@@ -1,0 +1,115 @@
+"""Tests of fields, prices and swaps against costs computed from scratch."""
+
+import numpy as np
+import pytest
+
+from tiger.feasibility.start import launch_order
+from tiger.solvers.annealing import fields as kernels
+from tiger.solvers.annealing.fields import DRAWS, Cooling, Lane
+from tiger.solvers.annealing.quadratic import quadratic
+
+SEEDS = range(12)
+
+
+@pytest.fixture
+def model(random_problem):
+    """Return the model of a small problem by seed, with every kind of limit and asymmetry."""
+
+    def build(seed):
+        problem = random_problem("one-to-one", seed, pins=seed % 2 == 0, forbidden=seed % 3 == 0, memory=seed % 4 == 0)
+        return quadratic(problem, launch_order(problem))
+
+    return build
+
+
+@pytest.fixture(params=["compiled", "plain"])
+def either(request, monkeypatch):
+    """Run a test with compiled kernels and with plain Python ones."""
+    if request.param == "plain":
+        for name, kernel in vars(kernels).copy().items():
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(kernels, name, kernel.py_func)
+
+
+def laid(model, places):
+    """Put a mapping into the fields and return its order."""
+    order = model.order(places)
+    model.fields.place[:] = order
+    kernels.lay(model.fields)
+    return order
+
+
+def in_unit(model, order):
+    """Return a cost in the unit of the fields, up to a constant."""
+    fields, at = model.fields, np.ix_(order, order)
+    pairs = sum((flow * away[at]).sum() / 2 for flow, away in zip(fields.flow, fields.away, strict=True))
+    return pairs + fields.bias[np.arange(len(order)), order].sum()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_prices_are_differences_of_cost(seed, model, either):
+    """Tests every swap, forbidden ones included."""
+    one = model(seed)
+    order = laid(one, one.start)
+    for u in range(one.fields.tasks):
+        kernels.price(one.fields, u, u + 1)
+        for v in range(u + 1, len(order)):
+            other = order.copy()
+            other[[u, v]] = order[[v, u]]
+            change = in_unit(one, other) - in_unit(one, order)
+            assert one.fields.change[v] == pytest.approx(change, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_swaps_keep_the_fields_right(seed, model, either):
+    """Tests that fields after a legal swap are those computed from scratch, and that costs differ by the price."""
+    one = model(seed)
+    order = laid(one, one.start)
+    for u in range(one.fields.tasks):
+        kernels.price(one.fields, u, u + 1)
+        for v in np.flatnonzero(np.isfinite(one.fields.change[u + 1 :]))[:1] + u + 1:
+            kernels.swap(one.fields, u, int(v))
+    kept = [array.copy() for array in (one.fields.apart, one.fields.field, one.fields.own)]
+    kernels.lay(one.fields)
+    assert sorted(one.fields.place) == sorted(order)
+    for before, after in zip(kept, (one.fields.apart, one.fields.field, one.fields.own), strict=True):
+        assert before == pytest.approx(after, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_annealing_keeps_account_of_the_cost(seed, model, either):
+    """Tests the present and the lowest cost after a short lane."""
+    one = model(seed)
+    order = laid(one, one.start)
+    noise = np.random.default_rng(seed).standard_exponential(DRAWS + len(order))
+    lane = Lane(np.zeros(2), np.array([seed, 0, 10_000]), order.copy())
+    kernels.anneal(one.fields, Cooling(0.01, 3.0, 10_000, 1e-10, noise), lane)
+    base = in_unit(one, order)
+    assert lane.level[0] == pytest.approx(in_unit(one, one.fields.place) - base, abs=1e-9)
+    assert lane.level[1] == pytest.approx(in_unit(one, lane.lowest) - base, abs=1e-9)
+    assert lane.level[1] <= 0.0
+
+
+def test_without_heat_no_swap_gains_in_the_end(model, either):
+    """Tests that descent ends at a local optimum and says that its work is done."""
+    one = model(1)
+    order = laid(one, one.start)
+    lane = Lane(np.zeros(2), np.array([0, 0, 1 << 40]), order.copy())
+    kernels.anneal(one.fields, Cooling(0.0, 0.0, 1 << 50, 1e-10, np.zeros(DRAWS + len(order))), lane)
+    assert lane.counts[1] == 1 << 50
+    for u in range(one.fields.tasks):
+        kernels.price(one.fields, u, u + 1)
+        assert (one.fields.change[u + 1 :] >= -1e-10).all()
+
+
+def test_slices_do_not_change_a_lane(model):
+    """Tests that a lane taken up again after every sweep ends where one without pauses does."""
+    one, ends = model(5), []
+    noise = np.random.default_rng(0).standard_exponential(DRAWS + len(one.fields.place))
+    for pause in (1, 1_000_000):
+        lane = Lane(np.zeros(2), np.array([3, 0, 0]), laid(one, one.start))
+        while lane.counts[1] < 100_000:
+            lane.counts[2] = min(lane.counts[1] + pause, 100_000)
+            kernels.anneal(one.fields, Cooling(0.01, 3.0, 100_000, 1e-10, noise), lane)
+        ends.append(lane.lowest)
+    assert (ends[0] == ends[1]).all()

@@ -1,0 +1,173 @@
+"""Tests of refinement: drift under a soft balance, chains, trading, and the tiers of machines."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from tiger.feasibility.start import launch_order
+from tiger.formats.graphs import task_graph_of
+from tiger.model.metrics import DenseMetric
+from tiger.model.problem import Problem
+from tiger.model.topology import Topology
+from tiger.objectives.cost import cost_of, violations
+from tiger.solvers.annealing import boundary_annealing as boundary
+from tiger.solvers.annealing import ejection_chains as chains
+from tiger.solvers.annealing import refinement
+from tiger.solvers.annealing import swap_annealing as trading
+from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
+from tiger.topologies.spec import build
+
+RULES = ("one-to-one", "levels", "capacity")
+SHORT = RefineParams(
+    each=0,
+    base=300,
+    crowded=1,
+    drift=Cooling(hot=0.5, cold=0.1, share=0.8, heats=4),
+    mend=Cooling(hot=0.1, cold=0.01, share=0.2, heats=4),
+)
+
+
+def refined(problem, start, effort=1, seed=0, stop=bool, params=None):
+    """Return the places a refinement ends at."""
+    search = Refinement(params or RefineParams(base=20_000))
+    return search.search(problem, start, effort=effort, seed=seed, stop=stop).places
+
+
+def mesh(side, topology, slots, rule="capacity"):
+    """Return a grid of tasks, and a machine with a number of slots a node."""
+    hardware = build(topology)
+    hardware = hardware.with_slots([slots] * hardware.size)
+    return Problem(tasks=task_graph_of(nx.grid_2d_graph(side, side)), topology=hardware, rule=rule)
+
+
+def shuffled(problem, seed=0):
+    """Return the launch order of tasks in random order."""
+    return np.random.default_rng(seed).permutation(launch_order(problem))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_refinement_never_costs_more_and_keeps_every_rule(rule, random_problem):
+    """Tests pins, forbidden pairs, memory and all kinds of hardware."""
+    for seed in range(40):
+        problem = random_problem(rule, seed, pins=seed % 2 == 0, forbidden=seed % 3 == 0, memory=seed % 4 < 2)
+        start = launch_order(problem)
+        places = refined(problem, start, params=RefineParams(base=300, crowded=1 + 100 * (seed % 2)))
+        assert not violations(problem, places)
+        assert cost_of(problem, places).total <= cost_of(problem, start).total + 1e-9
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_refinement_in_plain_python_keeps_every_rule(rule, random_problem, plain, monkeypatch):
+    """Tests the whole search uncompiled, with few proposals."""
+    for module in (boundary, chains, trading):
+        for name, kernel in vars(module).copy().items():
+            monkeypatch.setattr(module, name, getattr(kernel, "py_func", kernel))
+    for seed in range(12):
+        problem = random_problem(rule, seed, pins=True, memory=seed % 2 == 0, hardware="tree" if seed % 3 else "grid")
+        start = launch_order(problem)
+        places = refined(problem, start, seed=seed, params=SHORT)
+        assert not violations(problem, places)
+        assert cost_of(problem, places).total <= cost_of(problem, start).total + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("side", "topology", "slots", "rule", "most"),
+    [
+        (16, "tree:2x4@1,10", 32, "capacity", 0.2),
+        (16, "torus:4x4", 16, "capacity", 0.5),
+        (16, "torus:4x4x4", 4, "capacity", 0.5),
+        (12, "torus:12x12", 1, "one-to-one", 0.5),
+        (12, "fat-tree:4", 9, "capacity", 0.6),
+    ],
+)
+def test_a_shuffled_mesh_becomes_much_cheaper(side, topology, slots, rule, most):
+    """Tests trees, tori and a fat tree, crowded and not."""
+    hardware = build(topology)
+    hardware = hardware.with_slots(np.where(hardware.slots > 0, slots, 0))
+    problem = Problem(tasks=task_graph_of(nx.grid_2d_graph(side, side)), topology=hardware, rule=rule)
+    start = shuffled(problem)
+    places = refined(problem, start)
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total < most * cost_of(problem, start).total
+
+
+@pytest.mark.parametrize(
+    ("side", "topology", "slots", "rule"),
+    [(16, "tree:2x4@1,10", 32, "capacity"), (8, "torus:4x4", 4, "capacity"), (8, "torus:8x8", 1, "one-to-one")],
+)
+def test_the_same_seed_gives_the_same_mapping(side, topology, slots, rule):
+    """Tests two runs with one seed and one with another, on effort too small for the optimum."""
+    problem = mesh(side, topology, slots, rule)
+    start = shuffled(problem)
+    ends = [refined(problem, start, seed=seed, params=SHORT).tolist() for seed in (1, 1, 2)]
+    assert ends[0] == ends[1] != ends[2]
+
+
+@pytest.mark.parametrize("slots", [1, 4, 64])
+def test_a_refinement_that_is_told_to_stop_returns_what_it_has(slots):
+    """Tests a stop at once, and after some questions."""
+    side = {1: 16, 4: 16, 64: 32}[slots]
+    problem = mesh(side, "torus:4x4" if slots == 64 else f"torus:16x{16 // slots}", slots, "capacity")
+    start = shuffled(problem)
+    assert (refined(problem, start, stop=lambda: True) == start).all()
+    answers = iter([False] * 3 + [True] * 1000)
+    places = refined(problem, start, stop=lambda: next(answers))
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total <= cost_of(problem, start).total
+
+
+def test_directed_distances_come_back_as_they_are():
+    """Tests a matrix that differs both ways."""
+    metric = DenseMetric(np.array([[0.0, 1, 5], [2, 0, 1], [1, 4, 0]]))
+    machine = Topology(names=("x", "y", "z"), metric=metric)
+    problem = Problem(tasks=task_graph_of(nx.path_graph(3)), topology=machine, rule="one-to-one")
+    assert refined(problem, np.array([2, 0, 1])).tolist() == [2, 0, 1]
+
+
+def test_traffic_never_crosses_disconnected_parts(random_problem):
+    """Tests hardware in two parts."""
+    for rule in RULES:
+        for seed in range(12):
+            problem = random_problem(rule, seed, hardware="split")
+            start = launch_order(problem)
+            assert not violations(problem, refined(problem, start, params=RefineParams(base=300, crowded=1)))
+
+
+def test_short_slices_keep_the_mapping_feasible(monkeypatch):
+    """Tests slices far shorter than a temperature."""
+    monkeypatch.setattr(refinement, "CHUNK", 64)
+    problem = mesh(8, "tree:2x2@1,10", 16)
+    start = shuffled(problem)
+    places = refined(problem, start, params=SHORT)
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total < cost_of(problem, start).total
+
+
+def test_proposals_grow_with_effort_and_tasks():
+    """Tests small and large problems."""
+    params = RefineParams(each=100, base=1000, most=300)
+    assert params.proposals(2, 1) == 600
+    assert params.proposals(1000, 3) == 3 * 101_000
+
+
+def test_more_effort_is_not_dearer():
+    """Tests laps that each start from the cheapest mapping so far."""
+    problem = mesh(16, "torus:4x4x4", 4)
+    start = shuffled(problem)
+    costs = [cost_of(problem, refined(problem, start, effort=effort, params=SHORT)).total for effort in (1, 7)]
+    assert costs[1] < costs[0]
+
+
+def test_isolated_tasks_and_free_prices_are_no_obstacle():
+    """Tests tasks without traffic beside a path, on nodes of different price."""
+    graph = nx.path_graph(6)
+    graph.add_nodes_from(range(6, 12))
+    machine = build("grid:3").with_slots([6, 6, 6])
+    machine = Topology(
+        names=machine.names, metric=machine.metric, slots=machine.slots, cost=np.array([5.0, 1, 0]), links=machine.links
+    )
+    problem = Problem(tasks=task_graph_of(graph), topology=machine, rule="capacity")
+    start = np.repeat([0, 1], 6)
+    places = refined(problem, start, params=SHORT)
+    assert not violations(problem, places)
+    assert cost_of(problem, places).total <= cost_of(problem, start).total

@@ -1,0 +1,43 @@
+"""Tests of the tiers of machines."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from tiger.formats.graphs import task_graph_of
+from tiger.model.problem import Problem
+from tiger.solvers.annealing.tiers import tiers_of
+from tiger.topologies.spec import build
+
+
+def tiers(spec):
+    """Return the tiers of a machine."""
+    return tiers_of(Problem(tasks=task_graph_of(nx.path_graph(2)), topology=build(spec), rule="one-to-one"))
+
+
+def test_a_tree_has_a_tier_for_every_level():
+    """Tests 12 leaves in two times three pairs."""
+    assert tiers("tree:2x3x2@1,5,20").tolist() == [
+        list(range(12)),
+        [0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10],
+        [0] * 6 + [6] * 6,
+    ]
+
+
+@pytest.mark.parametrize("spec", ["torus:4x4", "hypercube:3", "tree:8@1", "tree:2x4@3,4", "ring:2"])
+def test_machines_of_one_scale_have_one_tier(spec):
+    """Tests grids, flat trees and distances that hardly differ."""
+    found = tiers(spec)
+    assert found.tolist() == [list(range(found.shape[1]))]
+
+
+def test_tiers_are_nested_and_leave_switches_alone():
+    """Tests a fat tree, whose hosts form edge groups and then pods."""
+    found = tiers("fat-tree:4")
+    hosts = build("fat-tree:4").hosts
+    assert len(found) == 2
+    for fine, coarse in itertools.pairwise(found):
+        assert all(len(set(coarse[fine == label].tolist())) == 1 for label in np.unique(fine))
+    assert len(set(found[1][hosts].tolist())) == 8

@@ -1,0 +1,105 @@
+"""What a mapping is compared with: Qiskit's own answer, the trivial layout, and both Ising formulations."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from qiskit.circuit import QuantumCircuit
+from qiskit.converters import dag_to_circuit
+
+from tiger.circuits import solve
+from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.entry.baseline import preset, swaps
+from tiger.circuits.entry.outcome import depth_of, success_of
+from tiger.circuits.entry.request import Asked
+from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.ising.movement import DataMovement, movement, resting, routed
+from tiger.circuits.ising.proposals import ProposalParams, data_movement
+from tiger.circuits.noise.noise import errors_of_target
+from tiger.circuits.route import Route
+from tiger.circuits.routing.search import Origins, SearchParams, search
+from tiger.circuits.transpiler.mapping import Mapping
+from tiger.circuits.transpiler.model import model_of
+from tiger.circuits.transpiler.sabre import route_of
+from tiger.circuits.transpiler.target import coupling_of, has_errors
+from tiger.run.deadline import Deadline
+from tiger.run.stage import Detail
+from tiger.solvers import registry
+
+
+class Reference(NamedTuple):
+    """Hold the extra CX gates, the depth and the success probability of Qiskit's own answer, None where unknown."""
+
+    extra_cx: int | None = None
+    depth: int | None = None
+    success: float | None = None
+
+
+class Placements(NamedTuple):
+    """Hold what ways to place the gates come to: how far data moves, and what routing from there adds."""
+
+    moved: DataMovement
+    extra_cx: dict[str, int | None]
+
+
+def reference(asked: Asked, found: Mapping, fixed: IndexArray | None) -> Reference:
+    """Return what Qiskit's own layout and routing reach, known already where the search started from it.
+
+    Where errors are known Qiskit looks for better qubits afterwards, which adds no gates.
+    """
+    known, noisy, made = found.sabre, has_errors(asked.device), None
+    if known is None or noisy:
+        errors = errors_of_target(asked.device) if noisy else None
+        given = None if fixed is None else fixed.tolist()
+        made = preset(asked.circuit, coupling_of(asked.device), asked.params, given, errors)
+    own = made if known is None else dag_to_circuit(known.dag)
+    if own is None:
+        return Reference()
+    added = 3 * (swaps(own) - swaps(asked.circuit))
+    return Reference(added, depth_of(own), None if made is None else success_of(made, asked.device))
+
+
+def placements(asked: Asked, placed: QuantumCircuit, found: Mapping, deadline: Deadline) -> Placements:
+    """Return what the trivial layout, both Ising formulations and the result come to; `placed` is what was mapped.
+
+    The formulations are solved again from level 2 on, and not at D-Wave's price.
+    """
+    params, coupling = asked.params, coupling_of(asked.device)
+    skeleton = model_of(asked.circuit, commute=params.commute).skeleton
+    trivial = np.arange(coupling.size, dtype=np.int32)
+    moved = DataMovement(
+        trivial=movement(resting(skeleton, trivial), coupling), static_qubo=None, levels=None, routed=None
+    )
+    if params.level >= solve.PROPOSING and params.solver not in registry.DWAVE and not deadline():
+        again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s)
+        moved = data_movement(skeleton, coupling, found.mapped.route, again)
+    stages = {name: value for stage in found.mapped.stages for name, value in stage.detail.items()}
+    extra_cx = {
+        "trivial": None if moved.trivial is None else _trivial(skeleton, coupling, params.level, deadline),
+        "static_qubo": _count(stages.get("static_extra_cx")),
+        "levels": _count(stages.get("levels_extra_cx")),
+    }
+    return Placements(replace(moved, routed=_routed(placed, asked, found)), extra_cx)
+
+
+def _trivial(skeleton: Skeleton, coupling: Coupling, level: int, deadline: Deadline) -> int | None:
+    """Return the extra CX gates of a search from the trivial layout, with the work that a proposal's layout gets."""
+    if level < solve.PROPOSING or deadline():
+        return None
+    place = np.arange(coupling.size, dtype=np.int32)
+    origins = Origins(layouts=(place,), fixed=place)
+    return search(skeleton, coupling, origins, SearchParams(work=solve.TRIAL), deadline).extra_cx
+
+
+def _count(value: Detail) -> int | None:
+    """Return a figure of a stage that counts gates."""
+    return value if isinstance(value, int) else None
+
+
+def _routed(placed: QuantumCircuit, asked: Asked, found: Mapping) -> int | None:
+    """Return how far data moves in the result, which may be Qiskit's own circuit."""
+    coupling, model = coupling_of(asked.device), model_of(placed, commute=asked.params.commute)
+    route: Route | None = found.mapped.route
+    if found.emission is found.sabre:
+        route = route_of(model, coupling, found.emission)
+    return None if route is None else movement(routed(model.skeleton, route), coupling)

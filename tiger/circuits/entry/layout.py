@@ -1,0 +1,168 @@
+"""The door: circuits and devices as callers hold them in, a report out."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from qiskit.circuit import QuantumCircuit
+from qiskit.converters import circuit_to_dag, dag_to_circuit
+from qiskit.transpiler import CouplingMap, PassManager
+from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncillaAllocation, SetLayout
+
+from tiger.circuits.coupling import IndexArray
+from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.entry.baseline import swaps
+from tiger.circuits.entry.comparison import placements, reference
+from tiger.circuits.entry.delivery import keep_delivered
+from tiger.circuits.entry.hardware import Device, read_device
+from tiger.circuits.entry.outcome import depth_of, extra_cx, success_of
+from tiger.circuits.entry.reading import read_circuit
+from tiger.circuits.entry.report import CircuitReport
+from tiger.circuits.entry.request import Asked, Layout, checked, placed
+from tiger.circuits.entry.writing import qasm_of
+from tiger.circuits.params import CircuitObjective, LayoutParams
+from tiger.circuits.transpiler.mapping import mapping
+from tiger.circuits.transpiler.model import model_of
+from tiger.circuits.transpiler.target import coupling_of, has_errors
+from tiger.errors import InputError
+from tiger.model.violation import Violation
+from tiger.run.deadline import Deadline
+from tiger.run.progress import Progress, ignored
+
+SHARE = 0.1
+
+
+def layout(
+    circuit: QuantumCircuit | Path | str | bytes,
+    coupling: Device | Path | str | Iterable[Sequence[int]] | object,
+    *,
+    level: int = 3,
+    effort: int = 1,
+    objective: CircuitObjective = "cx",
+    solver: str = "auto",
+    seed: int = 0,
+    initial_layout: Layout | None = None,
+    time_limit_s: float | None = None,
+    threads: int = 1,
+    commute: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+) -> CircuitReport:
+    """Lay a circuit out on a device and route it, and report the routed circuit with what routing added.
+
+    The circuit is a QuantumCircuit, OpenQASM 2 or 3 text, a path, or the bytes of QPY or of text
+    (`tiger.circuits.entry.reading`); the device a SPEC such as `heavy-hex:7`, a path, a Target, a coupling map, a
+    backend or pairs of qubits (`tiger.circuits.entry.hardware`). `level` 0 to 3 is Qiskit's optimisation level,
+    `effort` multiplies its iterations, `objective` is the extra CX gates, the depth, or the probability of success,
+    which needs a Target with error rates. For extra CX gates, Qiskit's own circuit is returned where it has fewer
+    two-qubit gates after the level's translation and optimization. `solver` samples the Ising proposals.
+    `initial_layout` gives the device qubit of every circuit qubit. Same seed, level and effort, same answer, on any
+    number of `threads`; `time_limit_s` only ends a search early. `commute` lets gates change places where that is the
+    same circuit; without it, extra CX alone count.
+    Raises InputError that names the field at fault and TypeError for an argument of another type; a circuit that the
+    device cannot hold is a report that is not feasible.
+    """
+    begun = time.perf_counter()
+    params = checked(
+        LayoutParams(
+            level=level,
+            effort=effort,
+            objective=objective,
+            solver=solver,
+            seed=seed,
+            time_limit_s=time_limit_s,
+            threads=threads,
+            commute=commute,
+        )
+    )
+    asked = Asked(read_circuit(circuit), read_device(coupling), params, progress or ignored)
+    return replace(answered(asked, initial_layout), seconds=time.perf_counter() - begun)
+
+
+def answered(asked: Asked, initial_layout: Layout | None = None) -> CircuitReport:
+    """Report the mapping of a circuit that has been read; raise InputError as `layout` does, but for its arguments."""
+    begun = time.perf_counter()
+    coupling, params = coupling_of(asked.device), asked.params
+    if params.objective == "success" and not has_errors(asked.device):
+        raise InputError("objective", "expected a Target with error rates for success, got a device without them")
+    report = CircuitReport(
+        feasible=False,
+        solver=params.solver,
+        level=params.level,
+        objective=params.objective,
+        seed=params.seed,
+        seconds=0.0,
+    )
+    width = asked.circuit.num_qubits
+    if width > coupling.size:
+        return replace(report, violations=(_too_wide(width, coupling.size),))
+    fixed = None if initial_layout is None else placed(initial_layout, width, coupling.size)
+    asked.watch(Progress("reading", None, None))
+    skeleton = model_of(asked.circuit, commute=params.commute).skeleton
+    try:
+        allotted(skeleton, coupling, fixed)
+    except InputError as error:
+        return replace(report, violations=(Violation(kind="disconnected", message=error.reason),))
+    asked.watch(Progress("search", None, None))
+    limit = params.time_limit_s
+    deadline = Deadline(None if limit is None else time.monotonic() + (1 + SHARE) * limit)
+    report = _mapped(report, asked, fixed, deadline)
+    seconds = time.perf_counter() - begun
+    return replace(report, seconds=seconds, warnings=_remarks(params.time_limit_s, seconds))
+
+
+def _remarks(limit: float | None, seconds: float) -> tuple[str, ...]:
+    """Say so where the time limit may have ended the search."""
+    if limit is None or seconds < limit:
+        return ()
+    return (f"ended by the time limit of {limit:g} s: the same seed may end elsewhere",)
+
+
+def _mapped(report: CircuitReport, asked: Asked, fixed: IndexArray | None, deadline: Deadline) -> CircuitReport:
+    """Return the report with the routed circuit and its figures."""
+    placed = _placed(asked, fixed)
+    here = None if fixed is None else np.arange(coupling_of(asked.device).size, dtype=np.int32)
+    found = keep_delivered(asked, mapping(circuit_to_dag(placed), asked.device, asked.params, here), deadline)
+    circuit = dag_to_circuit(found.emission.dag)
+    spots = range(asked.circuit.num_qubits) if fixed is None else fixed.tolist()
+    added, more = swaps(circuit) - swaps(asked.circuit), extra_cx(circuit, asked.circuit)
+    report = replace(
+        report,
+        feasible=True,
+        initial_layout={virtual: found.emission.start[k] for virtual, k in enumerate(spots)},
+        final_layout={virtual: found.emission.end[k] for virtual, k in enumerate(spots)},
+        circuit=circuit,
+        qasm=qasm_of(circuit),
+        swaps=added,
+        bridges=more // 3 - added,
+        extra_cx=more,
+        depth=depth_of(circuit),
+        success_probability=success_of(circuit, asked.device),
+        stages=found.mapped.stages,
+    )
+    asked.watch(Progress("comparison", None, more))
+    own, ways = reference(asked, found, fixed), placements(asked, placed, found, deadline)
+    return replace(
+        report,
+        baseline_extra_cx=own.extra_cx,
+        baseline_depth=own.depth,
+        baseline_success_probability=own.success,
+        data_movement=ways.moved,
+        placement_extra_cx={**ways.extra_cx, "routed": more},
+    )
+
+
+def _placed(asked: Asked, fixed: IndexArray | None) -> QuantumCircuit:
+    """Return the circuit, on all device qubits where its layout is given."""
+    if fixed is None:
+        return asked.circuit
+    size = asked.device.size() if isinstance(asked.device, CouplingMap) else asked.device.num_qubits
+    spots = CouplingMap.from_full(size)
+    embed = [SetLayout(fixed.tolist()), FullAncillaAllocation(spots), EnlargeWithAncilla(), ApplyLayout()]
+    return PassManager(embed).run(asked.circuit)
+
+
+def _too_wide(width: int, size: int) -> Violation:
+    """Return what stands against a circuit with more qubits than the device."""
+    return Violation(kind="qubits", message=f"the circuit has {width} qubits, the device {size}")

@@ -1,0 +1,77 @@
+"""The door of operators: a graph of them and a cluster as callers hold them in, a report out."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from tiger.errors import InputError
+from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster
+from tiger.pipeline.entry.arrangement import Arrangement
+from tiger.pipeline.entry.clock import timed
+from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.entry.request import AskedOperators, check_pins
+from tiger.pipeline.hardware.plausibility import implausible
+from tiger.pipeline.models.dnnpartitioning import Devices
+from tiger.pipeline.models.graphs import operators_of_document, read_operators
+from tiger.pipeline.operators.found import Found
+from tiger.pipeline.operators.graph import Operators
+
+
+def read(source: object) -> tuple[Operators, Devices | None]:
+    """Return the operators of a model in any form, and the devices that it states, if it does."""
+    if isinstance(source, Operators):
+        return source, None
+    if isinstance(source, str | Path):
+        return read_operators(source)
+    if isinstance(source, Mapping | list):
+        return operators_of_document(source)
+    raise TypeError(f"expected model as Operators, a path or a document, got {type(source).__name__}")
+
+
+def together(
+    operators: Operators, devices: Devices | None, cluster: Cluster | None, max_devices: int = DEVICE_LIMIT
+) -> tuple[Operators, Cluster]:
+    """Return operators and the cluster, that of the devices they state where none is given; raise InputError."""
+    if cluster is not None:
+        return operators, cluster
+    if devices is None:
+        raise InputError("cluster", "expected a cluster, as the model states no devices, got none")
+    return operators, devices.cluster(max_devices)
+
+
+def answered(asked: AskedOperators) -> PlacementReport:
+    """Report the placement of operators that have been read; raise InputError for pins that they do not know."""
+    from tiger.pipeline.operators import solve
+
+    check_pins(asked.params.pinned, asked.operators.names, asked.cluster, "an operator")
+    with timed(asked.params.time_limit_s) as clock:
+        found = solve.solved(asked.operators, asked.cluster, asked.params, clock.stop, asked.watch)
+        report = _reported(asked, found)
+    return replace(
+        report, seconds=clock.seconds, warnings=(*implausible(asked.cluster), *found.warnings, *clock.remarks)
+    )
+
+
+def _reported(asked: AskedOperators, found: Found) -> PlacementReport:
+    """Return what has been found as a report; time is left open."""
+    params = asked.params
+    report = PlacementReport(
+        feasible=found.place is not None and not found.violations,
+        solver=params.solver,
+        seed=params.seed,
+        seconds=0.0,
+        mode="dag",
+        objective=params.objective,
+        bottleneck_s=found.bottleneck_s,
+        lower_bound_s=found.lower_bound_s,
+        latency_s=found.latency_s,
+        latency_bound_s=found.latency_bound_s,
+        uniform_bottleneck_s=found.uniform_bottleneck_s,
+        uniform_feasible=found.uniform_feasible,
+        violations=found.violations,
+        progress=found.stages,
+    )
+    if found.place is None:
+        return report
+    arrangement = Arrangement(operators=asked.operators, cluster=asked.cluster, place=found.place, line=found.line)
+    return replace(report, stages=arrangement.stages(), arrangement=arrangement)

@@ -1,0 +1,174 @@
+"""The door: a model and a cluster as callers hold them in, a report out."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from tiger.pipeline import solve
+from tiger.pipeline.chain_search import virtual_stages
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.emission.deployment import Deployment
+from tiger.pipeline.entry import operators
+from tiger.pipeline.entry.account import links_of, placed_stages
+from tiger.pipeline.entry.clock import timed
+from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.entry.request import Aim, Asked, AskedOperators, check_fit, given, wanted
+from tiger.pipeline.hardware.plausibility import implausible, untold_state
+from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.reading import model_of_document, read_model
+from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.params import Objective, OperatorParams
+from tiger.pipeline.params import PlaceParams, Schedule
+from tiger.pipeline.placed import Placed
+from tiger.pipeline.tolerances import MET
+from tiger.run.progress import Progress, ignored
+
+Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
+Hardware = Cluster | Path | str | Mapping[str, object]
+
+
+def place(
+    model: Model,
+    cluster: Hardware | None = None,
+    *,
+    mode: str = "chain",
+    objective: Objective = "throughput",
+    contiguous: bool = False,
+    schedule: Schedule | None = None,
+    microbatches: int | None = None,
+    virtual: int | None = None,
+    pipeline: int | None = None,
+    tensor: int = 1,
+    data: int = 1,
+    pinned: Mapping[str, str] | None = None,
+    solver: str = "auto",
+    seed: int = 0,
+    effort: int = 1,
+    time_limit_s: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> PlacementReport:
+    """Place a model on the devices of a cluster, and report what that costs.
+
+    In the mode chain, the layers of a model become the stages of a pipeline. The model is Layers, a path, a SPEC or a
+    document (`tiger.pipeline.models.reading`), the cluster a Cluster, a path, a SPEC such as `dgx:2` or a document
+    (`tiger.pipeline.hardware.reading`). Without a `schedule` the bottleneck of a steady pipeline is made small and
+    memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the simulated time of an iteration of
+    `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. `pipeline` is the
+    number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut, `data` how many
+    replicas there are.
+
+    In the mode dag, a device holds any operators of a graph, or one run of them with `contiguous`. The model is
+    Operators, a path or a document (`tiger.pipeline.models.graphs`), and the cluster may be left out where the model
+    states its devices. The `objective` is throughput, the largest load of a device, latency, the makespan of a
+    microbatch, or both.
+
+    `pinned` gives the device of layers or operators, by name. Same seed and effort, same answer; `time_limit_s` only
+    ends a search early.
+    Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
+    cluster cannot hold is a report that is not feasible.
+    """
+    begun = time.perf_counter()
+    params = wanted(
+        PlaceParams(
+            schedule=schedule,
+            microbatches=microbatches,
+            virtual=virtual,
+            pipeline=pipeline,
+            tensor=tensor,
+            data=data,
+            pinned={} if pinned is None else pinned,
+            solver=solver,
+            seed=seed,
+            effort=effort,
+            time_limit_s=time_limit_s,
+        ),
+        Aim(mode=mode, objective=objective, contiguous=contiguous),
+    )
+    watch = progress or ignored
+    watch(Progress("reading", None, None))
+    if isinstance(params, OperatorParams):
+        graph = operators.read(model)
+        asked = AskedOperators(*operators.together(*graph, cluster_of(cluster)), params, watch)
+        report = operators.answered(asked)
+    else:
+        report = answered(Asked(layers_of(model), given(cluster_of(cluster)), params, watch))
+    return replace(report, seconds=time.perf_counter() - begun)
+
+
+def answered(asked: Asked) -> PlacementReport:
+    """Report the placement of a model that has been read; raise InputError as `place` does, but for its arguments."""
+    check_fit(asked)
+    with timed(asked.params.time_limit_s) as clock:
+        found = solve.solved(asked.layers, asked.cluster, asked.params, clock.stop, asked.watch)
+        report = reported(asked, found)
+    remarks = (*implausible(asked.cluster), *untold_state(asked.layers, asked.cluster))
+    return replace(report, seconds=clock.seconds, warnings=(*remarks, *found.warnings, *clock.remarks))
+
+
+def layers_of(source: Model) -> Layers:
+    """Return the layers of a model in any of its forms."""
+    if isinstance(source, Layers):
+        return source
+    if isinstance(source, str | Path):
+        return read_model(source)
+    if isinstance(source, Mapping | list):
+        return model_of_document(source if isinstance(source, list) else dict(source))
+    raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
+
+
+def cluster_of(source: Hardware | None) -> Cluster | None:
+    """Return a cluster in any of its forms, None where none is given."""
+    if source is None or isinstance(source, Cluster):
+        return source
+    if isinstance(source, str | Path):
+        return read_cluster(source)
+    if isinstance(source, Mapping):
+        return cluster_of_document(source)
+    raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
+
+
+def reported(asked: Asked, found: Placed) -> PlacementReport:
+    """Return what has been found as a report; time is left open."""
+    params, plan = asked.params, found.plan
+    report = PlacementReport(
+        feasible=plan is not None and not found.violations,
+        solver=params.solver,
+        seed=params.seed,
+        seconds=0.0,
+        schedule=params.schedule,
+        microbatches=found.microbatches,
+        virtual=virtual_stages(params),
+        bottleneck_s=found.bottleneck_s,
+        iteration_s=found.iteration_s,
+        bubble=_cleared(found.bubble),
+        uniform_bottleneck_s=found.uniform_bottleneck_s,
+        uniform_iteration_s=found.uniform_iteration_s,
+        uniform_feasible=found.uniform_feasible,
+        lower_bound_s=found.lower_bound_s,
+        iteration_bound_s=found.iteration_bound_s,
+        violations=found.violations,
+        progress=found.stages,
+    )
+    if plan is None:
+        return report
+    deployment = Deployment(
+        layers=asked.layers,
+        cluster=asked.cluster,
+        plan=plan,
+        schedule=params.schedule,
+        memory_bytes=found.memory_bytes,
+    )
+    return replace(
+        report,
+        virtual=plan.virtual,
+        stages=placed_stages(deployment),
+        links=() if report.microbatches is None else links_of(deployment, report.microbatches),
+        deployment=deployment,
+    )
+
+
+def _cleared(share: float | None) -> float | None:
+    """Return a share of time, 0 where it is no more than rounding."""
+    return 0.0 if share is not None and share < MET else share

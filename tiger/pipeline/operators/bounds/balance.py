@@ -1,0 +1,59 @@
+"""The work of all classes spread over the devices as evenly as it can be, in parts where need be."""
+
+import numpy as np
+from scipy.optimize import linprog
+
+from tiger.model.arrays import FloatArray
+from tiger.pipeline.operators.bounds.floors import Floors
+
+ROUNDS = 40
+CLOSE = 1e-7
+
+
+def balance_s(floors: Floors) -> float:
+    r"""Return the least largest load of classes that may be divided and send nothing.
+
+    .. math:: \max_{y \ge 0,\, \sum_g n_g y_g = 1} \sum_c \min_{g \text{ allowed}} y_g w_{g c}
+
+    Any y gives a bound; the best is approached by cutting planes (J. E. Kelley, J. SIAM 8, 1960,
+    doi:10.1137/0108053). Infinite where a class may go nowhere. O(g C) a round.
+    """
+    if not floors.allowed.any(axis=0).all():
+        return np.inf
+    price, best, planes = np.full(floors.size, 1 / floors.count.sum()), 0.0, np.empty((0, floors.size))
+    for _ in range(ROUNDS):
+        plane = _plane(floors, price)
+        best = max(best, float(plane @ price))
+        if floors.size == 1:
+            break
+        planes = np.vstack([planes, plane])
+        price, most = _highest(planes, floors.count.astype(np.float64))
+        if most <= best * (1 + CLOSE):
+            break
+    return best
+
+
+def _plane(floors: Floors, price: FloatArray) -> FloatArray:
+    """Return the work that each kind of device gets where every class goes where its price is least [g]."""
+    priced = np.where(floors.allowed, floors.work * price[:, None], np.inf)
+    cheapest = priced.argmin(axis=0)
+    columns = np.arange(len(cheapest))
+    return np.bincount(cheapest, floors.work[cheapest, columns], floors.size).astype(np.float64)
+
+
+def _highest(planes: FloatArray, count: FloatArray) -> tuple[FloatArray, float]:
+    """Return the prices at which the lowest of the planes is highest, and its height there."""
+    unit = float(planes.max(initial=0.0)) or 1.0
+    found = linprog(
+        np.append(np.zeros(len(count)), -1.0),
+        A_ub=np.hstack([-planes / unit, np.ones((len(planes), 1))]),
+        b_ub=np.zeros(len(planes)),
+        A_eq=np.append(count, 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * len(count) + [(None, None)],
+    )
+    if found.x is None:
+        # Work that is too far apart for the programme: the planes so far have to do.
+        return np.ones(len(count)) / count.sum(), 0.0
+    prices: FloatArray = np.maximum(found.x[:-1], 0.0)
+    return prices / (prices @ count), float(found.x[-1]) * unit

@@ -1,0 +1,172 @@
+"""Devices of operators from any sampler: tuned QUBOs, every read repaired, the best cut again as lines and refined."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import dimod
+import numpy as np
+from dimod.core.sampler import Sampler
+
+from tiger.model.arrays import BoolArray, IntArray
+from tiger.model.seams import Samples
+from tiger.model.seeds import derived
+from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.loads import held_bytes
+from tiger.pipeline.operators.qubo.qubo import Encoding, model
+from tiger.pipeline.operators.qubo.repair import fitted
+from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.cut_dp import cut
+from tiger.pipeline.operators.throughput.moves import SearchParams, cost, refined
+from tiger.pipeline.tolerances import MEMORY
+from tiger.qubo.ising import Sampling
+from tiger.qubo.penalties import Penalties
+from tiger.qubo.tune import Bisection, Fixed, Trial
+from tiger.sampler_policy import draw_bits
+from tiger.solvers.samplers.ocean import tuned
+
+ROUNDS, READS, SWEEPS, FEWEST = 8, 48, 300, 4
+COUPLERS = 300_000_000
+FINALISTS = 3
+
+Tell = Callable[[str, IntArray, float], None]
+
+
+def sampled(
+    terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool], tell: Tell
+) -> IntArray | None:
+    """Return the device of every class [C] with the smallest largest load that a sampler leads to, None if none fits.
+
+    Eight rounds a unit of effort, of 48 reads or fewer where the model is large, with penalties tuned between rounds
+    for a sampler that they trouble. A sampler that states `max_variables` gets windows of neighbouring classes, the
+    others where they are. `tell` is called with the best places so far, and their largest load in seconds, after every
+    round. InputError where the model is too large.
+    """
+    if not terms.allowed.any(axis=1).all():
+        return None
+    rounds = Rounds.of(terms, sampler, params, stop)
+    penalties: Penalties | None = rounds.encoding.penalties
+    trial: Trial | None = None
+    for number in range(ROUNDS * params.effort):
+        if penalties is None or (number and stop()):
+            break
+        bits = rounds.drawn(penalties, derived(params.seed, number))
+        trial = rounds.judged(bits, (penalties, trial))
+        penalties = rounds.tuner.next(penalties, trial) or penalties
+        if rounds.best is not None:
+            tell("sampling", rounds.best, cost(terms, rounds.best))
+    return rounds.best
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Rounds:
+    """Hold what rounds of sampling share, the best place so far, and the place that windows are cut from."""
+
+    terms: Terms
+    sampler: Sampler
+    params: SearchParams
+    stop: Callable[[], bool]
+    encoding: Encoding
+    tuner: Bisection | Fixed
+    position: IntArray
+    around: IntArray
+    best: IntArray | None = None
+
+    @classmethod
+    def of(cls, terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool]) -> "Rounds":
+        """Return rounds that have not begun, around a line cut by dynamic programming or what comes near one."""
+        position = line(terms, derived(params.seed, ROUNDS))
+        start = cut(terms, position, derived(params.seed, ROUNDS))
+        return cls(
+            terms=terms,
+            sampler=sampler,
+            params=params,
+            stop=stop,
+            encoding=model(terms),
+            tuner=Bisection() if tuned(sampler) else Fixed(),
+            position=position,
+            around=fitted(terms, np.full(terms.classes, -1)) if start is None else start.place,
+        )
+
+    def drawn(self, penalties: Penalties, seed: int) -> BoolArray:
+        """Return bits[r, C, k] of the reads of a round as they are; of windows in turn if the model is too large."""
+        bqm = self.encoding.bqm(penalties)
+        most = getattr(self.sampler, "max_variables", None)
+        if most is None or bqm.num_variables <= most:
+            return self.encoding.decoded(self._asked(bqm, penalties, seed).bits)
+        reads = None
+        for number, window in enumerate(self._windows(int(most))):
+            fixed = self.encoding.sample(self.around)
+            outside = np.setdiff1d(np.arange(len(fixed)), window)
+            part = bqm.copy()
+            part.fix_variables(dict(zip(outside.tolist(), fixed[outside].tolist(), strict=True)))
+            found = self._asked(part, penalties, derived(seed, number)).bits
+            full = np.tile(fixed, (len(found), 1))
+            full[:, np.sort(window)] = found
+            reads = self.encoding.decoded(full)
+            self.around = self._whole(reads[0])
+        return np.empty((0, *self.encoding.index.shape), np.bool_) if reads is None else reads
+
+    def judged(self, bits: BoolArray, turn: tuple[Penalties, Trial | None]) -> Trial:
+        """Keep the best of the reads, repaired, and of few of them cut and refined; return the record of the round."""
+        missed = bits.sum(axis=2) != 1
+        held = np.einsum("rck,c->rk", bits, self.terms.memory)
+        crowded = held > self.terms.capacity * (1 + MEMORY)
+        feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
+        places = {(place := self._whole(read)).tobytes(): place for read in bits}
+        ranked = sorted(places.values(), key=lambda place: (self._overflow(place), cost(self.terms, place)))
+        for place in ranked[:FINALISTS]:
+            for each in self._improved(place):
+                self._offer(each)
+        self.around = self.around if self.best is None else self.best
+        value = None if self.best is None else cost(self.terms, self.best)
+        return Trial(
+            penalties=turn[0],
+            feasible_share=float(feasible.mean()) if len(feasible) else 0.0,
+            missed=missed.mean(axis=0),
+            crowded=crowded.mean(axis=0),
+            raw=None,
+            repaired=None,
+            polished=value,
+            earlier=turn[1],
+        )
+
+    def _asked(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples:
+        """Return the samples of a model, fewer of a large one."""
+        reads = max(min(READS, COUPLERS // (SWEEPS * max(bqm.num_interactions, 1))), FEWEST)
+        sampling = Sampling(rounds=1, reads=reads, sweeps=SWEEPS)
+        return draw_bits(self.sampler, None, bqm, penalties, sampling, (seed, self.stop))
+
+    def _windows(self, most: int) -> Iterator[IntArray]:
+        """Yield the variables of classes that are neighbours on the line, at most so many at once, or of one class."""
+        order = np.argsort(self.position, kind="stable")
+        size = max(most // self.encoding.index.shape[1], 1)
+        for begin in range(0, len(order), size):
+            if begin and self.stop():
+                break
+            variables = self.encoding.index[order[begin : begin + size]]
+            yield variables[variables >= 0]
+
+    def _whole(self, read: BoolArray) -> IntArray:
+        """Return the device of every class in a read, mended where it has none, several, or no room."""
+        return fitted(self.terms, np.where(read.sum(axis=1) == 1, read.argmax(axis=1), -1))
+
+    def _improved(self, place: IntArray) -> Iterator[IntArray]:
+        """Yield a place refined, and the line that dynamic programming cuts from the order it induces, refined."""
+        yield refined(self.terms, place, self.params, self.stop)
+        count = np.bincount(place, minlength=self.terms.devices)
+        mean = np.bincount(place, self.position, self.terms.devices) / np.maximum(count, 1)
+        order = np.lexsort((self.position, mean[place]))
+        made = cut(self.terms, np.argsort(order), self.params.seed)
+        if made is not None:
+            yield refined(self.terms, made.place, self.params, self.stop)
+
+    def _overflow(self, place: IntArray) -> float:
+        """Return by how much a place exceeds memory, in bytes."""
+        over = held_bytes(self.terms, place) - self.terms.capacity * (1 + MEMORY)
+        return float(np.maximum(over, 0.0).sum())
+
+    def _offer(self, place: IntArray) -> None:
+        """Keep a place if it fits and is the best."""
+        value = cost(self.terms, place)
+        if self._overflow(place) == 0 and value < (np.inf if self.best is None else cost(self.terms, self.best)):
+            self.best = place

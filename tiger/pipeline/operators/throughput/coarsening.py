@@ -1,0 +1,158 @@
+"""Smaller terms that stand for larger ones: several classes become one, at the same costs."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from tiger.model.arrays import FloatArray, IntArray, locked
+from tiger.pipeline.operators.terms import Terms, listed
+from tiger.solvers.kernel import allocating_kernel
+from tiger.solvers.multilevel.coarsening import Graph
+from tiger.solvers.multilevel.coarsening import clustered as joined
+
+PARTS = 1_000_000
+
+
+def coarse(terms: Terms, label: IntArray) -> Terms:
+    """Return terms whose classes are those of one label `label[C]`, 0 to the largest all used.
+
+    Every load of a placement of them is that of the same placement carried down, `place[label]`. Operators of a class
+    and pass become one if the same classes and passes beside their own consume them, for then they send the same
+    messages, and their links rank alike, so that the longest of their messages take one way; those that nobody else
+    consumes need no identity. O(k n + e log e).
+    """
+    owner, passes = label[terms.of], 2 * label[terms.of] + terms.backward
+    sender, goal = _messages(terms, owner, passes)
+    kind = _kinds(terms, passes, sender, goal)
+    count = int(kind.max()) + 1
+    sends = np.zeros(terms.operators, np.bool_)
+    sends[sender] = True
+    # Any operator of a pass can stand for it where messages arrive.
+    face = np.zeros(2 * int(label.max()) + 2, np.int64)
+    face[passes[::-1]] = kind[::-1]
+    source, target = np.unique(np.stack([kind[sender], face[goal]]), axis=1)
+    of = np.zeros(count, np.int64)
+    of[kind] = owner
+    backward = np.zeros(count, np.bool_)
+    backward[kind] = terms.backward
+    classes = int(label.max()) + 1
+    allowed = np.ones((classes, terms.devices), np.bool_)
+    np.logical_and.at(allowed, label, terms.allowed)
+    member_start, member = listed(of, np.arange(count), classes)
+    consumer_start, consumer = listed(source, target, count)
+    producer_start, producer = listed(target, source, count)
+    return Terms(
+        work=locked(_summed(kind, terms.work, count)),
+        send=locked(_summed(kind[sends], terms.send[:, sends], count)),
+        link=terms.link,
+        pays=terms.pays,
+        memory=locked(np.bincount(label, terms.memory, classes).astype(np.float64)),
+        capacity=terms.capacity,
+        allowed=locked(allowed),
+        of=locked(of),
+        member_start=member_start,
+        member=member,
+        consumer_start=consumer_start,
+        consumer=consumer,
+        producer_start=producer_start,
+        producer=producer,
+        backward=locked(backward),
+    )
+
+
+def clustered(terms: Terms, part: IntArray, size: int, seed: int) -> IntArray:
+    """Return labels that join classes with those they exchange the most with, about two at a time.
+
+    None of them has more than a share of one in `size` of all work or memory, unless a class of its own has that;
+    classes of different parts `part[C]` stay apart, and those that may go to different devices. O(e log e).
+    """
+    graph = Graph(*_exchanged(terms), _parts(terms), np.zeros(terms.classes, np.int64), np.zeros(terms.classes))
+    label = np.empty(terms.classes, np.int64)
+    cap = max(PARTS * terms.classes // size, 1)
+    kind, bound = np.zeros(terms.classes, np.int64), ~terms.allowed.all(axis=1)
+    kind[bound] = 1 + np.unique(terms.allowed[bound], axis=0, return_inverse=True)[1].reshape(-1)
+    _seeded(graph, part * (int(kind.max()) + 1) + kind, cap, label, seed)
+    return label
+
+
+def blocks(terms: Terms, position: IntArray, size: int) -> IntArray:
+    """Return labels that join classes next to each other on a line, `position[C]`, into about `size` blocks."""
+    share = np.cumsum(np.bincount(position, _parts(terms)))
+    block = np.unique(np.minimum(share * size // (share[-1] + 1), size - 1), return_inverse=True)[1]
+    label: IntArray = block.astype(np.int64)[position]
+    return label
+
+
+def _messages(terms: Terms, owner: IntArray, passes: IntArray) -> tuple[IntArray, IntArray]:
+    """Return every operator and pass beside its own class that receives from it once, in the order of operators."""
+    producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
+    leaves = owner[producer] != owner[terms.consumer]
+    size = int(passes.max()) + 1
+    key = np.unique(producer[leaves] * size + passes[terms.consumer[leaves]])
+    return key // size, key % size
+
+
+def _kinds(terms: Terms, passes: IntArray, sender: IntArray, goal: IntArray) -> IntArray:
+    """Return a number per operator, equal for those that become one."""
+    degree, ranks = np.bincount(sender, minlength=terms.operators), _ranks(terms)
+    start = np.concatenate([[0], np.cumsum(degree)])
+    # Sums of random numbers propose operators that are alike, and these are then compared one by one.
+    value = np.random.default_rng(0).integers(2**62, size=(3, int(passes.max()) + 1))
+    total = np.concatenate([[0], np.cumsum(value[0][goal])])
+    proposed = total[start[1:]] - total[start[:-1]] + value[1][passes] + ranks * value[2, 0]
+    _, first, kind = np.unique(proposed, return_index=True, return_inverse=True)
+    twin = first[kind]
+    differ = (passes != passes[twin]) | (degree != degree[twin]) | (ranks != ranks[twin])
+    same = ~differ[sender]
+    at = start[twin[sender]] + np.arange(len(sender)) - start[sender]
+    differ[sender[same][goal[at[same]] != goal[same]]] = True
+    kind[differ] = len(first) + np.arange(int(differ.sum()))
+    return _absorbed(kind, passes, degree)
+
+
+def _ranks(terms: Terms) -> IntArray:
+    """Return a number per operator, equal where the links rank alike by how long its messages take."""
+    if len(terms.send) < 2:
+        return np.zeros(terms.operators, np.int64)
+    order = np.argsort(terms.send, axis=0, kind="stable")
+    return np.unique(order, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _absorbed(kind: IntArray, passes: IntArray, degree: IntArray) -> IntArray:
+    """Return the numbers with operators that send nothing given to a sender of their pass, counted anew."""
+    sends = np.flatnonzero(degree)
+    host = np.full(int(passes.max()) + 1, -1, np.int64)
+    host[passes[sends][::-1]] = kind[sends][::-1]
+    given = np.where((degree == 0) & (host[passes] >= 0), host[passes], kind)
+    return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _summed(kind: IntArray, rows: FloatArray, count: int) -> FloatArray:
+    """Return every row summed by kind [.., count]."""
+    return np.array([np.bincount(kind, row, count) for row in rows]).reshape(len(rows), count)
+
+
+def _parts(terms: Terms) -> IntArray:
+    """Return the share of work or memory of every class, the larger one, in millionths of an average class's share."""
+    work = np.bincount(terms.of, terms.work.min(axis=0), terms.classes)
+    shares = [amount / amount.sum() for amount in (work, terms.memory) if amount.sum() > 0]
+    share = np.max(shares, axis=0) if shares else np.zeros(terms.classes)
+    return np.maximum(np.ceil(share * terms.classes * PARTS), 1).astype(np.int64)
+
+
+def _exchanged(terms: Terms) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the classes that each one exchanges messages with, and for how long [C + 1], [.], [.]."""
+    sender, goal = _messages(terms, terms.of, 2 * terms.of)
+    seconds = terms.send.mean(axis=0)[sender] if len(terms.send) else np.zeros(len(sender))
+    # Messages that take no time still hold together what may share a device.
+    flow = seconds + max(float(seconds.mean()) if len(seconds) else 0.0, 1e-300) * 1e-3
+    size = terms.classes
+    one_way = sp.coo_array((flow, (terms.of[sender], goal // 2)), shape=(size, size)).tocsr()
+    both = (one_way + one_way.T).tocsr()
+    return both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data.astype(np.float64)
+
+
+@allocating_kernel
+def _seeded(graph: Graph, side: IntArray, cap: int, label: IntArray, seed: int) -> int:
+    """Join vertices of a side after seeding the generator that their order comes from."""
+    np.random.seed(seed)  # noqa: NPY002  # compiled code has numba's generator alone
+    return joined(graph, side, cap, label)

@@ -1,0 +1,137 @@
+"""The search for contiguous stages: dynamic programming over linear orders, and annealing that keeps to the stages."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.seeds import derived
+from tiger.pipeline.operators.device_types import kinds, linked
+from tiger.pipeline.operators.lines import arcs, components, line
+from tiger.pipeline.operators.loads import held_bytes
+from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.cut_dp import Line, cut
+from tiger.pipeline.operators.throughput.moves import Moves, Plan, SearchParams, cost, tries
+from tiger.pipeline.tolerances import MEMORY
+
+__all__ = ["Line", "split", "staged"]
+
+ORDERS, ELITE = 16, 3
+TRIES, PER_CLASS = 400_000, 2_000
+HEATS = (0.01, 0.003, 0.03, 0.01, 0.003, 0.03)
+
+
+def split(
+    terms: Terms, params: SearchParams, stop: Callable[[], bool], tell: Callable[[str, IntArray, float], None]
+) -> Line | None:
+    """Return the line of stages, one a device, with the smallest largest load that is found; None where none fits.
+
+    Stages never fall along an arc of `lines.arcs`: forward edges go forwards, those of the backward pass backwards.
+    `tell` is called with the best places so far, and their largest load in seconds, at the end of every stage.
+    """
+    lines = _Lines(terms, params, stop)
+    for name, stage in (("linear", lines.cut), ("annealing", lines.anneal)):
+        stage()
+        if lines.found:
+            tell(name, lines.found[0][1].place, lines.found[0][0])
+    return lines.found[0][1] if lines.found else None
+
+
+def staged(terms: Terms, place: IntArray) -> Line | None:
+    """Return places [C] as a line of stages, None where no order of the devices keeps to all arcs; O(e + k^3)."""
+    before, after = (place[side] for side in arcs(terms))
+    waits = np.zeros((terms.devices, terms.devices), np.bool_)
+    waits[after, before] = before != after
+    left, order = np.unique(place), np.empty(0, np.int64)
+    while len(left):
+        free = ~waits[np.ix_(left, left)].any(axis=1)
+        if not free.any():
+            return None
+        order, left = np.append(order, left[free]), left[~free]
+    return Line(place=place, devices=tuple(order.tolist()))
+
+
+@dataclass(slots=True, eq=False)
+class _Lines:
+    """Hold different lines of stages, (largest load, line), the best first."""
+
+    terms: Terms
+    params: SearchParams
+    stop: Callable[[], bool]
+    found: list[tuple[float, Line]] = field(default_factory=list)
+
+    def cut(self) -> None:
+        """Add the best line of some orders, of one at least."""
+        for number in range(ORDERS * self.params.effort):
+            if number and self.stop():
+                break
+            position = line(self.terms, self.seed(0, number))
+            self.add(cut(linked(self.terms, number), position, self.seed(1, number)))
+
+    def anneal(self) -> None:
+        """Add what annealing of lines leads to, cut anew along an order of its own."""
+        part, count = components(self.terms)[0], tries(self.terms, TRIES, PER_CLASS)
+        for number, heat in enumerate(HEATS * self.params.effort):
+            if self.stop() or not self.found:
+                break
+            scale, start = self.found[number % min(len(self.found), ELITE)]
+            rank = self._ranks(start, np.random.default_rng(self.seed(2, number)))
+            plan = Plan(heat=heat, tries=count, seed=self.seed(3, number))
+            place, _ = Moves.of(self.terms, part, rank, self.stop).annealed(start.place, scale, plan)
+            devices = np.argsort(rank)
+            made = Line(place=place, devices=tuple(devices[np.isin(devices, place)].tolist()))
+            self.add(self._exchanged(made))
+            self.add(cut(self.terms, self._order(made, self.seed(4, number)), self.seed(5, number)))
+
+    def add(self, made: Line | None) -> None:
+        """Add a line that fits, unless one as good is there."""
+        if made is None:
+            return
+        load = self._load(made.place)
+        if np.isfinite(load) and all(abs(load - other) > 1e-9 * load for other, _ in self.found):
+            self.found.append((load, made))
+            self.found.sort(key=lambda entry: entry[0])
+
+    def seed(self, *path: int) -> int:
+        """Return a seed of its own for every step."""
+        return derived(self.params.seed, *path)
+
+    def _load(self, place: IntArray) -> float:
+        """Return the largest load, infinite where places do not fit or are not allowed."""
+        over = held_bytes(self.terms, place) > self.terms.capacity * (1 + MEMORY)
+        barred = ~self.terms.allowed[np.arange(self.terms.classes), place]
+        return np.inf if over.any() or barred.any() else cost(self.terms, place)
+
+    def _ranks(self, made: Line, rng: np.random.Generator) -> IntArray:
+        """Return the stage of every device [k], those without one anywhere between."""
+        unused = np.setdiff1d(np.arange(self.terms.devices), made.devices)
+        spots = np.append(np.arange(len(made.devices)), rng.uniform(-1, len(made.devices), len(unused)))
+        rank = np.empty(self.terms.devices, np.int64)
+        rank[np.append(np.array(made.devices, np.int64), unused)] = np.argsort(np.argsort(spots))
+        return rank
+
+    def _order(self, made: Line, seed: int) -> IntArray:
+        """Return a linear order [C] along which a line is one of the cuts."""
+        stage = np.empty(self.terms.devices, np.int64)
+        stage[list(made.devices)] = np.arange(len(made.devices))
+        position = line(self.terms, seed)
+        key = stage[made.place] * (int(position.max()) + 1) + position
+        return np.asarray(np.unique(key, return_inverse=True)[1].reshape(-1), np.int64)
+
+    def _exchanged(self, made: Line) -> Line:
+        """Return the line after exchanges of two devices for as long as one makes the largest load smaller."""
+        kind, least, better = kinds(self.terms), self._load(made.place), True
+        while better and not self.stop():
+            better = False
+            for a, b in itertools.combinations(range(self.terms.devices), 2):
+                if kind[a] == kind[b]:
+                    continue
+                swap = np.arange(self.terms.devices)
+                swap[[a, b]] = b, a
+                load = self._load(swap[made.place])
+                if load < least * (1 - 1e-12):
+                    made = Line(place=swap[made.place], devices=tuple(swap[list(made.devices)].tolist()))
+                    least, better = load, True
+        return made

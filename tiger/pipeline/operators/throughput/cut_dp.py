@@ -1,0 +1,99 @@
+"""The cuts of a line with the smallest largest load, by dynamic programming."""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.seeds import derived
+from tiger.pipeline.operators.device_types import kinds
+from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.segments import segments
+from tiger.solvers.kernel import kernel
+
+STATES, WIDEST, CELLS = 600, 1024, 1 << 26
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Line:
+    """Hold the device of every class `place[C]`, and the `devices` that hold a stage in the order of the stages."""
+
+    place: IntArray
+    devices: tuple[int, ...]
+
+
+def cut(terms: Terms, position: IntArray, seed: int) -> Line | None:
+    """Return the line of stages along `position[C]` with the smallest largest load, or None where nothing fits.
+
+    Exact for this order where all links are alike, up to 1,024 positions and as long as devices are of few kinds:
+    otherwise the devices are tried in one order, drawn by seed, and neighbouring positions stay together.
+    O(T L^2) for T steps between numbers of devices used of every kind; memory for 67 million loads at most.
+    """
+    label, size = kinds(terms), int(position.max()) + 1
+    first = np.unique(label, return_index=True)[1]
+    position = position * min(size, WIDEST, max(int((CELLS / len(first)) ** 0.5), 1)) // size
+    steps, rows = _steps(label, seed)
+    costs = segments(terms, position, first)
+    runs = _runs(costs, steps, len(rows))
+    if runs is None:
+        return None
+    free = {kind: np.flatnonzero(label == kind).tolist() for kind in range(len(first))}
+    devices = tuple(free[kind].pop(0) for _, _, kind in runs)
+    stage = np.searchsorted([end for _, end, _ in runs], position, side="right")
+    return Line(place=np.array(devices, np.int64)[stage], devices=devices)
+
+
+def _steps(label: IntArray, seed: int) -> tuple[IntArray, list[tuple[int, ...]]]:
+    """Return the steps (state, next state, kind) in an order in which they can be taken, and the states."""
+    count = np.bincount(label)
+    if np.prod(count + 1.0) > STATES:
+        order = np.random.default_rng(derived(seed)).permutation(label)
+        spots = np.arange(len(order))
+        return np.stack([spots, spots + 1, order], axis=1), [(int(spot),) for spot in range(len(order) + 1)]
+    states = list(itertools.product(*(range(most + 1) for most in count.tolist())))
+    number = {state: row for row, state in enumerate(states)}
+    steps = [
+        (number[state], number[following], kind)
+        for state in states
+        for kind in range(len(count))
+        if (following := (*state[:kind], state[kind] + 1, *state[kind + 1 :])) in number
+    ]
+    return np.array(steps, np.int64), states
+
+
+def _runs(costs: FloatArray, steps: IntArray, states: int) -> list[tuple[int, int, int]] | None:
+    """Return the runs (begin, end, kind) of the line, in order, or None."""
+    last = costs.shape[1] - 1
+    least = np.full((states, last + 1), np.inf)
+    least[0, 0] = 0.0
+    begin, by = np.zeros(least.shape, np.int64), np.full(least.shape, -1, np.int64)
+    _solve(costs, steps, least, begin, by)
+    state, end = int(least[:, last].argmin()), last
+    if least[state, last] == np.inf:
+        return None
+    runs = []
+    while by[state, end] >= 0:
+        step, start = steps[by[state, end]], int(begin[state, end])
+        if start < end:
+            runs.append((start, end, int(step[2])))
+        state, end = int(step[0]), start
+    return runs[::-1]
+
+
+@kernel
+def _solve(costs: FloatArray, steps: IntArray, least: FloatArray, begin: IntArray, by: IntArray) -> None:
+    """Fill in the smallest largest load `least` of positions 0 .. j - 1, the run it ends with, and the last step.
+
+    A step may also leave its device unused.
+    """
+    for s in range(len(steps)):
+        state, after, kind = steps[s]
+        for i in range(least.shape[1]):
+            before = least[state, i]
+            if before < least[after, i]:
+                least[after, i], begin[after, i], by[after, i] = before, i, s
+            for j in range(i + 1, least.shape[1]):
+                load = max(before, costs[kind, i, j])
+                if load < least[after, j]:
+                    least[after, j], begin[after, j], by[after, j] = load, i, s

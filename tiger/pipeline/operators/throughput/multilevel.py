@@ -1,0 +1,135 @@
+"""A placement of very many classes: join classes, place what is left, and take that back, over and over.
+
+Sources: G. Karypis, V. Kumar, doi:10.1137/S1064827595287997; C. Walshaw, doi:10.1023/B:ANOR.0000039525.80601.15 (cycles
+that join no classes of different devices).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.model.seeds import derived
+from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.coarsening import clustered, coarse
+from tiger.pipeline.operators.throughput.cut_dp import cut
+from tiger.pipeline.operators.throughput.cuts import CutParams, lined
+from tiger.pipeline.operators.throughput.descent import DescentParams, descended
+from tiger.pipeline.operators.throughput.filling import filled, spread
+from tiger.pipeline.operators.throughput.moves import UNSTAGED, Moves, Plan, cost, ideal
+
+SHRINK = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MultilevelParams:
+    """Set the search.
+
+    The first of `cycles` cycles begins with nothing, the second with the best of `lines` lines, the others with the
+    best so far. Classes are joined until there are `per_device` for each device; these are annealed with each of the
+    `heats`, in units of the largest load, by so many `tries`.
+    """
+
+    seed: int = 0
+    effort: int = 1
+    lines: int = 2
+    cycles: int = 3
+    per_device: int = 100
+    heats: tuple[float, ...] = (0.003, 0.001)
+    tries: int = 500_000
+
+
+class Level(NamedTuple):
+    """Hold terms, the `label[C]` of every class of the level before, and the places to begin with, if any."""
+
+    terms: Terms
+    label: IntArray
+    place: IntArray | None
+
+
+def placed(
+    terms: Terms,
+    params: MultilevelParams,
+    stop: Callable[[], bool],
+    tell: Callable[[str, IntArray, float], None],
+) -> IntArray | None:
+    """Return the device of every class [C] at a small largest load within memory, or None where none was found.
+
+    Heuristic. O(k n + e log e) for every line and cycle, beside the annealing of the coarsest terms.
+    """
+    along = lined(terms, CutParams(seed=params.seed, lines=params.lines, effort=params.effort), stop, tell)
+    start = spread(terms) if along is None else along.place
+    best, least = start, np.inf if start is None else cost(terms, start)
+    for number in range(params.cycles * params.effort):
+        if stop():
+            break
+        begin = (None, start)[number] if number < 2 else best
+        found = cycled(terms, begin, params, derived(params.seed, number), stop)
+        load = np.inf if found is None else cost(terms, found)
+        if load < least:
+            best, least = found, load
+        if best is not None:
+            tell("levels", best, least)
+    return best
+
+
+def cycled(
+    terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
+) -> IntArray | None:
+    """Return what one cycle makes of places [C] within memory, or of nothing; None if the coarsest terms fit nowhere.
+
+    O(k n + e log e), and k a try.
+    """
+    levels = _joined(terms, place, params, seed, stop)
+    if stop() and place is not None:
+        # Annealing so many classes takes longer than it gains.
+        return place
+    now = _annealed(levels[-1], params, seed, stop)
+    for (finer, _, _), (_, label, _) in zip(levels[-2::-1], levels[:0:-1], strict=True):
+        # Without time to improve them, places are as good on the finer level.
+        if now is not None:
+            now = now[label] if stop() else descended(finer, now[label], DescentParams(), seed, stop)
+    return now
+
+
+def _joined(
+    terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
+) -> list[Level]:
+    """Return terms of ever fewer classes, till stopped; classes on different devices are not joined."""
+    levels = [Level(terms, np.arange(terms.classes), place)]
+    size = params.per_device * terms.devices
+    while (finer := levels[-1]).terms.classes > size and not stop():
+        part = np.zeros(finer.terms.classes, np.int64) if finer.place is None else finer.place
+        label = clustered(finer.terms, part, size, derived(seed, len(levels)))
+        if int(label.max()) + 1 > SHRINK * finer.terms.classes:
+            break
+        carried = np.zeros(int(label.max()) + 1, np.int64)
+        carried[label] = part
+        levels.append(Level(coarse(finer.terms, label), label, None if place is None else carried))
+    return levels
+
+
+def _annealed(level: Level, params: MultilevelParams, seed: int, stop: Callable[[], bool]) -> IntArray | None:
+    """Return the best that annealing makes of a level."""
+    terms, _, start = level
+    start = _begun(terms, seed) if start is None else start
+    if start is None:
+        return None
+    moves = Moves.of(terms, np.arange(terms.classes), UNSTAGED, stop)
+    scale = min(cost(terms, start), 2 * ideal(terms))
+    plans = (Plan(heat=heat, tries=params.tries, seed=seed) for heat in params.heats)
+    found, load = min((moves.annealed(start, scale, plan) for plan in plans), key=lambda each: each[1])
+    return found if np.isfinite(load) else None
+
+
+def _begun(terms: Terms, seed: int) -> IntArray | None:
+    """Return places along a line, exact cuts if these fit; None where classes fit nowhere."""
+    position = line(terms, seed)
+    found = cut(terms, position, seed)
+    if found is not None:
+        return found.place
+    simple = filled(terms, position, terms.devices)
+    return spread(terms) if simple is None else simple

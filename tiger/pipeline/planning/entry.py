@@ -1,0 +1,84 @@
+"""The door: a model, a cluster and a batch in, the best plan and why others lost out."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from tiger.errors import InputError
+from tiger.model.wording import shown
+from tiger.pipeline.entry.place import Hardware, cluster_of
+from tiger.pipeline.entry.request import given
+from tiger.pipeline.hardware.plausibility import implausible, untold_state
+from tiger.pipeline.params import Schedule
+from tiger.pipeline.planning.account import Account
+from tiger.pipeline.planning.choices import batch_of
+from tiger.pipeline.planning.model import Source, model_of
+from tiger.pipeline.planning.params import PlanParams
+from tiger.pipeline.planning.report import PlanReport
+from tiger.pipeline.planning.request import check, check_model
+from tiger.pipeline.planning.search import explored
+from tiger.run.deadline import Deadline
+from tiger.run.progress import Progress, ignored
+
+TOP, MOST_RANKED = 10, 1000
+
+
+def plan(
+    model: Source,
+    cluster: Hardware,
+    *,
+    batch: int | None = None,
+    pipeline: int | None = None,
+    tensor: int | None = None,
+    data: int | None = None,
+    schedule: Schedule | None = None,
+    virtual: int | None = None,
+    microbatch: int | None = None,
+    top: int = TOP,
+    solver: str = "auto",
+    seed: int = 0,
+    effort: int = 1,
+    time_limit_s: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> PlanReport:
+    """Find the degrees of parallelism, the microbatches and the schedule that train a model on a cluster quickest.
+
+    Model and cluster are what `place` takes. `batch` is what an iteration runs: sequences of a transformer that is
+    stated by its shape, microbatches of other models (default: 4 a device). Pipeline, tensor and data degree, the
+    schedule, its `virtual` stages and the sequences of a `microbatch` are searched over unless they are given. Every
+    plan keeps to memory and is judged by the simulator of `place`; bounds rule out most choices. `top` plans are
+    reported, and why they are slower than the best. Same seed and effort, same answer; `time_limit_s` only ends a
+    search early.
+    Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
+    cluster cannot hold is a report that is not feasible.
+    """
+    begun = time.perf_counter()
+    params = check(
+        PlanParams(
+            batch=batch,
+            pipeline=pipeline,
+            tensor=tensor,
+            data=data,
+            schedule=schedule,
+            virtual=virtual,
+            microbatch=microbatch,
+            solver=solver,
+            seed=seed,
+            effort=effort,
+            time_limit_s=time_limit_s,
+        )
+    )
+    if type(top) is not int or not 1 <= top <= MOST_RANKED:
+        raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {shown(top)}")
+    watch = progress or ignored
+    watch(Progress("reading", None, None))
+    read, hardware = model_of(model), given(cluster_of(cluster))
+    check_model(read, hardware, params)
+    stop = Deadline(None if time_limit_s is None else time.monotonic() + time_limit_s)
+    found = explored(read, hardware, params, stop, watch)
+    report = Account(read, hardware, params, found).report(top)
+    seconds = time.perf_counter() - begun
+    late = time_limit_s is not None and seconds >= time_limit_s
+    ended = (f"ended by the time limit of {time_limit_s:g} s: the same seed may end elsewhere",) if late else ()
+    remarks = (*implausible(hardware), *untold_state(read.given, hardware), *ended)
+    return replace(report, batch=batch_of(read, hardware, params), seconds=seconds, warnings=remarks)

@@ -1,0 +1,113 @@
+"""A bound on the seconds of an iteration over all placements of ranks, by cases of which machines groups lie on."""
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tiger.model.arrays import IntArray
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.plan import Plan
+from tiger.pipeline.ranks.cases import Cases
+from tiger.pipeline.ranks.prices import Degrees, Prices
+from tiger.pipeline.ranks.search import OrderSearch
+from tiger.pipeline.stages import Workload
+
+CASES = 4000
+EQUAL = 1e-9
+
+Key = tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """Hold the seconds of an iteration of one replica, and the seconds that are to be shown the least possible.
+
+    `iteration_s` must not fall where a pass, a message or a closing time gets longer, as with a fixed order of passes.
+    """
+
+    iteration_s: Callable[[Workload], float]
+    target_s: float = np.inf
+
+
+def iteration_bound(layers: Layers, cluster: Cluster, plan: Plan, goal: Goal, search: OrderSearch) -> float:
+    """Return seconds that no iteration goes below, wherever the ranks of a plan are put; its cuts stay.
+
+    Best first over cases: the machine of each tensor-parallel group, or several, with every ring and link at its best
+    there. Ends when all cases that are left reach the target, which is then returned: a plan that takes so long is
+    proved optimal. Valid whenever it ends, after 4,000 cases for every effort at the latest.
+    """
+    p, d, t = plan.grid.shape
+    prices = Prices.of(layers, cluster, plan.cuts, Degrees(pipeline=p, data=d, tensor=t))
+    tree = Tree(cases=Cases.of(prices, cluster.machine), goal=goal)
+    options = [np.full((p, d), tree.cases.free)]
+    heap = [(tree.bound_s(options[0]), 0)]
+    enough = goal.target_s * (1 - EQUAL)
+    while len(options) < CASES * search.effort:
+        least, case = heap[0]
+        if least >= enough or tree.settled(options[case]) or search.stop():
+            break
+        heapq.heappop(heap)
+        for child in tree.children(options[case]):
+            heapq.heappush(heap, (max(tree.bound_s(child), least), len(options)))
+            options.append(child)
+    return min(heap[0][0], goal.target_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tree:
+    """Spread groups over machines one after another, options `[p, d]` as `Cases` has them; keep what is known."""
+
+    cases: Cases
+    goal: Goal
+    known: dict[Key, float] = field(default_factory=dict)
+
+    def settled(self, options: IntArray) -> bool:
+        """Tell whether every group has its option."""
+        return not (options == self.cases.free).any()
+
+    def bound_s(self, options: IntArray) -> float:
+        """Return seconds that no grid of the options goes below: those of the slowest replica."""
+        return max(self._iteration_s(workload) for workload in self.cases.workloads(options))
+
+    def children(self, options: IntArray) -> Iterator[IntArray]:
+        """Yield the cases of the next group that has no option.
+
+        Of machines nothing tells apart, only the first that is still empty; of replicas, whose numbers mean nothing,
+        the first groups in the order of their options; no case without room.
+        """
+        position, replica = np.argwhere(options == self.cases.free)[0].tolist()
+        room, tensor = self._room(options), self.cases.prices.degrees.tensor
+        empty = room == self.cases.sizes
+        for option in range(self.cases.split + (tensor > 1)):
+            if option < self.cases.split and empty[option]:
+                twins = empty & (self.cases.alike == self.cases.alike[option])
+                if option != np.argmax(twins):
+                    continue
+            if position == 0 and replica > 0 and option < options[0, replica - 1]:
+                continue
+            child = options.copy()
+            child[position, replica] = option
+            if self._holds(child):
+                yield child
+
+    def _holds(self, options: IntArray) -> bool:
+        """Tell whether machines have room: a group on several takes less than all its ranks from each."""
+        room, tensor = self._room(options), self.cases.prices.degrees.tensor
+        split = int((options == self.cases.split).sum())
+        return bool((room >= 0).all()) and int(np.minimum(room, split * (tensor - 1)).sum()) >= split * tensor
+
+    def _room(self, options: IntArray) -> IntArray:
+        """Return how many devices of each machine the groups inside leave."""
+        inside = np.bincount(options[options < self.cases.split], minlength=len(self.cases.sizes))
+        return np.asarray(self.cases.sizes - inside * self.cases.prices.degrees.tensor)
+
+    def _iteration_s(self, workload: Workload) -> float:
+        """Return the seconds of an iteration, each different workload judged once."""
+        parts = (workload.forward_s, workload.backward_s, workload.weight_s, workload.transfer_s, workload.closing_s)
+        key = tuple(part.tobytes() for part in parts)
+        if key not in self.known:
+            self.known[key] = self.goal.iteration_s(workload)
+        return self.known[key]

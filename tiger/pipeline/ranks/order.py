@@ -1,0 +1,84 @@
+"""Which device is which stage of a pipeline: a quadratic assignment problem, in turns with exact cuts."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.problem import Problem
+from tiger.model.seeds import derived
+from tiger.pipeline.chain.orders import best_line, work
+from tiger.pipeline.chain.params import LineParams
+from tiger.pipeline.chain.states import WORK_LIMIT
+from tiger.pipeline.chain.walk import Line
+from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.layers import Layers
+from tiger.pipeline.ranks.lines import Lines
+from tiger.pipeline.ranks.polish import ROUGHLY, Polish
+from tiger.pipeline.ranks.search import OrderSearch
+from tiger.pipeline.ranks.starts import starts
+
+TURNS, STEPS, STRESS = 2, 3, 1.5
+
+
+def ordered(layers: Layers, cluster: Cluster, params: LineParams, search: OrderSearch) -> Line | None:
+    """Order the devices of a cluster, or some of them, into a line with a small bottleneck; None where none was found.
+
+    Starts from the cluster's order, the fastest first and machine by machine, each with as many devices as pay; in
+    turns, the stages between exact cuts are put onto devices as a quadratic assignment problem, and cut anew; what
+    comes of it is polished by moves. Exact in the cuts, heuristic in the order: the line's `bound_s` holds for all.
+    "auto" goes through all orders instead where that is no more work, and then is exact in both.
+    """
+    if search.solver == "auto" and work(layers, cluster, params) <= WORK_LIMIT:
+        return best_line(layers, cluster, params, search.stop)
+    kind = _kinds(cluster, params)
+    polish = Polish(lines=Lines.of(layers, cluster, params), search=search, kind=kind, stages=params.stages)
+    best = polish.begun(starts(cluster, search.seed))
+    if best.bottleneck_s < np.inf and kind.any():
+        best = polish.descended(best)
+        for turn in range(TURNS * search.effort):
+            if not search.stop():
+                best = _turned(layers, cluster, polish, best, turn)
+        best = polish.perturbed(best)
+    return best if best.bottleneck_s < np.inf else None
+
+
+def _kinds(cluster: Cluster, params: LineParams) -> IntArray:
+    """Return the class of each device; a pinned one is alone in its own."""
+    kinds, pinned = cluster.classes(), sorted(set(params.pinned.values()))
+    kinds[pinned] = kinds.max() + 1 + np.arange(len(pinned))
+    return kinds
+
+
+def _turned(layers: Layers, cluster: Cluster, polish: Polish, best: Line, turn: int) -> Line:
+    """Return the best line of assigning stages and cutting in turns, until that gains nothing.
+
+    The load of the bottleneck is weighted up, as the sum knows nothing of its largest term; in later turns by more.
+    """
+    from tiger.pipeline.ranks.assignment import assigned
+
+    line, stress, search = best, np.ones(len(best.devices)), polish.search
+    for step in range(STEPS):
+        stress[int(np.argmax(polish.lines.loads_s(line.devices, line.cuts)))] *= STRESS ** (turn + step)
+        problem = assignment_of(layers, cluster, line, stress)
+        places = assigned(problem, search, derived(search.seed, turn, step))
+        found = polish.descended(polish.lines.cut(places.tolist(), np.inf, ROUGHLY))
+        if found.bottleneck_s == np.inf or search.stop():
+            break
+        best = min(best, found, key=lambda each: each.bottleneck_s)
+        line, stress = found, stress if len(found.devices) == len(stress) else np.ones(len(found.devices))
+    return best
+
+
+def assignment_of(layers: Layers, cluster: Cluster, line: Line, stress: FloatArray) -> Problem:
+    """Return the problem of putting the stages of a line onto devices; its cost is the sum of the stressed loads."""
+    from tiger.pipeline.ranks.assignment import assignment
+
+    cuts, count = np.array(line.cuts), len(line.devices)
+    work = np.add.reduceat(layers.forward_s + layers.backward_s, cuts[:-1])
+    crossing = layers.crossing_bytes[cuts[1:-1]]
+    # A message goes forward and one back, and both of its ends spend the time.
+    volume = 2 * crossing * (stress[:-1] + stress[1:])
+    traffic = sp.csr_array((volume, (np.arange(count - 1), np.arange(1, count))), shape=(count, count))
+    size = max(float(crossing.mean()), 1.0) if count > 1 else 1.0
+    distance = cluster.table_s(size) / size
+    return assignment(traffic, work * stress, distance, 1 / cluster.speed)
