@@ -29,7 +29,8 @@ from qiskit.transpiler import (
 )
 
 from tiger.circuits.noise.depth import operations_of_gates
-from tiger.circuits.noise.noise import Errors, errors_of_target, log_success_of
+from tiger.circuits.noise.noise import Errors, errors_of_target
+from tiger.circuits.noise.success import log_success_of
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.mapping import mapping
 

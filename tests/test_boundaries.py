@@ -92,23 +92,26 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "relative import"
-            names = [alias.name for alias in node.names if node.module == "tiger" and is_room(alias.name)]
-            yield from [f"tiger.{name}" for name in names] or [str(node.module)]
+            yield from {f"{node.module}.{alias.name}" if is_module(node.module, alias.name) else str(node.module)
+                        for alias in node.names}  # fmt: skip
 
 
-def is_room(name: str) -> bool:
-    """Return whether a folder or a file directly under `tiger` has this name."""
-    return (ROOT / "tiger" / name).is_dir() or (ROOT / "tiger" / f"{name}.py").exists()
+def is_module(package: str | None, name: str) -> bool:
+    """Return whether a folder or a file of a package has this name."""
+    folder = ROOT.joinpath(*str(package).split("."))
+    return (folder / name).is_dir() or (folder / f"{name}.py").exists()
 
 
 def imported() -> dict[Path, tuple[str, list[str]]]:
     """Return the room of every module and what it imports."""
-    found = {}
-    for path in sources():
-        module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-        room = room_of(module if path.parts[0] == "tiger" else f"tiger.{module}")
-        found[path] = room, list(imports(ast.parse((ROOT / path).read_text(encoding="utf-8"))))
-    return found
+    trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in sources()}
+    return {path: (room_of(module_of(path)), list(imports(tree))) for path, tree in trees.items()}
+
+
+def module_of(path: Path) -> str:
+    """Return the full name of a module."""
+    module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    return module if path.parts[0] == "tiger" else f"tiger.{module}"
 
 
 def test_rooms_import_in_one_direction() -> None:
@@ -125,6 +128,15 @@ def test_rooms_import_in_one_direction() -> None:
     assert len(arrows) <= ROOMS
     assert floors <= FLOORS
     assert arrows.number_of_edges() <= ARROWS
+
+
+def test_no_modules_import_each_other() -> None:
+    """There is no circle of modules, either, not even of imports inside functions or for type checkers alone."""
+    known = {module_of(path): names for path, (_, names) in imported().items()}
+    arrows = nx.DiGraph((module, name) for module, names in known.items() for name in names if name in known)
+    # Both name what is public in them, and import it when it is asked for.
+    arrows.remove_nodes_from(["tiger", "tiger.client"])
+    assert [sorted(some) for some in nx.strongly_connected_components(arrows) if len(some) > 1] == []
 
 
 def test_rooms_import_no_other_third_parties() -> None:
@@ -175,4 +187,4 @@ def test_help_is_quick() -> None:
 
 def test_no_public_name_is_that_of_a_module() -> None:
     """Importing `tiger.x` sets the attribute `x` of the package, and would hide what is public under that name."""
-    assert [name for name in tiger.__all__ if is_room(name)] == []
+    assert [name for name in tiger.__all__ if is_module("tiger", name)] == []

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from tiger.api.middleware import log
-from tiger.api.workers.processes import die_with_parent
+from tiger.api.workers.parent import die_with_parent
 from tiger.circuits.warm import warm as warm_circuits
 from tiger.solvers.kernel import UncompiledError, refuse_to_compile
 from tiger.solvers.warm import warm as warm_searches

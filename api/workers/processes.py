@@ -1,7 +1,6 @@
 """Warm worker processes that solve away from the event loop, and die with the server."""
 
 import asyncio
-import ctypes
 import multiprocessing
 import os
 import resource
@@ -20,13 +19,12 @@ from typing import TypeVar, TypeVarTuple
 import structlog
 from pebble import ProcessExpired
 
+from tiger.api.workers.parent import PARENT, die_with_parent
 from tiger.api.workers.pool import STARTING, Pool
 from tiger.errors import InputError
 
-PR_SET_PDEATHSIG = 1
 MEMORY_BYTES = 4 << 30
 FULL = 77  # the status of a process whose memory is
-PARENT = "TIGER_PARENT"  # tells the fork server whose death it is to die of
 STARTER = ThreadPoolExecutor(1, thread_name_prefix="tiger-zygote")
 PRELOADED = ["tiger.api.workers.zygote", "tiger.api.workers.preload", "tiger.api.workers.standby"]
 # Pools that break one after the other are no accident.
@@ -166,11 +164,6 @@ def prepare() -> Future[None]:
     """
     multiprocessing.set_forkserver_preload(PRELOADED)
     return STARTER.submit(_start)
-
-
-def die_with_parent(number: int = signal.SIGKILL) -> None:
-    """Have the kernel send this process a signal as soon as the thread ends that started it."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
 
 
 def _start() -> None:

@@ -14,7 +14,8 @@ from dwave.samplers import TabuSampler
 import tiger
 from tiger.client.requests import Asked, assignment, circuit_layout, placement
 from tiger.errors import InputError
-from tiger.pipeline.entry.report import PlacedStage, PlacementReport
+from tiger.pipeline.entry.report import PlacementReport
+from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
 from tiger.qubo.ising import IsingParams
 

@@ -18,7 +18,8 @@ from tiger.run.stage import Detail, Stage
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
     from tiger.exchange.export import Model
-    from tiger.pipeline.entry.report import PlacedStage, PlacementReport
+    from tiger.pipeline.entry.report import PlacementReport
+    from tiger.pipeline.entry.stage import PlacedStage
     from tiger.run.report import Report
 
 SHOWN = 40

@@ -15,7 +15,8 @@ from tiger.circuits.params import CircuitObjective
 from tiger.client.errors import Document, ServiceError
 from tiger.model.violation import Violation
 from tiger.pipeline.entry.report import SCHEMA as PLACEMENT
-from tiger.pipeline.entry.report import Link, PlacedStage, PlacementReport
+from tiger.pipeline.entry.report import Link, PlacementReport
+from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.operators.params import Objective as OperatorObjective
 from tiger.pipeline.params import Mode, Schedule
 from tiger.run.report import SCHEMA as ASSIGNMENT

@@ -12,7 +12,8 @@ from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 from tests.circuits.noise.test_depth import built, cx, route_of, u
 from tiger.circuits.gate_dag import Step
 from tiger.circuits.noise.depth import operations_of_gates
-from tiger.circuits.noise.noise import Errors, Gate, errors_of_target, log_success, log_success_of, success
+from tiger.circuits.noise.noise import Errors, Gate, errors_of_target
+from tiger.circuits.noise.success import log_success, log_success_of, success
 from tiger.circuits.route import PLAIN
 from tiger.errors import InputError
 

@@ -9,9 +9,10 @@ from tests.circuits.noise.test_depth import built, cx, u
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise import placement
 from tiger.circuits.noise.depth import depth, operations_of
-from tiger.circuits.noise.noise import Errors, Gate, log_success
+from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success, best_placed, walked
 from tiger.circuits.noise.relabelling import RelabelParams
+from tiger.circuits.noise.success import log_success
 from tiger.circuits.route import Route
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.shortest import shortest_paths

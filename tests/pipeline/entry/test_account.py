@@ -7,7 +7,8 @@ import numpy as np
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry.account import links_of, placed_stages
-from tiger.pipeline.entry.report import Link, PlacedStage
+from tiger.pipeline.entry.report import Link
+from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.plan import Plan
 

@@ -7,7 +7,8 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.model.violation import Violation
-from tiger.pipeline.entry.report import Link, PlacedStage, PlacementReport
+from tiger.pipeline.entry.report import Link, PlacementReport
+from tiger.pipeline.entry.stage import PlacedStage
 from tiger.run.stage import Stage
 
 STAGE = PlacedStage(

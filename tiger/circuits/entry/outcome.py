@@ -7,7 +7,8 @@ from qiskit.circuit import QuantumCircuit
 from tiger.circuits.entry.baseline import swaps
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.noise.depth import TIMELESS, operations_of_gates
-from tiger.circuits.noise.noise import errors_of_target, log_success_of
+from tiger.circuits.noise.noise import errors_of_target
+from tiger.circuits.noise.success import log_success_of
 from tiger.circuits.transpiler.target import has_errors
 
 LAYERS = {"swap": 3, "measure": 0, **dict.fromkeys(TIMELESS, 0)}

@@ -1,21 +1,16 @@
-"""The error rates of a device, and the probability that a mapped circuit runs without one."""
+"""The error rates of a device."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
-from tiger.circuits.route import Route
+from tiger.circuits.coupling import Coupling
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, amounts, locked
-
-if TYPE_CHECKING:
-    from tiger.circuits.noise.depth import Singles
 
 ALIKE = frozenset({"cz", "cp", "cu1", "rzz", "rxx", "ryy", "iswap"})
 SILENT = frozenset({"measure", "reset", "delay", "id", "swap", "barrier"})
@@ -152,35 +147,6 @@ def errors_of_target(target: Device) -> Errors:
         _worst([table.seconds() for table in singles], size),
         _decay(target.qubit_properties, size),
     )
-
-
-def log_success(route: Route, skeleton: Skeleton, singles: "Singles", errors: Errors) -> float:
-    r"""Return the natural logarithm of the probability that a routed circuit runs and is read without an error.
-
-    .. math:: P = \prod_{g \in G} (1 - \varepsilon_{p_g q_g}) \prod_q (1 - \varepsilon_q)^{u_q}
-        \prod_{q \in M} (1 - r_q) \; e^{-\sum_q \lambda_q t_q}
-
-    over the two-qubit gates G, a BRIDGE being four and a SWAP three (with the better direction twice), u one-qubit
-    gates, the measured qubits M, and the seconds t that a qubit waits between its first gate and its last when every
-    gate runs as soon as it can. A rate is 1 / (6 T1) + 1 / (3 T2), to first order the mean loss of fidelity of a
-    relaxing qubit (doi:10.1103/PhysRevA.60.1888). -inf where a gate is on a pair or qubit that is faulty. O(k).
-    """
-    from tiger.circuits.noise.depth import operations_of
-
-    return log_success_of(operations_of(route, skeleton, singles), errors)
-
-
-def log_success_of(operations: IndexArray, errors: Errors) -> float:
-    """Return the natural logarithm of the success probability of a finished circuit, by `log_success`'s formula."""
-    from tiger.circuits.noise.depth import clocked, costs_of
-
-    clock = clocked(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors))
-    return -(clock.loss + clock.idle)
-
-
-def success(route: Route, skeleton: Skeleton, singles: "Singles", errors: Errors) -> float:
-    """Return the probability whose logarithm `log_success` is."""
-    return math.exp(log_success(route, skeleton, singles, errors))
 
 
 class _Table:

@@ -9,9 +9,10 @@ from qiskit.transpiler import CouplingMap, Target
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.noise.depth import depth, operations_of_gates, singles_of
-from tiger.circuits.noise.noise import Errors, errors_of_target, log_success_of
+from tiger.circuits.noise.noise import Errors, errors_of_target
 from tiger.circuits.noise.placement import Judge, Layers, Success
 from tiger.circuits.noise.relabelling import RelabelParams
+from tiger.circuits.noise.success import log_success_of
 from tiger.circuits.params import CircuitObjective
 from tiger.circuits.route import Route
 from tiger.circuits.transpiler.flow import weight

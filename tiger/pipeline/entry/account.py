@@ -4,7 +4,8 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.entry.report import Link, PlacedStage
+from tiger.pipeline.entry.report import Link
+from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.schedules.traffic import link_traffic
 from tiger.pipeline.stages import Workload, state_bytes, workloads
 

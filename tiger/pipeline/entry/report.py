@@ -1,11 +1,11 @@
 """The report of a placement: which stage runs where, what it costs and holds, and how good that is."""
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tiger.errors import InputError
 from tiger.model.violation import Violation
+from tiger.pipeline.entry.stage import PlacedStage, finite
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Mode, Schedule
 from tiger.pipeline.tolerances import MET
@@ -19,37 +19,6 @@ SCHEMA = "tiger.placement/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedStage:
-    """Hold a stage: its layers or operators, the devices of its position, and its seconds for one microbatch.
-
-    `devices[d][t]` are the ranks of d replicas cut t ways, `device` is the first of them. `compute_s` are forward and
-    backward pass, `communication_s` all messages at both ends of the stage, of the slowest replica. `memory_bytes` is
-    the most that a device of the position holds, with all of its stages, `capacity_bytes` what the smallest of them
-    has, None without an end.
-    """
-
-    device: str
-    devices: tuple[tuple[str, ...], ...]
-    ops: tuple[str, ...]
-    compute_s: float
-    communication_s: float
-    memory_bytes: float
-    capacity_bytes: float | None
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields by name."""
-        return {
-            "device": self.device,
-            "ops": list(self.ops),
-            "compute_s": _finite(self.compute_s),
-            "communication_s": _finite(self.communication_s),
-            "memory_bytes": _finite(self.memory_bytes),
-            "capacity_bytes": self.capacity_bytes,
-            "devices": [list(row) for row in self.devices],
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """Hold what an iteration sends between two devices, both directions together."""
 
@@ -59,7 +28,7 @@ class Link:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields by name."""
-        return {"a": self.a, "b": self.b, "bytes": _finite(self.sent_bytes)}
+        return {"a": self.a, "b": self.b, "bytes": finite(self.sent_bytes)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,16 +114,16 @@ class PlacementReport:
             "mode": self.mode,
             "objective": self.objective,
             "stages": [stage.to_dict() for stage in self.stages],
-            "bottleneck_s": _finite(self.bottleneck_s),
-            "iteration_s": _finite(self.iteration_s),
-            "bubble": _finite(self.bubble),
-            "uniform_bottleneck_s": _finite(self.uniform_bottleneck_s),
-            "uniform_iteration_s": _finite(self.uniform_iteration_s),
+            "bottleneck_s": finite(self.bottleneck_s),
+            "iteration_s": finite(self.iteration_s),
+            "bubble": finite(self.bubble),
+            "uniform_bottleneck_s": finite(self.uniform_bottleneck_s),
+            "uniform_iteration_s": finite(self.uniform_iteration_s),
             "uniform_feasible": self.uniform_feasible,
-            "lower_bound_s": _finite(self.lower_bound_s),
-            "iteration_bound_s": _finite(self.iteration_bound_s),
-            "latency_s": _finite(self.latency_s),
-            "latency_bound_s": _finite(self.latency_bound_s),
+            "lower_bound_s": finite(self.lower_bound_s),
+            "iteration_bound_s": finite(self.iteration_bound_s),
+            "latency_s": finite(self.latency_s),
+            "latency_bound_s": finite(self.latency_bound_s),
             "optimal": self.optimal,
             "feasible": self.feasible,
             "violations": [violation.to_dict() for violation in self.violations],
@@ -173,8 +142,3 @@ class PlacementReport:
 def _met(value: float | None, bound: float | None) -> bool:
     """Tell whether a figure is no more than its bound."""
     return value is not None and bound is not None and value <= bound * (1 + MET)
-
-
-def _finite(value: float | None) -> float | None:
-    """Return a number as JSON knows it, None for one that is not finite."""
-    return value if value is not None and math.isfinite(value) else None
