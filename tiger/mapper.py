@@ -148,10 +148,11 @@ def _sharpen(run: Run, amount: int) -> None:
 
 
 def _spread(run: Run, effort: int) -> None:
-    """Raise the lower bound of tasks that share nodes, unless little of the time is left: it cannot be interrupted."""
+    """Raise the lower bound of tasks that share nodes, in at most half of the time left, unless little of it is."""
     left_s, spent_s = run.deadline.left_s, sum(stage.seconds for stage in run.stages)
     if not (run.ended or run.measure or run.problem.groups) and (left_s is None or left_s > spent_s / 2):
-        _raise(run, partial(spread_bound, run.problem, effort))
+        half = Deadline(None if left_s is None else time.monotonic() + left_s / 2)
+        _raise(run, partial(spread_bound, run.problem, effort, half))
 
 
 def _raise(run: Run, bound: Callable[[], float]) -> None:

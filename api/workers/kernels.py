@@ -5,6 +5,7 @@ import sys
 
 from tiger.api.middleware import log
 from tiger.api.workers.parent import die_with_parent
+from tiger.bounds.warm import warm as warm_bounds
 from tiger.circuits.warm import warm as warm_circuits
 from tiger.solvers.kernel import UncompiledError, refuse_to_compile
 from tiger.solvers.warm import warm as warm_searches
@@ -36,5 +37,5 @@ def compile_all() -> None:
 
 def _warm() -> None:
     """Run every stage once, which compiles its kernels or loads them."""
-    for warm in (warm_searches, warm_circuits):
+    for warm in (warm_searches, warm_bounds, warm_circuits):
         warm(lambda _: None)

@@ -42,11 +42,12 @@ def hardware(rng: np.random.Generator, nodes: int) -> Metric:
     return DenseMetric(table)
 
 
-def drawn(seed: int) -> Problem:
+def drawn(seed: int, power: int) -> Problem:
     """Draw a problem under the capacity rule, with self-loops, memory, a pin, forbidden pairs and idle nodes."""
     rng = np.random.default_rng(seed)
     size, nodes = SIZES[rng.integers(2)]
     volumes = mixed(rng, (size, size)) * (rng.random((size, size)) < rng.uniform(0.1, 0.9))
+    volumes *= 2.0**power
     limited = bool(rng.integers(2))
     tasks = TaskGraph(
         names=tuple("abcdefghijkl"[:size]),
@@ -89,10 +90,17 @@ def optimum(problem: Problem) -> Fraction | None:
 
 
 @cases(quick=20, long=3000)
-@given(seed=st.integers(0, 2**63 - 1), parts=st.sampled_from([1, 2, 3, capacity.PARTS]))
-def test_no_spreading_bound_exceeds_the_optimum(seed: int, parts: int) -> None:
-    """Tests bound <= optimum in exact arithmetic, on weights from 1e-9 to 1e12, with regions of one task to all."""
-    problem = drawn(seed)
+@given(
+    seed=st.integers(0, 2**63 - 1),
+    parts=st.sampled_from([1, 2, 3, capacity.PARTS]),
+    power=st.sampled_from([0, 0, 0, -1060, -600, 300]),
+)
+def test_no_spreading_bound_exceeds_the_optimum(seed: int, parts: int, power: int) -> None:
+    """Tests bound <= optimum in exact arithmetic, on weights from 1e-9 to 1e12, with regions of one task to all.
+
+    Volumes are scaled by powers of two, down to where they have hardly a digit.
+    """
+    problem = drawn(seed, power)
     with patch.object(capacity, "PARTS", parts):
         bound = capacity.spreading_bound(problem)
     least = optimum(problem)

@@ -26,27 +26,32 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.problem import Problem
-from tiger.model.rounding import relative_error
+from tiger.model.rounding import TINY, relative_error
+from tiger.model.seams import Stop
 
 # Beyond so many hosts the table of distances takes seconds.
 HOSTS = 1024
 # Other distances are rounded down to these, which keeps the bound valid; how many has not been measured.
 DISTANCES = 32
 # A region is a 128th of the tasks that may send to it, and regions cover every task 1.5 times for an effort of 1, which
-# gives 0.36 to 0.5 of the best cost on the sparse benchmark; but columns settle no more than WORK tasks a level.
+# gives 0.37 to 0.52 of the best cost on the sparse benchmark; but columns settle some WORK tasks a level, unless that
+# makes fewer of them than COLUMNS.
 PARTS, COVER, WORK = 128, 1.5, 1 << 24
 # So few columns are cheap to make: with 64 a clique of eight on two nodes has a bound a sixth lower.
 COLUMNS = 256
+# Columns end when so many entries of neighbour lists were read for an effort of 1, which takes some five seconds.
+ENTRIES = 1 << 27
 # So few tasks are cheap to look at whole.
 FEW = 64
 Spread = tuple[FloatArray, IntArray]
 
 
-def spreading_bound(problem: Problem, effort: int = 1) -> float:
+def spreading_bound(problem: Problem, effort: int = 1, stop: Stop = bool) -> float:
     """Return a lower bound on the cost of the traffic under the capacity rule, 0 where it has none.
 
-    `effort` multiplies the work; levels of a tree get theirs by the root of their distance. O(n + m) memory for n tasks
-    and m edges, and O(q^2) for q hosts, which may be up to 1,024 but on a tree.
+    `effort` multiplies the work; levels of a tree get theirs by the root of their distance. `stop` is asked every now
+    and then, and ends it early. O(n + m) memory for n tasks and m edges, and O(q^2) for q hosts, which may be up to
+    1,024 but on a tree.
     """
     traffic = problem.tasks.traffic
     if problem.groups or not len(problem.topology.hosts):
@@ -54,18 +59,21 @@ def spreading_bound(problem: Problem, effort: int = 1) -> float:
     if traffic.nnz == np.count_nonzero(traffic.diagonal()):
         return 0.0
     # The kernel brings the compiler with it, which problems without traffic are spared.
-    from tiger.bounds.flows import Web
+    from tiger.bounds.flows import CsrGraph
     from tiger.bounds.spreading import Columns, pack
 
-    web = Web(*_web(traffic))
+    graph = CsrGraph(*_neighbours(traffic))
+    if not len(graph.volume):
+        return 0.0
     size, terms = problem.tasks.size, tuple(_spreads(problem))
-    centres = np.random.default_rng(0).permutation(size)
+    centres = np.random.default_rng(0).permutation(np.flatnonzero(np.diff(graph.first)))
     bound, most = 0.0, max((float(reach[-1]) for reach, _ in terms), default=0.0)
     for reach, counts in terms:
         limit = min(3 * int(counts[0]), size) if len(counts) == 1 else _middle(problem, counts)
         region = max(limit // PARTS, int(COVER * size * limit / WORK), 1)
-        many = max(int(COVER * effort * (float(reach[-1]) / most) ** 0.5 * size / region), COLUMNS)
-        bound += pack(web, Columns(reach, counts, centres, region, limit, many))
+        share = effort * (float(reach[-1]) / most) ** 0.5
+        many = max(int(share * COVER * size / region), min(COLUMNS, WORK // limit))
+        bound += pack(graph, Columns(reach, counts, centres, region, limit, many, int(share * ENTRIES)), stop)
     # Distances are differences or sums along a path, and levels of a tree are added up.
     bound *= 1 - relative_error(2 * problem.topology.size + 4)
     return bound if np.isfinite(bound) else 0.0
@@ -76,10 +84,12 @@ def _middle(problem: Problem, counts: IntArray) -> int:
     return min(max(problem.tasks.size // 8, 4 * int(counts[0]), FEW), problem.tasks.size)
 
 
-def _web(traffic: sp.csr_array) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+def _neighbours(traffic: sp.csr_array) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Return neighbour lists, edges and their volumes, both ways together; neighbours have numbers close by."""
     both = sp.csr_array(traffic + traffic.T)
     both.setdiag(0.0)
+    # What is smaller would lose digits on the way; to leave it out lowers the cost, and so the bound.
+    both.data[both.data < TINY] = 0.0
     both.eliminate_zeros()
     order = reverse_cuthill_mckee(sp.csr_matrix(both), symmetric_mode=True)
     both = both[order][:, order].tocsr()
@@ -99,7 +109,7 @@ def _spreads(problem: Problem) -> Iterator[Spread]:
         for leaves, distance in zip(metric.leaves.tolist(), metric.distances, strict=True):
             count = int(np.bincount(hosts // leaves, seats).max())
             if distance > last and count < problem.tasks.size:
-                yield np.array([distance - last]), np.array([count])
+                yield np.array([distance - last], np.float64), np.array([count])
             last = max(last, distance)
     elif len(hosts) <= HOSTS:
         away = metric.between(hosts[:, None], hosts[None, :])

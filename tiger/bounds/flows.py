@@ -17,7 +17,7 @@ CLOSED = 256
 FAR = 1 << 40
 
 
-class Web(NamedTuple):
+class CsrGraph(NamedTuple):
     """Hold a graph as neighbour lists: `first[n + 1]` into `near` and `edge`, and `volume[e]` > 0."""
 
     first: IntArray
@@ -31,7 +31,8 @@ class Search(NamedTuple):
 
     `length` is by edge; by task there are `distance`, the `label` of the seed it is nearest to, tasks in `order` of
     distance, the `rank` of those that flows may use, those `touched`, the set a search may be kept `within`, and the
-    links `after` and `before` of the queue, whose buckets begin at `head`.
+    links `after` and `before` of the queue, whose buckets begin at `head`. `work[0]` counts the entries of neighbour
+    lists that searches have read.
     """
 
     length: IntArray
@@ -44,17 +45,18 @@ class Search(NamedTuple):
     head: IntArray
     after: IntArray
     before: IntArray
+    work: IntArray
 
     @classmethod
-    def of(cls, web: Web) -> "Search":
+    def of(cls, graph: CsrGraph) -> "Search":
         """Return the arrays for a graph."""
-        size = len(web.first) - 1
+        size = len(graph.first) - 1
 
         def blank() -> IntArray:
             return np.empty(size, np.int64)
 
         return cls(
-            length=np.empty(len(web.volume), np.int64),
+            length=np.empty(len(graph.volume), np.int64),
             distance=np.full(size, FAR),
             label=blank(),
             order=blank(),
@@ -64,11 +66,12 @@ class Search(NamedTuple):
             head=np.empty(CLOSED, np.int64),
             after=blank(),
             before=blank(),
+            work=np.zeros(1, np.int64),
         )
 
 
 @inner_kernel
-def settle(web: Web, search: Search, seeds: int, limit: int, inside: int, target: int) -> tuple[int, int]:
+def settle(graph: CsrGraph, search: Search, seeds: int, limit: int, inside: int, target: int) -> tuple[int, int]:
     """Settle up to `limit` tasks by distance from the first in `order`, up to the target, which may be -1.
 
     The search stays where `within` is `inside` unless that is negative. Return how many are settled and how many were
@@ -89,10 +92,11 @@ def settle(web: Web, search: Search, seeds: int, limit: int, inside: int, target
         waiting -= 1
         search.order[count] = task
         count += 1
+        search.work[0] += graph.first[task + 1] - graph.first[task]
         if task == target:
             break
-        for k in range(web.first[task], web.first[task + 1]):
-            other, length = web.near[k], search.length[web.edge[k]]
+        for k in range(graph.first[task], graph.first[task + 1]):
+            other, length = graph.near[k], search.length[graph.edge[k]]
             far = now + length
             if length >= CLOSED or far >= search.distance[other] or (inside >= 0 and search.within[other] != inside):
                 continue
@@ -114,10 +118,10 @@ def forget(search: Search, many: int) -> None:
 
 
 @inner_kernel
-def is_downhill(web: Web, search: Search, task: int, k: int) -> bool:
+def is_downhill(graph: CsrGraph, search: Search, task: int, k: int) -> bool:
     """Return whether the k-th entry of the neighbour lists leads from a task over an open edge to a nearer one."""
-    nearer: bool = search.distance[web.near[k]] < search.distance[task]
-    return nearer and search.length[web.edge[k]] < CLOSED
+    nearer: bool = search.distance[graph.near[k]] < search.distance[task]
+    return nearer and search.length[graph.edge[k]] < CLOSED
 
 
 @inner_kernel

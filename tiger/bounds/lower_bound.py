@@ -57,9 +57,12 @@ def quick_bound(problem: Problem, places: IntArray) -> float:
     return _rounded(problem, bound)
 
 
-def spread_bound(problem: Problem, effort: int) -> float:
-    """Return the bound from how many seats there are near any node, after so many times the work of `lower_bound`."""
-    return _rounded(problem, _least_work(problem) + spreading_bound(problem, effort))
+def spread_bound(problem: Problem, effort: int, stop: Stop = bool) -> float:
+    """Return the bound from how many seats there are near any node, after so many times the work of `lower_bound`.
+
+    `stop` ends it early.
+    """
+    return _rounded(problem, _least_work(problem) + spreading_bound(problem, effort, stop))
 
 
 def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: Stop = bool) -> float:

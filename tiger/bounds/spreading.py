@@ -10,25 +10,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.bounds.detours import peak_of, relieve
-from tiger.bounds.flows import CLOSED, Search, Web, forget, is_downhill, settle
+from tiger.bounds.detours import lower_loads
+from tiger.bounds.flows import CLOSED, CsrGraph, Search, forget, is_downhill, settle
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.rounding import relative_error
+from tiger.model.rounding import TINY, relative_error
+from tiger.model.seams import Stop
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # Regions are divided into so many cells, and these again: 4 and 16 give bounds up to a tenth lower.
 CELLS = 8
+# A region with less than this share of its traffic inside, as in a clique or around a hub, cannot spread flows: its
+# centre is taken alone. On a clique of 500 tasks that is 90 times as much; a stencil has it from three tasks on.
+INSIDE = 0.2
+# To divide a region may take so many times the work of reaching it, which is more than it does but around hubs.
+DIVIDED = 32
 # Lengths grow up to e^(3 STEEP) with load over OVER times the mean, from UNIT for the median volume, UPDATES times: on
 # 65,536 triangulated points OVER = 3 gives 0.26 of the best cost instead of 0.37, and 1 as much as 1.2.
 STEEP, OVER, UNIT = 4.0, 1.2, 2.0
 UPDATES = 64
+# Detours lower the peak to so much of itself at a time: 0.97 and 0.95 give a hundredth less.
+LOWERED = 0.99
 
 
 class Columns(NamedTuple):
     """Say which columns to make.
 
     `reach[j]` is how far a task is at least whose rank by distance is `counts[j]` or more, both rising; regions of
-    `region` tasks grow around `centres`, and the nearest tasks, at most `limit`, send to each. `many` columns.
+    `region` tasks grow around `centres`, and the nearest tasks, at most `limit`, send to each. At most `many` columns,
+    and no more after `budget` entries of neighbour lists were read.
     """
 
     reach: FloatArray
@@ -37,6 +46,7 @@ class Columns(NamedTuple):
     region: int
     limit: int
     many: int
+    budget: int
 
 
 class Flows(NamedTuple):
@@ -45,7 +55,8 @@ class Flows(NamedTuple):
     By task there are the `flow` that is on its way, the part of it that is `spread` to a cell and what is to go on
     `inside` it; how many regions `cover` it, the tasks of a `region` with those of each cell together, and a `copy`.
     `cells` are yet to be divided: where they begin and end in `region`, and how many hops may lie behind their flow;
-    `number[0]` edges are in use and `number[1]` sets of tasks have been numbered.
+    `cell` numbers them all. `state` holds how many edges are in use, where the next of the centres is looked for, and
+    how many regions cover those before it.
     """
 
     base: FloatArray
@@ -59,14 +70,17 @@ class Flows(NamedTuple):
     region: IntArray
     copy: IntArray
     cells: IntArray
-    number: IntArray
+    cell: IntArray
+    state: IntArray
 
     @classmethod
-    def of(cls, web: Web) -> "Flows":
+    def of(cls, graph: CsrGraph) -> "Flows":
         """Return the arrays for a graph."""
-        size, edges = len(web.first) - 1, len(web.volume)
+        size, edges = len(graph.first) - 1, len(graph.volume)
+        with np.errstate(over="ignore"):
+            base = np.minimum(UNIT * np.median(graph.volume) / graph.volume, CLOSED)
         return cls(
-            base=np.minimum(UNIT * np.median(web.volume) / web.volume, CLOSED),
+            base=base,
             load=np.zeros(edges),
             added=np.zeros(edges),
             used=np.empty(edges, np.int64),
@@ -77,84 +91,94 @@ class Flows(NamedTuple):
             region=np.empty(size, np.int64),
             copy=np.empty(size, np.int64),
             cells=np.empty((size + CELLS, 3), np.int64),
-            number=np.zeros(2, np.int64),
+            cell=np.zeros(1, np.int64),
+            state=np.zeros(3, np.int64),
         )
 
 
-def pack(web: Web, columns: Columns) -> float:
+def pack(graph: CsrGraph, columns: Columns, stop: Stop) -> float:
     """Return what flows account for that load no edge above its volume, less what rounding may have added.
 
     What is on its way goes at each hop through a share (a sum over neighbours, a division, a product) and a sum over
     those behind it, and where a region is divided through one more share. An edge is loaded at most once by what goes
     to the region and to each cell around it, and then by columns and detours, whose errors are relative to the peak
-    that there was before. Gains are added up over the tasks of a column and the columns. O(n + m) memory for n tasks
-    and m edges.
+    that there was before. Gains are added up over the tasks of a column and the columns. 0 where the digits of floating
+    point may not be enough. O(n + m) memory for n tasks and m edges. `stop` is asked every now and then, and ends it
+    early.
     """
-    flows = Flows.of(web)
-    value, before, hops, detours = pack_columns(web, columns, Search.of(web), flows)
-    if not value > 0.0:
+    search, flows = Search.of(graph), Flows.of(graph)
+    value, hops = 0.0, 0
+    for turn in range(UPDATES):
+        begin, end = (columns.many * k // UPDATES for k in (turn, turn + 1))
+        if begin < end:
+            gained, steps = add_columns(graph, columns, search, flows, begin, end)
+            value, hops = value + gained, max(hops, steps)
+        if search.work[0] >= columns.budget or stop():
+            break
+    before, detours = float((flows.load / graph.volume).max()), 0
+    goal, lowered, left = before, 0.0 < before < np.inf, int(search.work[0])
+    # As much work as the columns were.
+    while lowered and left > 0 and not stop():
+        goal, known = goal * LOWERED, int(search.work[0])
+        taken, lowered = lower_loads(graph, search, flows.load, goal, left)
+        detours, left = detours + taken, left - (int(search.work[0]) - known) - len(flows.load)
+    neighbours = int(np.diff(graph.first).max())
+    roundings = (hops + 1) * (2 * neighbours + 3) + CELLS * hops + 3 * columns.many + detours + 6
+    # A quarter of all digits is far from where the formula ends.
+    if not value > 0.0 or not before < np.inf or relative_error(min(roundings, 1 << 51)) >= 0.25:
         return 0.0
-    neighbours = int(np.diff(web.first).max())
-    roundings = (hops + 1) * (2 * neighbours + 3) + CELLS * hops + 2 * columns.many + detours + 6
-    peak = float((flows.load / web.volume).max()) + relative_error(roundings) * before
-    return value / peak * (1 - relative_error(columns.limit + columns.many + 8))
+    peak = float((flows.load / graph.volume).max()) + relative_error(roundings) * before
+    bound = value / peak * (1 - relative_error(columns.limit + 2 * columns.many + 8))
+    return bound if TINY < bound < np.inf else 0.0
 
 
 @kernel
-def pack_columns(web: Web, columns: Columns, search: Search, flows: Flows) -> tuple[float, float, int, int]:
-    """Add up columns by multiplicative weights, then take detours around the most loaded edges.
+def add_columns(
+    graph: CsrGraph, columns: Columns, search: Search, flows: Flows, begin: int, end: int
+) -> tuple[float, int]:
+    """Add columns from `begin` to before `end` by multiplicative weights, their lengths as the loads are now.
 
-    Return what the flows are worth, the peak of load over volume before the detours, how many hops a flow may have
-    taken, and the number of detours.
+    Return what they are worth and how many hops a flow may have taken.
     """
-    value = mean = 0.0
-    position = passed = hops = 0
-    every = max(columns.many // UPDATES, 1)
-    for column in range(columns.many):
-        if column % every == 0:
-            mean = _stretch(web, search, flows, (column / columns.many) ** 0.5)
+    mean = _stretch(graph, search, flows, (begin / columns.many) ** 0.5)
+    value, hops = 0.0, 0
+    for _ in range(begin, end):
+        if search.work[0] >= columns.budget:
+            break
         # Centres that fewer regions cover come first.
-        while flows.cover[columns.centres[position]] > passed:
-            position += 1
-            if position == len(columns.centres):
-                position, passed = 0, passed + 1
-        gained, steps = _add_column(web, columns, search, flows, columns.centres[position])
-        value += gained * _take_step(web, flows, max(1.0, 1.0 + OVER * mean))
+        while flows.cover[columns.centres[flows.state[1]]] > flows.state[2]:
+            flows.state[1] += 1
+            if flows.state[1] == len(columns.centres):
+                flows.state[1], flows.state[2] = 0, flows.state[2] + 1
+        gained, steps = _add_column(graph, columns, search, flows, columns.centres[flows.state[1]])
+        value += gained * _take_step(graph, flows, max(1.0, 1.0 + OVER * mean))
         hops = max(hops, steps)
-    before = peak_of(web, flows.load)
-    # As much work as the columns were.
-    detours = relieve(web, search, flows.load, before, columns.many * columns.limit)
-    return value, before, hops, detours
+    return value, hops
 
 
 @inner_kernel
-def _stretch(web: Web, search: Search, flows: Flows, grown: float) -> float:
+def _stretch(graph: CsrGraph, search: Search, flows: Flows, grown: float) -> float:
     """Set the lengths of edges by volume and load, and return the mean load of an edge for its volume."""
-    mean, edges = 0.0, len(web.volume)
+    mean, edges = 0.0, len(graph.volume)
     for e in range(edges):
-        mean += flows.load[e] / web.volume[e] / edges
+        mean += flows.load[e] / graph.volume[e] / edges
     for e in range(edges):
         length = flows.base[e]
         if mean > 0.0:
-            length *= np.exp(STEEP * grown * min(flows.load[e] / web.volume[e] / (OVER * mean), 3.0))
+            length *= np.exp(STEEP * grown * min(flows.load[e] / graph.volume[e] / (OVER * mean), 3.0))
         search.length[e] = max(int(min(length, float(CLOSED)) + 0.5), 1)
     return mean
 
 
 @inner_kernel
-def _add_column(web: Web, columns: Columns, search: Search, flows: Flows, centre: int) -> tuple[float, int]:
+def _add_column(graph: CsrGraph, columns: Columns, search: Search, flows: Flows, centre: int) -> tuple[float, int]:
     """Add the flows of a column to `added`; return what it is worth and how many hops a flow may have taken."""
-    flows.number[0] = 0
-    search.order[0] = centre
-    size, many = settle(web, search, 1, columns.region, -1, -1)
-    radius = 0.0
+    flows.state[0] = 0
+    size, radius = _grow_region(graph, columns, search, flows, centre)
     for k in range(size):
-        task = search.order[k]
-        radius += search.distance[task] / size
-        flows.region[k] = task
-        flows.cover[task] += 1
-    forget(search, many)
-    count, many = settle(web, search, size, columns.limit, -1, -1)
+        search.order[k] = flows.region[k]
+    begun = search.work[0]
+    count, many = settle(graph, search, size, columns.limit, -1, -1)
     chosen, gained = _choose_nearest(columns, search, count, radius)
     # A prefix inside the region would leave some of it out.
     if chosen < size:
@@ -162,12 +186,43 @@ def _add_column(web: Web, columns: Columns, search: Search, flows: Flows, centre
         return 0.0, 0
     for k in range(chosen):
         flows.flow[search.order[k]] = size
-    _push(web, search, flows, flows.flow, chosen, size)
+    _push(graph, search, flows, flows.flow, chosen, size)
     forget(search, many)
-    hops = _divide(web, search, flows, size, chosen)
+    hops = _divide(graph, search, flows, size, chosen, DIVIDED * (search.work[0] - begun))
     for k in range(size):
         flows.flow[flows.region[k]] = 0.0
+    if hops < 0:
+        for k in range(flows.state[0]):
+            flows.added[flows.used[k]] = 0.0
+        flows.state[0] = 0
+        return 0.0, 0
     return gained * size, hops
+
+
+@inner_kernel
+def _grow_region(graph: CsrGraph, columns: Columns, search: Search, flows: Flows, centre: int) -> tuple[int, float]:
+    """Set `region` to the tasks nearest to a centre; return how many they are, and how far from it in the mean."""
+    search.order[0] = centre
+    size, many = settle(graph, search, 1, columns.region, -1, -1)
+    radius = inside = total = 0.0
+    for k in range(size):
+        task = search.order[k]
+        radius += search.distance[task] / size
+        flows.region[k] = task
+        search.rank[task] = k
+    for k in range(size):
+        for j in range(graph.first[flows.region[k]], graph.first[flows.region[k] + 1]):
+            total += graph.volume[graph.edge[j]]
+            if search.rank[graph.near[j]] >= 0:
+                inside += graph.volume[graph.edge[j]]
+    for k in range(size):
+        search.rank[flows.region[k]] = -1
+    forget(search, many)
+    if inside < INSIDE * total:
+        size, radius = 1, 0.0
+    for k in range(size):
+        flows.cover[flows.region[k]] += 1
+    return size, radius
 
 
 @inner_kernel
@@ -187,12 +242,14 @@ def _choose_nearest(columns: Columns, search: Search, count: int, radius: float)
 
 
 @inner_kernel
-def _divide(web: Web, search: Search, flows: Flows, size: int, chosen: int) -> int:
+def _divide(graph: CsrGraph, search: Search, flows: Flows, size: int, chosen: int, budget: int) -> int:
     """Spread the flow over the region, so that what is anywhere in it goes to all of its tasks in equal parts.
 
-    It goes to cells of the region in parts by their sizes, within each of these to its cells, and so on.
+    It goes to cells of the region in parts by their sizes, within each of these to its cells, and so on. Return how
+    many hops a flow may have taken, -1 where that takes more than `budget` entries of neighbour lists.
     """
-    hops, waiting = chosen, 1
+    # Cells that wait have no task in common, hence there are never more of them than tasks.
+    hops, waiting, most = chosen, 1, search.work[0] + budget
     flows.cells[0, 0], flows.cells[0, 1], flows.cells[0, 2] = 0, size, chosen
     while waiting:
         waiting -= 1
@@ -201,16 +258,18 @@ def _divide(web: Web, search: Search, flows: Flows, size: int, chosen: int) -> i
         count = high - low
         if count == 1:
             continue
-        flows.number[1] += 1
+        if search.work[0] > most:
+            return -1
+        flows.cell[0] += 1
         for k in range(low, high):
-            search.within[flows.region[k]] = flows.number[1]
-        parts = _part(web, search, flows, low, high, waiting)
+            search.within[flows.region[k]] = flows.cell[0]
+        parts = _part(graph, search, flows, low, high, waiting)
         for cell in range(waiting, waiting + parts):
             start, end = flows.cells[cell, 0], flows.cells[cell, 1]
             flows.cells[cell, 2] = before + count
             for k in range(start, end):
                 search.order[k - start] = flows.region[k]
-            _send(web, search, flows, end - start, count)
+            _send(graph, search, flows, end - start, count)
         waiting += parts
         for k in range(low, high):
             flows.flow[flows.region[k]] = flows.inside[flows.region[k]]
@@ -218,7 +277,7 @@ def _divide(web: Web, search: Search, flows: Flows, size: int, chosen: int) -> i
 
 
 @inner_kernel
-def _part(web: Web, search: Search, flows: Flows, low: int, high: int, waiting: int) -> int:
+def _part(graph: CsrGraph, search: Search, flows: Flows, low: int, high: int, waiting: int) -> int:
     """Part a cell by which of some of its tasks is nearest, and have the parts wait as cells; return how many.
 
     The tasks of each part are brought together.
@@ -228,7 +287,7 @@ def _part(web: Web, search: Search, flows: Flows, low: int, high: int, waiting: 
     for k in range(parts):
         search.order[k] = flows.region[low + (2 * k + 1) * count // (2 * parts)]
         search.label[search.order[k]] = k
-    _, many = settle(web, search, parts, count, search.within[search.order[0]], -1)
+    _, many = settle(graph, search, parts, count, search.within[search.order[0]], -1)
     forget(search, many)
     at = low
     for part in range(parts):
@@ -244,13 +303,13 @@ def _part(web: Web, search: Search, flows: Flows, low: int, high: int, waiting: 
 
 
 @inner_kernel
-def _send(web: Web, search: Search, flows: Flows, own: int, count: int) -> None:
+def _send(graph: CsrGraph, search: Search, flows: Flows, own: int, count: int) -> None:
     """Send its part of the flow of a cell of `count` tasks to the first `own` in `order`, where it stays `inside`."""
     share, inside = own / count, search.within[search.order[0]]
-    settled, many = settle(web, search, own, count, inside, -1)
+    settled, many = settle(graph, search, own, count, inside, -1)
     for k in range(settled):
         flows.spread[search.order[k]] = flows.flow[search.order[k]] * share
-    _push(web, search, flows, flows.spread, settled, own)
+    _push(graph, search, flows, flows.spread, settled, own)
     for k in range(own):
         flows.inside[search.order[k]] = flows.spread[search.order[k]]
         flows.spread[search.order[k]] = 0.0
@@ -258,24 +317,27 @@ def _send(web: Web, search: Search, flows: Flows, own: int, count: int) -> None:
 
 
 @inner_kernel
-def _push(web: Web, search: Search, flows: Flows, flow: FloatArray, count: int, seeds: int) -> None:
-    """Send flow[task] of the settled tasks downhill to the seeds, shared out by volume, the farthest first."""
+def _push(graph: CsrGraph, search: Search, flows: Flows, flow: FloatArray, count: int, seeds: int) -> None:
+    """Send flow[task] of the settled tasks downhill to the seeds, shared out by volume, the farthest first.
+
+    What flows on to a task has come from farther ones alone, and so is all there when its turn comes.
+    """
     for k in range(count):
         search.rank[search.order[k]] = k
     for k in range(count - 1, seeds - 1, -1):
         task = search.order[k]
         total = 0.0
-        for j in range(web.first[task], web.first[task + 1]):
-            if is_downhill(web, search, task, j) and search.rank[web.near[j]] >= 0:
-                total += web.volume[web.edge[j]]
-        for j in range(web.first[task], web.first[task + 1]):
-            if is_downhill(web, search, task, j) and search.rank[web.near[j]] >= 0:
-                e = web.edge[j]
-                part = flow[task] * (web.volume[e] / total)
-                flow[web.near[j]] += part
+        for j in range(graph.first[task], graph.first[task + 1]):
+            if is_downhill(graph, search, task, j) and search.rank[graph.near[j]] >= 0:
+                total += graph.volume[graph.edge[j]]
+        for j in range(graph.first[task], graph.first[task + 1]):
+            if is_downhill(graph, search, task, j) and search.rank[graph.near[j]] >= 0:
+                e = graph.edge[j]
+                part = flow[task] * (graph.volume[e] / total)
+                flow[graph.near[j]] += part
                 if flows.added[e] == 0.0 and part > 0.0:
-                    flows.used[flows.number[0]] = e
-                    flows.number[0] += 1
+                    flows.used[flows.state[0]] = e
+                    flows.state[0] += 1
                 flows.added[e] += part
         flow[task] = 0.0
     for k in range(count):
@@ -283,16 +345,16 @@ def _push(web: Web, search: Search, flows: Flows, flow: FloatArray, count: int, 
 
 
 @inner_kernel
-def _take_step(web: Web, flows: Flows, room: float) -> float:
+def _take_step(graph: CsrGraph, flows: Flows, room: float) -> float:
     """Add the column to the loads as often as fits below `room`, at most until it fills an edge; return how often."""
     step = np.inf
-    for k in range(flows.number[0]):
+    for k in range(flows.state[0]):
         e = flows.used[k]
-        fits = min(room - flows.load[e] / web.volume[e], 1.0)
-        step = min(step, max(fits, 0.0) * (web.volume[e] / flows.added[e]))
+        fits = min(room - flows.load[e] / graph.volume[e], 1.0)
+        step = min(step, max(fits, 0.0) * (graph.volume[e] / flows.added[e]))
     if step == np.inf:
         step = 0.0
-    for k in range(flows.number[0]):
+    for k in range(flows.state[0]):
         e = flows.used[k]
         flows.load[e] += step * flows.added[e]
         flows.added[e] = 0.0

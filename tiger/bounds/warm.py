@@ -17,11 +17,11 @@ def warm(progress: Callable[[str], None]) -> None:
 @cache
 def load() -> None:
     """Run the kernels once in a process, on a ring of four tasks, two of which share a node."""
-    from tiger.bounds.flows import Web
+    from tiger.bounds.flows import CsrGraph
     from tiger.bounds.spreading import Columns, pack
 
     turn = np.arange(4)
     near = np.stack([(turn - 1) % 4, (turn + 1) % 4], axis=1).ravel()
     edge = np.stack([(turn - 1) % 4, turn], axis=1).ravel()
-    web = Web(2 * np.arange(5), near, edge, np.ones(4))
-    pack(web, Columns(np.ones(1), np.array([2]), turn, 1, 4, 4))
+    graph = CsrGraph(2 * np.arange(5), near, edge, np.ones(4))
+    pack(graph, Columns(np.ones(1), np.array([2]), turn, 1, 4, 4, 1 << 20), bool)

@@ -11,6 +11,9 @@ doi:10.1137/1.9780898718027.
 # may leave open.
 ROUNDING = 4e-12
 UNIT = 2.0**-53
+# Products of a few numbers from here to its inverse have all of their digits; far smaller ones lose some, and have no
+# relative error.
+TINY = 2.0**-900
 
 
 def relative_error(roundings: int) -> float:
