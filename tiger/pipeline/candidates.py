@@ -8,9 +8,9 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.chain.baselines import by_time, uniform
+from tiger.pipeline.chain.cut_dp import split
 from tiger.pipeline.chain.frontier import mixes
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.programme import split
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import Schedule

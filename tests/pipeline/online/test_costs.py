@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from tiger.pipeline.chain.cut_dp import split
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.programme import split
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.judge import Judge
 from tiger.pipeline.layers import Layers

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tiger.pipeline.chain.cut_dp import split
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.programme import split
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.plan import Plan

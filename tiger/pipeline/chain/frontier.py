@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.model.arrays import FloatArray
+from tiger.pipeline.chain.cut_dp import one_line, split
 from tiger.pipeline.chain.minimax import TIE
 from tiger.pipeline.chain.params import LineParams, never
-from tiger.pipeline.chain.programme import one_line, split
 from tiger.pipeline.chain.sums import Total, least_sum, least_sum_of_all, pairs, stages_of, total
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.stages import Position

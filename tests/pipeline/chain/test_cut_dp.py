@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.pipeline.chain.instances import all_cuts, cluster_of, drawn, layers_of, loads_of, placed
+from tiger.pipeline.chain.cut_dp import split
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.programme import split
 
 
 def test_messages_count_at_both_ends_in_both_directions() -> None:
