@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.chain.trellis import Level, Trellis
+from tiger.pipeline.chain.layered_graph import Level, Trellis
 
 TIE = 1e-12
 PROBES = (1.0, 1.1, 1.5, 3.0, 16.0)

@@ -8,10 +8,10 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.classes import Classes, Groups, alike, classes_of, equivalent, joined
+from tiger.pipeline.chain.layered_graph import Level, Trellis
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.relaxation import by_machine
 from tiger.pipeline.chain.segments import admitted, ahead, fitting
-from tiger.pipeline.chain.trellis import Level, Trellis
 from tiger.pipeline.chain.windows import Windows
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.chain.trellis import Trellis
+from tiger.pipeline.chain.layered_graph import Trellis
 from tiger.pipeline.chain.windows import Windows
 
 CHUNK = 1 << 18

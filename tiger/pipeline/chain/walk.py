@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.chain.layered_graph import Trellis
 from tiger.pipeline.chain.minimax import TIE, Bracket, Sweep, sweep
-from tiger.pipeline.chain.trellis import Trellis
 
 STARTS = 64
 
