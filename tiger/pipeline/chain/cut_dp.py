@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray
+from tiger.pipeline.chain.backtrace import first_line
 from tiger.pipeline.chain.layered_graph import Level, Trellis
 from tiger.pipeline.chain.minimax import least_bottleneck
 from tiger.pipeline.chain.params import LineParams, never
 from tiger.pipeline.chain.segments import admitted, ahead, fitting
-from tiger.pipeline.chain.walk import first_line
 from tiger.pipeline.chain.windows import Windows
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.stages import Position

@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.segments import admitted, ahead, fitting
-from tiger.pipeline.chain.walk import Line
 from tiger.pipeline.cluster import NO_LINK, Cluster
 from tiger.pipeline.layers import Layers
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derived
-from tiger.pipeline.chain.walk import Line
+from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.ranks.lines import UNUSED, Lines
 from tiger.pipeline.ranks.moves import neighbours, prefixes
 from tiger.pipeline.ranks.search import OrderSearch
