@@ -12,11 +12,11 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.candidates import LineSearch, balanced, candidates, chunks_in_flight, distinct_orders, roomy
 from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.baselines import uniform
+from tiger.pipeline.chain.dp_states import WORK_LIMIT
 from tiger.pipeline.chain.islands import island_line
 from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, work
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.refinement import refined
-from tiger.pipeline.chain.states import WORK_LIMIT
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.cutfloor import CutFloor
 from tiger.pipeline.judge import Judge

@@ -9,10 +9,10 @@ import numpy as np
 
 from tiger.pipeline.chain.backtrace import Line, first_walk
 from tiger.pipeline.chain.classes import Classes, classes_of, equivalent, joined
+from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_trellis, kinds_of, steps_of
 from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.orders import balance_s
 from tiger.pipeline.chain.params import LineParams, never
-from tiger.pipeline.chain.states import WORK_LIMIT, device_trellis, kinds_of, steps_of
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from tiger.pipeline.chain.backtrace import Line, first_line
 from tiger.pipeline.chain.classes import classes_of, equivalent
+from tiger.pipeline.chain.dp_states import WORK_LIMIT as WORK_LIMIT
+from tiger.pipeline.chain.dp_states import affordable, device_trellis, steps
 from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.params import LineParams, never
-from tiger.pipeline.chain.states import WORK_LIMIT as WORK_LIMIT
-from tiger.pipeline.chain.states import affordable, device_trellis, steps
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 

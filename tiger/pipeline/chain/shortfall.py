@@ -11,10 +11,10 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
+from tiger.pipeline.chain.dp_states import WORK_LIMIT, affordable, device_trellis
 from tiger.pipeline.chain.minimax import sweep
 from tiger.pipeline.chain.params import LineParams, never
 from tiger.pipeline.chain.segments import fitting
-from tiger.pipeline.chain.states import WORK_LIMIT, affordable, device_trellis
 from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.layers import Layers
 

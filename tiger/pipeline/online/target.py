@@ -6,10 +6,10 @@ import numpy as np
 
 from tiger.pipeline.chain.backtrace import first_line
 from tiger.pipeline.chain.classes import classes_of
+from tiger.pipeline.chain.dp_states import device_trellis, steps_of
 from tiger.pipeline.chain.layered_graph import Trellis
 from tiger.pipeline.chain.minimax import Bracket, sweep
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.states import device_trellis, steps_of
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.online.costs import Costs, Line, Terms

@@ -7,9 +7,9 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seeds import derived
 from tiger.pipeline.chain.backtrace import Line
+from tiger.pipeline.chain.dp_states import WORK_LIMIT
 from tiger.pipeline.chain.orders import best_line, work
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.states import WORK_LIMIT
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.ranks.lines import Lines
