@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, check_schedule, warm_up
-from tiger.pipeline.schedules.programme import static_programme
+from tiger.pipeline.schedules.schedule_table import static_programme
 from tiger.pipeline.schedules.simulator import Timeline, zero_bubble_order
 from tiger.pipeline.stages import Workload
 

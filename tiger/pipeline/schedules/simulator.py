@@ -10,7 +10,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.schedules.costs import Costs
 from tiger.pipeline.schedules.orders import KINDS
-from tiger.pipeline.schedules.programme import Programme, programme_of, static_programme
+from tiger.pipeline.schedules.schedule_table import Programme, programme_of, static_programme
 from tiger.pipeline.schedules.zerobubble import zero_bubble_orders
 from tiger.pipeline.stages import Workload
 
