@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import tiger
-from tiger.pipeline.chain.baselines import by_parameters, by_time, uniform
+from tiger.pipeline.chain.baselines import by_parameters, by_time, uniform_cuts
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.judge import Judge
 from tiger.pipeline.layers import Layers
@@ -16,7 +16,7 @@ from tiger.pipeline.plan import Plan
 
 STAGES = (4, 8, 16)
 NETWORKS = {"12 GB/s": 12e9, "10 GbE": 1.25e9}
-PEERS = {"uniform": uniform, "by parameters": by_parameters, "by time": by_time}
+PEERS = {"uniform": uniform_cuts, "by parameters": by_parameters, "by time": by_time}
 
 
 def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, ...]]:

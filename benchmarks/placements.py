@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 import tiger
-from tiger.pipeline.candidates import balanced
+from tiger.pipeline.candidates import best_cuts
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.hardware.reading import read_cluster
@@ -95,5 +95,5 @@ def in_rank_order(case: Case, cluster: Cluster) -> float:
     """Return the seconds of an iteration with devices in the order of the cluster, and exact cuts for them."""
     layers, grid = read_model(case.model), rank_order(case.degrees)
     judge = Judge(layers=layers, cluster=cluster, schedule=case.schedule, microbatches=case.microbatches)
-    cuts = balanced(layers, cluster, grid, LineParams())
+    cuts = best_cuts(layers, cluster, grid, LineParams())
     return judge.seconds(Plan(cuts=cuts, grid=grid)) if cuts else np.inf

@@ -35,13 +35,13 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
     """
     from tiger.pipeline.entry import operators
     from tiger.pipeline.entry import place as door
-    from tiger.pipeline.entry.request import Aim, Asked, AskedOperators, given, wanted
+    from tiger.pipeline.entry.request import Aim, Asked, AskedOperators, check_request, require_cluster
     from tiger.pipeline.models.graphs import operators_of_document
     from tiger.pipeline.models.reading import model_of_document
     from tiger.pipeline.operators.params import OperatorParams
 
     request = check(body, limits)
-    params = wanted(
+    params = check_request(
         PlaceParams(
             schedule=request.schedule,
             microbatches=request.microbatches,
@@ -59,11 +59,11 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
     )
     if isinstance(params, OperatorParams):
         stated = operators_of_document(request.model, limits.max_tasks)
-        graph, devices = operators.together(*stated, _cluster(request, limits), limits.max_tasks)
-        report = operators.answered(AskedOperators(graph, devices, params, watch))
+        graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
+        report = operators.report_placement(AskedOperators(graph, devices, params, watch))
     else:
         layers = model_of_document(request.model, limits.max_tasks)
-        report = door.answered(Asked(layers, given(_cluster(request, limits)), params, watch))
+        report = door.report_placement(Asked(layers, require_cluster(_cluster(request, limits)), params, watch))
     return json.dumps(report.to_dict(), allow_nan=False).encode()
 
 

@@ -73,10 +73,10 @@ def test_json_on_standard_output_is_all_there_is(cli: Run) -> None:
 @pytest.mark.parametrize(
     ("system", "parsed"),
     [
-        ("megatron", megatron.parsed),
-        ("deepspeed", deepspeed.parsed),
-        ("vllm", vllm.parsed),
-        ("torch", torch.parsed),
+        ("megatron", megatron.parse),
+        ("deepspeed", deepspeed.parse),
+        ("vllm", vllm.parse),
+        ("torch", torch.parse),
     ],
 )
 def test_the_emitted_plan_is_alone_on_standard_output(

@@ -222,7 +222,7 @@ def check(report: PlacementReport, value: float | None, bound: float | None, bes
 
 def terms_of(model: Document, cluster: Document) -> Terms:
     """Return operators on a cluster as the search sees them."""
-    return Terms.made(*graphs.together(*graphs.read(model), cluster_from(cluster)), {})
+    return Terms.made(*graphs.pair_with_cluster(*graphs.read(model), cluster_from(cluster)), {})
 
 
 def grids(devices: int, tensor: int, data: int, layers: int, virtual: int) -> Iterator[Plan]:

@@ -12,7 +12,7 @@ from rich.table import Table
 from tiger.cli.console import printable
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
-from tiger.pipeline.entry.ranks import short
+from tiger.pipeline.entry.ranks import short_ranks
 from tiger.run.stage import Detail, Stage
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def _placed_stages(report: "PlacementReport") -> str:
         if k < SHOWN:
             layers = f"{begin}..{end - 1} ({len(stage.ops)})" if len(stage.ops) > 1 else f"{begin} (1)"
             spent = (_figure(stage.compute_s), _figure(stage.communication_s))
-            rows.append((str(k), printable(short(stage.devices)), layers, *spent, _memory(stage)))
+            rows.append((str(k), printable(short_ranks(stage.devices)), layers, *spent, _memory(stage)))
         begin = end
     return table(("stage", "device", "layers", "compute ms", "communication ms", "memory"), rows)
 

@@ -17,7 +17,7 @@ from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry import operators
 from tiger.pipeline.entry.arrangement import Arrangement
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import given
+from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.hardware.nvidia import TOPO
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
 from tiger.pipeline.layers import Layers
@@ -51,11 +51,11 @@ def stated_of(model: Model, cluster: Hardware | None, params: PlaceParams | Oper
     hardware, devices = (None, None) if cluster is None else cluster_document(cluster)
     if isinstance(params, OperatorParams):
         document, graph = operators_document(model)
-        on = operators.together(*graph, devices)
+        on = operators.pair_with_cluster(*graph, devices)
         line = params.contiguous
         return Stated(document, hardware, lambda said: _arranged(reports.placed(said), *on, contiguous=line))
     stated, layers = model_document(model)
-    known = given(devices)
+    known = require_cluster(devices)
 
     def read(said: Document) -> PlacementReport:
         report = reports.placed(said)

@@ -23,7 +23,7 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objectives.selection import ObjectiveName
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import Aim, wanted
+from tiger.pipeline.entry.request import Aim, check_request
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.qubo.ising import IsingParams
@@ -183,7 +183,7 @@ def placement(
         time_limit_s=time_limit_s,
     )
     aim = Aim(mode=mode, objective=objective, contiguous=contiguous)
-    stated = stated_of(model, cluster, wanted(params, aim))
+    stated = stated_of(model, cluster, check_request(params, aim))
     asked = {**_fields(params), **_fields(aim), "solver": _named(solver)}
     return Asked("place", _body({**asked, "model": stated.model, "cluster": stated.cluster}), stated.read)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.chain.baselines import by_time, uniform
+from tiger.pipeline.chain.baselines import by_time, uniform_cuts
 from tiger.pipeline.chain.cut_dp import split
 from tiger.pipeline.chain.frontier import mixes
 from tiger.pipeline.chain.params import LineParams
@@ -26,7 +26,9 @@ class LineSearch(NamedTuple):
     stop: Callable[[], bool]
 
 
-def balanced(layers: Layers, cluster: Cluster, grid: IntArray, params: LineParams, virtual: int = 1) -> tuple[int, ...]:
+def best_cuts(
+    layers: Layers, cluster: Cluster, grid: IntArray, params: LineParams, virtual: int = 1
+) -> tuple[int, ...]:
     """Return the cuts with the least largest load of a stage on a grid `[p, d, t]`, none if nothing fits."""
     found = split(layers, *_costs(layers, cluster, grid, len(grid) * virtual), _by_position(params, grid))
     return () if found is None else found.cuts
@@ -37,7 +39,7 @@ def candidates(layers: Layers, cluster: Cluster, grid: IntArray, virtual: int, s
     stages = len(grid) * virtual
     costs, pinned = _costs(layers, cluster, grid, stages), _by_position(search.params, grid)
     seen: set[tuple[int, ...]] = set()
-    for cuts in (*mixes(layers, *costs, pinned, search.stop), uniform(layers, stages), by_time(layers, stages)):
+    for cuts in (*mixes(layers, *costs, pinned, search.stop), uniform_cuts(layers, stages), by_time(layers, stages)):
         if cuts not in seen:
             seen.add(cuts)
             yield Plan(cuts=cuts, grid=grid)
@@ -80,10 +82,12 @@ def _by_position(params: LineParams, grid: IntArray) -> LineParams:
     return LineParams(stages=params.stages, in_flight=params.in_flight, pinned=pinned)
 
 
-def roomy(layers: Layers, cluster: Cluster, shape: tuple[int, int, int], pinned: Mapping[int, int]) -> list[IntArray]:
+def roomy_grids(
+    layers: Layers, cluster: Cluster, shape: tuple[int, int, int], pinned: Mapping[int, int]
+) -> list[IntArray]:
     """Return grids of the devices with the most memory, and of devices in order, pinned ones where an even cut is."""
     positions, wanted = shape[0], shape[1] * shape[2]
-    place = np.searchsorted(uniform(layers, positions), sorted(pinned), side="right") - 1
+    place = np.searchsorted(uniform_cuts(layers, positions), sorted(pinned), side="right") - 1
     grids = []
     for order in (np.argsort(-cluster.memory_bytes, kind="stable"), np.arange(cluster.size)):
         rows: list[list[int]] = [[] for _ in range(positions)]

@@ -9,14 +9,14 @@ from itertools import islice
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.candidates import LineSearch, balanced, candidates, chunks_in_flight, distinct_orders, roomy
+from tiger.pipeline.candidates import LineSearch, best_cuts, candidates, chunks_in_flight, distinct_orders, roomy_grids
 from tiger.pipeline.chain.backtrace import Line
-from tiger.pipeline.chain.baselines import uniform
+from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.chain.dp_states import WORK_LIMIT
 from tiger.pipeline.chain.islands import island_line
 from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, work
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.refinement import refined
+from tiger.pipeline.chain.refinement import refine
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.cutfloor import CutFloor
 from tiger.pipeline.judge import Judge
@@ -100,7 +100,7 @@ class Hunt:
     def baseline(self) -> Plan:
         """Return as many layers in every stage, on the devices in the order of the cluster."""
         grid = rank_order((self.positions, self.params.data, self.params.tensor))
-        return Plan(cuts=uniform(self.layers, self.positions * self.virtual), grid=grid)
+        return Plan(cuts=uniform_cuts(self.layers, self.positions * self.virtual), grid=grid)
 
     @property
     def best(self) -> tuple[float, Plan] | None:
@@ -150,11 +150,11 @@ class Hunt:
     def _group(self, degrees: Degrees) -> None:
         """Search for the places of ranks, unless rank order is proved best for its cuts and the groups are many."""
         line, grid = replace(self.line, stages=None), rank_order(degrees.shape)
-        cuts = balanced(self.layers, self.cluster, grid, line)
+        cuts = best_cuts(self.layers, self.cluster, grid, line)
         grids = [grid]
         if not (degrees.ranks >= MANY and cuts and self._proved(Plan(cuts=cuts, grid=grid))):
             judges = Judges(
-                cuts_of=lambda each: balanced(self.layers, self.cluster, each, line), iteration_s=self.judge.value
+                cuts_of=lambda each: best_cuts(self.layers, self.cluster, each, line), iteration_s=self.judge.value
             )
             plan = grouped(self.layers, self.cluster, degrees, judges, self.search)
             if plan is not None:
@@ -162,7 +162,7 @@ class Hunt:
                 if self.virtual == 1:
                     self.offer(plan)
         if self.best is None or self.line.pinned:
-            grids += roomy(self.layers, self.cluster, degrees.shape, self.line.pinned)
+            grids += roomy_grids(self.layers, self.cluster, degrees.shape, self.line.pinned)
         self._look(grids)
 
     def _proved(self, plan: Plan) -> bool:
@@ -186,7 +186,7 @@ class Hunt:
                 finalists = [(np.inf, self._squeezed(self.misfit, budget))]
             for _, plan in finalists:
                 if not self.optimal and not self.stop():
-                    found = refined(plan.cuts, self._promising(plan.grid), budget, self.stop)
+                    found = refine(plan.cuts, self._promising(plan.grid), budget, self.stop)
                     self.offer(Plan(cuts=found.cuts, grid=plan.grid))
 
     def prove(self) -> None:
@@ -327,7 +327,7 @@ class Hunt:
         line, found = replace(self.line, stages=None), []
         for order in orders:
             grid = np.reshape(order, (-1, 1, 1))
-            cuts = balanced(self.layers, self.cluster, grid, line, self.virtual)
+            cuts = best_cuts(self.layers, self.cluster, grid, line, self.virtual)
             if cuts and not self.stop():
                 found.append((self._value(grid, cuts), order))
         return [np.reshape(order, (-1, 1, 1)) for _, order in sorted(found)[:PROMISING]]
@@ -350,7 +350,7 @@ class Hunt:
         def excess(cuts: tuple[int, ...]) -> float:
             return self.judge.excess_bytes(Plan(cuts=cuts, grid=plan.grid))
 
-        return Plan(cuts=refined(plan.cuts, excess, budget, self.stop).cuts, grid=plan.grid)
+        return Plan(cuts=refine(plan.cuts, excess, budget, self.stop).cuts, grid=plan.grid)
 
     def _promising(self, grid: IntArray) -> Callable[[tuple[int, ...]], float]:
         """Return who judges cuts on a grid by simulation, or by their floor where that is no better than the best."""

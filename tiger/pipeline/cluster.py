@@ -104,7 +104,7 @@ class Cluster:
         machine = np.asarray(self.machine if len(self.machine) else np.zeros(size), np.int64)
         if machine.shape != (size,):
             raise InputError("cluster/devices/machine", f"expected {size} numbers, got shape {machine.shape}")
-        curves, link = _merged(tuple(self.curves), _checked(self.link, size, len(self.curves)))
+        curves, link = _merge_curves(tuple(self.curves), _check_table(self.link, size, len(self.curves)))
         values = {"names": names, "speed": speed, "memory_bytes": frozen(memory), "kinds": kinds, "curves": curves}
         for name, value in (values | {"link": frozen(link), "machine": frozen(machine)}).items():
             object.__setattr__(self, name, value)
@@ -165,10 +165,10 @@ def check_device_count(count: int, limit: int = DEVICE_LIMIT, field: str = "clus
         raise InputError(field, f"expected 1 to {limit:,} devices, got {shown(count)}")
 
 
-def _checked(link: IntArray, size: int, curves: int) -> IntArray:
+def _check_table(link: IntArray, size: int, curves: int) -> IntArray:
     """Return the table of links with -1 on its diagonal, or raise InputError."""
     table = np.asarray(link, np.int64)
-    if table.shape != (size, size) or table.min() < NO_LINK or table.max() >= curves or not _symmetric(table):
+    if table.shape != (size, size) or table.min() < NO_LINK or table.max() >= curves or not _is_symmetric(table):
         raise InputError("cluster/links", f"expected a symmetric table of {size} x {size} curves")
     if (table.diagonal() != NO_LINK).any():
         table = table.copy()
@@ -177,7 +177,7 @@ def _checked(link: IntArray, size: int, curves: int) -> IntArray:
     return table
 
 
-def _symmetric(table: IntArray) -> bool:
+def _is_symmetric(table: IntArray) -> bool:
     """Tell whether a square table is its own transpose; by blocks, for whole columns are far apart in memory."""
     starts = range(0, len(table), _BLOCK)
     return all(
@@ -188,7 +188,7 @@ def _symmetric(table: IntArray) -> bool:
     )
 
 
-def _merged(curves: tuple[Curve, ...], link: IntArray) -> tuple[tuple[Curve, ...], IntArray]:
+def _merge_curves(curves: tuple[Curve, ...], link: IntArray) -> tuple[tuple[Curve, ...], IntArray]:
     """Return the different curves in the order in which they come first, and the links in their numbers."""
     numbers: dict[tuple[bytes, bytes], int] = {}
     first: list[Curve] = []

@@ -7,7 +7,7 @@ import numpy as np
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.shortfall import ADVICE, shortfall
+from tiger.pipeline.chain.shortfall import ADVICE, find_shortfall
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
@@ -32,9 +32,9 @@ def unmet(layers: Layers, cluster: Cluster, params: PlaceParams, line: LineParam
             short = f"; the closest one lacks {bytes_text(closest.lacking_bytes)}; {ADVICE}"
         return Violation(kind="undecided", message=UNDECIDED + short)
     if params.tensor * params.data == 1:
-        found = shortfall(layers, cluster, line)
+        found = find_shortfall(layers, cluster, line)
     else:
-        found = shortfall(layers, _merged(cluster, params, closest.positions), replace(line, pinned={}))
+        found = find_shortfall(layers, _merged(cluster, params, closest.positions), replace(line, pinned={}))
     if found is None:
         return Violation(kind="undecided", message=UNDECIDED)
     # Ranks share what a group lacks.

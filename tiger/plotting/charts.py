@@ -14,7 +14,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import BoolArray
 from tiger.model.units import TIMES, seconds_text
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.entry.ranks import short
+from tiger.pipeline.entry.ranks import short_ranks
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.schedules.memory import Footprint, footprint
@@ -93,7 +93,7 @@ def draw_placement(report: PlacementReport, path: Path | str) -> None:
 
 def _names(report: PlacementReport, positions: int) -> list[str]:
     """Return the devices of every position in short."""
-    return [short(stage.devices) for stage in report.stages[:positions]]
+    return [short_ranks(stage.devices) for stage in report.stages[:positions]]
 
 
 def _draw_iteration(

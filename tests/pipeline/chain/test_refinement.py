@@ -6,19 +6,19 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiger.pipeline.chain.refinement import refined
+from tiger.pipeline.chain.refinement import refine
 
 
 def test_a_far_cut_is_found_step_by_step() -> None:
     """The best cut of 100 layers is at 70."""
-    found = refined((0, 10, 100), lambda cuts: abs(cuts[1] - 70.0), 200)
+    found = refine((0, 10, 100), lambda cuts: abs(cuts[1] - 70.0), 200)
     assert (found.cuts, found.value) == ((0, 70, 100), 0.0)
 
 
 def test_the_budget_counts_questions() -> None:
     """Three answers are not enough to get there."""
     asked = []
-    found = refined((0, 10, 100), lambda cuts: asked.append(cuts) or abs(cuts[1] - 70.0), 3)
+    found = refine((0, 10, 100), lambda cuts: asked.append(cuts) or abs(cuts[1] - 70.0), 3)
     assert found.judged == len(asked) == 3
     assert found.value == 57.0
 
@@ -26,26 +26,26 @@ def test_the_budget_counts_questions() -> None:
 def test_nothing_is_asked_twice() -> None:
     """Moves that lead back are known."""
     asked: list[tuple[int, ...]] = []
-    refined((0, 3, 5, 8), lambda cuts: asked.append(cuts) or float(sum(cuts) % 5), 1000)
+    refine((0, 3, 5, 8), lambda cuts: asked.append(cuts) or float(sum(cuts) % 5), 1000)
     assert len(asked) == len(set(asked))
 
 
 def test_two_cuts_move_together_where_one_alone_does_not_help() -> None:
     """The middle stage has to keep its length while it moves, as does the one between two that move apart."""
-    assert refined((0, 1, 3, 9), lambda cuts: math.inf if cuts[2] - cuts[1] != 2 else 9.0 - cuts[2], 500).value == 1.0
-    apart = refined((0, 3, 4, 5, 9), lambda cuts: 20.0 * (cuts[1] + cuts[3] != 8) - cuts[3], 500)
+    assert refine((0, 1, 3, 9), lambda cuts: math.inf if cuts[2] - cuts[1] != 2 else 9.0 - cuts[2], 500).value == 1.0
+    apart = refine((0, 3, 4, 5, 9), lambda cuts: 20.0 * (cuts[1] + cuts[3] != 8) - cuts[3], 500)
     assert apart.value == -7.0
 
 
 def test_what_is_not_allowed_is_left_for_what_is() -> None:
     """A start that is not allowed does not matter."""
-    found = refined((0, 1, 6), lambda cuts: math.inf if cuts[1] < 2 else float(cuts[1]), 100)
+    found = refine((0, 1, 6), lambda cuts: math.inf if cuts[1] < 2 else float(cuts[1]), 100)
     assert (found.cuts, found.value) == ((0, 2, 6), 2.0)
 
 
 def test_a_stop_ends_at_the_best_so_far() -> None:
     """The start alone is judged."""
-    assert refined((0, 1, 6), lambda cuts: 1.0, 100, lambda: True).judged == 1
+    assert refine((0, 1, 6), lambda cuts: 1.0, 100, lambda: True).judged == 1
 
 
 @settings(max_examples=40, deadline=None)
@@ -58,4 +58,4 @@ def test_every_stage_keeps_a_layer(inner: set[int], weights: list[int]) -> None:
         assert all(a < b for a, b in pairwise(cuts))
         return float(max(sum(weights[i:j]) for i, j in pairwise(cuts)))
 
-    assert refined(start, judge, 300).value <= judge(start)
+    assert refine(start, judge, 300).value <= judge(start)

@@ -11,7 +11,7 @@ from tests.pipeline.chain.instances import cluster_of, drawn, layers_of
 from tiger.pipeline.chain import relaxation as module
 from tiger.pipeline.chain.orders import best_line, bound_s
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.relaxation import by_machine
+from tiger.pipeline.chain.relaxation import relax_by_machine
 from tiger.pipeline.cluster import Curve
 
 
@@ -19,7 +19,7 @@ def test_links_are_the_best_of_their_machines() -> None:
     """Of links 0 and 1 in a machine the faster is everywhere in it; between machines there is only one, and none."""
     cluster = cluster_of([1.0] * 4, [[-1, 0, 0, 0], [0, -1, 1, 0], [0, 1, -1, -1], [0, 0, -1, -1]])
     cluster = replace(cluster, machine=np.array([0, 0, 0, 1]))
-    relaxed = by_machine(layers_of([1.0, 1.0], sent=[1.0]), cluster)
+    relaxed = relax_by_machine(layers_of([1.0, 1.0], sent=[1.0]), cluster)
     seconds = [[float(relaxed.seconds(a, b, 1.0)) for b in range(4)] for a in range(4)]
     assert seconds == [[0, 0.5, 0.5, 1], [0.5, 0, 0.5, 1], [0.5, 0.5, 0, 1], [1, 1, 1, 0]]
 
@@ -28,7 +28,7 @@ def test_each_size_has_its_own_best_link() -> None:
     """One link is quick to start, the other to send."""
     curves = (Curve.affine(1.0, 0.0), Curve.affine(10.0, 3.0))
     cluster = replace(cluster_of([1.0] * 3, [[-1, 0, 1], [0, -1, 1], [1, 1, -1]]), curves=curves)
-    relaxed = by_machine(layers_of([1.0] * 3, sent=[1.0, 10.0]), cluster)
+    relaxed = relax_by_machine(layers_of([1.0] * 3, sent=[1.0, 10.0]), cluster)
     assert relaxed.seconds(0, 1, [1.0, 10.0]).tolist() == pytest.approx([1.0, 4.0])
     assert (relaxed.classes() == 0).all()
 
@@ -37,7 +37,7 @@ def test_very_many_machines_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) ->
     """Pairs of machines would take too long."""
     monkeypatch.setattr(module, "MOST_MACHINES", 1)
     cluster = replace(cluster_of([1.0] * 2), machine=np.arange(2))
-    assert by_machine(layers_of([1.0]), cluster) is cluster
+    assert relax_by_machine(layers_of([1.0]), cluster) is cluster
 
 
 def test_irregular_machines_have_a_close_bound() -> None:
@@ -60,7 +60,7 @@ def test_it_bounds_from_below(seed: int, limit: int) -> None:
     """Any cluster with any machines."""
     layers, cluster, params = drawn(seed, 6, 5)
     cluster = replace(cluster, machine=np.random.default_rng(seed).integers(0, 3, cluster.size))
-    exact, relaxed = best_line(layers, cluster, params), best_line(layers, by_machine(layers, cluster), params)
+    exact, relaxed = best_line(layers, cluster, params), best_line(layers, relax_by_machine(layers, cluster), params)
     if exact is not None:
         assert relaxed is not None
         assert relaxed.bottleneck_s <= exact.bottleneck_s * (1 + 1e-11)

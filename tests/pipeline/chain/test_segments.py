@@ -4,30 +4,30 @@ import numpy as np
 import pytest
 
 from tests.pipeline.chain.instances import drawn, layers_of
-from tiger.pipeline.chain.segments import admitted, fitting
+from tiger.pipeline.chain.segments import admitted_ends, fitting_ends
 from tiger.pipeline.stages import state_bytes
 
 
 def test_runs_end_where_memory_does() -> None:
     """Four bytes hold layers of 1, 2, 1 bytes, but no layer of 5."""
-    assert fitting(layers_of([0.0] * 4, state=[1.0, 2.0, 1.0, 5.0]), 4, 0).tolist() == [3, 3, 3, 3, 4]
+    assert fitting_ends(layers_of([0.0] * 4, state=[1.0, 2.0, 1.0, 5.0]), 4, 0).tolist() == [3, 3, 3, 3, 4]
 
 
 def test_microbatches_in_flight_need_memory() -> None:
     """With two of them, a layer takes 1 + 2 x 1 bytes."""
-    assert fitting(layers_of([0.0] * 3, held=[1.0] * 3), 6, 2).tolist() == [2, 3, 3, 3]
+    assert fitting_ends(layers_of([0.0] * 3, held=[1.0] * 3), 6, 2).tolist() == [2, 3, 3, 3]
 
 
 def test_tied_layers_count_once_in_a_run() -> None:
     """From layer 0 on the last layer is free, from layer 1 on it is not."""
     layers = layers_of([0.0] * 3, state=[5.0, 1.0, 5.0], tied=((0, 2),))
-    assert fitting(layers, 6, 0).tolist() == [3, 3, 3, 3]
-    assert fitting(layers, 5, 0).tolist() == [1, 2, 3, 3]
+    assert fitting_ends(layers, 6, 0).tolist() == [3, 3, 3, 3]
+    assert fitting_ends(layers, 5, 0).tolist() == [1, 2, 3, 3]
 
 
 def test_endless_memory_holds_all() -> None:
     """Every run reaches the end."""
-    assert fitting(layers_of([0.0] * 3), np.inf, 3).tolist() == [3, 3, 3, 3]
+    assert fitting_ends(layers_of([0.0] * 3), np.inf, 3).tolist() == [3, 3, 3, 3]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -35,7 +35,7 @@ def test_runs_agree_with_what_stages_hold(seed: int) -> None:
     """A run that ends there fits, a longer one does not."""
     layers, _, _ = drawn(seed, 7, 1)
     capacity = float(layers.state_bytes.sum()) * 0.6
-    for start, end in enumerate(fitting(layers, capacity, 1).tolist()[:-1]):
+    for start, end in enumerate(fitting_ends(layers, capacity, 1).tolist()[:-1]):
         fits = []
         for j in range(start + 1, layers.size + 1):
             cuts = tuple(sorted({0, start, j, layers.size}))
@@ -47,8 +47,8 @@ def test_runs_agree_with_what_stages_hold(seed: int) -> None:
 def test_pins_end_runs() -> None:
     """Host 1 may hold nothing past a layer of host 0, a host of all pins nothing of two of them."""
     pinned = {1: 0, 3: 1, 4: 1}
-    assert admitted(6, pinned, {1}).tolist() == [1, 1, 6, 6, 6, 6, 6]
-    assert admitted(6, pinned, {0}).tolist() == [3, 3, 3, 3, 4, 6, 6]
-    assert admitted(6, pinned, {0, 1}).tolist() == [3, 3, 6, 6, 6, 6, 6]
-    assert admitted(6, pinned, ()).tolist() == [1, 1, 3, 3, 4, 6, 6]
-    assert admitted(2, {}, ()).tolist() == [2, 2, 2]
+    assert admitted_ends(6, pinned, {1}).tolist() == [1, 1, 6, 6, 6, 6, 6]
+    assert admitted_ends(6, pinned, {0}).tolist() == [3, 3, 3, 3, 4, 6, 6]
+    assert admitted_ends(6, pinned, {0, 1}).tolist() == [3, 3, 6, 6, 6, 6, 6]
+    assert admitted_ends(6, pinned, ()).tolist() == [1, 1, 3, 3, 4, 6, 6]
+    assert admitted_ends(2, {}, ()).tolist() == [2, 2, 2]

@@ -6,12 +6,12 @@ import pytest
 from tests.pipeline.chain.instances import cluster_of, drawn, exhausted, layers_of
 from tiger.pipeline.chain.orders import best_line
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.shortfall import Shortfall, shortfall
+from tiger.pipeline.chain.shortfall import Shortfall, find_shortfall
 
 
 def test_the_least_missing_memory_is_named() -> None:
     """Layers of 3, 3, 3 bytes on two devices of 4 need 6 on one of them."""
-    found = shortfall(layers_of([1.0] * 3, state=[3.0] * 3), cluster_of([1.0, 1.0], memory=4.0), LineParams())
+    found = find_shortfall(layers_of([1.0] * 3, state=[3.0] * 3), cluster_of([1.0, 1.0], memory=4.0), LineParams())
     assert found == Shortfall(kind="memory", missing_bytes=2, layers=("l2",))
     assert found.violation.message == (
         "every device would need 2 B more; filled in order, the devices have no room from layer 'l2' on; "
@@ -22,27 +22,27 @@ def test_the_least_missing_memory_is_named() -> None:
 def test_a_stop_names_what_is_enough() -> None:
     """All layers on one device."""
     layers, cluster = layers_of([1.0] * 3, state=[3.0] * 3), cluster_of([1.0, 1.0], memory=4.0)
-    found = shortfall(layers, cluster, LineParams(), lambda: True)
+    found = find_shortfall(layers, cluster, LineParams(), lambda: True)
     assert found is not None
     assert found.missing_bytes == 9
 
 
 def test_a_layer_larger_than_any_device_is_named() -> None:
     """Nine bytes do not fit into four."""
-    found = shortfall(layers_of([1.0] * 2, state=[1.0, 9.0]), cluster_of([1.0, 1.0], memory=4.0), LineParams())
+    found = find_shortfall(layers_of([1.0] * 2, state=[1.0, 9.0]), cluster_of([1.0, 1.0], memory=4.0), LineParams())
     assert found == Shortfall(kind="memory", missing_bytes=5, layers=("l1",), oversize="l1")
     assert "layer 'l1' alone is larger than any of them" in found.violation.message
 
 
 def test_nothing_is_short_where_a_line_fits() -> None:
     """Three layers fit into four bytes."""
-    assert shortfall(layers_of([1.0] * 3), cluster_of([1.0], memory=4.0), LineParams()) is None
+    assert find_shortfall(layers_of([1.0] * 3), cluster_of([1.0], memory=4.0), LineParams()) is None
 
 
 def test_devices_without_a_way_are_named() -> None:
     """Each holds half of the model, and no link joins them."""
     cluster = cluster_of([1.0] * 3, [[-1, 0, -1], [0, -1, -1], [-1, -1, -1]], [1.0, 1.0, 2.0])
-    found = shortfall(layers_of([1.0] * 4, sent=[1.0] * 3), cluster, LineParams())
+    found = find_shortfall(layers_of([1.0] * 4, sent=[1.0] * 3), cluster, LineParams())
     assert found == Shortfall(kind="unlinked", devices=("d0", "d2"))
     assert found.violation.message.endswith("such as 'd0', 'd2'")
 
@@ -50,21 +50,21 @@ def test_devices_without_a_way_are_named() -> None:
 def test_devices_without_a_link_are_named_where_a_line_needs_it() -> None:
     """A star of three rays: no line goes through all four."""
     star = [[-1, 0, 0, 0], [0, -1, -1, -1], [0, -1, -1, -1], [0, -1, -1, -1]]
-    found = shortfall(layers_of([1.0] * 4, sent=[1.0] * 3), cluster_of([1.0] * 4, star, 1.0), LineParams())
+    found = find_shortfall(layers_of([1.0] * 4, sent=[1.0] * 3), cluster_of([1.0] * 4, star, 1.0), LineParams())
     assert found == Shortfall(kind="unlinked", devices=("d1", "d2"))
 
 
 def test_memory_counts_before_links() -> None:
     """Without links, and with half of the memory: more memory is needed anyway."""
     cluster = cluster_of([1.0, 1.0], [[-1, -1], [-1, -1]], 1.0)
-    found = shortfall(layers_of([1.0] * 4, sent=[1.0] * 3), cluster, LineParams(stages=2))
+    found = find_shortfall(layers_of([1.0] * 4, sent=[1.0] * 3), cluster, LineParams(stages=2))
     assert found == Shortfall(kind="memory", missing_bytes=1, layers=("l2",))
 
 
 def test_pins_that_no_line_keeps_are_named() -> None:
     """Device 0 would have to come before and after device 1."""
     params = LineParams(pinned={0: 0, 1: 1, 2: 0})
-    found = shortfall(layers_of([1.0] * 3), cluster_of([1.0, 1.0]), params)
+    found = find_shortfall(layers_of([1.0] * 3), cluster_of([1.0, 1.0]), params)
     assert found == Shortfall(kind="pinned", layers=("l0", "l1", "l2"), devices=("d0", "d1", "d0"))
     assert "layers 'l0', 'l1', 'l2' on devices 'd0', 'd1', 'd0'" in found.violation.message
 
@@ -72,7 +72,7 @@ def test_pins_that_no_line_keeps_are_named() -> None:
 @pytest.mark.parametrize(("layers", "devices"), [(1, 2), (2, 1)])
 def test_stages_need_layers_and_devices(layers: int, devices: int) -> None:
     """Two stages of one layer, or on one device."""
-    found = shortfall(layers_of([1.0] * layers), cluster_of([1.0] * devices), LineParams(stages=2))
+    found = find_shortfall(layers_of([1.0] * layers), cluster_of([1.0] * devices), LineParams(stages=2))
     assert found == Shortfall(kind="stages")
     assert found.violation.kind == "stages"
 
@@ -80,7 +80,7 @@ def test_stages_need_layers_and_devices(layers: int, devices: int) -> None:
 def test_memory_may_be_short_in_no_particular_place() -> None:
     """Filled in order there is room, but the pins are in the way."""
     cluster = cluster_of([1.0, 1.0], memory=2.0)
-    found = shortfall(layers_of([1.0] * 4), cluster, LineParams(pinned={0: 0, 2: 0}))
+    found = find_shortfall(layers_of([1.0] * 4), cluster, LineParams(pinned={0: 0, 2: 0}))
     assert found == Shortfall(kind="memory", missing_bytes=1)
 
 
@@ -88,7 +88,7 @@ def test_memory_may_be_short_in_no_particular_place() -> None:
 def test_with_what_is_missing_a_line_fits_and_with_a_byte_less_none(seed: int) -> None:
     """Random chains, tried in full."""
     layers, cluster, params = drawn(seed, 5, 3)
-    found = shortfall(layers, cluster, params)
+    found = find_shortfall(layers, cluster, params)
     assert (found is None) == (best_line(layers, cluster, params) is not None)
     if found is None or found.kind != "memory":
         return

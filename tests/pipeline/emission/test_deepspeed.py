@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.pipeline.emission.deepspeed import DeepSpeedSplit, parsed, written
+from tiger.pipeline.emission.deepspeed import DeepSpeedSplit, parse, write
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.transformer import layers_of_shape
@@ -20,7 +20,7 @@ Deploy = Callable[..., Deployment]
 
 def test_a_plan_is_written(deploy: Deploy) -> None:
     """Parts as PipelineModule has them, tied layers under a key, and Python that can be pasted."""
-    text = written(deploy((0, 3, 5)))
+    text = write(deploy((0, 3, 5)))
     assert 'parts = [0, 3, 5]\ndevices = ["gpu0", "gpu1"]\nlayers = [\n' in text
     assert '    ("TiedLayerSpec", "tok_embeddings", "tied0"),  # stage 0\n' in text
     assert '    ("LayerSpec", "layers.2"),  # stage 1\n' in text
@@ -33,7 +33,7 @@ def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: i
     """Cuts, layers and ranks."""
     cuts = (0, *sorted(inner), 20)
     made = deploy(cuts, np.arange((len(cuts) - 1) * data * tensor).reshape(-1, data, tensor))
-    split = parsed(written(made))
+    split = parse(write(made))
     assert (split.parts, split.devices) == (cuts, made.devices)
     assert tuple(spec[1] for spec in split.layers) == made.layers.modules
     assert [spec[0] for spec in split.layers].count("TiedLayerSpec") == 2
@@ -45,7 +45,7 @@ def test_names_come_back(deploy: Deploy, names: set[str]) -> None:
     """Whatever letters they have."""
     made = deploy((0, 2, 4))
     layers, cluster = replace(made.layers, modules=tuple(names)), replace(made.cluster, names=tuple(names)[:2])
-    split = parsed(written(replace(made, layers=layers, cluster=cluster)))
+    split = parse(write(replace(made, layers=layers, cluster=cluster)))
     assert [spec[1] for spec in split.layers] == list(names)
     assert split.devices == cluster.names
 
@@ -62,7 +62,7 @@ def test_the_pasted_class_sets_what_deepspeed_reads(deploy: Deploy) -> None:
             bounds.update(given)
 
     scope: dict[str, object] = {"PipelineModule": PipelineModule}
-    exec(written(deploy((0, 3, 5))).replace("from deepspeed.pipe import PipelineModule", ""), scope)
+    exec(write(deploy((0, 3, 5))).replace("from deepspeed.pipe import PipelineModule", ""), scope)
     module = scope["PlacedPipelineModule"]()
     module._partition_layers()
     assert (module.parts, bounds) == ([0, 3, 5], {"start": 3, "stop": 5})
@@ -77,7 +77,7 @@ def test_the_pasted_class_sets_what_deepspeed_reads(deploy: Deploy) -> None:
 )
 def test_the_use_of_the_class_is_a_comment(deploy: Deploy, grid: object, call: str) -> None:
     """With the topology where layers are cut, and then its import."""
-    text = written(deploy((0, 3, 5), grid))
+    text = write(deploy((0, 3, 5), grid))
     assert f"# PlacedPipelineModule(specs, {call}, loss_fn=loss)\n" in text
     assert ("import PipeModelDataParallelTopology\n" in text) == ("topology" in call)
 
@@ -86,19 +86,19 @@ def test_what_deepspeed_does_not_have_or_read_is_a_comment(deploy: Deploy) -> No
     """Schedules but its own, and names that nobody chose."""
     shape = Shape(layers=3, hidden=8, heads=2, vocabulary=9, sequence=4)
     made = deploy((0, 3, 5), schedule="gpipe", layers=layers_of_shape(shape))
-    assert "# made for the schedule gpipe, which DeepSpeed does not have: it runs 1F1B\n" in written(made)
-    assert "# names of layers are the usual ones of a shape" in written(made)
+    assert "# made for the schedule gpipe, which DeepSpeed does not have: it runs 1F1B\n" in write(made)
+    assert "# names of layers are the usual ones of a shape" in write(made)
 
 
 def test_virtual_stages_are_refused(deploy: Deploy) -> None:
     """PipelineModule has none."""
     with pytest.raises(InputError, match="emit: expected one stage a device, as DeepSpeed has no virtual stages"):
-        written(deploy((0, 2, 4), [[[0]]]))
+        write(deploy((0, 2, 4), [[[0]]]))
 
 
 def test_parts_are_enough() -> None:
     """Other names are looked at by nobody."""
-    assert parsed("parts = [0, 2]\nx = f()") == DeepSpeedSplit(parts=(0, 2), layers=(), devices=())
+    assert parse("parts = [0, 2]\nx = f()") == DeepSpeedSplit(parts=(0, 2), layers=(), devices=())
 
 
 @pytest.mark.parametrize(
@@ -125,5 +125,5 @@ def test_parts_are_enough() -> None:
 def test_other_texts_are_refused(text: str, field: str) -> None:
     """By the name at fault, and none of them is run."""
     with pytest.raises(InputError, match="expected") as caught:
-        parsed(text)
+        parse(text)
     assert caught.value.field == field

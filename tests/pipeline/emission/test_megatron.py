@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tiger.errors import InputError
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.emission.megatron import MegatronSplit, layout_of, parsed, stages_of_layout, written
+from tiger.pipeline.emission.megatron import MegatronSplit, layout_of, parse, stages_of_layout, write
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.transformer import layers_of_shape
 
@@ -29,8 +29,8 @@ HEAD_AWARE = """\
 def test_a_plan_is_written_with_its_reasons(deploy: Deploy) -> None:
     """Comments first, then flags for a command line."""
     made = deploy((0, 2, 5, 8, 10), head=3.07)
-    assert written(made) == HEAD_AWARE
-    assert parsed(HEAD_AWARE) == MegatronSplit(stages=("Et", "ttt", "ttt", "tL"), pipeline=4, tensor=1, num_layers=8)
+    assert write(made) == HEAD_AWARE
+    assert parse(HEAD_AWARE) == MegatronSplit(stages=("Et", "ttt", "ttt", "tL"), pipeline=4, tensor=1, num_layers=8)
 
 
 @settings(max_examples=30)
@@ -41,7 +41,7 @@ def test_a_plan_comes_back(deploy: Deploy, data: st.DataObject) -> None:
     inner = st.sets(st.integers(1, 19), min_size=positions * virtual - 1, max_size=positions * virtual - 1)
     cuts = (0, *sorted(data.draw(inner)), 20)
     made = deploy(cuts, np.arange(positions * tensor).reshape(positions, 1, tensor))
-    split = parsed(written(made))
+    split = parse(write(made))
     assert (split.pipeline, split.tensor, split.num_layers) == (positions, tensor, 18)
     assert tuple(stage.count("t") for stage in split.stages) == made.decoder_counts
     assert "".join(split.stages) == "E" + "t" * 18 + "L"
@@ -122,18 +122,18 @@ def test_every_layout_is_read_back(counts: list[int]) -> None:
 )
 def test_flags_that_say_the_same_are_named(deploy: Deploy, cuts: tuple[int, ...], comment: str) -> None:
     """Where only the ends differ."""
-    assert comment in written(deploy(cuts))
+    assert comment in write(deploy(cuts))
 
 
 @pytest.mark.parametrize("cuts", [(0, 8), (0, 1, 4, 8), (0, 2, 4, 7, 8), (0, 2, 3, 6, 8)])
 def test_flags_are_not_named_where_they_cannot_say_it(deploy: Deploy, cuts: tuple[int, ...]) -> None:
     """One stage, one without decoder layers, or stages in between that differ."""
-    assert "instead" not in written(deploy(cuts))
+    assert "instead" not in write(deploy(cuts))
 
 
 def test_virtual_stages_are_a_layout_alone(deploy: Deploy) -> None:
     """Their number follows from it."""
-    text = written(deploy((0, 2, 4, 6, 8), [[[0]], [[1]]]))
+    text = write(deploy((0, 2, 4, 6, 8), [[[0]], [[1]]]))
     assert "size 2 \\\n--tensor-model-parallel-size 1 \\\n--num-layers 6 \\\n" in text
     assert text.endswith('"Et|tt|tt|tL"\n')
     assert "# the layout says the virtual stages: no --num-layers-per-virtual-pipeline-stage beside it\n" in text
@@ -142,34 +142,34 @@ def test_virtual_stages_are_a_layout_alone(deploy: Deploy) -> None:
 
 def test_another_order_of_devices_is_a_comment(deploy: Deploy) -> None:
     """Ranks are launched in it."""
-    text = written(deploy((0, 2, 4), [[[1]], [[0]]]))
+    text = write(deploy((0, 2, 4), [[[1]], [[0]]]))
     assert "# node rank 0: machine 0 ('gpu1', 'gpu0'), CUDA_VISIBLE_DEVICES=1,0\n" in text
 
 
 @pytest.mark.parametrize("schedule", ["gpipe", "zero-bubble"])
 def test_a_schedule_that_megatron_does_not_have_is_a_comment(deploy: Deploy, schedule: str) -> None:
     """It runs another."""
-    text = written(deploy((0, 2, 4), schedule=schedule))
+    text = write(deploy((0, 2, 4), schedule=schedule))
     assert f"# made for the schedule {schedule}, which Megatron-LM does not have: it runs 1F1B\n" in text
-    assert "made for" not in written(deploy((0, 2, 4), schedule="1f1b"))
+    assert "made for" not in write(deploy((0, 2, 4), schedule="1f1b"))
 
 
 @pytest.mark.parametrize(("tied", "flags"), [(True, 0), (False, 1)])
 def test_ends_of_a_shape_that_are_not_tied_are_a_flag(deploy: Deploy, tied: bool, flags: int) -> None:  # noqa: FBT001 (a case, not a mode)
     """Megatron-LM ties them without."""
     shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=4, tied=tied)
-    text = written(replace(deploy((0, 2, 4)), layers=layers_of_shape(shape)))
+    text = write(replace(deploy((0, 2, 4)), layers=layers_of_shape(shape)))
     assert text.count("--untie-embeddings-and-output-weights \\\n") == flags
-    assert parsed(text).stages == ("Et", "tL")
+    assert parse(text).stages == ("Et", "tL")
 
 
 def test_mtp_is_written(deploy: Deploy) -> None:
     """With its flag."""
     made = deploy((0, 2, 6))
     mtp = replace(made.layers, kinds=("embedding", "layer", "layer", "layer", "mtp", "head"))
-    text = written(replace(made, layers=mtp))
+    text = write(replace(made, layers=mtp))
     assert '--mtp-num-layers 1 \\\n--pipeline-model-parallel-layout "Et|ttmL"\n' in text
-    assert parsed(text).stages == ("Et", "ttmL")
+    assert parse(text).stages == ("Et", "ttmL")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_what_a_layout_cannot_say_is_refused(deploy: Deploy, cuts: tuple[int, ..
     named = {"E": "embedding", "t": "layer", "m": "mtp", "L": "head"}
     layers = replace(made.layers, kinds=tuple(named[kind] for kind in kinds))
     with pytest.raises(InputError, match=reason) as caught:
-        written(replace(made, layers=layers))
+        write(replace(made, layers=layers))
     assert caught.value.field == "emit"
 
 
@@ -205,4 +205,4 @@ def test_what_a_layout_cannot_say_is_refused(deploy: Deploy, cuts: tuple[int, ..
 def test_other_texts_are_refused(text: str, reason: str) -> None:
     """They say what is wrong."""
     with pytest.raises(InputError, match=reason):
-        parsed(text)
+        parse(text)

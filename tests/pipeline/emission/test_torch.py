@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tiger.errors import InputError
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.emission.torch import TorchSplit, parsed, written
+from tiger.pipeline.emission.torch import TorchSplit, parse, write
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.transformer import layers_of_shape
 
@@ -21,7 +21,7 @@ Deploy = Callable[..., Deployment]
 
 def test_a_plan_is_written(deploy: Deploy) -> None:
     """Modules of every stage under both names of torchtitan, and where stages begin."""
-    document = json.loads(written(deploy((0, 2, 4))))
+    document = json.loads(write(deploy((0, 2, 4))))
     chunks = [["tok_embeddings", "layers.0"], ["layers.1", "output"]]
     assert document["module_fqns_per_model_part"] == document["module_names_per_model_chunk"] == chunks
     assert (document["split_points"], document["stages_per_rank"]) == (["layers.1"], 1)
@@ -35,7 +35,7 @@ def test_a_plan_comes_back(deploy: Deploy, inner: set[int], looped: bool) -> Non
     """With virtual stages too."""
     cuts = (0, *sorted(inner), 20)
     made = deploy(cuts, [[[0]]] if looped else None)
-    split = parsed(written(made))
+    split = parse(write(made))
     assert split.chunks == tuple(made.layers.modules[a:b] for a, b in pairwise(cuts))
     assert split.split_points == tuple(made.layers.modules[cut] for cut in cuts[1:-1])
     assert (split.stages_per_rank, split.devices) == (made.plan.virtual, made.devices)
@@ -46,14 +46,14 @@ def test_a_plan_comes_back(deploy: Deploy, inner: set[int], looped: bool) -> Non
 def test_names_come_back(deploy: Deploy, names: set[str]) -> None:
     """Whatever letters they have."""
     made = deploy((0, 2, 4))
-    split = parsed(written(replace(made, layers=replace(made.layers, modules=tuple(names)))))
+    split = parse(write(replace(made, layers=replace(made.layers, modules=tuple(names)))))
     assert (*split.chunks[0], *split.chunks[1]) == tuple(names)
 
 
 def test_layers_of_a_shape_are_named_as_in_torchtitan(deploy: Deploy) -> None:
     """It deletes modules that are not named, so that the head is two; and it is said that the names are a guess."""
     shape = Shape(layers=2, hidden=8, heads=2, vocabulary=9, sequence=4)
-    document = json.loads(written(deploy((0, 2, 3, 4), layers=layers_of_shape(shape))))
+    document = json.loads(write(deploy((0, 2, 3, 4), layers=layers_of_shape(shape))))
     assert document["module_fqns_per_model_part"] == [["tok_embeddings", "layers.0"], ["layers.1"], ["norm", "output"]]
     assert document["split_points"] == ["layers.1", "norm"]
     assert document["why"][-1].endswith("which have to match the model's")
@@ -63,14 +63,14 @@ def test_ranks_that_alternate_between_machines_are_a_reason_for_care(deploy: Dep
     """As torchrun numbers them machine by machine."""
     made = deploy((0, 2, 3, 5))
     apart = replace(made, cluster=replace(made.cluster, machine=np.array([0, 1, 0])))
-    assert json.loads(written(apart))["why"][-1].startswith("warning: machine 0 has ranks 0, 2")
+    assert json.loads(write(apart))["why"][-1].startswith("warning: machine 0 has ranks 0, 2")
 
 
 def test_the_modules_are_enough() -> None:
     """What follows from them may be left out."""
     made = TorchSplit(chunks=(("a", "b"), ("c",)), split_points=("c",), stages_per_rank=1, devices=())
-    assert parsed('{"module_fqns_per_model_part": [["a", "b"], ["c"]]}') == made
-    assert parsed('{"module_names_per_model_chunk": [["a", "b"], ["c"]]}') == made
+    assert parse('{"module_fqns_per_model_part": [["a", "b"], ["c"]]}') == made
+    assert parse('{"module_names_per_model_chunk": [["a", "b"], ["c"]]}') == made
 
 
 @pytest.mark.parametrize(
@@ -94,5 +94,5 @@ def test_the_modules_are_enough() -> None:
 def test_other_texts_are_refused(text: str, field: str) -> None:
     """By the key at fault."""
     with pytest.raises(InputError, match="expected") as caught:
-        parsed(text)
+        parse(text)
     assert caught.value.field == field

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tiger.errors import InputError
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.emission.vllm import VllmSplit, parsed, written
+from tiger.pipeline.emission.vllm import VllmSplit, parse, write
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.transformer import layers_of_shape
 
@@ -26,8 +26,8 @@ export CUDA_VISIBLE_DEVICES=2,0,1
 
 def test_a_plan_is_written_with_its_reasons(deploy: Deploy) -> None:
     """Decoder layers alone count."""
-    assert written(deploy((0, 3, 6, 8), [[[2]], [[0]], [[1]]], head=3.0)) == SPLIT
-    assert parsed(SPLIT) == VllmSplit(partition=(2, 3, 1), devices=((2, 0, 1),))
+    assert write(deploy((0, 3, 6, 8), [[[2]], [[0]], [[1]]], head=3.0)) == SPLIT
+    assert parse(SPLIT) == VllmSplit(partition=(2, 3, 1), devices=((2, 0, 1),))
 
 
 @settings(max_examples=30)
@@ -38,7 +38,7 @@ def test_a_plan_comes_back(deploy: Deploy, inner: set[int], data: int, tensor: i
     order = list(range((len(cuts) - 1) * data * tensor))
     random.shuffle(order)
     grid = np.array(order).reshape(-1, data, tensor)
-    split = parsed(written(deploy(cuts, grid)))
+    split = parse(write(deploy(cuts, grid)))
     assert sum(split.partition) == 18
     assert split.devices == tuple(tuple(grid[:, replica].ravel().tolist()) for replica in range(data))
 
@@ -47,22 +47,22 @@ def test_devices_are_numbered_within_their_machine(deploy: Deploy) -> None:
     """CUDA knows no others; a replica on two machines has no list of its own."""
     made = deploy((0, 2, 4), [[[1], [0]], [[3], [2]]])
     apart = replace(made.cluster, machine=np.array([0, 1, 0, 1]))
-    assert parsed(written(replace(made, cluster=apart))).devices == ((0, 1), (0, 1))
-    across = written(replace(made, cluster=replace(made.cluster, machine=np.array([0, 0, 1, 1]))))
+    assert parse(write(replace(made, cluster=apart))).devices == ((0, 1), (0, 1))
+    across = write(replace(made, cluster=replace(made.cluster, machine=np.array([0, 0, 1, 1]))))
     assert "# replica 0, on machine 0, 1\n# on machine 0, ranks 0: CUDA_VISIBLE_DEVICES=1\n" in across
-    assert parsed(across).devices == ()
+    assert parse(across).devices == ()
 
 
 def test_what_vllm_cannot_do_is_refused(deploy: Deploy) -> None:
     """Virtual stages, stages on a cpu, a head that begins early."""
     with pytest.raises(InputError, match="emit: expected one stage a device, as vLLM has no virtual stages, got 2"):
-        written(deploy((0, 2, 4), [[[0]]]))
+        write(deploy((0, 2, 4), [[[0]]]))
     made = deploy((0, 2, 4))
     with pytest.raises(InputError, match="emit: expected accelerators alone for vLLM"):
-        written(replace(made, cluster=replace(made.cluster, kinds=("cpu", "accelerator"))))
+        write(replace(made, cluster=replace(made.cluster, kinds=("cpu", "accelerator"))))
     early = replace(made.layers, kinds=("layer", "head", "layer", "head"))
     with pytest.raises(InputError, match=r"head in the last stage, got 'layers.0' in stage 0"):
-        written(replace(made, layers=early))
+        write(replace(made, layers=early))
 
 
 def test_every_stage_has_a_decoder_layer(deploy: Deploy) -> None:
@@ -70,20 +70,20 @@ def test_every_stage_has_a_decoder_layer(deploy: Deploy) -> None:
     with pytest.raises(
         InputError, match=r"emit: expected a decoder layer in every stage, .*, got none in stage 2: ask"
     ):
-        written(deploy((0, 2, 4, 5)))
+        write(deploy((0, 2, 4, 5)))
 
 
 def test_a_cpu_has_no_number(deploy: Deploy) -> None:
     """CUDA does not see it."""
     made = deploy((0, 2, 4), [[[1]], [[2]]])
     kinds = ("cpu", "accelerator", "accelerator")
-    assert parsed(written(replace(made, cluster=replace(made.cluster, kinds=kinds)))).devices == ((0, 1),)
+    assert parse(write(replace(made, cluster=replace(made.cluster, kinds=kinds)))).devices == ((0, 1),)
 
 
 def test_ranks_that_alternate_between_machines_are_warned_of(deploy: Deploy) -> None:
     """Launchers number them machine by machine."""
     made = deploy((0, 2, 3, 5))
-    text = written(replace(made, cluster=replace(made.cluster, machine=np.array([0, 1, 0]))))
+    text = write(replace(made, cluster=replace(made.cluster, machine=np.array([0, 1, 0]))))
     assert "# warning: machine 0 has ranks 0, 2, and launchers give a machine consecutive ones" in text
 
 
@@ -91,8 +91,8 @@ def test_a_shape_to_train_is_remarked(deploy: Deploy) -> None:
     """Its memory is not that of serving; the same shape to serve is no remark, nor is a table."""
     shape = {"layers": 2, "hidden": 8, "heads": 2, "vocabulary": 9, "sequence": 4}
     made = deploy((0, 2, 4))
-    texts = [written(replace(made, layers=layers_of_shape(Shape(**shape, serve=serve)))) for serve in (False, True)]
-    assert ["# the shape is one to train" in text for text in (*texts, written(made))] == [True, False, False]
+    texts = [write(replace(made, layers=layers_of_shape(Shape(**shape, serve=serve)))) for serve in (False, True)]
+    assert ["# the shape is one to train" in text for text in (*texts, write(made))] == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_a_shape_to_train_is_remarked(deploy: Deploy) -> None:
 def test_other_texts_are_refused(text: str, field: str) -> None:
     """By the variable at fault."""
     with pytest.raises(InputError, match="expected") as caught:
-        parsed(text)
+        parse(text)
     assert caught.value.field == field
 
 
 def test_quotes_and_plain_assignments_are_read() -> None:
     """As people write them."""
-    assert parsed('VLLM_PP_LAYER_PARTITION="4, 5"').partition == (4, 5)
+    assert parse('VLLM_PP_LAYER_PARTITION="4, 5"').partition == (4, 5)

@@ -1,11 +1,11 @@
 """Tests of the time that an answer takes."""
 
-from tiger.pipeline.entry.clock import timed
+from tiger.pipeline.entry.clock import measure_time
 
 
 def test_a_limit_that_is_reached_is_told() -> None:
     """And what stops a search says so."""
-    with timed(1e-9) as clock:
+    with measure_time(1e-9) as clock:
         assert clock.stop()
     assert clock.seconds > 0
     assert clock.remarks == ("ended by the time limit of 1e-09 s: the same seed may end elsewhere",)
@@ -14,6 +14,6 @@ def test_a_limit_that_is_reached_is_told() -> None:
 def test_nothing_is_told_without_one() -> None:
     """Or long before."""
     for limit in (None, 1e6):
-        with timed(limit) as clock:
+        with measure_time(limit) as clock:
             assert not clock.stop()
         assert clock.remarks == ()

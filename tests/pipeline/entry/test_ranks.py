@@ -2,7 +2,7 @@
 
 import pytest
 
-from tiger.pipeline.entry.ranks import short
+from tiger.pipeline.entry.ranks import short_ranks
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from tiger.pipeline.entry.ranks import short
 )
 def test_devices_whose_numbers_follow_each_other_are_a_span(devices: list[list[str]], text: str) -> None:
     """Replicas are apart, unless every device is one."""
-    assert short(devices) == text
+    assert short_ranks(devices) == text

@@ -6,7 +6,7 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.entry.request import Asked, check_fit, checked
+from tiger.pipeline.entry.request import Asked, check_fit, check_params
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
 
@@ -40,7 +40,7 @@ from tiger.pipeline.params import PlaceParams
 def test_bad_values_are_named(name: str, value: object) -> None:
     """Every one by its argument."""
     with pytest.raises(InputError, match="expected") as caught:
-        checked(PlaceParams(**{name: value}))
+        check_params(PlaceParams(**{name: value}))
     assert caught.value.field == name
 
 
@@ -48,40 +48,40 @@ def test_bad_values_are_named(name: str, value: object) -> None:
 def test_pins_are_a_mapping(pinned: object) -> None:
     """Another type is an error of the caller's code."""
     with pytest.raises(TypeError, match="expected pinned as a mapping from layer to device"):
-        checked(PlaceParams(pinned=pinned))
+        check_params(PlaceParams(pinned=pinned))
 
 
 def test_a_solver_has_a_name() -> None:
     """A sampler itself is none."""
     with pytest.raises(TypeError, match="solver: expected a name, got 5"):
-        checked(PlaceParams(solver=5))
+        check_params(PlaceParams(solver=5))
 
 
 def test_other_modes_are_refused() -> None:
     """With those that exist, and the one that does not yet."""
     with pytest.raises(InputError, match="mode: expected chain, dag, got 'experts'; experts is to come"):
-        checked(PlaceParams(), "experts")
+        check_params(PlaceParams(), "experts")
 
 
 def test_good_values_pass() -> None:
     """As they are."""
     params = PlaceParams(schedule="interleaved", microbatches=6, virtual=2, pipeline=3, solver="neal", seed=2**63 - 1)
-    assert checked(params) is params
-    assert checked(PlaceParams(schedule="gpipe", virtual=1, time_limit_s=0.5)).virtual == 1
+    assert check_params(params) is params
+    assert check_params(PlaceParams(schedule="gpipe", virtual=1, time_limit_s=0.5)).virtual == 1
 
 
 def test_microbatches_go_with_a_schedule() -> None:
     """They mean nothing to a steady pipeline, and fill the stages of an interleaved one."""
     with pytest.raises(InputError, match="microbatches: expected a schedule beside it, got 8 without one"):
-        checked(PlaceParams(microbatches=8))
+        check_params(PlaceParams(microbatches=8))
     with pytest.raises(InputError, match="microbatches: expected a multiple of the 3 stages of the pipeline, got 8"):
-        checked(PlaceParams(schedule="interleaved", microbatches=8, pipeline=3))
+        check_params(PlaceParams(schedule="interleaved", microbatches=8, pipeline=3))
 
 
 def test_virtual_stages_go_with_an_interleaved_schedule() -> None:
     """Others have one stage a device."""
     with pytest.raises(InputError, match="virtual: expected the schedule interleaved beside it, got 2 without"):
-        checked(PlaceParams(schedule="1f1b", virtual=2))
+        check_params(PlaceParams(schedule="1f1b", virtual=2))
 
 
 @pytest.mark.parametrize(

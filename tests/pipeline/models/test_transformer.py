@@ -6,7 +6,7 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.pipeline.models.shape import Shape
-from tiger.pipeline.models.transformer import layers_of_shape, made_of_shape, parameter_count, volumes
+from tiger.pipeline.models.transformer import is_made_of_shape, layers_of_shape, parameter_count, volumes
 
 SMALL = {"layers": 2, "hidden": 8, "heads": 4, "vocabulary": 10, "sequence": 3, "batch": 2}
 LLAMA = {"gated": True, "kv_heads": 8}
@@ -147,7 +147,7 @@ def test_the_largest_shape_is_still_added_up(dtype):
 def test_layers_of_a_shape_are_known_by_their_names():
     """As long as nobody has named a module, or called a layer something else."""
     layers = layers_of_shape(Shape(**SMALL))
-    assert made_of_shape(layers)
-    assert not made_of_shape(replace(layers, modules=("embedding", "h.0", "h.1", "output_layer")))
-    assert not made_of_shape(replace(layers, kinds=("layer",) * 4))
-    assert not made_of_shape(replace(layers, slices=1))
+    assert is_made_of_shape(layers)
+    assert not is_made_of_shape(replace(layers, modules=("embedding", "h.0", "h.1", "output_layer")))
+    assert not is_made_of_shape(replace(layers, kinds=("layer",) * 4))
+    assert not is_made_of_shape(replace(layers, slices=1))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tiger.pipeline.chain.baselines import uniform
+from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.planning.attempt import judge_of
@@ -51,7 +51,7 @@ def test_bounds_are_below_even_plans(model: Model, cluster: Cluster, schedule: s
     floors, choice = floors_of(model, cluster, family), Choice(family=family, pipeline=count, schedule=schedule)
     judge, plan = (
         judge_of(model.given, cluster, choice),
-        Plan(cuts=uniform(model.given, count), grid=rank_order(choice.shape)),
+        Plan(cuts=uniform_cuts(model.given, count), grid=rank_order(choice.shape)),
     )
     assert max(floors.work_s(count), floors.cuts_s(schedule, count)[-1]) <= judge.seconds(plan)
     assert floors.need_bytes(schedule, 1, count) <= judge.memory_bytes(plan).max()

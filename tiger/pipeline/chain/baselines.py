@@ -3,13 +3,13 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.chain.segments import ahead
+from tiger.pipeline.chain.segments import prefix_sums
 from tiger.pipeline.layers import Layers
 
 Cuts = tuple[int, ...]
 
 
-def uniform(layers: Layers, stages: int) -> Cuts:
+def uniform_cuts(layers: Layers, stages: int) -> Cuts:
     """Return cuts with as many layers of kind "layer" in every stage as in the others, or one more or less.
 
     What comes before the first of them is with the first stage, what comes after the last with the last, as Megatron-LM
@@ -24,23 +24,23 @@ def uniform(layers: Layers, stages: int) -> Cuts:
 def by_time(layers: Layers, stages: int) -> Cuts:
     """Return the cuts with the least largest time of a stage, without messages, at equal speeds."""
     _check(layers, stages)
-    return balanced(layers.forward_s + layers.backward_s, stages)
+    return balanced_cuts(layers.forward_s + layers.backward_s, stages)
 
 
 def by_parameters(layers: Layers, stages: int) -> Cuts:
     """Return the cuts with the least largest bytes of parameters in a stage."""
     _check(layers, stages)
-    return balanced(layers.parameter_bytes, stages)
+    return balanced_cuts(layers.parameter_bytes, stages)
 
 
-def balanced(weights: FloatArray, stages: int) -> Cuts:
+def balanced_cuts(weights: FloatArray, stages: int) -> Cuts:
     """Return the cuts of L weights with the least largest sum: bisection over limits; O(60 stages log L)."""
-    sums = ahead(weights)
+    sums = prefix_sums(weights)
     low, high = max(sums[-1] / stages, weights.max()), sums[-1]
-    best = _filled(sums, stages, high)
+    best = _fill(sums, stages, high)
     for _ in range(60):
         middle = (low + high) / 2
-        cuts = _filled(sums, stages, middle)
+        cuts = _fill(sums, stages, middle)
         if float(np.diff(sums[list(cuts)]).max()) <= middle:
             best, high = cuts, middle
         else:
@@ -48,7 +48,7 @@ def balanced(weights: FloatArray, stages: int) -> Cuts:
     return best
 
 
-def _filled(sums: FloatArray, stages: int, limit: float) -> Cuts:
+def _fill(sums: FloatArray, stages: int, limit: float) -> Cuts:
     """Return cuts of stages that are filled in turn up to a limit, with at least one layer for each."""
     cuts = [0]
     for left in range(stages - 1, 0, -1):

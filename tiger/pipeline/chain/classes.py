@@ -32,7 +32,7 @@ class Classes:
     across: IntArray
 
 
-def equivalent(cluster: Cluster, params: LineParams) -> Groups:
+def equivalent_devices(cluster: Cluster, params: LineParams) -> Groups:
     """Return the devices of each class that can be exchanged without any effect; a device with a pin is alone.
 
     Classes and devices are in the order of the cluster. O(n^2).
@@ -40,19 +40,19 @@ def equivalent(cluster: Cluster, params: LineParams) -> Groups:
     label = cluster.classes().copy()
     alone = sorted(set(params.pinned.values()))
     label[alone] = label.max() + 1 + np.arange(len(alone))
-    return _grouped(label.tolist())
+    return _group_by_label(label.tolist())
 
 
-def alike(cluster: Cluster, classes: int) -> Groups:
+def group_alike(cluster: Cluster, classes: int) -> Groups:
     """Return at most so many classes of devices, by speed and memory: like ones first, then ones that are near."""
     kinds = np.stack([cluster.speed, cluster.memory_bytes])
     _, label = np.unique(kinds, axis=1, return_inverse=True)
     # np.unique sorts by speed first, so that neighbours in number are near in speed.
     label = label.reshape(-1) * min(classes, int(label.max()) + 1) // (int(label.max()) + 1)
-    return _grouped(label.tolist())
+    return _group_by_label(label.tolist())
 
 
-def joined(cluster: Cluster, groups: Groups, params: LineParams) -> tuple[Groups, tuple[int, ...]]:
+def join_classes(cluster: Cluster, groups: Groups, params: LineParams) -> tuple[Groups, tuple[int, ...]]:
     """Return exact classes with those joined that can be exchanged as a whole, and how many of them each consists of.
 
     Above 128 classes, and with pins, they stay as they are. O(c^3).
@@ -65,7 +65,7 @@ def joined(cluster: Cluster, groups: Groups, params: LineParams) -> tuple[Groups
     for c, group in enumerate(groups):
         # A device with a pin is no match for another.
         others = [f for f in twins if pinned.isdisjoint((*group, *groups[f]))]
-        first = next((f for f in others if _exchangeable(cluster, groups, link, (f, c))), c)
+        first = next((f for f in others if _are_exchangeable(cluster, groups, link, (f, c))), c)
         twins.setdefault(first, []).append(c)
     return (
         tuple(tuple(device for c in classes for device in groups[c]) for classes in twins.values()),
@@ -97,7 +97,7 @@ def classes_of(layers: Layers, cluster: Cluster, groups: Groups, islands: tuple[
     )
 
 
-def _exchangeable(cluster: Cluster, groups: Groups, link: IntArray, pair: tuple[int, int]) -> bool:
+def _are_exchangeable(cluster: Cluster, groups: Groups, link: IntArray, pair: tuple[int, int]) -> bool:
     """Tell whether two classes can be exchanged."""
     a, b = pair
     firsts = [groups[a][0], groups[b][0]]
@@ -117,7 +117,7 @@ def _best_row(rows: list[FloatArray], links: IntArray, curves: int) -> int:
     return seen[0] if seen else curves
 
 
-def _grouped(labels: Sequence[int]) -> Groups:
+def _group_by_label(labels: Sequence[int]) -> Groups:
     """Return the devices of each label, labels by their first device."""
     groups: dict[int, list[int]] = {}
     for device, label in enumerate(labels):

@@ -10,7 +10,7 @@ from tiger.pipeline.chain.backtrace import first_line
 from tiger.pipeline.chain.layered_graph import Level, Trellis
 from tiger.pipeline.chain.minimax import least_bottleneck
 from tiger.pipeline.chain.params import LineParams, never
-from tiger.pipeline.chain.segments import admitted, ahead, fitting
+from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.windows import Windows
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.stages import Position
@@ -38,7 +38,7 @@ def split(
     is linear in L: O(S L log L) twenty times.
     """
     trellis = one_line(layers, positions, transfers_s, params)
-    passed = np.array([_passed_s(position) for position in positions]).min(axis=0)
+    passed = np.array([_passes_s(position) for position in positions]).min(axis=0)
     if not np.isfinite(passed).all():
         return None
     low = max(float(passed.sum()) / (len(transfers_s) + 1), float(passed.max()))
@@ -65,7 +65,9 @@ def one_line(layers: Layers, positions: Sequence[Position], transfers_s: FloatAr
             )
         )
     return Trellis(
-        ahead_s=np.array([ahead(np.where(np.isfinite(spent), spent, 0.0)) for spent in map(_passed_s, positions)]),
+        ahead_s=np.array(
+            [prefix_sums(np.where(np.isfinite(spent), spent, 0.0)) for spent in map(_passes_s, positions)]
+        ),
         sent_s=2 * np.asarray(transfers_s, np.float64).reshape(stages - 1, layers.size + 1),
         members=tuple((at,) * (stages // count) for at in range(count)),
         levels=tuple(levels),
@@ -77,13 +79,13 @@ def _windows(layers: Layers, position: Position, params: LineParams, place: tupl
     """Return the runs of layers that a stage can hold, with so many stages behind, at a position of so many stages."""
     after, at, virtual = place
     capacity = position.memory_bytes * position.ranks / virtual
-    last = fitting(layers, capacity, params.in_flight(after))
+    last = fitting_ends(layers, capacity, params.in_flight(after))
     # No stage runs over a layer that its ranks cannot all-reduce.
-    never_done = np.append(np.flatnonzero(~np.isfinite(_passed_s(position))), layers.size)
+    never_done = np.append(np.flatnonzero(~np.isfinite(_passes_s(position))), layers.size)
     last = np.minimum(last, never_done[np.searchsorted(never_done, np.arange(layers.size + 1))])
-    return Windows.of(np.minimum(last, admitted(layers.size, params.pinned, {at})))
+    return Windows.of(np.minimum(last, admitted_ends(layers.size, params.pinned, {at})))
 
 
-def _passed_s(position: Position) -> FloatArray:
+def _passes_s(position: Position) -> FloatArray:
     """Return the seconds of both passes of each layer."""
     return position.forward_s + position.backward_s

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.chain.classes import Classes, Groups, alike, classes_of, equivalent, joined
+from tiger.pipeline.chain.classes import Classes, Groups, classes_of, equivalent_devices, group_alike, join_classes
 from tiger.pipeline.chain.layered_graph import Level, Trellis
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.relaxation import by_machine
-from tiger.pipeline.chain.segments import admitted, ahead, fitting
+from tiger.pipeline.chain.relaxation import relax_by_machine
+from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.windows import Windows
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
@@ -44,7 +44,7 @@ def device_trellis(layers: Layers, classes: Classes, params: LineParams, most_s:
     kinds = kinds_of(classes)
     homes = kinds.home[np.unique(kinds.owner, return_index=True)[1]]
     spent = layers.forward_s + layers.backward_s
-    sums = [ahead(np.minimum(spent / speed, most_s)) for speed in classes.speed.tolist()]
+    sums = [prefix_sums(np.minimum(spent / speed, most_s)) for speed in classes.speed.tolist()]
     return Trellis(
         ahead_s=np.array(sums)[homes],
         sent_s=classes.sent_s,
@@ -71,21 +71,21 @@ def steps(classes: Sequence[tuple[int, int]], size: int, stages: int | None) -> 
     return (states + int((turns.sum(axis=1) * followers + turns @ (runs - 1)).sum())) * (size + 1)
 
 
-def affordable(layers: Layers, cluster: Cluster, params: LineParams, limit: int) -> Classes:
+def merge_classes(layers: Layers, cluster: Cluster, params: LineParams, limit: int) -> Classes:
     """Return classes of devices that a sweep takes at most so many steps over, joined or merged if need be.
 
     Islands are joined first; then links become as good as the best between the same machines; then devices that are
     merely alike are merged, into one class at last.
     """
-    groups = equivalent(cluster, params)
+    groups = equivalent_devices(cluster, params)
     if steps_of(layers, params, groups) <= limit:
         return classes_of(layers, cluster, groups)
-    for relaxed in (cluster, by_machine(layers, cluster)):
-        groups, islands = joined(relaxed, equivalent(relaxed, params), params)
+    for relaxed in (cluster, relax_by_machine(layers, cluster)):
+        groups, islands = join_classes(relaxed, equivalent_devices(relaxed, params), params)
         if steps_of(layers, params, groups, islands) <= limit:
             return classes_of(layers, relaxed, groups, islands)
     for count in range(MERGED, 0, -1):
-        groups = alike(cluster, count)
+        groups = group_alike(cluster, count)
         if steps_of(layers, params, groups) <= limit:
             break
     return classes_of(layers, cluster, groups)
@@ -170,6 +170,6 @@ class Holdings:
         hosts = tuple(device for device in self._classes.members[number] if device in pinned)
         key = (flying, memory, hosts)
         if key not in self._kept:
-            limits = admitted(self._layers.size, self._params.pinned, hosts)
-            self._kept[key] = Windows.of(np.minimum(fitting(self._layers, memory, flying), limits))
+            limits = admitted_ends(self._layers.size, self._params.pinned, hosts)
+            self._kept[key] = Windows.of(np.minimum(fitting_ends(self._layers, memory, flying), limits))
         return self._kept[key]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.pipeline.chain.backtrace import Line, first_walk
-from tiger.pipeline.chain.classes import Classes, classes_of, equivalent, joined
+from tiger.pipeline.chain.classes import Classes, classes_of, equivalent_devices, join_classes
 from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_trellis, kinds_of, steps_of
 from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.orders import balance_s
@@ -24,7 +24,7 @@ def island_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Call
     If the runs then fit on the islands there are, which many islands make likely, the line is exact. None if they do
     not, if nothing fits, or above `WORK_LIMIT` steps.
     """
-    groups, islands = joined(cluster, equivalent(cluster, params), params)
+    groups, islands = join_classes(cluster, equivalent_devices(cluster, params), params)
     if steps_of(layers, params, groups, islands) > WORK_LIMIT:
         return None
     classes = classes_of(layers, cluster, groups, islands)
@@ -34,13 +34,13 @@ def island_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Call
         return None
     trellis, bracket = found
     walk = first_walk(trellis, bracket.high_s)
-    devices = placed(classes, walk.owners)
+    devices = assign_devices(classes, walk.owners)
     if devices is None:
         return None
     return Line(devices, walk.cuts, walk.bottleneck_s, min(bracket.low_s, walk.bottleneck_s))
 
 
-def placed(classes: Classes, owners: tuple[int, ...]) -> tuple[int, ...] | None:
+def assign_devices(classes: Classes, owners: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return a device for each turn of a walk; None if no islands are found for its runs.
 
     The longest runs choose first, and take the fullest island that has room and is not next to them.
@@ -58,7 +58,7 @@ def placed(classes: Classes, owners: tuple[int, ...]) -> tuple[int, ...] | None:
             return None
         chosen[place] = min(free, key=lambda k: room[home][k])
         room[home][chosen[place]] -= length
-    return _named(classes, runs, [chosen[place] for place in range(len(runs))])
+    return _name_devices(classes, runs, [chosen[place] for place in range(len(runs))])
 
 
 class Run(NamedTuple):
@@ -77,7 +77,7 @@ def _runs(classes: Classes, owners: tuple[int, ...]) -> list[Run]:
     return [Run(home[end], end - before) for before, end in pairwise([-1, *ends])]
 
 
-def _named(classes: Classes, runs: list[Run], islands: list[int]) -> tuple[int, ...]:
+def _name_devices(classes: Classes, runs: list[Run], islands: list[int]) -> tuple[int, ...]:
     """Return the devices of runs on islands, which are numbered anew in the order of the line."""
     taken = [0] * len(classes.members)
     fresh: dict[tuple[int, int], Iterator[int]] = {}

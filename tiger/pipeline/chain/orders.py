@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 
 from tiger.pipeline.chain.backtrace import Line, first_line
-from tiger.pipeline.chain.classes import classes_of, equivalent
+from tiger.pipeline.chain.classes import classes_of, equivalent_devices
 from tiger.pipeline.chain.dp_states import WORK_LIMIT as WORK_LIMIT
-from tiger.pipeline.chain.dp_states import affordable, device_trellis, steps
+from tiger.pipeline.chain.dp_states import device_trellis, merge_classes, steps
 from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.params import LineParams, never
 from tiger.pipeline.cluster import Cluster
@@ -21,7 +21,7 @@ def best_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Callab
     Exact, its own certificate. Takes some twenty times `work(..)` steps of about 10 ns, and 8 bytes for each; above
     `WORK_LIMIT` orders are better searched for.
     """
-    classes = classes_of(layers, cluster, equivalent(cluster, params))
+    classes = classes_of(layers, cluster, equivalent_devices(cluster, params))
     trellis_of = partial(device_trellis, layers, classes, params)
     found = accurate_bottleneck(trellis_of, balance_s(layers, cluster, params), stop)
     return None if found is None else first_line(*found)
@@ -29,7 +29,7 @@ def best_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Callab
 
 def work(layers: Layers, cluster: Cluster, params: LineParams) -> int:
     """Return how many steps a sweep over all orders takes: pairs of neighbours, sets behind them and boundaries."""
-    return steps([(len(group), 1) for group in equivalent(cluster, params)], layers.size, params.stages)
+    return steps([(len(group), 1) for group in equivalent_devices(cluster, params)], layers.size, params.stages)
 
 
 def bound_s(
@@ -40,7 +40,7 @@ def bound_s(
     The optimum where a sweep over all orders takes at most `limit` steps; otherwise that of a relaxation, see
     `affordable`, and lower still if stopped. Takes some twenty times `limit` steps at most.
     """
-    classes = affordable(layers, cluster, params, limit)
+    classes = merge_classes(layers, cluster, params, limit)
     balance = balance_s(layers, cluster, params)
     found = accurate_bottleneck(partial(device_trellis, layers, classes, params), balance, stop)
     return np.inf if found is None else max(balance, found[1].low_s)

@@ -19,7 +19,7 @@ class Refined(NamedTuple):
     judged: int
 
 
-def refined(cuts: Cuts, judge: Callable[[Cuts], float], budget: int, stop: Callable[[], bool] = never) -> Refined:
+def refine(cuts: Cuts, judge: Callable[[Cuts], float], budget: int, stop: Callable[[], bool] = never) -> Refined:
     """Return cuts that no move betters, or the best so far when the judge has been asked `budget` times.
 
     `judge` returns what is made small, infinite for what is not allowed. Moves shift a boundary by 1, 2 or 4 layers, a
@@ -33,7 +33,7 @@ def refined(cuts: Cuts, judge: Callable[[Cuts], float], budget: int, stop: Calla
     while improved:
         improved = False
         for move in _moves(len(cuts) - 2):
-            trial = _moved(best, move)
+            trial = _apply_move(best, move)
             if trial is None or trial in known:
                 continue
             if len(known) >= budget or stop():
@@ -59,7 +59,7 @@ def _moves(inner: int) -> Iterator[Move]:
     return chain(singles, runs, pairs)
 
 
-def _moved(cuts: Cuts, move: Move) -> Cuts | None:
+def _apply_move(cuts: Cuts, move: Move) -> Cuts | None:
     """Return the cuts after a move, None if a stage would be left without layers."""
     trial = list(cuts)
     for boundary, shift in move:

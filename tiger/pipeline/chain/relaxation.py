@@ -11,7 +11,7 @@ from tiger.pipeline.layers import Layers
 MOST_MACHINES = 128
 
 
-def by_machine(layers: Layers, cluster: Cluster) -> Cluster:
+def relax_by_machine(layers: Layers, cluster: Cluster) -> Cluster:
     """Return the cluster with every link between two machines, or in one, as fast as the fastest of these.
 
     For each size that crosses a boundary; no line over the devices gets slower. Devices of a machine then differ by

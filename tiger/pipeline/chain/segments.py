@@ -12,12 +12,12 @@ from tiger.pipeline.tolerances import MEMORY
 WHOLE = 2.0**53
 
 
-def ahead(values: FloatArray) -> FloatArray:
+def prefix_sums(values: FloatArray) -> FloatArray:
     """Return the sums of the first 0 .. L values, [L + 1]."""
     return np.concatenate([[0.0], np.cumsum(values)])
 
 
-def fitting(layers: Layers, capacity_bytes: float, in_flight: float) -> IntArray:
+def fitting_ends(layers: Layers, capacity_bytes: float, in_flight: float) -> IntArray:
     """Return, for each of L + 1 starts i, the largest end j such that layers i .. j - 1 fit; i where layer i does not.
 
     What they hold is their state, that of tied layers once, and what `in_flight` microbatches leave behind. Where
@@ -36,7 +36,7 @@ def fitting(layers: Layers, capacity_bytes: float, in_flight: float) -> IntArray
         own[free] = in_flight * layers.held_bytes[free]
         # A layer that is too large by itself must not make the sums so large that others are lost in rounding.
         own = np.minimum(own, np.floor(2 * room) + 1)
-        sums = ahead(own)
+        sums = prefix_sums(own)
         # Sums of whole numbers are exact.
         wrong = 0.0 if (own % 1 == 0).all() and sums[-1] < WHOLE else sum_error(sums)
         last[start:end] = np.searchsorted(sums, sums[start:end] + room + wrong, side="right") - 1
@@ -57,7 +57,7 @@ def tied_pairs(layers: Layers) -> list[tuple[int, int]]:
     return sorted(pair for group in groups for pair in pairwise(group))
 
 
-def admitted(size: int, pinned: Mapping[int, int], hosts: Collection[int]) -> IntArray:
+def admitted_ends(size: int, pinned: Mapping[int, int], hosts: Collection[int]) -> IntArray:
     """Return, for each of L + 1 starts i, the largest end j such that one of `hosts` may hold layers i .. j - 1.
 
     `pinned` gives the host of some layers. O(L log pins).

@@ -11,10 +11,10 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
-from tiger.pipeline.chain.dp_states import WORK_LIMIT, affordable, device_trellis
+from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_trellis, merge_classes
 from tiger.pipeline.chain.minimax import sweep
 from tiger.pipeline.chain.params import LineParams, never
-from tiger.pipeline.chain.segments import fitting
+from tiger.pipeline.chain.segments import fitting_ends
 from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.layers import Layers
 
@@ -61,7 +61,7 @@ class Shortfall:
         return "; ".join([*parts, ADVICE])
 
 
-def shortfall(
+def find_shortfall(
     layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never
 ) -> Shortfall | None:
     """Return why no line fits, None where one does.
@@ -74,17 +74,17 @@ def shortfall(
         return Shortfall(kind="stages")
     memory, ample = cluster.memory_bytes, np.full(cluster.size, np.inf)
     whole = np.zeros_like(cluster.link)
-    if _fits(layers, cluster, params, (cluster.link, memory)):
+    if _has_line(layers, cluster, params, (cluster.link, memory)):
         return None
-    if not _fits(layers, cluster, params, (whole, ample)):
+    if not _has_line(layers, cluster, params, (whole, ample)):
         return _pins(layers, cluster, params)
-    if _fits(layers, cluster, params, (whole, memory)):
-        return Shortfall(kind="unlinked", devices=_apart(cluster))
-    link = cluster.link if _fits(layers, cluster, params, (cluster.link, ample)) else whole
-    return _short(layers, cluster, params, (link, stop))
+    if _has_line(layers, cluster, params, (whole, memory)):
+        return Shortfall(kind="unlinked", devices=_unlinked_devices(cluster))
+    link = cluster.link if _has_line(layers, cluster, params, (cluster.link, ample)) else whole
+    return _missing_memory(layers, cluster, params, (link, stop))
 
 
-def _fits(layers: Layers, cluster: Cluster, params: LineParams, room: tuple[IntArray, FloatArray]) -> bool:
+def _has_line(layers: Layers, cluster: Cluster, params: LineParams, room: tuple[IntArray, FloatArray]) -> bool:
     """Tell whether some line fits with such links and memory, whatever time it takes."""
     link, memory = room
     bare = Cluster(
@@ -94,7 +94,7 @@ def _fits(layers: Layers, cluster: Cluster, params: LineParams, room: tuple[IntA
         curves=(AT_ONCE,),
         link=np.minimum(link, 0),
     )
-    classes = affordable(layers, bare, params, WORK_LIMIT)
+    classes = merge_classes(layers, bare, params, WORK_LIMIT)
     return sweep(device_trellis(layers, classes, params), sys.float_info.max).depth >= 0
 
 
@@ -108,7 +108,7 @@ def _pins(layers: Layers, cluster: Cluster, params: LineParams) -> Shortfall:
     )
 
 
-def _apart(cluster: Cluster) -> tuple[str, ...]:
+def _unlinked_devices(cluster: Cluster) -> tuple[str, ...]:
     """Return two devices without a link, if possible without a way either."""
     part = cluster.parts()
     apart = part[:, None] != part if part.any() else cluster.link == NO_LINK
@@ -116,7 +116,9 @@ def _apart(cluster: Cluster) -> tuple[str, ...]:
     return cluster.names[first], cluster.names[second]
 
 
-def _short(layers: Layers, cluster: Cluster, params: LineParams, how: tuple[IntArray, Callable[[], bool]]) -> Shortfall:
+def _missing_memory(
+    layers: Layers, cluster: Cluster, params: LineParams, how: tuple[IntArray, Callable[[], bool]]
+) -> Shortfall:
     """Return how much memory is missing, and where: bisection to one byte, or enough if stopped."""
     link, stop = how
     stages = params.stages or min(cluster.size, layers.size)
@@ -124,7 +126,7 @@ def _short(layers: Layers, cluster: Cluster, params: LineParams, how: tuple[IntA
     low, high = 0, math.ceil(layers.state_bytes.sum() + max(flying) * layers.held_bytes.sum())
     while high - low > 1 and not stop():
         middle = (low + high) // 2
-        if _fits(layers, cluster, params, (link, cluster.memory_bytes + middle)):
+        if _has_line(layers, cluster, params, (link, cluster.memory_bytes + middle)):
             high = middle
         else:
             low = middle
@@ -133,14 +135,14 @@ def _short(layers: Layers, cluster: Cluster, params: LineParams, how: tuple[IntA
     return Shortfall(
         kind="memory",
         missing_bytes=high,
-        layers=_left_over(layers, cluster, flying),
+        layers=_unplaced_layer(layers, cluster, flying),
         oversize=layers.names[largest] if need[largest] > cluster.memory_bytes.max() else None,
     )
 
 
-def _left_over(layers: Layers, cluster: Cluster, flying: list[float]) -> tuple[str, ...]:
+def _unplaced_layer(layers: Layers, cluster: Cluster, flying: list[float]) -> tuple[str, ...]:
     """Return the first layer without a place when devices are filled in their order, if there is one."""
     start = 0
     for device, count in enumerate(reversed(flying)):
-        start = int(fitting(layers, float(cluster.memory_bytes[device]), count)[start])
+        start = int(fitting_ends(layers, float(cluster.memory_bytes[device]), count)[start])
     return layers.names[start : start + 1]

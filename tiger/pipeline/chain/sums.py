@@ -42,7 +42,7 @@ def least_sum(stages: list[Stage], limit_s: float) -> Total:
     for stage, rows in zip(reversed(stages), reversed(ranges(stages, limit_s)), strict=True):
         totals, ends = _before(stage, totals, limit_s, rows)
         behind.append(ends)
-    return total(stages, _followed(behind))
+    return total(stages, _follow(behind))
 
 
 def least_sum_of_all(stages: list[Stage]) -> Total:
@@ -132,7 +132,7 @@ def _before(stage: Stage, totals: FloatArray, limit_s: float, among: slice) -> t
     return least, ends
 
 
-def _followed(behind: list[IntArray]) -> tuple[int, ...]:
+def _follow(behind: list[IntArray]) -> tuple[int, ...]:
     """Return the cuts from the first boundary on, by the end of a stage for each of its starts, last stage first."""
     cuts = [0]
     for ends in reversed(behind):

@@ -11,7 +11,7 @@ from tiger.model.wording import shown
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.nodes import node_lines
 from tiger.pipeline.emission.reasons import comments
-from tiger.pipeline.models.transformer import made_of_shape
+from tiger.pipeline.models.transformer import is_made_of_shape
 
 PARTS, LAYERS, DEVICES = "parts", "layers", "devices"
 SPECS = ("LayerSpec", "TiedLayerSpec")
@@ -39,7 +39,7 @@ class DeepSpeedSplit:
     devices: tuple[str, ...]
 
 
-def written(deployment: Deployment) -> str:
+def write(deployment: Deployment) -> str:
     """Return Python text: reasons as comments, `parts`, `layers` as LayerSpecs go, `devices` of ranks, and a subclass.
 
     Raises InputError of `emit` where positions have several stages.
@@ -68,12 +68,12 @@ def written(deployment: Deployment) -> str:
     return "\n".join(lines) + MODULE
 
 
-def parsed(text: str) -> DeepSpeedSplit:
+def parse(text: str) -> DeepSpeedSplit:
     """Return what Python text assigns to `parts`, `layers` and `devices`, of which it runs nothing.
 
     Raises InputError that names the one at fault.
     """
-    values = _assigned(text)
+    values = _assignments(text)
     cuts = values.get(PARTS)
     if not isinstance(cuts, list) or len(cuts) < 2:
         raise InputError(PARTS, "expected a list of at least two numbers, got none")
@@ -101,7 +101,7 @@ def _usage(deployment: Deployment) -> list[str]:
     ]
     if deployment.schedule in ("gpipe", "zero-bubble"):
         lines.insert(0, f"# made for the schedule {deployment.schedule}, which DeepSpeed does not have: it runs 1F1B")
-    if made_of_shape(deployment.layers):
+    if is_made_of_shape(deployment.layers):
         lines.append("# names of layers are the usual ones of a shape, and are read by nobody")
     return lines
 
@@ -111,7 +111,7 @@ def _literal(name: str) -> str:
     return json.dumps(name, ensure_ascii=False)
 
 
-def _assigned(text: str) -> dict[str, object]:
+def _assignments(text: str) -> dict[str, object]:
     """Return the literals that a text assigns to names."""
     try:
         tree = ast.parse(text)

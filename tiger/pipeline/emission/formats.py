@@ -10,20 +10,20 @@ from tiger.pipeline.emission.deployment import FIELD, Deployment, Writer
 
 WRITERS: Mapping[str, Writer] = MappingProxyType(
     {
-        "megatron": megatron.written,
-        "deepspeed": deepspeed.written,
-        "vllm": vllm.written,
-        "torch": torch.written,
+        "megatron": megatron.write,
+        "deepspeed": deepspeed.write,
+        "vllm": vllm.write,
+        "torch": torch.write,
     }
 )
 
 
-def emitted(name: str, deployment: Deployment) -> str:
+def emit(name: str, deployment: Deployment) -> str:
     """Return a plan as text to be pasted; raise InputError of `emit` for another name, or what a system cannot do."""
-    return writer(name)(deployment)
+    return find_writer(name)(deployment)
 
 
-def writer(name: str) -> Writer:
+def find_writer(name: str) -> Writer:
     """Return what writes for a system; raise InputError of `emit` for one that is not known."""
     if name not in WRITERS:
         raise InputError(FIELD, f"expected one of {', '.join(WRITERS)}, got {shown(name)}")

@@ -9,7 +9,7 @@ from tiger.model.wording import shown
 from tiger.pipeline.emission.deployment import FIELD, Deployment
 from tiger.pipeline.emission.nodes import node_lines
 from tiger.pipeline.emission.reasons import comments
-from tiger.pipeline.models.transformer import made_of_shape
+from tiger.pipeline.models.transformer import is_made_of_shape
 
 SYMBOLS = {"embedding": "E", "layer": "t", "mtp": "m", "head": "L"}
 LAYOUT = "layout"
@@ -32,7 +32,7 @@ class MegatronSplit:
     num_layers: int
 
 
-def written(deployment: Deployment) -> str:
+def write(deployment: Deployment) -> str:
     """Return reasons as comments, then the flags for a command line, the layout last.
 
     Raises InputError of `emit` for what a layout cannot say.
@@ -43,14 +43,14 @@ def written(deployment: Deployment) -> str:
         f"--tensor-model-parallel-size {plan.grid.shape[2]}",
         f"--num-layers {sum(stage.count('t') for stage in stages)}",
         *([f"--mtp-num-layers {m}"] if (m := sum(stage.count("m") for stage in stages)) else []),
-        *(["--untie-embeddings-and-output-weights"] if _untied(deployment) else []),
+        *(["--untie-embeddings-and-output-weights"] if _is_untied(deployment) else []),
         f'--pipeline-model-parallel-layout "{layout_of(stages)}"',
     ]
     remarks = [*comments(deployment), *_schedule(deployment), *node_lines(deployment)]
     return "\n".join([*remarks, *_plain_flags(stages, plan.virtual), " \\\n".join(flags)]) + "\n"
 
 
-def parsed(text: str) -> MegatronSplit:
+def parse(text: str) -> MegatronSplit:
     """Return what a text written here says; raise InputError of `layout` for another."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     flags = {name: value.strip("\"'") for name, value in _FLAG.findall(" ".join(lines))}
@@ -73,7 +73,7 @@ def stages_of_layout(layout: str) -> tuple[str, ...]:
     """
     plain = layout.replace(",", "")
     for pattern in (_GROUP, _RUN):
-        plain = _repeated(pattern, plain)
+        plain = _expand(pattern, plain)
     odd = next((symbol for symbol in plain if symbol not in "EtmL|"), None)
     if odd is not None:
         raise InputError(LAYOUT, f"expected E, t, m, L and |, got {shown(odd)} in {shown(layout)}")
@@ -85,7 +85,7 @@ def stages_of_layout(layout: str) -> tuple[str, ...]:
 
 def layout_of(stages: tuple[str, ...]) -> str:
     """Return stages as a layout, runs of a symbol and of equal stages in short."""
-    runs = [(stage, len(list(same))) for stage, same in groupby(_shortened(stage) for stage in stages)]
+    runs = [(stage, len(list(same))) for stage, same in groupby(_shorten(stage) for stage in stages)]
     parts = [f"({stage}|)*{count}," if count > 2 else f"{stage}|" * count for stage, count in runs[:-1]]
     last, count = runs[-1]
     # The bar stands between stages, so the last one is never part of a group.
@@ -113,9 +113,9 @@ def stages_of(deployment: Deployment) -> tuple[str, ...]:
     )
 
 
-def _untied(deployment: Deployment) -> bool:
+def _is_untied(deployment: Deployment) -> bool:
     """Tell whether embedding and head are known to share nothing; a table may have left out that they do."""
-    return made_of_shape(deployment.layers) and not deployment.layers.tied
+    return is_made_of_shape(deployment.layers) and not deployment.layers.tied
 
 
 def _schedule(deployment: Deployment) -> list[str]:
@@ -143,7 +143,7 @@ def _plain_flags(stages: tuple[str, ...], virtual: int) -> list[str]:
     return [f"# instead of the layout: {' '.join(flags)}"]
 
 
-def _repeated(pattern: re.Pattern[str], text: str) -> str:
+def _expand(pattern: re.Pattern[str], text: str) -> str:
     """Return a text with every match repeated as often as it says."""
     size = 0
     for found in pattern.finditer(text):
@@ -153,7 +153,7 @@ def _repeated(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda found: found[1] * int(found[2]), text)
 
 
-def _shortened(stage: str) -> str:
+def _shorten(stage: str) -> str:
     """Return the symbols of a stage with runs of three or more in short."""
     runs = [(symbol, len(list(same))) for symbol, same in groupby(stage)]
     return "".join(f"{symbol}*{count}" if count > 2 else symbol * count for symbol, count in runs)

@@ -9,7 +9,7 @@ from tiger.formats.values import node_name, positive, whole
 from tiger.model.wording import shown
 from tiger.pipeline.emission.deployment import Block, Deployment
 from tiger.pipeline.emission.reasons import reasons
-from tiger.pipeline.models.transformer import made_of_shape
+from tiger.pipeline.models.transformer import is_made_of_shape
 
 # torchtitan took the second name up to version 0.1 and has taken the first since.
 CHUNKS = ("module_fqns_per_model_part", "module_names_per_model_chunk")
@@ -27,13 +27,13 @@ class TorchSplit:
     devices: tuple[str, ...]
 
 
-def written(deployment: Deployment) -> str:
+def write(deployment: Deployment) -> str:
     """Return a JSON object; raise InputError of `emit` where a stage would begin within a module.
 
     Modules named in `split_points` are keys of a `split_spec` with `SplitPoint.BEGINNING`. Stage j runs on rank
     j mod (number of ranks of the pipeline).
     """
-    plan, usual = deployment.plan, made_of_shape(deployment.layers)
+    plan, usual = deployment.plan, is_made_of_shape(deployment.layers)
     chunks: list[list[str]] = [[] for _ in range(plan.stages)]
     for block in deployment.blocks:
         chunks[block.stage] += _usual_names(block) if usual else (block.module,)
@@ -57,7 +57,7 @@ def _usual_names(block: Block) -> tuple[str, ...]:
     return ENDS[block.kind]
 
 
-def parsed(text: str) -> TorchSplit:
+def parse(text: str) -> TorchSplit:
     """Return what a JSON object says; raise InputError that names the key at fault."""
     data = read_json(text, "split")
     if not isinstance(data, dict):

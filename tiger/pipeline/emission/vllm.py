@@ -9,7 +9,7 @@ from tiger.pipeline.emission.deployment import FIELD, Deployment
 from tiger.pipeline.emission.nodes import VISIBLE
 from tiger.pipeline.emission.ranges import ranges
 from tiger.pipeline.emission.reasons import comments
-from tiger.pipeline.models.transformer import made_of_shape
+from tiger.pipeline.models.transformer import is_made_of_shape
 
 PARTITION, DEVICES = "VLLM_PP_LAYER_PARTITION", VISIBLE
 _LINE = re.compile(rf"\s*(?:export\s+)?({PARTITION}|{DEVICES})=[\"']?([^\"']*?)[\"']?\s*")
@@ -23,7 +23,7 @@ class VllmSplit:
     devices: tuple[tuple[int, ...], ...]
 
 
-def written(deployment: Deployment) -> str:
+def write(deployment: Deployment) -> str:
     """Return reasons as comments, then lines for a shell; embedding and head are with the first and last rank anyway.
 
     Accelerators are numbered in the order of the cluster, within their machine. A replica that spans machines gets its
@@ -48,7 +48,7 @@ def written(deployment: Deployment) -> str:
     return "\n".join(lines) + "\n"
 
 
-def parsed(text: str) -> VllmSplit:
+def parse(text: str) -> VllmSplit:
     """Return what lines of a shell say; raise InputError that names the variable at fault."""
     found = [match.groups() for line in text.splitlines() if (match := _LINE.fullmatch(line))]
     partitions = [_numbers(PARTITION, value) for name, value in found if name == PARTITION]
@@ -63,7 +63,7 @@ def parsed(text: str) -> VllmSplit:
 
 def _training(deployment: Deployment) -> list[str]:
     """Return a comment if memory was counted for training a shape."""
-    if not made_of_shape(deployment.layers) or not deployment.layers.backward_s.any():
+    if not is_made_of_shape(deployment.layers) or not deployment.layers.backward_s.any():
         return []
     return ["# the shape is one to train: with serve=true its memory is weights and KV cache"]
 

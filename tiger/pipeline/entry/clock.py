@@ -23,7 +23,7 @@ class Clock:
 
 
 @contextmanager
-def timed(limit_s: float | None) -> Iterator[Clock]:
+def measure_time(limit_s: float | None) -> Iterator[Clock]:
     """Time what is done with a clock."""
     begun, clock = time.perf_counter(), Clock(limit_s)
     yield clock

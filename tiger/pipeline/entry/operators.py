@@ -7,10 +7,10 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.entry.arrangement import Arrangement
-from tiger.pipeline.entry.clock import timed
+from tiger.pipeline.entry.clock import measure_time
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import AskedOperators, check_pins
-from tiger.pipeline.hardware.plausibility import implausible
+from tiger.pipeline.hardware.plausibility import warn_implausible
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
 from tiger.pipeline.operators.found import Found
@@ -28,7 +28,7 @@ def read(source: object) -> tuple[Operators, Devices | None]:
     raise TypeError(f"expected model as Operators, a path or a document, got {type(source).__name__}")
 
 
-def together(
+def pair_with_cluster(
     operators: Operators, devices: Devices | None, cluster: Cluster | None, max_devices: int = DEVICE_LIMIT
 ) -> tuple[Operators, Cluster]:
     """Return operators and the cluster, that of the devices they state where none is given; raise InputError."""
@@ -39,20 +39,20 @@ def together(
     return operators, devices.cluster(max_devices)
 
 
-def answered(asked: AskedOperators) -> PlacementReport:
+def report_placement(asked: AskedOperators) -> PlacementReport:
     """Report the placement of operators that have been read; raise InputError for pins that they do not know."""
     from tiger.pipeline.operators import solve
 
     check_pins(asked.params.pinned, asked.operators.names, asked.cluster, "an operator")
-    with timed(asked.params.time_limit_s) as clock:
+    with measure_time(asked.params.time_limit_s) as clock:
         found = solve.solved(asked.operators, asked.cluster, asked.params, clock.stop, asked.watch)
-        report = _reported(asked, found)
+        report = _make_report(asked, found)
     return replace(
-        report, seconds=clock.seconds, warnings=(*implausible(asked.cluster), *found.warnings, *clock.remarks)
+        report, seconds=clock.seconds, warnings=(*warn_implausible(asked.cluster), *found.warnings, *clock.remarks)
     )
 
 
-def _reported(asked: AskedOperators, found: Found) -> PlacementReport:
+def _make_report(asked: AskedOperators, found: Found) -> PlacementReport:
     """Return what has been found as a report; time is left open."""
     params = asked.params
     report = PlacementReport(

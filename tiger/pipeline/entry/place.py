@@ -11,10 +11,10 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry import operators
 from tiger.pipeline.entry.account import links_of, placed_stages
-from tiger.pipeline.entry.clock import timed
+from tiger.pipeline.entry.clock import measure_time
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import Aim, Asked, AskedOperators, check_fit, given, wanted
-from tiger.pipeline.hardware.plausibility import implausible, untold_state
+from tiger.pipeline.entry.request import Aim, Asked, AskedOperators, check_fit, check_request, require_cluster
+from tiger.pipeline.hardware.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.reading import model_of_document, read_model
@@ -70,7 +70,7 @@ def place(
     cluster cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
-    params = wanted(
+    params = check_request(
         PlaceParams(
             schedule=schedule,
             microbatches=microbatches,
@@ -90,20 +90,20 @@ def place(
     watch(Progress("reading", None, None))
     if isinstance(params, OperatorParams):
         graph = operators.read(model)
-        asked = AskedOperators(*operators.together(*graph, cluster_of(cluster)), params, watch)
-        report = operators.answered(asked)
+        asked = AskedOperators(*operators.pair_with_cluster(*graph, cluster_of(cluster)), params, watch)
+        report = operators.report_placement(asked)
     else:
-        report = answered(Asked(layers_of(model), given(cluster_of(cluster)), params, watch))
+        report = report_placement(Asked(layers_of(model), require_cluster(cluster_of(cluster)), params, watch))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
-def answered(asked: Asked) -> PlacementReport:
+def report_placement(asked: Asked) -> PlacementReport:
     """Report the placement of a model that has been read; raise InputError as `place` does, but for its arguments."""
     check_fit(asked)
-    with timed(asked.params.time_limit_s) as clock:
+    with measure_time(asked.params.time_limit_s) as clock:
         found = solve.solved(asked.layers, asked.cluster, asked.params, clock.stop, asked.watch)
-        report = reported(asked, found)
-    remarks = (*implausible(asked.cluster), *untold_state(asked.layers, asked.cluster))
+        report = make_report(asked, found)
+    remarks = (*warn_implausible(asked.cluster), *warn_missing_state(asked.layers, asked.cluster))
     return replace(report, seconds=clock.seconds, warnings=(*remarks, *found.warnings, *clock.remarks))
 
 
@@ -129,7 +129,7 @@ def cluster_of(source: Hardware | None) -> Cluster | None:
     raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def reported(asked: Asked, found: Placed) -> PlacementReport:
+def make_report(asked: Asked, found: Placed) -> PlacementReport:
     """Return what has been found as a report; time is left open."""
     params, plan = asked.params, found.plan
     report = PlacementReport(
@@ -142,7 +142,7 @@ def reported(asked: Asked, found: Placed) -> PlacementReport:
         virtual=virtual_stages(params),
         bottleneck_s=found.bottleneck_s,
         iteration_s=found.iteration_s,
-        bubble=_cleared(found.bubble),
+        bubble=_clear_rounding(found.bubble),
         uniform_bottleneck_s=found.uniform_bottleneck_s,
         uniform_iteration_s=found.uniform_iteration_s,
         uniform_feasible=found.uniform_feasible,
@@ -169,6 +169,6 @@ def reported(asked: Asked, found: Placed) -> PlacementReport:
     )
 
 
-def _cleared(share: float | None) -> float | None:
+def _clear_rounding(share: float | None) -> float | None:
     """Return a share of time, 0 where it is no more than rounding."""
     return 0.0 if share is not None and share < MET else share

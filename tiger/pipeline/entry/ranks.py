@@ -7,7 +7,7 @@ RUNS = 4
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 
 
-def short(devices: Sequence[Sequence[str]]) -> str:
+def short_ranks(devices: Sequence[Sequence[str]]) -> str:
     """Return the devices [d][t] of a stage in short, as `m0.gpu0-3; m1.gpu0-3`, of which at most 4 runs of numbers.
 
     Semicolons are between replicas; where layers are not cut, every device is one, and they stand in one list.

@@ -91,16 +91,16 @@ class PlacementReport:
         }
         usual = "bottleneck" if self.schedule is None else "iteration"
         goals = {"latency": ("latency",), "both": ("bottleneck", "latency")}.get(self.objective or "", (usual,))
-        return all(_met(*made[goal]) for goal in goals)
+        return all(_is_met(*made[goal]) for goal in goals)
 
     def emit(self, system: str) -> str:
         """Return the plan as text for megatron, deepspeed, vllm or torch; raise InputError of `emit` if that cannot be.
 
         Nothing can be emitted where no plan is possible, nor in the mode dag.
         """
-        from tiger.pipeline.emission.formats import writer
+        from tiger.pipeline.emission.formats import find_writer
 
-        write = writer(system)
+        write = find_writer(system)
         if self.mode != "chain":
             raise InputError("emit", f"expected the mode chain beside it, got the mode {self.mode}")
         if self.deployment is None:
@@ -139,6 +139,6 @@ class PlacementReport:
         }
 
 
-def _met(value: float | None, bound: float | None) -> bool:
+def _is_met(value: float | None, bound: float | None) -> bool:
     """Tell whether a figure is no more than its bound."""
     return value is not None and bound is not None and value <= bound * (1 + MET)

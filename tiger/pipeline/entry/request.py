@@ -50,14 +50,14 @@ class Aim:
     contiguous: bool = False
 
 
-def wanted(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams:
+def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams:
     """Return parameters that can be used with some model: those given for a chain, in the mode dag what operators need.
 
     Raises InputError that names one, also for one that the other mode alone knows, and TypeError.
     """
     if aim.mode == "dag":
         _check_no_chain(params)
-    checked(params, aim.mode)
+    check_params(params, aim.mode)
     if aim.objective not in get_args(Objective):
         raise InputError("objective", f"expected {', '.join(get_args(Objective))}, got {shown(aim.objective)}")
     if not isinstance(aim.contiguous, bool):
@@ -104,14 +104,14 @@ def _check_sampler(name: str, aim: Aim) -> None:
         raise InputError("solver", f"expected {NATIVE} beside {what}, got {shown(name)}")
 
 
-def given(cluster: Cluster | None) -> Cluster:
+def require_cluster(cluster: Cluster | None) -> Cluster:
     """Return a cluster, or raise InputError where there is none; only operators may go without."""
     if cluster is None:
         raise InputError("cluster", "expected a cluster, got none")
     return cluster
 
 
-def checked(params: PlaceParams, mode: str = "chain") -> PlaceParams:
+def check_params(params: PlaceParams, mode: str = "chain") -> PlaceParams:
     """Return parameters whose values can be used with some model, or raise InputError that names one.
 
     Raises TypeError for an argument of another type.

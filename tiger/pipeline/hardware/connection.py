@@ -7,7 +7,7 @@ from tiger.errors import InputError
 from tiger.formats.quantity import unit_free
 from tiger.formats.values import amount, node_name, positive
 from tiger.pipeline.cluster import NO_LINK, Curve
-from tiger.pipeline.hardware.record import named, record, required, text
+from tiger.pipeline.hardware.record import check_names, check_record, check_text, require
 from tiger.pipeline.hardware.tables import curve_of_csv, curve_of_pairs
 from tiger.pipeline.limits import COST_LIMIT
 
@@ -75,10 +75,10 @@ def _table(field: str, value: object) -> Curve:
     """Return the curve of measured times."""
     if not isinstance(value, Mapping):
         return curve_of_pairs(field, value)
-    fields = record(field, value, ("csv", "where"))
-    where = named(f"{field}/where", fields.get("where", {}))
+    fields = check_record(field, value, ("csv", "where"))
+    where = check_names(f"{field}/where", fields.get("where", {}))
     wanted = {name: node_name(f"{field}/where/{name}", word) for name, word in where.items()}
-    return curve_of_csv(text(f"{field}/csv", required(field, fields, "csv")), wanted, f"{field}/csv")
+    return curve_of_csv(check_text(f"{field}/csv", require(field, fields, "csv")), wanted, f"{field}/csv")
 
 
 def _curve(connection: Connection) -> Curve:

@@ -20,7 +20,7 @@ from tiger.model.wording import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Catalogue, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, DeviceType, device_type
-from tiger.pipeline.hardware.record import entries, record, required
+from tiger.pipeline.hardware.record import check_list, check_record, require
 
 UNIFORM = "uniform_"
 _FIELDS = ("devices", *(f"{UNIFORM}{name}" for name in CONNECTION_FIELDS), "links")
@@ -33,8 +33,8 @@ def cluster_of_devices(document: Mapping[str, object], max_devices: int = DEVICE
 
     Raises InputError for anything malformed. Devices that no link reaches are well-formed.
     """
-    fields = record("cluster", document, _FIELDS)
-    listed = entries("cluster/devices", required("cluster", fields, "devices"))
+    fields = check_record("cluster", document, _FIELDS)
+    listed = check_list("cluster/devices", require("cluster", fields, "devices"))
     check_device_count(len(listed), max_devices)
     devices = [_device(f"cluster/devices/{k}", device) for k, device in enumerate(listed)]
     index = _index([device.name for device in devices])
@@ -44,7 +44,7 @@ def cluster_of_devices(document: Mapping[str, object], max_devices: int = DEVICE
     catalogue = Catalogue()
     link = np.full((len(devices), len(devices)), catalogue.number(uniform), np.int64)
     np.fill_diagonal(link, -1)
-    _fill(link, catalogue, index, entries("cluster/links", fields.get("links", [])))
+    _fill(link, catalogue, index, check_list("cluster/links", fields.get("links", [])))
     return Cluster(
         names=tuple(index),
         kinds=tuple(device.type.kind for device in devices),
@@ -67,8 +67,8 @@ class _Device:
 
 def _device(field: str, value: object) -> _Device:
     """Return a device of a document."""
-    fields = record(field, value, _DEVICE_FIELDS)
-    name = node_name(f"{field}/name", required(field, fields, "name"))
+    fields = check_record(field, value, _DEVICE_FIELDS)
+    name = node_name(f"{field}/name", require(field, fields, "name"))
     if not name.strip():
         raise InputError(f"{field}/name", "expected a name, got blank text")
     machine = node_name(f"{field}/machine", fields["machine"]) if "machine" in fields else None
@@ -98,7 +98,7 @@ def _fill(link: IntArray, catalogue: Catalogue, index: Mapping[str, int], listed
     stated: dict[tuple[int, int], int] = {}
     for k, value in enumerate(listed):
         field = f"cluster/links/{k}"
-        fields = record(field, value, _LINK_FIELDS)
+        fields = check_record(field, value, _LINK_FIELDS)
         a, b = _end(field, fields, "a", index), _end(field, fields, "b", index)
         if a == b:
             raise InputError(f"{field}/b", f"expected another device than {shown(fields['a'])}, got the same")
@@ -114,7 +114,7 @@ def _fill(link: IntArray, catalogue: Catalogue, index: Mapping[str, int], listed
 
 def _end(field: str, fields: Mapping[str, object], name: str, index: Mapping[str, int]) -> int:
     """Return the position of the device at an end of a link."""
-    device = node_name(f"{field}/{name}", required(field, fields, name))
+    device = node_name(f"{field}/{name}", require(field, fields, name))
     if device not in index:
         raise InputError(f"{field}/{name}", f"expected the name of a device, got {shown(device)}")
     return index[device]

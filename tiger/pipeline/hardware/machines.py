@@ -22,7 +22,7 @@ from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Connec
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
 from tiger.pipeline.hardware.fleet import Fleet, MachineType
 from tiger.pipeline.hardware.nvidia import CLASSES, TOPO, topo_matrix
-from tiger.pipeline.hardware.record import entries, named, record, required
+from tiger.pipeline.hardware.record import check_list, check_names, check_record, require
 
 _FIELDS = ("machines", "nics", "fallback")
 _LANE = "lane_"
@@ -33,12 +33,12 @@ _MACHINE_FIELDS = ("count", *DEVICE_FIELDS, *_INSIDE_FIELDS, TOPO, CLASSES, "nic
 
 def cluster_of_machines(document: Mapping[str, object], max_devices: int = DEVICE_LIMIT) -> Cluster:
     """Return the cluster of a document of node groups; raise InputError for anything malformed."""
-    fields = record("cluster", document, _FIELDS)
+    fields = check_record("cluster", document, _FIELDS)
     nics = {
         name: _network(f"cluster/nics/{name}", nic)
-        for name, nic in named("cluster/nics", fields.get("nics", {})).items()
+        for name, nic in check_names("cluster/nics", fields.get("nics", {})).items()
     }
-    groups = entries("cluster/machines", required("cluster", fields, "machines"))
+    groups = check_list("cluster/machines", require("cluster", fields, "machines"))
     machines = tuple(_machine(f"cluster/machines/{k}", group, nics) for k, group in enumerate(groups))
     check_device_count(sum(group.count * group.devices for group in machines), max_devices, "cluster/machines")
     if sum(group.count for group in machines) > 1 and not nics:
@@ -49,7 +49,7 @@ def cluster_of_machines(document: Mapping[str, object], max_devices: int = DEVIC
 
 def _network(field: str, value: object) -> Connection:
     """Return the connection of a network."""
-    stated = connection(field, record(field, value, CONNECTION_FIELDS))
+    stated = connection(field, check_record(field, value, CONNECTION_FIELDS))
     if stated is None:
         raise InputError(f"{field}/bandwidth", "expected this field or table, got neither")
     return stated
@@ -66,8 +66,8 @@ def _nic(field: str, value: object, nics: Mapping[str, Connection]) -> str:
 
 def _machine(field: str, value: object, nics: Mapping[str, Connection]) -> MachineType:
     """Return a node group."""
-    fields = record(field, value, _MACHINE_FIELDS)
-    devices, inside, links = _own(field, fields) if TOPO not in fields else _printed(field, fields)
+    fields = check_record(field, value, _MACHINE_FIELDS)
+    devices, inside, links = _own(field, fields) if TOPO not in fields else _read_printed(field, fields)
     return MachineType(
         count=_count(f"{field}/count", fields.get("count", 1)),
         devices=devices,
@@ -85,7 +85,7 @@ def _own(field: str, fields: Mapping[str, object]) -> Inside:
     """Return the devices of a machine, the connection of most of its pairs, and that of some."""
     if CLASSES in fields:
         raise InputError(f"{field}/{CLASSES}", f"expected this field beside {TOPO} alone")
-    devices = _count(f"{field}/devices", required(field, fields, "devices"))
+    devices = _count(f"{field}/devices", require(field, fields, "devices"))
     inside = connection(field, fields)
     if inside is None and devices > 1 and "lanes" not in fields:
         raise InputError(f"{field}/bandwidth", "expected this field, table or lanes for several devices, got none")
@@ -97,7 +97,7 @@ def _own(field: str, fields: Mapping[str, object]) -> Inside:
     return devices, inside, {}
 
 
-def _printed(field: str, fields: Mapping[str, object]) -> Inside:
+def _read_printed(field: str, fields: Mapping[str, object]) -> Inside:
     """Return the same from what `nvidia-smi topo -m` prints."""
     also = next((name for name in _INSIDE_FIELDS if name in fields), None)
     if also is not None:
@@ -118,8 +118,8 @@ def _count(field: str, value: object) -> int:
 def _lanes(field: str, value: object, devices: int, lane: Affine) -> dict[tuple[int, int], Connection]:
     """Return the connection of every pair with lanes, which carry as many times the bandwidth of one."""
     links: dict[tuple[int, int], Connection] = {}
-    for k, row in enumerate(entries(field, value)):
-        numbers = [whole(f"{field}/{k}", number) for number in entries(f"{field}/{k}", row)]
+    for k, row in enumerate(check_list(field, value)):
+        numbers = [whole(f"{field}/{k}", number) for number in check_list(f"{field}/{k}", row)]
         if len(numbers) != 3 or numbers[0] == numbers[1] or max(numbers[:2]) >= devices or not numbers[2]:
             raise InputError(f"{field}/{k}", f"expected two devices below {devices} and a number of lanes, got others")
         a, b, count = numbers

@@ -18,7 +18,7 @@ from tiger.model.wording import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, NO_LINK, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Catalogue, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
-from tiger.pipeline.hardware.record import record, text
+from tiger.pipeline.hardware.record import check_record, check_text
 
 TOPO = "nvidia_smi_topo"
 CLASSES = "classes"
@@ -58,7 +58,7 @@ def cluster_of_topo(document: Mapping[str, object], max_devices: int = DEVICE_LI
     `kind`, `memory_bytes` and `speed` beside it hold for all GPUs, and `classes` may state other connections:
     `{"SYS": {"bandwidth": 16e9, "latency": 6e-6}, "NV#": ..}`, those of NV# for one lane.
     """
-    fields = record("cluster", document, _FIELDS)
+    fields = check_record("cluster", document, _FIELDS)
     device = device_type("cluster", fields)
     matrix = topo_matrix("cluster", fields, max_devices)
     size, catalogue = len(matrix.names), Catalogue()
@@ -82,7 +82,7 @@ def topo_matrix(field: str, fields: Mapping[str, object], max_devices: int = DEV
     """
     rates = _rates(f"{field}/{CLASSES}", fields.get(CLASSES, {}))
     field = f"{field}/{TOPO}"
-    lines = _ANSI.sub("", text(field, fields.get(TOPO))).splitlines()
+    lines = _ANSI.sub("", check_text(field, fields.get(TOPO))).splitlines()
     header = _header(field, lines)
     gpus = [name for name in header.columns if _GPU.fullmatch(name)]
     check_device_count(len(gpus), max_devices, field)
@@ -91,7 +91,7 @@ def topo_matrix(field: str, fields: Mapping[str, object], max_devices: int = DEV
     if missing is not None:
         raise InputError(field, f"row {missing}: expected a row for every GPU, got none")
     links = {
-        (a, b): _joined(rates, _agreed(field, rows, gpus[a], gpus[b]))
+        (a, b): _entry_connection(rates, _common_entry(field, rows, gpus[a], gpus[b]))
         for a in range(len(gpus))
         for b in range(a + 1, len(gpus))
     }
@@ -101,8 +101,8 @@ def topo_matrix(field: str, fields: Mapping[str, object], max_devices: int = DEV
 def _rates(field: str, value: object) -> dict[str, Connection]:
     """Return the connection of every class: those stated, and the default of the others."""
     rates: dict[str, Connection] = dict(RATES)
-    for name, entry in record(field, value, tuple(RATES)).items():
-        stated = connection(f"{field}/{name}", record(f"{field}/{name}", entry, CONNECTION_FIELDS))
+    for name, entry in check_record(field, value, tuple(RATES)).items():
+        stated = connection(f"{field}/{name}", check_record(f"{field}/{name}", entry, CONNECTION_FIELDS))
         if stated is None or (name == LANES and not isinstance(stated, Affine)):
             raise InputError(f"{field}/{name}", "expected a bandwidth (or, but for NV#, a table), got none")
         rates[name] = stated
@@ -124,7 +124,7 @@ def _header(field: str, lines: Sequence[str]) -> _Header:
         if _GPU.match(line.strip()):
             matrix, *titles = _TITLES.split(line, maxsplit=1)
             columns = tuple(matrix.split())
-            if len(set(columns)) < len(columns) or any(word == "X" or _known(word) for word in columns):
+            if len(set(columns)) < len(columns) or any(word == "X" or _is_known(word) for word in columns):
                 raise InputError(field, f"line {number}: expected different names of columns, above the entries")
             # Columns of affinities hold any number of words.
             return _Header(columns, math.inf if titles else len(columns), number)
@@ -151,18 +151,18 @@ def _rows(field: str, lines: Sequence[str], header: _Header) -> dict[str, dict[s
 
 def _entry(field: str, row: str, column: str, word: str) -> str:
     """Return an entry, older names replaced, or raise InputError."""
-    if (word != "X" and not _known(word)) or (word == "X") != (row == column):
+    if (word != "X" and not _is_known(word)) or (word == "X") != (row == column):
         expected = "X" if row == column else f"one of NV1 and up, {', '.join([*RATES][1:])}"
         raise InputError(field, f"row {row}, column {column}: expected {expected}, got {shown(word)}")
     return _OLDER.get(word, word)
 
 
-def _known(word: str) -> bool:
+def _is_known(word: str) -> bool:
     """Tell whether a word is a class of connections, or a number of lanes."""
     return word in _OLDER or (word in RATES and word != LANES) or _BONDED.fullmatch(word) is not None
 
 
-def _agreed(field: str, rows: Mapping[str, Mapping[str, str]], a: str, b: str) -> str:
+def _common_entry(field: str, rows: Mapping[str, Mapping[str, str]], a: str, b: str) -> str:
     """Return the entry of two GPUs, the same from both sides."""
     there, back = rows[a][b], rows[b][a]
     if there != back:
@@ -170,7 +170,7 @@ def _agreed(field: str, rows: Mapping[str, Mapping[str, str]], a: str, b: str) -
     return there
 
 
-def _joined(rates: Mapping[str, Connection], entry: str) -> Connection:
+def _entry_connection(rates: Mapping[str, Connection], entry: str) -> Connection:
     """Return the connection of an entry: as many times the bandwidth of one lane as there are."""
     bonded, lane = _BONDED.fullmatch(entry), rates[LANES]
     if bonded is None or not isinstance(lane, Affine):

@@ -14,12 +14,12 @@ LEAST_BANDWIDTH = 1e6
 MOST_LATENCY_S = 1.0
 
 
-def implausible(cluster: Cluster) -> tuple[str, ...]:
+def warn_implausible(cluster: Cluster) -> tuple[str, ...]:
     """Return warnings of memory, bandwidth and latency that look like a number in another unit, one of each."""
     return (*_memory(cluster), *_links(cluster))
 
 
-def untold_state(layers: Layers, cluster: Cluster) -> tuple[str, ...]:
+def warn_missing_state(layers: Layers, cluster: Cluster) -> tuple[str, ...]:
     """Return a warning of layers that learn and hold nothing but their weights, where memory has an end."""
     alone = np.array_equal(layers.state_bytes, layers.parameter_bytes) and layers.parameter_bytes.any()
     if not alone or not layers.backward_s.any() or not np.isfinite(cluster.memory_bytes).any():

@@ -7,37 +7,37 @@ from tiger.formats.values import nearest, node_name
 from tiger.model.wording import shown
 
 
-def record(field: str, value: object, known: Collection[str]) -> Mapping[str, object]:
+def check_record(field: str, value: object, known: Collection[str]) -> Mapping[str, object]:
     """Return an object whose fields are all known; raise InputError that names the first one that is not."""
-    fields = named(field, value)
+    fields = check_names(field, value)
     for key in fields:
         if key not in known:
             raise InputError(field, f"expected no field but {', '.join(known)}, got {shown(key)}{nearest(key, known)}")
     return fields
 
 
-def named(field: str, value: object) -> Mapping[str, object]:
+def check_names(field: str, value: object) -> Mapping[str, object]:
     """Return an object with any printable names or raise InputError."""
     if not isinstance(value, Mapping):
         raise InputError(field, f"expected an object, got {shown(value)}")
     return {node_name(field, key): entry for key, entry in value.items()}
 
 
-def entries(field: str, value: object) -> list[object]:
+def check_list(field: str, value: object) -> list[object]:
     """Return a list or raise InputError."""
     if not isinstance(value, list | tuple):
         raise InputError(field, f"expected a list, got {shown(value)}")
     return list(value)
 
 
-def text(field: str, value: object) -> str:
+def check_text(field: str, value: object) -> str:
     """Return text that is not blank or raise InputError."""
     if not isinstance(value, str) or not value.strip():
         raise InputError(field, f"expected text, got {shown(value)}")
     return value
 
 
-def required(field: str, fields: Mapping[str, object], name: str) -> object:
+def require(field: str, fields: Mapping[str, object], name: str) -> object:
     """Return a field of an object, or raise InputError of that field where it is missing."""
     if name not in fields:
         raise InputError(f"{field}/{name}", "expected this field, got none")

@@ -12,7 +12,7 @@ from tiger.formats.values import amount
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import shown
 from tiger.pipeline.cluster import Curve
-from tiger.pipeline.hardware.record import entries
+from tiger.pipeline.hardware.record import check_list
 from tiger.pipeline.limits import COST_LIMIT
 
 KIBIBYTE = 1024.0
@@ -24,7 +24,7 @@ _COLUMNS = {"bytes": ("seconds", 1.0, 1.0), "size(kb)": ("time(us)", KIBIBYTE, M
 
 def curve_of_pairs(field: str, value: object) -> Curve:
     """Return the curve through a list of `[bytes, seconds]`: sizes rise, times do not fall."""
-    rows = [entries(f"{field}/{k}", pair) for k, pair in enumerate(entries(field, value))]
+    rows = [check_list(f"{field}/{k}", pair) for k, pair in enumerate(check_list(field, value))]
     for k, row in enumerate(rows):
         if len(row) != 2:
             raise InputError(f"{field}/{k}", f"expected a pair of bytes and seconds, got {len(row)} values")
@@ -41,7 +41,7 @@ def curve_of_csv(text: str, where: Mapping[str, str] | None = None, field: str =
     one size are averaged. Measured times that fall where sizes rise are noise: the rising times nearest in least
     squares take their place (isotonic regression; Barlow et al., Statistical Inference under Order Restrictions, 1972).
     """
-    rows = _taken(field, _rows(field, text), where or {})
+    rows = _select(field, _rows(field, text), where or {})
     size = next((name for name in _COLUMNS if name in rows[0]), None)
     if size is None or (time := _COLUMNS[size][0]) not in rows[0]:
         raise InputError(field, "expected columns bytes,seconds or size(kb),time(us), got others")
@@ -52,7 +52,7 @@ def curve_of_csv(text: str, where: Mapping[str, str] | None = None, field: str =
     _, unit_bytes, unit_s = _COLUMNS[size]
     sizes, times = _column(field, rows, size) * unit_bytes, _column(field, rows, time) * unit_s
     distinct, group, count = np.unique(sizes, return_inverse=True, return_counts=True)
-    return _curve(field, distinct, _rising(np.bincount(group, times) / count, count.astype(np.int64)))
+    return _curve(field, distinct, _fit_rising(np.bincount(group, times) / count, count.astype(np.int64)))
 
 
 def _rows(field: str, text: str) -> Rows:
@@ -72,7 +72,7 @@ def _rows(field: str, text: str) -> Rows:
     return [dict(zip(header, words, strict=True)) for _, words in body]
 
 
-def _taken(field: str, rows: Rows, where: Mapping[str, str]) -> Rows:
+def _select(field: str, rows: Rows, where: Mapping[str, str]) -> Rows:
     """Return the rows with the given texts in the given columns, at least one."""
     for name, wanted in where.items():
         if name not in rows[0]:
@@ -84,7 +84,7 @@ def _taken(field: str, rows: Rows, where: Mapping[str, str]) -> Rows:
     return rows
 
 
-def _rising(times: FloatArray, weight: IntArray) -> FloatArray:
+def _fit_rising(times: FloatArray, weight: IntArray) -> FloatArray:
     """Return the non-decreasing times nearest in weighted least squares: pool adjacent violators, O(n)."""
     pools: list[tuple[float, float, int]] = []
     for time, mass in zip(times.tolist(), weight.tolist(), strict=True):

@@ -9,7 +9,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray
 from tiger.model.wording import shown
 from tiger.pipeline.layers import WEIGHT_SHARE, LayerKind
-from tiger.pipeline.models.limits import cost
+from tiger.pipeline.models.limits import check_cost
 
 REQUIRED = ("name", "forward_s", "backward_s", "parameter_bytes", "activation_bytes")
 # A column left out is so many times another one.
@@ -34,7 +34,7 @@ def costs_of(rows: Sequence[Row]) -> dict[str, FloatArray]:
         base, share = DEFAULTS.get(column, (None, 0.0))
         default = None if base is None else costs[base] * share
         costs[column] = np.array(
-            [_cost(k, row, column, None if default is None else float(default[k])) for k, row in enumerate(rows)]
+            [_cost_of(k, row, column, None if default is None else float(default[k])) for k, row in enumerate(rows)]
         )
     above = np.flatnonzero(costs["weight_s"] > costs["backward_s"])
     if above.size:
@@ -50,10 +50,10 @@ def kind_of(k: int, row: Row) -> LayerKind:
     return KINDS[stated]
 
 
-def _cost(k: int, row: Row, column: str, default: float | None) -> float:
+def _cost_of(k: int, row: Row, column: str, default: float | None) -> float:
     """Return a number of row k."""
     if column in row:
-        return cost(f"model/layers/{k}/{column}", row[column])
+        return check_cost(f"model/layers/{k}/{column}", row[column])
     if default is None:
         raise InputError(f"model/layers/{k}/{column}", "expected a number, got none")
     return default

@@ -10,7 +10,7 @@ from tiger.formats.values import nearest, whole
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import shown
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, Curve, DeviceKind, check_device_count
-from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_size, cost
+from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_cost, check_size
 from tiger.pipeline.models.rows import Rows
 from tiger.pipeline.operators.graph import Operators
 
@@ -77,7 +77,7 @@ def operators_of_nodes(
         seconds=nodes.numbers("fpgaLatency") * SECONDS,
         cpu_s=nodes.numbers("cpuLatency") * SECONDS,
         memory_bytes=nodes.numbers("size"),
-        sent_s=_sent(edges.numbers("cost"), source, names) * SECONDS,
+        sent_s=_source_costs(edges.numbers("cost"), source, names) * SECONDS,
         source=source,
         target=target,
         colour=nodes.classes("colorClass"),
@@ -87,7 +87,7 @@ def operators_of_nodes(
     return operators, _devices(document)
 
 
-def _sent(costs: FloatArray, source: IntArray, names: tuple[str, ...]) -> FloatArray:
+def _source_costs(costs: FloatArray, source: IntArray, names: tuple[str, ...]) -> FloatArray:
     """Return the cost of every source."""
     sent = np.zeros(len(names))
     # The first edge of each counts.
@@ -109,6 +109,6 @@ def _devices(document: Mapping[str, object]) -> Devices | None:
         raise InputError(f"model/{missing}", "expected a number beside the other devices, got none")
     return Devices(
         accelerators=whole("model/maxFPGAs", document["maxFPGAs"]),
-        memory_bytes=cost("model/maxSizePerFPGA", document["maxSizePerFPGA"]),
+        memory_bytes=check_cost("model/maxSizePerFPGA", document["maxSizePerFPGA"]),
         cpus=whole("model/maxCPUs", document["maxCPUs"]),
     )

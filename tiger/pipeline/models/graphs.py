@@ -50,14 +50,14 @@ def operators_of_document(document: object, max_operators: int = OPERATOR_LIMIT)
     if "operators" in document:
         return operators_of_table(document, max_operators), None
     if "graph" not in document or len(document) != 1:
-        raise InputError("model", f"expected an object with one of {', '.join(KEYS)}, got {_described(document)}")
+        raise InputError("model", f"expected an object with one of {', '.join(KEYS)}, got {_describe(document)}")
     text = document["graph"]
     if not isinstance(text, str):
         raise InputError("model/graph", f"expected the text of a graph.txt, got {shown(text)}")
     return operators_of_graph(text, max_operators), None
 
 
-def _described(document: Mapping[str, object]) -> str:
+def _describe(document: Mapping[str, object]) -> str:
     """Describe a document that is no graph of operators."""
     chain = next((key for key in CHAINS if key in document), None)
     if chain is not None:

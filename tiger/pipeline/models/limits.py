@@ -16,7 +16,7 @@ def check_size(field: str, count: int, limit: int, what: str = "layers") -> None
         raise InputError(field, f"expected at most {limit} {what}, got more")
 
 
-def cost(field: str, value: object) -> float:
+def check_cost(field: str, value: object) -> float:
     """Return a number of seconds or bytes, small enough to be added up and multiplied, or raise InputError."""
     name = field.rpartition("/")[2]
     dimension: Dimension | None = "bytes" if name.endswith("_bytes") else None

@@ -10,7 +10,7 @@ from tiger.formats.text import is_number
 from tiger.model.arrays import IntArray
 from tiger.model.wording import shown
 from tiger.pipeline.layers import Layers
-from tiger.pipeline.models.limits import LAYER_LIMIT, OPERATOR_LIMIT, check_size, cost
+from tiger.pipeline.models.limits import LAYER_LIMIT, OPERATOR_LIMIT, check_cost, check_size
 from tiger.pipeline.models.order import CycleError, topological_order
 from tiger.pipeline.operators.graph import Operators
 
@@ -152,7 +152,7 @@ def _total(where: str, words: list[str]) -> float:
     odd = next((word for word in words if not is_number(word)), None)
     if odd is not None:
         raise InputError(where, f"expected a finite number >= 0, got {shown(odd)}")
-    return cost(where, sum(cost(where, float(word)) for word in words))
+    return check_cost(where, sum(check_cost(where, float(word)) for word in words))
 
 
 def _ends(graph: _Graph) -> tuple[IntArray, IntArray]:

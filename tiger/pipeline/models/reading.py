@@ -45,7 +45,7 @@ def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers
         return layers_of_table(document, max_layers)
     if not isinstance(document, dict) or len(document) != 1 or not document.keys() & {"transformer", "graph"}:
         what = f"expected an object with one of layers, transformer and graph, or a SPEC such as {SYNTAX}"
-        raise InputError("model", f"{what}, got {_described(document)}")
+        raise InputError("model", f"{what}, got {_describe(document)}")
     if "transformer" in document:
         return layers_of_shape(shape_of_document(document["transformer"]), max_layers)
     text = document["graph"]
@@ -54,7 +54,7 @@ def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers
     return layers_of_graph(text, max_layers)
 
 
-def _described(document: object) -> str:
+def _describe(document: object) -> str:
     """Describe a document that is no model."""
     if not isinstance(document, dict):
         return shown(document)

@@ -12,7 +12,7 @@ from tiger.formats.values import nearest, node_name
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.wording import shown
 from tiger.pipeline.limits import COST_LIMIT
-from tiger.pipeline.models.limits import cost
+from tiger.pipeline.models.limits import check_cost
 
 Id = int | str
 _ABSENT = object()
@@ -59,7 +59,7 @@ class Rows:
                 values = np.array(column, np.float64)
                 if ((values >= 0) & (values <= COST_LIMIT)).all():
                     return values
-        return np.array([cost(f"{self.field}/{k}/{key}", value) for k, value in enumerate(column)], np.float64)
+        return np.array([check_cost(f"{self.field}/{k}/{key}", value) for k, value in enumerate(column)], np.float64)
 
     def marks(self, key: str, *, default: bool) -> BoolArray:
         """Return the truth values under a key, which may be written 0 and 1."""

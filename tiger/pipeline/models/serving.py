@@ -11,7 +11,7 @@ from tiger.pipeline.models.shape import Shape
 PASSES = 2
 
 
-def served(layers: Layers, shape: Shape) -> Layers:
+def serve(layers: Layers, shape: Shape) -> Layers:
     """Return the layers of a shape as they are served: no backward pass, no gradients, no optimizer, nothing in flight.
 
     Tokens are made one by one, so that the head works for every token as the other layers do; its ranks gather their

@@ -49,7 +49,7 @@ def layers_of_table(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
     rows = [_row(k, value) for k, value in enumerate(listed)]
     names = _names(rows)
     ends = _edges(record["edges"], names) if "edges" in record else _chain(len(names))
-    return _layers(rows, names, ends, _tied(record.get("tied", []), names))
+    return _layers(rows, names, ends, _tied_rows(record.get("tied", []), names))
 
 
 def _row(k: int, value: object) -> Row:
@@ -97,7 +97,7 @@ def _edges(value: object, names: Mapping[str, int]) -> Ends:
     return ends[:, 0], ends[:, 1]
 
 
-def _tied(value: object, names: Mapping[str, int]) -> list[list[int]]:
+def _tied_rows(value: object, names: Mapping[str, int]) -> list[list[int]]:
     """Return the rows of groups of two or more layers, no layer twice."""
     groups: list[list[int]] = []
     seen: set[int] = set()

@@ -10,7 +10,7 @@ from tiger.model.arrays import FloatArray
 from tiger.pipeline.layers import LayerKind, Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, check_size
 from tiger.pipeline.models.parts import NUMBER_BYTES, decoder_of, embedding_of, head_of, sent_bytes
-from tiger.pipeline.models.serving import served
+from tiger.pipeline.models.serving import serve
 from tiger.pipeline.models.shape import FIELD, Shape
 
 # Weights, gradients and Adam's fp32 copies as Megatron Core adds them up: gradients are fp32 with bf16, both with fp16.
@@ -62,7 +62,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
         tied=((0, shape.layers + 1),) if shape.shared else (),
         slices=math.gcd(shape.heads, shape.width),
     )
-    return served(layers, shape) if shape.serve else layers
+    return serve(layers, shape) if shape.serve else layers
 
 
 def module_names(decoders: int) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def module_names(decoders: int) -> tuple[str, ...]:
     return ("embedding", *(f"decoder.layers.{k}" for k in range(decoders)), "output_layer")
 
 
-def made_of_shape(layers: Layers) -> bool:
+def is_made_of_shape(layers: Layers) -> bool:
     """Tell whether layers are called what those made of a shape are, so that nobody has named a module."""
     kinds = ("embedding", *("layer",) * (layers.size - 2), "head")
     return layers.slices != 1 and layers.kinds == kinds and layers.modules == module_names(layers.size - 2)

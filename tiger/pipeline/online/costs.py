@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.chain.segments import fitting
+from tiger.pipeline.chain.segments import fitting_ends
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.solvers.kernel import allocating_kernel
@@ -55,7 +55,7 @@ class Terms:
         ]
         return cls(
             sent_s=np.array(sent, np.float64),
-            last=np.array([fitting(layers, room, 0.0) for room in cluster.memory_bytes.tolist()], np.int64),
+            last=np.array([fitting_ends(layers, room, 0.0) for room in cluster.memory_bytes.tolist()], np.int64),
         )
 
     def messages_s(self, lines: list[Line]) -> FloatArray:

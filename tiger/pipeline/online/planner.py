@@ -10,7 +10,7 @@ from tiger.errors import InputError, shown
 from tiger.model.arrays import FloatArray, amounts
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.entry.place import Hardware, Model, cluster_of, layers_of
-from tiger.pipeline.entry.request import given
+from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.limits import COST_LIMIT
 from tiger.pipeline.online.costs import Costs, Line, Terms
@@ -59,7 +59,7 @@ class OnlinePlanner:
         self, model: Model, cluster: Hardware, *, seed: int = 0, tolerance: float = 0.02, noise: float = 0.02
     ) -> None:
         check_limits(seed, None, None)
-        layers, devices = layers_of(model), given(cluster_of(cluster))
+        layers, devices = layers_of(model), require_cluster(cluster_of(cluster))
         self._tolerance, self._count = _share("tolerance", tolerance), devices.size
         self._terms = Terms.of(layers, devices)
         self._targets = Targets(layers, devices, self._terms, tolerance)

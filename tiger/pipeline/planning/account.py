@@ -8,7 +8,7 @@ import numpy as np
 from tiger.model.units import bytes_text, seconds_text
 from tiger.model.violation import Violation
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.entry.place import reported
+from tiger.pipeline.entry.place import make_report
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import Asked
 from tiger.pipeline.judge import Judge
@@ -129,7 +129,7 @@ class Account:
         params = attempt.choice.params(self.params)
         layers = self.model.layers(attempt.choice.family.microbatch)
         placed = attempt.placed or _simulated(self._judge(attempt), attempt)
-        report = reported(Asked(layers, self.cluster, params), placed)
+        report = make_report(Asked(layers, self.cluster, params), placed)
         return replace(report, seconds=sum(stage.seconds for stage in placed.stages))
 
     def _degrees(self, choice: Choice) -> Degrees:

@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.violation import Violation
 from tiger.pipeline.candidates import LineSearch, candidates, chunks_in_flight
-from tiger.pipeline.chain.baselines import uniform
+from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.chain.params import LineParams, never
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.judge import Judge
@@ -76,7 +76,7 @@ def attempted(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt
 
 def even(layers: Layers, choice: Choice) -> Plan:
     """Return the plan of as many layers in every stage, with devices in the order of the cluster."""
-    return Plan(cuts=uniform(layers, choice.pipeline * choice.virtual), grid=rank_order(choice.shape))
+    return Plan(cuts=uniform_cuts(layers, choice.pipeline * choice.virtual), grid=rank_order(choice.shape))
 
 
 def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:

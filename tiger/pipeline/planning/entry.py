@@ -7,8 +7,8 @@ from dataclasses import replace
 from tiger.errors import InputError
 from tiger.model.wording import shown
 from tiger.pipeline.entry.place import Hardware, cluster_of
-from tiger.pipeline.entry.request import given
-from tiger.pipeline.hardware.plausibility import implausible, untold_state
+from tiger.pipeline.entry.request import require_cluster
+from tiger.pipeline.hardware.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.planning.account import Account
 from tiger.pipeline.planning.choices import batch_of
@@ -72,7 +72,7 @@ def plan(
         raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {shown(top)}")
     watch = progress or ignored
     watch(Progress("reading", None, None))
-    read, hardware = model_of(model), given(cluster_of(cluster))
+    read, hardware = model_of(model), require_cluster(cluster_of(cluster))
     check_model(read, hardware, params)
     stop = Deadline(None if time_limit_s is None else time.monotonic() + time_limit_s)
     found = explored(read, hardware, params, stop, watch)
@@ -80,5 +80,5 @@ def plan(
     seconds = time.perf_counter() - begun
     late = time_limit_s is not None and seconds >= time_limit_s
     ended = (f"ended by the time limit of {time_limit_s:g} s: the same seed may end elsewhere",) if late else ()
-    remarks = (*implausible(hardware), *untold_state(read.given, hardware), *ended)
+    remarks = (*warn_implausible(hardware), *warn_missing_state(read.given, hardware), *ended)
     return replace(report, batch=batch_of(read, hardware, params), seconds=seconds, warnings=remarks)

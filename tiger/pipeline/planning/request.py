@@ -3,7 +3,7 @@
 from tiger.errors import InputError
 from tiger.model.wording import shown
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.entry.request import COUNT_LIMIT, Asked, check_fit, checked
+from tiger.pipeline.entry.request import COUNT_LIMIT, Asked, check_fit, check_params
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
@@ -11,7 +11,7 @@ from tiger.pipeline.planning.params import PlanParams
 
 def check(params: PlanParams) -> PlanParams:
     """Return parameters whose values can be used with some model, or raise InputError that names one."""
-    checked(_placement(params))
+    check_params(_placement(params))
     for name in ("batch", "microbatch"):
         value = getattr(params, name)
         if value is not None and (type(value) is not int or not 1 <= value <= COUNT_LIMIT):

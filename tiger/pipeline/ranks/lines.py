@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.segments import admitted, ahead, fitting
+from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.cluster import NO_LINK, Cluster
 from tiger.pipeline.layers import Layers
 
@@ -43,7 +43,7 @@ class Lines:
         first, window = _windows(layers, cluster, params)
         paces = np.sort(cluster.speed)[::-1][: params.stages or layers.size]
         return cls(
-            done_s=ahead(spent) / cluster.speed[:, None],
+            done_s=prefix_sums(spent) / cluster.speed[:, None],
             sent_s=np.array([*(2 * curve.of(crossing) for curve in cluster.curves), none]),
             kind=np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link),
             first=first,
@@ -193,7 +193,9 @@ def _windows(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[IntA
     first = []
     for memory, device in hosts.tolist():
         for flying in flights.tolist():
-            last = np.minimum(fitting(layers, memory, flying), admitted(layers.size, params.pinned, {int(device)}))
+            last = np.minimum(
+                fitting_ends(layers, memory, flying), admitted_ends(layers.size, params.pinned, {int(device)})
+            )
             # A later start may hold more, where tied layers differ in state; then the earlier one is given up.
             last = np.minimum.accumulate(last[::-1])[::-1]
             first.append(np.searchsorted(last, np.arange(layers.size + 1)))
