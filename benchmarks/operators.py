@@ -13,14 +13,14 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.operator_search import fits
 from tiger.pipeline.operators.params import OperatorParams
-from tiger.pipeline.operators.solve import solved
+from tiger.pipeline.operators.solve import place_operators
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.uniform import uniform
+from tiger.pipeline.operators.uniform import uniform_split
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ORDERS = 30
@@ -52,13 +52,13 @@ def row(operators: Operators, cluster: Cluster) -> Iterator[str]:
     terms = Terms.made(operators, cluster, {})
     yield str(operators.size)
     yield str(cluster.size)
-    plain = uniform(terms, line(terms, 0))
+    plain = uniform_split(terms, draw_line(terms, 0))
     yield loaded(terms, plain if fits(terms, plain) else None)
-    cuts = [made.place for order in range(ORDERS) if (made := cut(terms, line(terms, order), order))]
+    cuts = [made.place for order in range(ORDERS) if (made := cut(terms, draw_line(terms, order), order))]
     yield loaded(terms, min(cuts, key=lambda place: largest_s(terms, place), default=None))
     for contiguous in (True, False):
         begun = time.process_time()
-        found = solved(operators, cluster, OperatorParams(contiguous=contiguous))
+        found = place_operators(operators, cluster, OperatorParams(contiguous=contiguous))
         yield loaded(terms, found.place)
         yield f"{time.process_time() - begun:.1f}"
     yield "-" if found.lower_bound_s is None else f"{found.lower_bound_s * 1e3:.3f}"

@@ -17,7 +17,7 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.latency.heft import earliest
+from tiger.pipeline.operators.latency.heft import place_earliest
 from tiger.pipeline.operators.latency.latency import bound_s
 from tiger.pipeline.operators.latency.list_scheduling import Jobs, jobs_of, makespan_s
 from tiger.pipeline.operators.loads import held_bytes, loads_s
@@ -251,7 +251,7 @@ def blocks(terms: Terms, jobs: Jobs) -> IntArray:
 def listed(terms: Terms, jobs: Jobs) -> IntArray:
     """Return the device where the first operator of each class ends the earliest, whatever memory there is."""
     roomy = replace(terms, capacity=np.full(terms.devices, np.inf))
-    return earliest(roomy, jobs, np.zeros(terms.classes, np.int64), 0.0)
+    return place_earliest(roomy, jobs, np.zeros(terms.classes, np.int64), 0.0)
 
 
 def metis(terms: Terms, _jobs: Jobs) -> IntArray | None:

@@ -54,7 +54,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
             return Found(place=None, violations=(Violation(kind="pinned", message="'1' and '2' apart"),))
         return Found(place=np.arange(operators.classes) % cluster.size, bottleneck_s=0.0025, lower_bound_s=0.002)
 
-    monkeypatch.setattr("tiger.pipeline.operators.solve.solved", solved)
+    monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", solved)
     return seen
 
 

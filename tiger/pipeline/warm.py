@@ -10,15 +10,15 @@ from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.online.planner import OnlinePlanner
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
-from tiger.pipeline.operators.bounds.exact import exact
+from tiger.pipeline.operators.bounds.exact import place_exactly
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.latency.latency import LatencyParams
-from tiger.pipeline.operators.latency.latency import placed as quick
+from tiger.pipeline.operators.latency.latency import place_classes as quick
 from tiger.pipeline.operators.latency.list_scheduling import makespan_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.contiguous import split
-from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, placed
-from tiger.pipeline.operators.throughput.search import SearchParams, searched
+from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, place_classes
+from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
 
 OPERATORS, DEVICES, PASSES, FEW = 40, 2, 200_000, 5
 KERNELS = ("operators", "stages of operators", "bounds of operators", "many operators", "makespans", "measured stages")
@@ -40,15 +40,15 @@ def load(name: str) -> None:
     terms, seen = _terms(), lambda *_: None
     match name:
         case "operators":
-            searched(terms, SearchParams(), never, seen)
+            search_placement(terms, SearchParams(), never, seen)
         case "stages of operators":
             split(terms, SearchParams(), never, seen)
         case "bounds of operators":
-            exact(terms, BoundParams(), never, None)
+            place_exactly(terms, BoundParams(), never, None)
             load_bound_s(terms, BoundParams(), never, np.inf)
         case "many operators":
             # Few enough for a device that classes are joined, and taken apart again.
-            placed(terms, MultilevelParams(per_device=FEW), never, seen)
+            place_classes(terms, MultilevelParams(per_device=FEW), never, seen)
         case "makespans":
             found = quick(terms, LatencyParams(passes=PASSES), [], never, seen)
             makespan_s(terms, np.zeros(terms.classes, np.int64) if found is None else found)

@@ -31,7 +31,7 @@ def test_machines_are_numbered_as_ranks_come(deploy: Deploy) -> None:
         "# node rank 1: machine 0 ('gpu1', 'gpu0'), CUDA_VISIBLE_DEVICES=1,0",
     ]
     for system in (megatron, deepspeed):
-        assert "\n".join(lines) in system.written(made)
+        assert "\n".join(lines) in system.write(made)
 
 
 def test_machines_whose_ranks_alternate_are_warned_of(deploy: Deploy) -> None:

@@ -46,7 +46,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
         timed = {"latency_s": 9.0, "latency_bound_s": 9.0} if params.objective != "throughput" else {}
         return Found(place=place, line=line, bottleneck_s=6.5, lower_bound_s=6.0, stages=stages, **timed)
 
-    monkeypatch.setattr("tiger.pipeline.operators.solve.solved", solved)
+    monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", solved)
     return seen
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.pipeline.operators.instances import cluster, drawn
 from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.operators.device_types import kinds, linked, paying
+from tiger.pipeline.operators.device_types import keep_linked, keep_paying, label_devices
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
@@ -29,19 +29,19 @@ def even(speed: list[float]) -> Cluster:
 
 def test_speeds_tell_devices_apart() -> None:
     """Labels rise as they come."""
-    assert kinds(Terms.made(PAIR, even([1.0, 2.0, 1.0, 2.0]), {})).tolist() == [0, 1, 0, 1]
+    assert label_devices(Terms.made(PAIR, even([1.0, 2.0, 1.0, 2.0]), {})).tolist() == [0, 1, 0, 1]
 
 
 def test_pins_tell_devices_apart() -> None:
     """The device that something is pinned to is of a kind of its own."""
-    assert kinds(Terms.made(PAIR, even([1.0, 1.0, 1.0]), {0: 1})).tolist() == [0, 1, 0]
+    assert label_devices(Terms.made(PAIR, even([1.0, 1.0, 1.0]), {0: 1})).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_exchanging_two_of_a_kind_changes_no_load(seed: int) -> None:
     """But for its device."""
     terms, rng = drawn(seed), np.random.default_rng(seed)
-    label = kinds(terms)
+    label = label_devices(terms)
     place = rng.integers(0, terms.devices, terms.classes)
     swap = np.arange(terms.devices)
     alike = np.flatnonzero(label == label[rng.integers(terms.devices)])
@@ -51,7 +51,7 @@ def test_exchanging_two_of_a_kind_changes_no_load(seed: int) -> None:
 
 def test_links_tell_devices_apart() -> None:
     """The ends of a line of three may be exchanged, the middle with neither."""
-    assert kinds(Terms.made(PAIR, cluster("aaa"), {})).tolist() == [0, 1, 0]
+    assert label_devices(Terms.made(PAIR, cluster("aaa"), {})).tolist() == [0, 1, 0]
 
 
 def test_linked_devices_reach_each_other() -> None:
@@ -60,17 +60,17 @@ def test_linked_devices_reach_each_other() -> None:
     far = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) == 2
     ring = dataclasses.replace(terms, link=np.where(far, -1, terms.link))
     for number in range(1, 10, 2):
-        kept = np.flatnonzero(linked(ring, number).allowed[0])
+        kept = np.flatnonzero(keep_linked(ring, number).allowed[0])
         assert len(kept) == 2
         assert ring.link[kept[0], kept[1]] == 0
-    assert linked(ring, 2).allowed.all()
-    assert linked(terms, 1) is terms
+    assert keep_linked(ring, 2).allowed.all()
+    assert keep_linked(terms, 1) is terms
 
 
 def test_cpus_are_left_out_now_and_then() -> None:
     """Unless a class has to be on one."""
     terms = Terms.made(PAIR, cluster("aac"), {})
-    assert [paying(terms, number).allowed[0].tolist() for number in (1, 2)] == [[True] * 3, [True, True, False]]
-    assert paying(terms, 4) is terms
+    assert [keep_paying(terms, number).allowed[0].tolist() for number in (1, 2)] == [[True] * 3, [True, True, False]]
+    assert keep_paying(terms, 4) is terms
     pinned = Terms.made(PAIR, cluster("aac"), {0: 2})
-    assert paying(pinned, 3) is pinned
+    assert keep_paying(pinned, 3) is pinned

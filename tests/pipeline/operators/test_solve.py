@@ -13,7 +13,7 @@ from tiger.pipeline.operators import solve
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.params import OperatorParams
-from tiger.pipeline.operators.solve import solved
+from tiger.pipeline.operators.solve import place_operators
 from tiger.pipeline.operators.terms import Terms
 from tiger.run.progress import Progress
 
@@ -39,7 +39,7 @@ PAIR = Cluster(
 
 def test_a_diamond_is_placed_best_and_that_is_proved() -> None:
     """Stem, gradient and a branch, and the head with the other: 6 s and three messages each."""
-    found = solved(DIAMOND, PAIR, OperatorParams())
+    found = place_operators(DIAMOND, PAIR, OperatorParams())
     assert found.bottleneck_s == pytest.approx(6.3)
     assert found.lower_bound_s == pytest.approx(6.3)
     assert found.place is not None
@@ -59,7 +59,7 @@ def test_figures_are_those_of_the_placement(
     """Whatever has been asked for and however it has been found: no bound is above it, and pins and memory hold."""
     monkeypatch.setattr(hunt, "FEW", limit)
     pinned = {"d": "x"}
-    found = solved(DIAMOND, PAIR, OperatorParams(contiguous=contiguous, objective=objective, pinned=pinned))
+    found = place_operators(DIAMOND, PAIR, OperatorParams(contiguous=contiguous, objective=objective, pinned=pinned))
     terms = Terms.made(DIAMOND, PAIR, {3: 0})
     assert found.place is not None
     assert found.place[3] == 0
@@ -74,7 +74,7 @@ def test_figures_are_those_of_the_placement(
 
 def test_few_contiguous_stages_are_bound_by_the_best_of_all_placements() -> None:
     """The best stages of the diamond are the best of all its placements, 6.3 s."""
-    found = solved(DIAMOND, PAIR, OperatorParams(contiguous=True))
+    found = place_operators(DIAMOND, PAIR, OperatorParams(contiguous=True))
     assert (found.bottleneck_s, found.lower_bound_s) == (pytest.approx(6.3), pytest.approx(6.3))
 
 
@@ -84,7 +84,7 @@ def test_few_contiguous_stages_are_found_where_no_cut_of_a_line_fits() -> None:
     apart = replace(PAIR, link=np.full((2, 2), -1))
     pinned = {"a": "x", "b": "y", "e": "x"}
     for seed in range(5):
-        found = solved(model, apart, OperatorParams(contiguous=True, pinned=pinned, seed=seed))
+        found = place_operators(model, apart, OperatorParams(contiguous=True, pinned=pinned, seed=seed))
         assert found.place is not None
         assert found.place.tolist() == [0, 1, 0, 1]
 
@@ -92,14 +92,14 @@ def test_few_contiguous_stages_are_found_where_no_cut_of_a_line_fits() -> None:
 def test_what_fits_nowhere_is_said_for_latency_too() -> None:
     """Three operators of 6 bytes do not fit into two devices of 10, though 18 bytes are fewer than 20."""
     model = replace(DIAMOND, memory_bytes=np.array([6.0, 6.0, 6.0, 0.0, 0.0]))
-    found = solved(model, PAIR, OperatorParams(objective="latency"))
+    found = place_operators(model, PAIR, OperatorParams(objective="latency"))
     assert [violation.kind for violation in found.violations] == ["memory"]
 
 
 def test_a_chain_for_latency_stays_on_one_device() -> None:
     """Two devices would only add messages: 12 s, which is the longest path."""
     chain = replace(DIAMOND, source=np.array([0, 1, 2, 3]), target=np.array([1, 2, 3, 4]), memory_bytes=np.zeros(5))
-    found = solved(chain, PAIR, OperatorParams(objective="latency"))
+    found = place_operators(chain, PAIR, OperatorParams(objective="latency"))
     assert (found.latency_s, found.latency_bound_s) == (pytest.approx(12.0), pytest.approx(12.0))
 
 
@@ -107,22 +107,22 @@ def test_many_classes_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Contiguous or not."""
     monkeypatch.setattr(hunt, "FEW", 0)
     monkeypatch.setattr(hunt, "MANY", 1)
-    assert solved(DIAMOND, PAIR, OperatorParams()).bottleneck_s == pytest.approx(6.3)
-    line = solved(DIAMOND, PAIR, OperatorParams(contiguous=True))
+    assert place_operators(DIAMOND, PAIR, OperatorParams()).bottleneck_s == pytest.approx(6.3)
+    line = place_operators(DIAMOND, PAIR, OperatorParams(contiguous=True))
     assert line.place is not None
     assert len(line.line) == 2
 
 
 def test_a_sampler_is_asked() -> None:
     """Its samples are repaired, and the bound is that of every search."""
-    found = solved(DIAMOND, PAIR, OperatorParams(solver="neal"))
+    found = place_operators(DIAMOND, PAIR, OperatorParams(solver="neal"))
     assert [stage.name for stage in found.stages] == ["uniform", "samples", "bound"]
     assert found.bottleneck_s == pytest.approx(6.3)
 
 
 def test_what_cannot_be_met_is_told_at_once() -> None:
     """Without a search."""
-    found = solved(DIAMOND, PAIR, OperatorParams(pinned={"a": "x", "e": "y"}))
+    found = place_operators(DIAMOND, PAIR, OperatorParams(pinned={"a": "x", "e": "y"}))
     assert (found.place, found.stages, [v.kind for v in found.violations]) == (None, (), ["pinned"])
 
 
@@ -131,7 +131,7 @@ def test_what_is_too_tight_is_told_after_a_search() -> None:
     model = Operators(
         names=tuple("abc"), seconds=np.ones(3), memory_bytes=np.full(3, 6.0), source=np.zeros(0), target=np.zeros(0)
     )
-    found = solved(model, PAIR, OperatorParams())
+    found = place_operators(model, PAIR, OperatorParams())
     assert found.place is None
     assert [violation.kind for violation in found.violations] == ["memory"]
     assert "18 B in all, do not fit into the 20 B of the devices" in found.violations[0].message
@@ -140,22 +140,24 @@ def test_what_is_too_tight_is_told_after_a_search() -> None:
 def test_the_same_seed_gives_the_same_placement_and_progress_is_told() -> None:
     """Also of a search that is ended at once."""
     told: list[Progress] = []
-    first, again = (solved(DIAMOND, PAIR, OperatorParams(contiguous=True), watch=told.append) for _ in range(2))
+    first, again = (
+        place_operators(DIAMOND, PAIR, OperatorParams(contiguous=True), watch=told.append) for _ in range(2)
+    )
     assert first.place is not None
     assert again.place is not None
     assert first.place.tolist() == again.place.tolist()
     assert {progress.stage for progress in told} >= {"uniform", "contiguous", "bound"}
-    assert solved(DIAMOND, PAIR, OperatorParams(), stop=lambda: True).place is not None
+    assert place_operators(DIAMOND, PAIR, OperatorParams(), stop=lambda: True).place is not None
 
 
 def test_devices_without_a_link_are_what_is_told() -> None:
     """A and b exchange a message and are pinned to devices that cannot; memory is not what lacks."""
     apart = replace(PAIR, link=np.full((2, 2), -1))
-    found = solved(DIAMOND, apart, OperatorParams(pinned={"a": "x", "b": "y"}))
+    found = place_operators(DIAMOND, apart, OperatorParams(pinned={"a": "x", "b": "y"}))
     assert [violation.kind for violation in found.violations] == ["links"]
     large = replace(apart, memory_bytes=np.full(2, 8.0))
     heavy = replace(DIAMOND, memory_bytes=np.full(5, 3.0))
-    assert [violation.kind for violation in solved(heavy, large, OperatorParams()).violations] == ["memory"]
+    assert [violation.kind for violation in place_operators(heavy, large, OperatorParams()).violations] == ["memory"]
 
 
 @pytest.mark.parametrize(("classes", "contiguous"), [(12, False), (40, True)])
@@ -179,11 +181,11 @@ def test_bug_many_operators_in_few_classes_are_joined(
         backward=np.zeros(size, np.bool_),
     )
     params = OperatorParams(contiguous=contiguous)
-    plain = solved(graph, PAIR, params)
+    plain = place_operators(graph, PAIR, params)
     monkeypatch.setattr(solve, "MANY", classes)
     hunts = mock.Mock(side_effect=hunt.Hunt)
     monkeypatch.setattr(solve, "Hunt", hunts)
-    joined = solved(graph, PAIR, params)
+    joined = place_operators(graph, PAIR, params)
     assert hunts.call_args.args[0].operators < size
     assert joined.place is not None
     assert plain.bottleneck_s is not None

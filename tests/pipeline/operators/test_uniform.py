@@ -6,7 +6,7 @@ import pytest
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.uniform import uniform
+from tiger.pipeline.operators.uniform import uniform_split
 
 
 @pytest.mark.parametrize(("kinds", "split"), [("gpu gpu cpu", [0, 1, 0, 1, 0]), ("cpu cpu", [0, 1, 0, 1, 0])])
@@ -22,4 +22,4 @@ def test_runs_of_a_line_go_to_accelerators(kinds: str, split: list[int]) -> None
         link=np.zeros((size, size), np.int64),
         kinds=tuple("cpu" if kind == "cpu" else "accelerator" for kind in kinds.split()),
     )
-    assert uniform(Terms.made(model, on, {}), np.array([0, 4, 1, 3, 2])).tolist() == split
+    assert uniform_split(Terms.made(model, on, {}), np.array([0, 4, 1, 3, 2])).tolist() == split

@@ -55,11 +55,11 @@ class Arrangement:
 
     def timetable(self) -> Timetable:
         """Return when every operator runs for one microbatch alone, under list scheduling."""
-        from tiger.pipeline.operators.latency.list_scheduling import ended, jobs_of
+        from tiger.pipeline.operators.latency.list_scheduling import jobs_of, run_schedule
 
         terms = Terms.made(self.operators, self.cluster, {})
         end_s = np.empty(terms.operators)
-        ended(jobs_of(terms), self.place, end_s, np.empty(terms.devices))
+        run_schedule(jobs_of(terms), self.place, end_s, np.empty(terms.devices))
         device = self.place[terms.of]
         begin_s = end_s - terms.work[device, np.arange(terms.operators)]
         return Timetable(device=device, begin_s=begin_s, end_s=end_s)

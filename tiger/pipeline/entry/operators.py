@@ -45,7 +45,7 @@ def report_placement(asked: AskedOperators) -> PlacementReport:
 
     check_pins(asked.params.pinned, asked.operators.names, asked.cluster, "an operator")
     with measure_time(asked.params.time_limit_s) as clock:
-        found = solve.solved(asked.operators, asked.cluster, asked.params, clock.stop, asked.watch)
+        found = solve.place_operators(asked.operators, asked.cluster, asked.params, clock.stop, asked.watch)
         report = _make_report(asked, found)
     return replace(
         report, seconds=clock.seconds, warnings=(*warn_implausible(asked.cluster), *found.warnings, *clock.remarks)

@@ -9,7 +9,7 @@ from tiger.pipeline.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
 
 
-def kinds(terms: Terms) -> IntArray:
+def label_devices(terms: Terms) -> IntArray:
     """Return a label per device [k], rising from 0 as they come; exchanging two of one label changes no load.
 
     Such are of one speed, memory and pins, and have the same links to all others. O(k (n + C) + k^2 labels).
@@ -30,7 +30,7 @@ def kinds(terms: Terms) -> IntArray:
     return label
 
 
-def linked(terms: Terms, number: int) -> Terms:
+def keep_linked(terms: Terms, number: int) -> Terms:
     """Return the terms with devices that all have links to each other alone, or as they are for even numbers.
 
     These are drawn by number, one after the other, as long as there is one more. O(k^2).
@@ -46,7 +46,7 @@ def linked(terms: Terms, number: int) -> Terms:
     return dataclasses.replace(terms, allowed=terms.allowed & kept)
 
 
-def paying(terms: Terms, number: int) -> Terms:
+def keep_paying(terms: Terms, number: int) -> Terms:
     """Return the terms without cpus for two numbers of four, as they are for others or where a class needs one."""
     allowed = terms.allowed & (terms.pays > 0)
     if number % 4 < 2 or not allowed.any(axis=1).all():

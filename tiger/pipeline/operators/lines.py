@@ -9,7 +9,7 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.solvers.kernel import kernel
 
 
-def line(terms: Terms, seed: int) -> IntArray:
+def draw_line(terms: Terms, seed: int) -> IntArray:
     """Return a position from 0 for every class [C], along which all arcs go forwards.
 
     Classes on a cycle of arcs share a position. Depth-first from the last classes, ties at random by seed: what is
@@ -25,7 +25,7 @@ def line(terms: Terms, seed: int) -> IntArray:
     last = np.flatnonzero(waiting == 0)
     stack, position = np.empty(count, np.int64), np.empty(count, np.int64)
     stack[: len(last)] = last[np.argsort(rank[last])]
-    _laid(start, source[by_target], waiting, stack, len(last), position)
+    _lay_out(start, source[by_target], waiting, stack, len(last), position)
     return position[part]
 
 
@@ -63,7 +63,9 @@ def _strong(size: int, source: IntArray, target: IntArray) -> tuple[int, IntArra
 
 
 @kernel
-def _laid(start: IntArray, source: IntArray, waiting: IntArray, stack: IntArray, high: int, position: IntArray) -> None:
+def _lay_out(
+    start: IntArray, source: IntArray, waiting: IntArray, stack: IntArray, high: int, position: IntArray
+) -> None:
     """Give positions from the last to the first; `stack[:high]` are the nodes that nothing reads."""
     for place in range(len(position) - 1, -1, -1):
         high -= 1

@@ -10,22 +10,22 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.violation import Violation
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
-from tiger.pipeline.operators.bounds.exact import exact
+from tiger.pipeline.operators.bounds.exact import place_exactly
 from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.latency.latency import LatencyParams, bound_s
-from tiger.pipeline.operators.latency.latency import placed as quick
+from tiger.pipeline.operators.latency.latency import place_classes as quick
 from tiger.pipeline.operators.latency.list_scheduling import makespan_s
-from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.contiguous import split, staged
-from tiger.pipeline.operators.throughput.cuts import CutParams, lined
+from tiger.pipeline.operators.throughput.contiguous import line_of_places, split
+from tiger.pipeline.operators.throughput.cuts import CutParams, cut_lines
 from tiger.pipeline.operators.throughput.multilevel import MultilevelParams
-from tiger.pipeline.operators.throughput.multilevel import placed as coarsened
-from tiger.pipeline.operators.throughput.search import SearchParams, searched
-from tiger.pipeline.operators.uniform import uniform
-from tiger.pipeline.operators.unmet import too_little
+from tiger.pipeline.operators.throughput.multilevel import place_classes as coarsened
+from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
+from tiger.pipeline.operators.uniform import uniform_split
+from tiger.pipeline.operators.unmet import overall_violation
 from tiger.pipeline.tolerances import MEMORY
 from tiger.run.progress import Progress
 from tiger.run.stage import Detail, Stage
@@ -55,7 +55,7 @@ class Hunt:
         self.proved = False
         self.lower_bound_s: float | None = None
         self.latency_bound_s: float | None = None
-        self.plain = uniform(terms, line(terms, params.seed))
+        self.plain = uniform_split(terms, draw_line(terms, params.seed))
         self.stages: list[Stage] = []
 
     def begin(self) -> None:
@@ -83,7 +83,7 @@ class Hunt:
                 self.offer(coarsened(self.terms, params, self.stop, self._tell))
         else:
             with self._stage("search"):
-                self.offer(searched(self.terms, SearchParams(seed=seed, effort=effort), self.stop, self._tell))
+                self.offer(search_placement(self.terms, SearchParams(seed=seed, effort=effort), self.stop, self._tell))
 
     def prove(self) -> None:
         """Bound the largest load from below: by that of the best of all placements where there are few."""
@@ -94,7 +94,7 @@ class Hunt:
             if self.params.contiguous:
                 params = replace(params, largest=QUICK)
             if self.terms.classes <= FEW:
-                made = exact(self.terms, params, self.stop, self.place)
+                made = place_exactly(self.terms, params, self.stop, self.place)
                 self.lower_bound_s = made.bound_s
                 self._restage(made.place)
             else:
@@ -168,23 +168,23 @@ class Hunt:
                 link=np.zeros((size, size), np.int64) - np.eye(size, dtype=np.int64),
                 send=np.zeros((1, self.terms.operators)),
             )
-            if np.isfinite(exact(linked, BoundParams(), self.stop, None).bound_s):
+            if np.isfinite(place_exactly(linked, BoundParams(), self.stop, None).bound_s):
                 return Violation(kind="links", message=APART)
-        return too_little(self.terms)
+        return overall_violation(self.terms)
 
     def _sample(self) -> None:
         """Look for a small largest load by a sampler, on QUBOs of the problem."""
-        from tiger.pipeline.operators.qubo.sampled import sampled
+        from tiger.pipeline.operators.qubo.sampled import sample
         from tiger.solvers.registry import sampler
 
         params = SearchParams(seed=self.params.seed, effort=self.params.effort)
         with self._stage("samples"):
-            self.offer(sampled(self.terms, sampler(self.params.solver), params, self.stop, self._tell))
+            self.offer(sample(self.terms, sampler(self.params.solver), params, self.stop, self._tell))
 
     def _branch(self) -> None:
         """Look for the smallest largest load among all placements, as far as that can be done."""
         with self._stage("exact") as detail:
-            made = exact(self.terms, BoundParams(effort=self.params.effort), self.stop, self.place)
+            made = place_exactly(self.terms, BoundParams(effort=self.params.effort), self.stop, self.place)
             self.offer(made.place)
             self.proved = detail["proved"] = made.proven
             self.lower_bound_s = made.bound_s
@@ -194,7 +194,7 @@ class Hunt:
         seed, effort = self.params.seed, self.params.effort
         with self._stage("contiguous"):
             if self.terms.classes > MANY:
-                made = lined(self.terms, CutParams(seed=seed, effort=effort), self.stop, self._tell)
+                made = cut_lines(self.terms, CutParams(seed=seed, effort=effort), self.stop, self._tell)
             else:
                 made = split(self.terms, SearchParams(seed=seed, effort=effort), self.stop, self._tell)
             if made is not None:
@@ -202,7 +202,7 @@ class Hunt:
 
     def _restage(self, place: IntArray | None) -> None:
         """Take the best of all placements, contiguous or not, where it is one of stages."""
-        made = None if place is None or not self.params.contiguous else staged(self.terms, place)
+        made = None if place is None or not self.params.contiguous else line_of_places(self.terms, place)
         if made is not None:
             self.offer(made.place, made.devices)
 

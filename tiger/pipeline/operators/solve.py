@@ -11,12 +11,12 @@ from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.operator_search import MANY, Hunt
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.coarsening import coarse
-from tiger.pipeline.operators.unmet import unmet, unmet_stages
+from tiger.pipeline.operators.throughput.coarsening import coarsen
+from tiger.pipeline.operators.unmet import find_stage_violations, find_violations
 from tiger.run.progress import Progress, ignored
 
 
-def solved(
+def place_operators(
     operators: Operators,
     cluster: Cluster,
     params: OperatorParams,
@@ -31,14 +31,14 @@ def solved(
     index = {name: k for k, name in enumerate(cluster.names)}
     pinned = {at[operator]: index[device] for operator, device in params.pinned.items()}
     terms = Terms.made(operators, cluster, pinned)
-    violations = unmet(operators, cluster, pinned, terms)
+    violations = find_violations(operators, cluster, pinned, terms)
     if params.contiguous and not violations:
-        violations = unmet_stages(operators, terms)
+        violations = find_stage_violations(operators, terms)
     if violations:
         return Found(place=None, violations=violations)
     if params.objective == "throughput" and terms.operators > MANY >= terms.classes:
         # Loads alone do not need operators of a class told apart that send to the same ones.
-        terms = coarse(terms, np.arange(terms.classes))
+        terms = coarsen(terms, np.arange(terms.classes))
     hunt = Hunt(terms, params, stop, watch)
     hunt.begin()
     if params.objective != "latency" or params.contiguous or terms.classes > MANY:

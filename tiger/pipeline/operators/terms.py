@@ -80,14 +80,20 @@ class Terms:
             capacity=locked(np.where(cpu, np.inf, cluster.memory_bytes)),
             allowed=locked(allowed),
             of=colour,
-            **dict(zip(("member_start", "member"), listed(colour, np.arange(size), operators.classes), strict=True)),
-            **dict(zip(("consumer_start", "consumer"), listed(operators.source, operators.target, size), strict=True)),
-            **dict(zip(("producer_start", "producer"), listed(operators.target, operators.source, size), strict=True)),
+            **dict(
+                zip(("member_start", "member"), group_by_key(colour, np.arange(size), operators.classes), strict=True)
+            ),
+            **dict(
+                zip(("consumer_start", "consumer"), group_by_key(operators.source, operators.target, size), strict=True)
+            ),
+            **dict(
+                zip(("producer_start", "producer"), group_by_key(operators.target, operators.source, size), strict=True)
+            ),
             backward=operators.backward,
         )
 
 
-def listed(key: IntArray, value: IntArray, size: int) -> tuple[IntArray, IntArray]:
+def group_by_key(key: IntArray, value: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """Return where the values of every key begin [size + 1], and the values by key."""
     start = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=size))]).astype(np.int64)
     return locked(start), locked(value[np.argsort(key, kind="stable")])

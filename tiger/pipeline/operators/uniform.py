@@ -6,7 +6,7 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.terms import Terms
 
 
-def uniform(terms: Terms, position: IntArray) -> IntArray:
+def uniform_split(terms: Terms, position: IntArray) -> IntArray:
     """Return the device of every class, those of a device next to each other in the order that `position[C]` gives.
 
     Only accelerators, in the order of the cluster, unless there are none. Memory and pins play no part.

@@ -18,18 +18,20 @@ NAMED = 2
 ADVICE = "recomputed activations or states offloaded to the host take less"
 
 
-def unmet(operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms) -> tuple[Violation, ...]:
+def find_violations(
+    operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms
+) -> tuple[Violation, ...]:
     """Return pins that contradict each other, classes that no device may run or hold, and memory that is too little.
 
     `pinned` is the device of operators, both by number. O(n + k C).
     """
-    nowhere = [*_pulled_apart(operators, cluster, pinned), *_refused(operators, cluster, pinned, terms)]
+    nowhere = [*_pulled_apart_pairs(operators, cluster, pinned), *_refused_classes(operators, cluster, pinned, terms)]
     if nowhere:
         return tuple(nowhere)
-    return (*_too_large(operators, terms), *_too_much(cluster, terms))
+    return (*_too_large_classes(operators, terms), *_overfull_devices(cluster, terms))
 
 
-def unmet_stages(operators: Operators, terms: Terms) -> tuple[Violation, ...]:
+def find_stage_violations(operators: Operators, terms: Terms) -> tuple[Violation, ...]:
     """Return the classes that no line of contiguous stages has a place for: those on cycles, that fit no one device.
 
     Classes that edges lead around among share a stage, whatever the line, hence a device. The set that lacks the most
@@ -54,7 +56,7 @@ def unmet_stages(operators: Operators, terms: Terms) -> tuple[Violation, ...]:
     return (Violation(kind="memory", message=f"{what}: {size}, and no device they may go to has more than {most}"),)
 
 
-def too_little(terms: Terms) -> Violation:
+def overall_violation(terms: Terms) -> Violation:
     """Return that classes fit into the devices in no way, where all together and each alone would."""
     needed, room = _totals(terms)
     held = f"{bytes_text(needed)} in all, do not fit into the {bytes_text(room)} of the devices"
@@ -84,7 +86,7 @@ def class_text(operators: Operators, label: int) -> str:
     return f"operator {named}" if len(members) == 1 else f"the class of {named}{rest}"
 
 
-def _pulled_apart(operators: Operators, cluster: Cluster, pinned: Mapping[int, int]) -> Iterator[Violation]:
+def _pulled_apart_pairs(operators: Operators, cluster: Cluster, pinned: Mapping[int, int]) -> Iterator[Violation]:
     """Yield two operators of each class that have to share a device and are pinned to different ones."""
     first: dict[int, int] = {}
     told: set[int] = set()
@@ -97,7 +99,9 @@ def _pulled_apart(operators: Operators, cluster: Cluster, pinned: Mapping[int, i
             yield Violation(kind="pinned", message=f"{' and '.join(ends)} are pinned apart, and colocated")
 
 
-def _refused(operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms) -> Iterator[Violation]:
+def _refused_classes(
+    operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms
+) -> Iterator[Violation]:
     """Yield the classes that only a cpu runs where there is none, or that are pinned to an accelerator."""
     bound = np.unique(operators.colour[operators.cpu_only]).tolist()
     places: dict[int, set[int]] = {}
@@ -112,7 +116,7 @@ def _refused(operators: Operators, cluster: Cluster, pinned: Mapping[int, int], 
         yield Violation(kind="device", message=f"{class_text(operators, label)}: only a cpu runs it, and {where}")
 
 
-def _too_large(operators: Operators, terms: Terms) -> Iterator[Violation]:
+def _too_large_classes(operators: Operators, terms: Terms) -> Iterator[Violation]:
     """Yield the classes that are larger than every device they may go to."""
     room = np.where(terms.allowed, terms.capacity, -np.inf).max(axis=1)
     for label in np.flatnonzero(terms.memory > room * (1 + TOO_LARGE)).tolist():
@@ -121,7 +125,7 @@ def _too_large(operators: Operators, terms: Terms) -> Iterator[Violation]:
         yield Violation(kind="memory", message=f"{class_text(operators, label)}: {held}")
 
 
-def _too_much(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
+def _overfull_devices(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
     """Yield the devices that what is pinned there does not fit into, and the bytes that all devices lack in all."""
     single = terms.allowed.sum(axis=1) == 1
     only: IntArray = terms.allowed.argmax(axis=1)

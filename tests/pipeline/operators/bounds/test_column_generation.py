@@ -8,7 +8,7 @@ import pytest
 from tests.pipeline.operators.instances import cluster
 from tests.pipeline.operators.mixtures import chain
 from tiger.pipeline.operators.bounds import column_generation as covering
-from tiger.pipeline.operators.bounds.column_generation import Cover, covered
+from tiger.pipeline.operators.bounds.column_generation import Cover, cover_bound
 from tiger.pipeline.operators.bounds.contraction import Contraction
 from tiger.pipeline.operators.bounds.floors import Floors
 from tiger.pipeline.operators.bounds.patterns import Shares
@@ -28,7 +28,7 @@ def test_searches_that_end_by_themselves_get_no_more_nodes(monkeypatch: pytest.M
     monkeypatch.setattr(Cover, "ask", ask)
     monkeypatch.setattr(Cover, "grow", lambda *_: False)
     terms = Terms.made(chain([1.0] * 4, 1.0, np.zeros(4).tolist()), cluster("aa"), {})
-    covered(Shares.of(terms, Contraction.of(terms, Floors.of(terms), 1e9), 10.0), 0.2, 1, bool)
+    cover_bound(Shares.of(terms, Contraction.of(terms, Floors.of(terms), 1e9), 10.0), 0.2, 1, bool)
     assert (max(asked) > covering.NODES) == limited
 
 

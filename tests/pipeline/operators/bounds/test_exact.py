@@ -9,7 +9,7 @@ from tests.pipeline.operators.instances import cluster
 from tests.pipeline.operators.mixtures import best_of_all, chain, interpret, mixture, worth
 from tiger.pipeline.operators.bounds import exact as exactly
 from tiger.pipeline.operators.bounds.bound import BoundParams
-from tiger.pipeline.operators.bounds.exact import exact
+from tiger.pipeline.operators.bounds.exact import place_exactly
 from tiger.pipeline.operators.terms import Terms
 
 
@@ -23,7 +23,7 @@ def check(seed: int) -> None:
     """Assert that the exact placement of a mixture is as good as the best of all, from which odd seeds start."""
     terms = mixture(seed)
     best, place = best_of_all(terms)
-    found = exact(terms, BoundParams(), bool, place if seed % 2 else None)
+    found = place_exactly(terms, BoundParams(), bool, place if seed % 2 else None)
     assert found.proven
     assert (found.place is None) == (place is None)
     assert found.place is None or worth(terms, found.place) == pytest.approx(best)
@@ -50,7 +50,7 @@ def test_without_nodes_the_bound_may_prove_the_start(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(exactly, "NODES", 0)
     terms = Terms.made(chain([2.0] * 4, 0.0, [0.0] * 4), cluster("aa"), {})
     start = np.array([0, 0, 1, 1])
-    found = exact(terms, BoundParams(), bool, start)
+    found = place_exactly(terms, BoundParams(), bool, start)
     assert found.proven
     assert found.place is start
     assert found.bound_s == pytest.approx(4.0)
@@ -61,7 +61,7 @@ def test_a_programme_alone_proves_nothing_best(monkeypatch: pytest.MonkeyPatch) 
     """Its bound is as close as its tolerance, and not claimed beyond: three of five classes have to share a device."""
     monkeypatch.setattr(exactly, "NODES", 0)
     terms = Terms.made(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})
-    found = exact(terms, BoundParams(), bool, np.array([0, 0, 0, 1, 1]))
+    found = place_exactly(terms, BoundParams(), bool, np.array([0, 0, 0, 1, 1]))
     assert not found.proven
     assert 6.0 * (1 - 2e-6) < found.bound_s < 6.0
 
@@ -76,7 +76,7 @@ def test_classes_of_many_operators_get_fewer_nodes(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(exactly, "search", lambda _, __, nodes: asked.append(nodes))
     for colour in (np.arange(10), np.zeros(10, np.int64)):
         model = replace(chain([1.0] * 10, 0.0, [0.0] * 10), colour=colour)
-        exact(Terms.made(model, cluster("aa"), {}), BoundParams(), lambda: True, None)
+        place_exactly(Terms.made(model, cluster("aa"), {}), BoundParams(), lambda: True, None)
     assert asked == [1000 // 3, 1000 // 29]
 
 
@@ -85,7 +85,7 @@ def test_a_worse_start_is_kept_unproved_when_stopped(monkeypatch: pytest.MonkeyP
     """All five on one device, 10 s, and no node: kept, and the work divided is the bound."""
     monkeypatch.setattr(exactly, "NODES", 0)
     terms = Terms.made(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})
-    found = exact(terms, BoundParams(), lambda: True, np.zeros(5, np.int64))
+    found = place_exactly(terms, BoundParams(), lambda: True, np.zeros(5, np.int64))
     assert not found.proven
     assert found.bound_s == pytest.approx(5.0)
 
@@ -94,7 +94,7 @@ def test_a_worse_start_is_kept_unproved_when_stopped(monkeypatch: pytest.MonkeyP
 def test_what_fits_nowhere_is_proved() -> None:
     """Three operators of more than half a device, on two: no place, and an infinite bound."""
     terms = Terms.made(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
-    found = exact(terms, BoundParams(), bool, None)
+    found = place_exactly(terms, BoundParams(), bool, None)
     assert found.proven
     assert found.place is None
     assert found.bound_s == np.inf

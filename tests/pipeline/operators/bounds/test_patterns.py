@@ -8,7 +8,7 @@ from tests.pipeline.operators.mixtures import best_of_all, chain, interpret, mix
 from tiger.pipeline.operators.bounds.contraction import Contraction
 from tiger.pipeline.operators.bounds.floors import Floors
 from tiger.pipeline.operators.bounds.patterns import Limits, Shares
-from tiger.pipeline.operators.bounds.pricing_annealing import Growth, grown
+from tiger.pipeline.operators.bounds.pricing_annealing import Growth, grow_share
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
 
@@ -51,4 +51,4 @@ def test_grown_shares_fit_and_stay_below_the_goal(monkeypatch: pytest.MonkeyPatc
     interpret(monkeypatch)
     made = shares(Terms.made(chain([1.0] * 3, 3.0, [4.0] * 3), cluster("aa", 8.0), {}), 1.0)
     growth = Growth(kind=0, price=np.array([1.0, 2.0, 3.0]), goal=6.0, begin=np.array([True, False, False]), hot=2.0)
-    assert grown(made, growth, 0, 400).tolist() == [False, True, True]
+    assert grow_share(made, growth, 0, 400).tolist() == [False, True, True]

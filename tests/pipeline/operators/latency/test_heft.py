@@ -9,7 +9,7 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.latency import heft as module
 from tiger.pipeline.operators.latency import list_scheduling as listing
-from tiger.pipeline.operators.latency.heft import earliest
+from tiger.pipeline.operators.latency.heft import place_earliest
 from tiger.pipeline.operators.latency.list_scheduling import jobs_of
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.filling import spread
@@ -17,7 +17,7 @@ from tiger.pipeline.operators.throughput.filling import spread
 
 def listed(terms: Terms, start: IntArray) -> IntArray:
     """Return the devices of classes that begin from seats."""
-    return earliest(terms, jobs_of(terms), start, 0.0)
+    return place_earliest(terms, jobs_of(terms), start, 0.0)
 
 
 def test_what_is_independent_runs_side_by_side() -> None:

@@ -10,7 +10,7 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.bounds.balance import balance_s
 from tiger.pipeline.operators.bounds.floors import Floors
 from tiger.pipeline.operators.qubo import qubo
-from tiger.pipeline.operators.qubo.qubo import FAR, MEMORY, Encoding, model
+from tiger.pipeline.operators.qubo.qubo import FAR, MEMORY, Encoding, encode
 from tiger.pipeline.operators.terms import Terms
 
 
@@ -49,7 +49,7 @@ def test_the_energy_of_a_placement_is_the_formula() -> None:
             or (terms.memory > terms.capacity.max()).any()
         ):
             continue
-        encoding = model(terms)
+        encoding = encode(terms)
         place = np.array([rng.choice(np.flatnonzero(row)) for row in terms.allowed])
         bits = dict(enumerate(encoding.sample(place).tolist()))
         bqm = encoding.bqm(encoding.penalties)
@@ -59,13 +59,13 @@ def test_the_energy_of_a_placement_is_the_formula() -> None:
 def test_samples_decode_to_what_was_encoded() -> None:
     """The bits of a place give its one-hot rows back."""
     terms = Terms.made(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aac"), {2: 1})
-    encoding, place = model(terms), np.array([0, 2, 1, 0])
+    encoding, place = encode(terms), np.array([0, 2, 1, 0])
     assert encoding.decoded(encoding.sample(place)[None])[0].argmax(axis=1).tolist() == place.tolist()
 
 
 def test_the_ground_state_has_a_device_for_every_class() -> None:
     """Of three operators on two devices, all 64 states, at the safe penalties."""
-    encoding = model(Terms.made(chain([1.0, 2.0, 3.0], 1.0, [0.0] * 3), cluster("aa"), {}))
+    encoding = encode(Terms.made(chain([1.0, 2.0, 3.0], 1.0, [0.0] * 3), cluster("aa"), {}))
     bqm = encoding.bqm(encoding.penalties)
     states = (np.arange(64)[:, None] >> np.arange(6)) & 1
     best = states[int(np.argmin(bqm.energies(states)))]
@@ -76,4 +76,4 @@ def test_a_model_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -
     """The message says how many couplers there would be, and what to do."""
     monkeypatch.setattr(qubo, "COUPLER_LIMIT", 10)
     with pytest.raises(InputError, match="at most 10 couplers for a sampler, this one has 26; choose the solver auto"):
-        model(Terms.made(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))
+        encode(Terms.made(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))

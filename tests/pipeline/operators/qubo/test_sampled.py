@@ -8,7 +8,7 @@ from tests.pipeline.operators.instances import cluster
 from tests.pipeline.operators.mixtures import chain
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import IntArray
-from tiger.pipeline.operators.qubo.sampled import sampled
+from tiger.pipeline.operators.qubo.sampled import sample
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.moves import SearchParams, cost
 from tiger.solvers import registry
@@ -38,7 +38,7 @@ def ignored(_name: str, _place: IntArray, _seconds: float) -> None:
 )
 def test_samplers_find_the_best_split(sampler: dimod.Sampler) -> None:
     """Six operators cut in the middle: 6 s of work and half a second sent, for both devices."""
-    place = sampled(TERMS, sampler, SearchParams(), lambda: False, ignored)
+    place = sample(TERMS, sampler, SearchParams(), lambda: False, ignored)
     assert place is not None
     assert cost(TERMS, place) == pytest.approx(6.5)
 
@@ -48,7 +48,7 @@ def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
     told: list[float] = []
     sampler = registry.sampler("neal")
     places = [
-        sampled(TERMS, sampler, SearchParams(seed=4), lambda: False, lambda *told_now: told.append(told_now[2]))
+        sample(TERMS, sampler, SearchParams(seed=4), lambda: False, lambda *told_now: told.append(told_now[2]))
         for _ in range(2)
     ]
     assert places[0] is not None
@@ -60,4 +60,4 @@ def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
 def test_nothing_fits() -> None:
     """Three operators of more than half a device, on two; and one that may go nowhere."""
     terms = Terms.made(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
-    assert sampled(terms, dimod.ExactSolver(), SearchParams(), lambda: True, ignored) is None
+    assert sample(terms, dimod.ExactSolver(), SearchParams(), lambda: True, ignored) is None

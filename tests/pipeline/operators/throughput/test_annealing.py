@@ -10,10 +10,10 @@ from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import annealing
 from tiger.pipeline.operators.throughput.annealing import Best, Energy, Walk
-from tiger.pipeline.operators.throughput.generator import seeded
-from tiger.pipeline.operators.throughput.proposals import proposal
-from tiger.pipeline.operators.throughput.state import state
-from tiger.pipeline.operators.throughput.tables import Tables, tables
+from tiger.pipeline.operators.throughput.generator import seed_state
+from tiger.pipeline.operators.throughput.proposals import proposal_arrays
+from tiger.pipeline.operators.throughput.state import state_of
+from tiger.pipeline.operators.throughput.tables import Tables, tables_of
 
 NONE: IntArray = np.empty(0, np.int64)
 
@@ -26,11 +26,11 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def begun(terms: Terms, seed: int) -> tuple[Tables, Walk]:
     """Return a walk from random places."""
-    made, size = tables(terms, np.arange(terms.classes), NONE), terms.classes
-    now = state(terms, made, np.random.default_rng(seed).integers(0, terms.devices, size))
+    made, size = tables_of(terms, np.arange(terms.classes), NONE), terms.classes
+    now = state_of(terms, made, np.random.default_rng(seed).integers(0, terms.devices, size))
     changed, mark = np.zeros((2, size), np.int64)
     best = Best(now.place.copy(), np.array([np.inf]), changed, mark, np.zeros(1, np.int64))
-    return made, Walk(now, proposal(size, seeded(seed)), best, now.load.copy(), now.held.copy())
+    return made, Walk(now, proposal_arrays(size, seed_state(seed)), best, now.load.copy(), now.held.copy())
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -53,9 +53,9 @@ def test_energy_is_the_power_mean() -> None:
     made, walk = begun(terms, 0)
     walk.state.load[:] = 3.0, 4.0
     walk.state.held[:] = 0.0
-    assert annealing.measured(made, walk.state, Energy(1, 2.0)) == pytest.approx(5.0)
+    assert annealing.energy_of(made, walk.state, Energy(1, 2.0)) == pytest.approx(5.0)
     walk.state.held[0] = made.capacity[0] + 1.5
-    assert annealing.measured(made, walk.state, Energy(1, 2.0)) == pytest.approx(8.0)
+    assert annealing.energy_of(made, walk.state, Energy(1, 2.0)) == pytest.approx(8.0)
 
 
 def test_idle_devices_have_no_energy() -> None:
@@ -63,4 +63,4 @@ def test_idle_devices_have_no_energy() -> None:
     terms = drawn(0)
     made, walk = begun(terms, 0)
     walk.state.load[:] = walk.state.held[:] = 0.0
-    assert annealing.measured(made, walk.state, Energy(4, 1.0)) == 0.0
+    assert annealing.energy_of(made, walk.state, Energy(4, 1.0)) == 0.0

@@ -9,11 +9,11 @@ from tests.pipeline.operators.instances import cluster, drawn
 from tests.pipeline.operators.lattices import interpreted, lattice
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import coarsening
-from tiger.pipeline.operators.throughput.coarsening import blocks, clustered, coarse
+from tiger.pipeline.operators.throughput.coarsening import blocks, cluster_labels, coarsen
 
 
 def labelled(terms: Terms, seed: int) -> IntArray:
@@ -41,7 +41,7 @@ def test_loads_are_those_of_the_placement_carried_down(seed: int) -> None:
     """Compute, communication and memory, with two curves and a cpu among the devices."""
     terms = drawn(seed)
     label = labelled(terms, seed)
-    smaller = coarse(terms, label)
+    smaller = coarsen(terms, label)
     place = np.random.default_rng(seed).integers(0, terms.devices, smaller.classes)
     assert np.allclose(loads_s(smaller, place), loads_s(terms, place[label]), rtol=1e-12)
     assert np.allclose(held_bytes(smaller, place), held_bytes(terms, place[label]))
@@ -54,7 +54,7 @@ def test_loads_without_a_link_stay_infinite(seed: int) -> None:
     link = terms.link.copy()
     link[0, -1] = link[-1, 0] = -1
     terms, label = replace(terms, link=link), labelled(terms, seed)
-    smaller = coarse(terms, label)
+    smaller = coarsen(terms, label)
     place = np.random.default_rng(seed).integers(0, terms.devices, smaller.classes)
     assert np.allclose(loads_s(smaller, place), loads_s(terms, place[label]), rtol=1e-12)
 
@@ -62,7 +62,7 @@ def test_loads_without_a_link_stay_infinite(seed: int) -> None:
 def test_parallel_operators_become_one() -> None:
     """Two producers of one class for the same consumer send as one; a third that nobody else consumes joins them."""
     terms = operators([2.0, 3.0, 5.0, 0.0], [(0, 3), (1, 3), (2, 0)], [0, 0, 0, 1])
-    smaller = coarse(terms, np.array([0, 1]))
+    smaller = coarsen(terms, np.array([0, 1]))
     assert smaller.operators == 2
     assert smaller.work[0].tolist() == [3.0, 1.0]
     assert smaller.send[0].tolist() == [5.0, 0.0]
@@ -72,19 +72,19 @@ def test_parallel_operators_become_one() -> None:
 def test_producers_for_different_consumers_stay_apart() -> None:
     """As one they would pay for both where one alone is received."""
     terms = operators([2.0, 3.0, 0.0, 0.0], [(0, 2), (1, 3)], [0, 0, 1, 2])
-    assert coarse(terms, np.array([0, 1, 2])).operators == 4
+    assert coarsen(terms, np.array([0, 1, 2])).operators == 4
 
 
 def test_producers_whose_links_rank_differently_stay_apart() -> None:
     """The longest of the sums is not the sum of the longest."""
     terms = operators([1.0, 1.0, 0.0], [(0, 2), (1, 2)], [0, 0, 1])
     terms = replace(terms, send=np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0]]))
-    assert coarse(terms, np.array([0, 1])).operators == 3
+    assert coarsen(terms, np.array([0, 1])).operators == 3
 
 
 def test_passes_stay_apart() -> None:
     """A class keeps a forward and a backward operator, and the edges of each."""
-    smaller = coarse(lattice(2, 4, "aa"), np.repeat([0, 1, 0, 1], 2))
+    smaller = coarsen(lattice(2, 4, "aa"), np.repeat([0, 1, 0, 1], 2))
     assert sorted(smaller.backward[smaller.of == 0].tolist()) == [False, True]
     producer = np.repeat(np.arange(smaller.operators), np.diff(smaller.consumer_start))
     ends = list(zip(smaller.backward[producer].tolist(), smaller.backward[smaller.consumer].tolist(), strict=True))
@@ -95,7 +95,7 @@ def test_a_joined_class_goes_where_all_its_classes_may() -> None:
     """One of them not to the first device, another not to the last."""
     terms = operators([0.0] * 3, [], [0, 1, 2])
     allowed = np.array([[False, True, True], [True, True, False], [True, True, True]])
-    smaller = coarse(replace(terms, allowed=allowed), np.array([0, 0, 1]))
+    smaller = coarsen(replace(terms, allowed=allowed), np.array([0, 0, 1]))
     assert smaller.allowed.tolist() == [[False, True, False], [True, True, True]]
 
 
@@ -103,7 +103,7 @@ def test_classes_that_exchange_the_most_are_joined(monkeypatch: pytest.MonkeyPat
     """Of a path the two heavy edges."""
     interpreted(monkeypatch, coarsening)
     terms = operators([9.0, 1.0, 9.0, 0.0], [(0, 1), (1, 2), (2, 3)], [0, 1, 2, 3])
-    label = clustered(terms, np.zeros(4, np.int64), 2, 0)
+    label = cluster_labels(terms, np.zeros(4, np.int64), 2, 0)
     assert label[0] == label[1] != label[2] == label[3]
 
 
@@ -112,7 +112,7 @@ def test_classes_of_different_parts_are_not_joined() -> None:
     terms = operators([9.0, 9.0, 9.0, 0.0], [(0, 1), (1, 2), (2, 3)], [0, 1, 2, 3])
     allowed = np.ones((4, 3), np.bool_)
     allowed[3, 0] = False
-    label = clustered(replace(terms, allowed=allowed), np.array([0, 1, 1, 1]), 1, 0)
+    label = cluster_labels(replace(terms, allowed=allowed), np.array([0, 1, 1, 1]), 1, 0)
     assert label[1] == label[2]
     assert len({label[0], label[1], label[3]}) == 3
 
@@ -121,14 +121,14 @@ def test_classes_of_different_parts_are_not_joined() -> None:
 def test_joined_classes_keep_to_their_share(size: int) -> None:
     """Of work and of memory."""
     terms = lattice(20, 20, "aa")
-    label = clustered(terms, np.zeros(400, np.int64), size, 1)
+    label = cluster_labels(terms, np.zeros(400, np.int64), size, 1)
     assert np.bincount(label).max() <= 400 / size
 
 
 def test_the_same_seed_joins_the_same_classes() -> None:
     """And another one others."""
     terms, part = lattice(10, 10, "aa"), np.zeros(100, np.int64)
-    first, second, other = (clustered(terms, part, 10, seed) for seed in (1, 1, 2))
+    first, second, other = (cluster_labels(terms, part, 10, seed) for seed in (1, 1, 2))
     assert (first == second).all()
     assert (first != other).any()
 
@@ -136,7 +136,7 @@ def test_the_same_seed_joins_the_same_classes() -> None:
 def test_blocks_follow_the_line() -> None:
     """Each has an equal share, and those behind on the line have the larger labels."""
     terms = lattice(8, 8, "aa")
-    position = line(terms, 0)
+    position = draw_line(terms, 0)
     label = blocks(terms, position, 16)
     assert np.bincount(label).tolist() == [4] * 16
     assert (np.diff(label[np.argsort(position)]) >= 0).all()

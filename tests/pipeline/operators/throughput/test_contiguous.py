@@ -14,7 +14,7 @@ from tiger.pipeline.operators.lines import arcs
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import contiguous
-from tiger.pipeline.operators.throughput.contiguous import Line, split, staged
+from tiger.pipeline.operators.throughput.contiguous import Line, line_of_places, split
 from tiger.pipeline.operators.throughput.moves import SearchParams, cost
 
 
@@ -84,10 +84,10 @@ def test_nothing_is_found_where_nothing_fits() -> None:
 def test_places_are_stages_where_no_two_devices_wait_for_each_other() -> None:
     """A chain of three over two devices: the middle one on its own is no stage."""
     terms = Terms.made(chain([1.0] * 3, 1.0, [0.0] * 3), cluster("aaa"), {})
-    made = staged(terms, np.array([2, 2, 0]))
+    made = line_of_places(terms, np.array([2, 2, 0]))
     assert made is not None
     assert made.devices == (2, 0)
-    assert staged(terms, np.array([0, 1, 0])) is None
+    assert line_of_places(terms, np.array([0, 1, 0])) is None
 
 
 def test_stopping_at_once_finds_one_line() -> None:

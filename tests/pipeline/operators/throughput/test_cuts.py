@@ -9,10 +9,10 @@ from tests.pipeline.operators.instances import drawn
 from tests.pipeline.operators.lattices import lattice, within
 from tiger.model.seeds import derived
 from tiger.pipeline.chain.params import never
-from tiger.pipeline.operators.lines import arcs, line
+from tiger.pipeline.operators.lines import arcs, draw_line
 from tiger.pipeline.operators.throughput import cuts
 from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.throughput.cuts import CutParams, lined
+from tiger.pipeline.operators.throughput.cuts import CutParams, cut_lines
 from tiger.pipeline.operators.throughput.moves import cost
 
 
@@ -24,8 +24,8 @@ def untold(_stage: str, _place: object, _cost: float) -> None:
 def test_cuts_become_exact(blocks: int) -> None:
     """As if all 200 positions had been told apart from the start."""
     terms = lattice(1, 200, "aaaa", 60.0)
-    found = lined(terms, CutParams(lines=1, blocks=blocks), never, untold)
-    exact = cut(terms, line(terms, derived(0, 0)), 0)
+    found = cut_lines(terms, CutParams(lines=1, blocks=blocks), never, untold)
+    exact = cut(terms, draw_line(terms, derived(0, 0)), 0)
     assert found is not None
     assert exact is not None
     assert cost(terms, found.place) == pytest.approx(cost(terms, exact.place))
@@ -35,7 +35,7 @@ def test_cuts_become_exact(blocks: int) -> None:
 def test_no_arc_goes_backwards(seed: int) -> None:
     """Between the stages in the order of the line; and all is within memory."""
     terms = drawn(seed)
-    found = lined(terms, CutParams(seed=seed, lines=2, blocks=5), never, untold)
+    found = cut_lines(terms, CutParams(seed=seed, lines=2, blocks=5), never, untold)
     if found is not None:
         stage = np.zeros(terms.devices, np.int64)
         stage[list(found.devices)] = np.arange(len(found.devices))
@@ -46,13 +46,13 @@ def test_no_arc_goes_backwards(seed: int) -> None:
 
 def test_what_does_not_fit_has_no_line() -> None:
     """Ten bytes on two devices of four."""
-    assert lined(lattice(1, 10, "aa", 4.0), CutParams(), never, untold) is None
+    assert cut_lines(lattice(1, 10, "aa", 4.0), CutParams(), never, untold) is None
 
 
 def test_costs_that_are_told_fall() -> None:
     """From block to block and line to line."""
     told: list[float] = []
-    lined(lattice(8, 8, "aaa"), CutParams(blocks=10), never, lambda _stage, _place, load: told.append(load))
+    cut_lines(lattice(8, 8, "aaa"), CutParams(blocks=10), never, lambda _stage, _place, load: told.append(load))
     assert told == sorted(told, reverse=True)
     assert told
 
@@ -61,5 +61,5 @@ def test_bug_time_that_is_over_ends_with_the_cut_of_a_line(monkeypatch: pytest.M
     """Not with that of smaller blocks, nor of another line."""
     cuts_made = mock.Mock(side_effect=cut)
     monkeypatch.setattr(cuts, "cut", cuts_made)
-    assert lined(lattice(1, 200, "aaaa", 60.0), CutParams(blocks=8), lambda: True, untold) is not None
+    assert cut_lines(lattice(1, 200, "aaaa", 60.0), CutParams(blocks=8), lambda: True, untold) is not None
     assert cuts_made.call_count == 1

@@ -10,7 +10,7 @@ from tests.pipeline.operators.lattices import interpreted, lattice, within
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import descent, state
-from tiger.pipeline.operators.throughput.descent import DescentParams, descended
+from tiger.pipeline.operators.throughput.descent import DescentParams, descend
 from tiger.pipeline.operators.throughput.filling import spread
 
 SQUARES = DescentParams(doublings=(1,))
@@ -28,7 +28,7 @@ def test_the_mean_falls_within_memory(seed: int) -> None:
     terms = drawn(seed)
     start = spread(terms)
     if start is not None:
-        found = descended(terms, start, SQUARES, seed, never)
+        found = descend(terms, start, SQUARES, seed, never)
         before, after = (np.square(np.sum(loads_s(terms, place), axis=0)).sum() for place in (start, found))
         assert after <= before * (1 + 1e-9)
         assert within(terms, found)
@@ -38,17 +38,17 @@ def test_a_class_on_the_wrong_side_comes_back() -> None:
     """The third of a row of eight, where messages cost the most."""
     terms = lattice(1, 8, "aa")
     terms = replace(terms, send=10 * terms.send)
-    place = descended(terms, np.array([0, 0, 1, 0, 1, 1, 1, 1]), SQUARES, 0, never)
+    place = descend(terms, np.array([0, 0, 1, 0, 1, 1, 1, 1]), SQUARES, 0, never)
     assert place.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
 def test_a_full_device_takes_no_class() -> None:
     """The first has not a byte left."""
     start = np.array([0, 1, 0, 0, 1, 1, 1, 1])
-    assert (descended(lattice(1, 8, "aa", 3.0), start, DescentParams(), 0, never) == start).all()
+    assert (descend(lattice(1, 8, "aa", 3.0), start, DescentParams(), 0, never) == start).all()
 
 
 def test_stopping_leaves_the_start() -> None:
     """At once."""
     start = np.array([0, 1, 0, 0, 1, 1, 1, 1])
-    assert (descended(lattice(1, 8, "aa"), start, DescentParams(), 0, lambda: True) == start).all()
+    assert (descend(lattice(1, 8, "aa"), start, DescentParams(), 0, lambda: True) == start).all()

@@ -8,7 +8,7 @@ import pytest
 from tests.pipeline.operators.instances import drawn
 from tests.pipeline.operators.lattices import interpreted, lattice, within
 from tiger.pipeline.operators.throughput import filling
-from tiger.pipeline.operators.throughput.filling import filled, spread
+from tiger.pipeline.operators.throughput.filling import fill, spread
 
 
 @pytest.fixture(autouse=True)
@@ -19,14 +19,14 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_line_is_filled_in_turn() -> None:
     """Six classes of three seconds each, onto two of three devices."""
-    place = filled(lattice(1, 6, "aaa"), np.arange(6), 2)
+    place = fill(lattice(1, 6, "aaa"), np.arange(6), 2)
     assert place is not None
     assert place.tolist() == [0, 0, 0, 1, 1, 1]
 
 
 def test_memory_ends_a_stage() -> None:
     """At two bytes, though all could be on one device."""
-    place = filled(lattice(1, 6, "aaa", 2.0), np.arange(6), 1)
+    place = fill(lattice(1, 6, "aaa", 2.0), np.arange(6), 1)
     assert place is not None
     assert place.tolist() == [0, 0, 1, 1, 2, 2]
 
@@ -34,7 +34,7 @@ def test_memory_ends_a_stage() -> None:
 def test_the_fastest_device_comes_first() -> None:
     """The second one; the others follow."""
     terms = lattice(1, 4, "aa")
-    place = filled(replace(terms, work=terms.work * np.array([[2.0], [1.0]])), np.arange(4), 1)
+    place = fill(replace(terms, work=terms.work * np.array([[2.0], [1.0]])), np.arange(4), 1)
     assert place is not None
     assert place.tolist() == [1, 1, 1, 1]
 
@@ -43,7 +43,7 @@ def test_the_fastest_device_comes_first() -> None:
 def test_what_does_not_fit_is_no_placement(count: int) -> None:
     """Five bytes on devices of two."""
     terms = lattice(1, 5, "aa", 2.0)
-    assert filled(terms, np.arange(5), count) is None
+    assert fill(terms, np.arange(5), count) is None
     assert spread(terms) is None
 
 
@@ -60,5 +60,5 @@ def test_placements_keep_to_memory(seed: int) -> None:
     terms = drawn(seed)
     allowed = np.random.default_rng(seed).random(terms.allowed.shape) < 0.8
     terms = replace(terms, allowed=allowed)
-    for place in (spread(terms), *(filled(terms, np.arange(terms.classes), k + 1) for k in range(terms.devices))):
+    for place in (spread(terms), *(fill(terms, np.arange(terms.classes), k + 1) for k in range(terms.devices))):
         assert place is None or within(terms, place)

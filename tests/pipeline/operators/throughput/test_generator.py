@@ -15,8 +15,8 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_numbers_are_spread_evenly() -> None:
     """In [0, 1), with the mean and the variance of even ones."""
-    state = generator.seeded(0)
-    numbers = np.array([generator.drawn(state) for _ in range(2000)])
+    state = generator.seed_state(0)
+    numbers = np.array([generator.draw_uniform(state) for _ in range(2000)])
     assert (numbers >= 0).all()
     assert (numbers < 1).all()
     assert numbers.mean() == pytest.approx(1 / 2, abs=0.02)
@@ -25,13 +25,13 @@ def test_numbers_are_spread_evenly() -> None:
 
 def test_whole_numbers_are_all_drawn() -> None:
     """Those below five, each about as often."""
-    state = generator.seeded(3)
-    counts = np.bincount([generator.below(state, 5) for _ in range(1000)])
+    state = generator.seed_state(3)
+    counts = np.bincount([generator.draw_below(state, 5) for _ in range(1000)])
     assert len(counts) == 5
     assert counts.min() > 150
 
 
 def test_paths_have_numbers_of_their_own() -> None:
     """And the same path the same ones."""
-    assert generator.seeded(1, 2)[0] == generator.seeded(1, 2)[0]
-    assert generator.seeded(1, 2)[0] != generator.seeded(2, 1)[0]
+    assert generator.seed_state(1, 2)[0] == generator.seed_state(1, 2)[0]
+    assert generator.seed_state(1, 2)[0] != generator.seed_state(2, 1)[0]

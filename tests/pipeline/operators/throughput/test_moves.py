@@ -8,7 +8,7 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.moves import UNSTAGED, Moves, Plan, SearchParams, cost, ideal, refined, tries
+from tiger.pipeline.operators.throughput.moves import UNSTAGED, Moves, Plan, SearchParams, cost, ideal, refine, tries
 
 
 def start(terms: Terms, seed: int) -> IntArray:
@@ -21,7 +21,7 @@ def test_refined_places_are_no_worse(seed: int) -> None:
     """Where they fitted before; and they fit after."""
     terms = drawn(seed)
     before = start(terms, seed)
-    after = refined(terms, before, SearchParams(seed=seed), never)
+    after = refine(terms, before, SearchParams(seed=seed), never)
     if (held_bytes(terms, before) <= terms.capacity).all():
         assert cost(terms, after) <= cost(terms, before)
         assert (held_bytes(terms, after) <= terms.capacity * (1 + 1e-9)).all()
@@ -39,7 +39,7 @@ def test_dear_proposals_are_fewer() -> None:
 def test_the_same_seed_gives_the_same_places() -> None:
     """And another one, of many, others."""
     terms = drawn(4)
-    found = [refined(terms, start(terms, 0), SearchParams(seed=seed), never) for seed in (0, 0, 1, 2, 3, 4)]
+    found = [refine(terms, start(terms, 0), SearchParams(seed=seed), never) for seed in (0, 0, 1, 2, 3, 4)]
     assert (found[0] == found[1]).all()
     assert any((found[0] != other).any() for other in found[2:])
 
@@ -48,7 +48,7 @@ def test_stopping_returns_the_start() -> None:
     """As it was."""
     terms = drawn(4)
     before = start(terms, 1)
-    assert (refined(terms, before, SearchParams(), lambda: True) == before).all()
+    assert (refine(terms, before, SearchParams(), lambda: True) == before).all()
 
 
 @pytest.mark.parametrize("seed", range(10))

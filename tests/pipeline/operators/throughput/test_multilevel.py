@@ -12,7 +12,7 @@ from tiger.pipeline.chain.params import never
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import multilevel
 from tiger.pipeline.operators.throughput.moves import cost, ideal
-from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, cycled, placed
+from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, place_classes, run_cycle
 
 QUICK = MultilevelParams(per_device=8, tries=5_000)
 
@@ -25,7 +25,7 @@ def untold(_stage: str, _place: object, _cost: float) -> None:
 def test_a_grid_is_cut_evenly(kinds: str) -> None:
     """Within a tenth of equal shares, communication and all, and within memory."""
     terms = lattice(12, 24, kinds, 85.0)
-    place = placed(terms, QUICK, never, untold)
+    place = place_classes(terms, QUICK, never, untold)
     assert place is not None
     assert cost(terms, place) <= 1.1 * ideal(terms)
     assert within(terms, place)
@@ -35,7 +35,7 @@ def test_a_cycle_joins_no_classes_of_different_devices() -> None:
     """So that what it begins with can be what it ends with, or better."""
     terms = lattice(10, 20, "aaaa", 60.0)
     start = np.repeat(np.arange(4), 50)
-    found = cycled(terms, start, QUICK, 0, never)
+    found = run_cycle(terms, start, QUICK, 0, never)
     assert found is not None
     assert (
         np.square(np.sum(loads_s(terms, found), axis=0)).sum() < np.square(np.sum(loads_s(terms, start), axis=0)).sum()
@@ -48,7 +48,7 @@ def test_classes_stay_where_they_may_go() -> None:
     allowed = np.ones((200, 4), np.bool_)
     allowed[::10] = np.arange(20)[:, None] % 4 == np.arange(4)
     terms = replace(terms, allowed=allowed)
-    place = placed(terms, QUICK, never, untold)
+    place = place_classes(terms, QUICK, never, untold)
     assert place is not None
     assert within(terms, place)
 
@@ -56,7 +56,9 @@ def test_classes_stay_where_they_may_go() -> None:
 def test_the_same_seed_gives_the_same_places() -> None:
     """And what is told falls."""
     terms, told = lattice(10, 20, "aaa", 80.0), list[float]()
-    first, second = (placed(terms, QUICK, never, lambda _stage, _place, load: told.append(load)) for _ in range(2))
+    first, second = (
+        place_classes(terms, QUICK, never, lambda _stage, _place, load: told.append(load)) for _ in range(2)
+    )
     assert first is not None
     assert second is not None
     assert (first == second).all()
@@ -66,13 +68,13 @@ def test_the_same_seed_gives_the_same_places() -> None:
 
 def test_what_fits_nowhere_has_no_placement() -> None:
     """A hundred bytes on two devices of forty."""
-    assert placed(lattice(10, 10, "aa", 40.0), QUICK, never, untold) is None
+    assert place_classes(lattice(10, 10, "aa", 40.0), QUICK, never, untold) is None
 
 
 def test_stopping_leaves_a_line() -> None:
     """With one, no cycle begins."""
     terms, told = lattice(10, 10, "aa", 60.0), list[str]()
-    place = placed(terms, QUICK, lambda: True, lambda stage, _place, _load: told.append(stage))
+    place = place_classes(terms, QUICK, lambda: True, lambda stage, _place, _load: told.append(stage))
     assert place is not None
     assert set(told) == {"lines"}
 
@@ -81,25 +83,25 @@ def test_stopping_leaves_a_line() -> None:
 def test_bug_a_cycle_ends_where_time_is_over(monkeypatch: pytest.MonkeyPatch, heard: int) -> None:
     """While it joins classes: no more of them are, and its places are those it began with."""
     terms, joins = lattice(10, 20, "aaaa", 60.0), mock.Mock(side_effect=multilevel.clustered)
-    monkeypatch.setattr(multilevel, "clustered", joins)
-    monkeypatch.setattr(multilevel, "_annealed", mock.Mock(side_effect=AssertionError))
+    monkeypatch.setattr(multilevel, "cluster_labels", joins)
+    monkeypatch.setattr(multilevel, "_anneal", mock.Mock(side_effect=AssertionError))
     start = np.repeat(np.arange(4), 50)
     calls = iter(range(99))
-    assert cycled(terms, start, QUICK, 0, lambda: next(calls) >= heard) is start
+    assert run_cycle(terms, start, QUICK, 0, lambda: next(calls) >= heard) is start
     assert joins.call_count == heard
 
 
 def test_bug_places_are_carried_to_all_classes_where_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """No finer level is improved once annealing has taken the rest."""
     terms, over = lattice(10, 20, "aaaa", 60.0), list[bool]()
-    annealed = multilevel._annealed
+    annealed = multilevel._anneal
 
     def late(*given: Any) -> Any:
         over.append(True)
         return annealed(*given[:-1], never)
 
-    monkeypatch.setattr(multilevel, "_annealed", late)
-    monkeypatch.setattr(multilevel, "descended", mock.Mock(side_effect=AssertionError))
-    place = cycled(terms, None, QUICK, 0, lambda: bool(over))
+    monkeypatch.setattr(multilevel, "_anneal", late)
+    monkeypatch.setattr(multilevel, "descend", mock.Mock(side_effect=AssertionError))
+    place = run_cycle(terms, None, QUICK, 0, lambda: bool(over))
     assert place is not None
     assert within(terms, place)

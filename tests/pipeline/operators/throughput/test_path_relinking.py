@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pipeline.operators.instances import drawn
-from tiger.pipeline.operators.throughput.path_relinking import agreed
+from tiger.pipeline.operators.throughput.path_relinking import agreed_groups
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -12,7 +12,7 @@ def test_neither_placement_parts_a_group(seed: int) -> None:
     """And every edge that neither cuts lies within one."""
     terms, rng = drawn(seed), np.random.default_rng(seed)
     first, second = rng.integers(0, terms.devices, (2, terms.classes))
-    label = agreed(terms, first, second)
+    label = agreed_groups(terms, first, second)
     for g in range(label.max() + 1):
         assert len(set(first[label == g])) == len(set(second[label == g])) == 1
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))

@@ -14,7 +14,7 @@ from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import search
 from tiger.pipeline.operators.throughput.moves import cost
-from tiger.pipeline.operators.throughput.search import SearchParams, searched
+from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
 
 
 def silent(stage: str, place: IntArray, load: float) -> None:
@@ -33,7 +33,7 @@ def least_of_all(terms: Terms) -> float:
 
 def solved(terms: Terms, seed: int = 0) -> float:
     """Return the largest load that is found, infinite for none."""
-    place = searched(terms, SearchParams(seed=seed), never, silent)
+    place = search_placement(terms, SearchParams(seed=seed), never, silent)
     return np.inf if place is None else cost(terms, place)
 
 
@@ -71,8 +71,8 @@ def test_nothing_is_found_where_nothing_fits() -> None:
 def test_the_same_seed_gives_the_same_places() -> None:
     """And stages are told in order, each no worse than the one before."""
     terms, told = drawn(4), list[tuple[str, float]]()
-    first = searched(terms, SearchParams(seed=3), never, lambda stage, _, load: told.append((stage, load)))
-    second = searched(terms, SearchParams(seed=3), never, silent)
+    first = search_placement(terms, SearchParams(seed=3), never, lambda stage, _, load: told.append((stage, load)))
+    second = search_placement(terms, SearchParams(seed=3), never, silent)
     assert first is not None
     assert second is not None
     assert (first == second).all()
@@ -95,5 +95,5 @@ def test_degenerate_sizes(size: int, devices: int) -> None:
 def test_stopping_at_once_finds_what_there_is() -> None:
     """One line, cut where that is best."""
     told: list[str] = []
-    assert searched(drawn(4), SearchParams(), lambda: True, lambda stage, *_: told.append(stage)) is not None
+    assert search_placement(drawn(4), SearchParams(), lambda: True, lambda stage, *_: told.append(stage)) is not None
     assert told[0] == "linear"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.pipeline.operators.instances import drawn
-from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.segments import segments
@@ -22,7 +22,7 @@ def with_equal_links(terms: Terms) -> Terms:
 def test_runs_load_a_device_as_defined(seed: int) -> None:
     """For every run and device, what comes before and after it elsewhere."""
     terms = with_equal_links(drawn(seed))
-    position = line(terms, seed)
+    position = draw_line(terms, seed)
     size, found = position.max() + 1, segments(terms, position, np.arange(terms.devices))
     for device, (i, j) in itertools.product(range(terms.devices), itertools.combinations(range(size + 1), 2)):
         place = np.where((position >= i) & (position < j), device, (device + 1) % terms.devices)

@@ -11,8 +11,8 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import state as kernels
-from tiger.pipeline.operators.throughput.state import State, state
-from tiger.pipeline.operators.throughput.tables import Tables, tables
+from tiger.pipeline.operators.throughput.state import State, state_of
+from tiger.pipeline.operators.throughput.tables import Tables, tables_of
 
 NONE: IntArray = np.empty(0, np.int64)
 
@@ -36,7 +36,7 @@ def grouped(seed: int) -> tuple[Terms, IntArray, Tables]:
     """Return drawn terms, their classes in at most six groups, and the tables."""
     terms, rng = drawn(seed), np.random.default_rng(seed)
     label = np.unique(rng.integers(0, 6, terms.classes), return_inverse=True)[1].astype(np.int64)
-    return terms, label, tables(terms, label, NONE)
+    return terms, label, tables_of(terms, label, NONE)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -45,7 +45,7 @@ def test_loads_after_moves_are_as_defined(seed: int) -> None:
     terms, label, made = grouped(seed)
     rng = np.random.default_rng(seed)
     place = rng.integers(0, terms.devices, label.max() + 1)
-    now = state(terms, made, place)
+    now = state_of(terms, made, place)
     for _ in range(20):
         moved(made, now, int(rng.integers(len(place))), int(rng.integers(terms.devices)))
         at = now.place[label]
@@ -57,7 +57,7 @@ def test_loads_after_moves_are_as_defined(seed: int) -> None:
 def test_a_move_back_leaves_everything_as_it_was(seed: int) -> None:
     """Readers too."""
     terms, label, made = grouped(seed)
-    now = state(terms, made, np.zeros(label.max() + 1, np.int64))
+    now = state_of(terms, made, np.zeros(label.max() + 1, np.int64))
     before = now.readers.copy(), now.load.copy()
     for b in (terms.devices - 1, 0):
         moved(made, now, 0, b)
@@ -70,8 +70,8 @@ def test_missing_links_take_longer_than_all_else(seed: int) -> None:
     """And are gone without a trace once nothing crosses."""
     terms, rng = drawn(seed), np.random.default_rng(seed)
     terms = dataclasses.replace(terms, link=np.full_like(terms.link, -1))
-    made = tables(terms, np.arange(terms.classes), NONE)
-    now = state(terms, made, rng.integers(0, terms.devices, terms.classes))
+    made = tables_of(terms, np.arange(terms.classes), NONE)
+    now = state_of(terms, made, rng.integers(0, terms.devices, terms.classes))
     most = float(terms.work.sum() + terms.send.sum()) + 1.0
     assert (now.load.max() > most) == bool(np.isinf(sum(loads_s(terms, now.place))).any())
     for g in range(terms.classes):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.pipeline.operators.bounds.balance import balance_s
-from tiger.pipeline.operators.bounds.column_generation import covered
+from tiger.pipeline.operators.bounds.column_generation import cover_bound
 from tiger.pipeline.operators.bounds.contraction import Contraction
 from tiger.pipeline.operators.bounds.floors import Floors
 from tiger.pipeline.operators.bounds.patterns import Shares
@@ -48,7 +48,7 @@ def load_bound_s(terms: Terms, params: BoundParams, stop: Callable[[], bool], kn
     if bound < enough and not stop():
         made = Contraction.of(terms, floors, enough)
         if len(made.memory) + len(terms.consumer) <= params.largest:
-            share = covered(Shares.of(terms, made, top), bound / top, params.effort, stop)
+            share = cover_bound(Shares.of(terms, made, top), bound / top, params.effort, stop)
             # Anything that fits takes half as long as the top at most where nothing is known.
             bound = enough if share >= 1 - PROGRAMME and top < known_s else max(bound, (share - PROGRAMME) * top)
     return np.inf if bound >= enough and known_s == np.inf else bound

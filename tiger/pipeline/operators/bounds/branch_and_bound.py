@@ -61,7 +61,7 @@ class Tree(NamedTuple):
     value: FloatArray
 
 
-def given(terms: Terms, label: IntArray) -> Given:
+def search_input(terms: Terms, label: IntArray) -> Given:
     """Return what a search reads, for labels [k] of devices that can be exchanged; the classes that cost most first."""
     work = np.array([np.bincount(terms.of, row, terms.classes) for row in terms.work])
     least = np.where(terms.allowed.T, work, np.inf).min(axis=0)
@@ -94,7 +94,7 @@ def given(terms: Terms, label: IntArray) -> Given:
     )
 
 
-def tree(terms: Terms, limit: float) -> Tree:
+def search_root(terms: Terms, limit: float) -> Tree:
     """Return the root of the search for a largest load below a limit."""
     classes, k, n = terms.classes, terms.devices, terms.operators
     edges = 2 * len(terms.consumer) + 1
@@ -195,7 +195,9 @@ def _open(given: Given, tree: Tree, depth: int) -> None:
         if twin:
             continue
         spot = count
-        while spot > 0 and _after(given, tree, depth, tree.device[depth, spot - 1]) > _after(given, tree, depth, d):
+        while spot > 0 and _load_after(given, tree, depth, tree.device[depth, spot - 1]) > _load_after(
+            given, tree, depth, d
+        ):
             tree.device[depth, spot] = tree.device[depth, spot - 1]
             spot -= 1
         tree.device[depth, spot] = d
@@ -204,13 +206,13 @@ def _open(given: Given, tree: Tree, depth: int) -> None:
 
 
 @inner_kernel
-def _after(given: Given, tree: Tree, depth: int, d: int) -> float:
+def _load_after(given: Given, tree: Tree, depth: int, d: int) -> float:
     """Return the load of a device once it does the work of the class of a depth."""
     return float(tree.load[depth, d] + given.work[d, given.order[depth]])
 
 
 @inner_kernel
-def _hopeless(given: Given, tree: Tree, depth: int) -> bool:
+def _is_hopeless(given: Given, tree: Tree, depth: int) -> bool:
     """Tell whether the loads of a depth, or these and what is left spread evenly, reach the best."""
     limit, total, room, held = tree.value[0] * CUT, given.left_s[depth], 0.0, given.left_bytes[depth]
     for d in range(len(given.pays)):
@@ -249,7 +251,7 @@ def search(given: Given, tree: Tree, nodes: int) -> bool:
         d = tree.device[depth, tree.tried[depth]]
         tree.tried[depth] += 1
         _put(given, tree, depth, d)
-        if not _hopeless(given, tree, depth + 1):
+        if not _is_hopeless(given, tree, depth + 1):
             depth += 1
             if depth < last:
                 _open(given, tree, depth)

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.seeds import derived
 from tiger.pipeline.operators.bounds.patterns import Limits, Shares
-from tiger.pipeline.operators.bounds.pricing_annealing import HOT, Growth, grown
+from tiger.pipeline.operators.bounds.pricing_annealing import HOT, Growth, grow_share
 from tiger.run.deadline import Deadline
 
 CLOSE, EQUAL, LEAST, ROUNDING = 1e-3, 1e-7, 1e-6, 1e-14
@@ -125,7 +125,7 @@ class Cover:
             for begin in self._beginnings(kind, price):
                 self.turn += 1
                 growth = Growth(kind=kind, price=price, goal=self.goal, begin=begin, hot=WARM if begin.any() else HOT)
-                share = grown(self.shares, growth, derived(0, self.turn), steps)
+                share = grow_share(self.shares, growth, derived(0, self.turn), steps)
                 if price @ share >= 1 - EQUAL:
                     added |= self.add(kind, share)
         self.spent_s += STEP_S * RUNS * steps * len(worth.part)
@@ -173,7 +173,7 @@ class Cover:
         return added
 
 
-def covered(shares: Shares, floor: float, effort: int, stop: Callable[[], bool]) -> float:
+def cover_bound(shares: Shares, floor: float, effort: int, stop: Callable[[], bool]) -> float:
     r"""Return what no largest load is below, at most 1, in units of the shares; `floor` is known to be such a bound.
 
     A placement gives each of k devices a share S of the classes. For prices :math:`\pi_c` some device has one of

@@ -7,8 +7,8 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
-from tiger.pipeline.operators.bounds.branch_and_bound import given, search, tree
-from tiger.pipeline.operators.device_types import kinds
+from tiger.pipeline.operators.bounds.branch_and_bound import search, search_input, search_root
+from tiger.pipeline.operators.device_types import label_devices
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.tolerances import MET, SUMS
@@ -25,7 +25,7 @@ class Exact:
     bound_s: float
 
 
-def exact(terms: Terms, params: BoundParams, stop: Callable[[], bool], start: IntArray | None) -> Exact:
+def place_exactly(terms: Terms, params: BoundParams, stop: Callable[[], bool], start: IntArray | None) -> Exact:
     """Return a place [C] with the least largest load, no worse than the `start`, and whether that is proved.
 
     Depth first, the classes that cost most first, of devices that can be exchanged only one; within four million nodes
@@ -33,7 +33,7 @@ def exact(terms: Terms, params: BoundParams, stop: Callable[[], bool], start: In
     placements. `start[C]` keeps to memory and links. Proved without a place: nothing fits.
     """
     limit = np.inf if start is None else float(np.add(*loads_s(terms, start)).max())
-    reads, stands = given(terms, kinds(terms)), tree(terms, limit)
+    reads, stands = search_input(terms, label_devices(terms)), search_root(terms, limit)
     visits = (terms.operators + 2 * len(terms.consumer)) // terms.classes + 1
     done, nodes = False, min(NODES, VISITS // visits) // SLICES
     for _ in range(SLICES * params.effort):

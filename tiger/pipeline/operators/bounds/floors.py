@@ -42,7 +42,7 @@ class Floors:
         return cls(
             count=np.array([len(devices) for devices in groups.values()], np.int64),
             work=np.array([np.bincount(terms.of, terms.work[device], terms.classes) for device in first]),
-            paid=np.array([_paid(terms, device) for device in first]),
+            paid=np.array([_least_paid_s(terms, device) for device in first]),
             allowed=terms.allowed[:, first].T & (terms.memory <= room[:, None]),
             capacity=room,
         )
@@ -60,7 +60,7 @@ def _curves(terms: Terms, device: int) -> list[int]:
     return [curve for curve in curves if curve != NO_LINK]
 
 
-def _paid(terms: Terms, device: int) -> FloatArray:
+def _least_paid_s(terms: Terms, device: int) -> FloatArray:
     """Return what a device pays at least for what each operator sends between it and any other [n]."""
     if terms.pays[device] == 0:
         return np.zeros(terms.operators)

@@ -115,7 +115,7 @@ class Shares:
         goal[self.classes :] = np.repeat(self.cost[kind], 2) * np.tile([1.0, -1.0], len(self.pin_start) - 1)
         top = np.ones(size)
         top[: self.classes] = self.floors.allowed[kind]
-        return _solved(
+        return _solve(
             goal,
             np.arange(size) < self.classes,
             Bounds(0, top),
@@ -131,7 +131,7 @@ def _parts(made: Contraction) -> FloatArray:
     return np.minimum(parts, 2.0)
 
 
-def _solved(
+def _solve(
     goal: FloatArray,
     whole: BoolArray,
     bounds: Bounds,

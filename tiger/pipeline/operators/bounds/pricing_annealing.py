@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.operators.bounds.patterns import Shares
-from tiger.pipeline.operators.throughput.generator import Generator, below, drawn, seeded
+from tiger.pipeline.operators.throughput.generator import Generator, draw_below, draw_uniform, seed_state
 from tiger.solvers.kernel import inner_kernel, kernel
 
 HOT, COLD = 0.1, 2e-3
@@ -58,14 +58,14 @@ class Growth:
     hot: float = HOT
 
 
-def grown(shares: Shares, growth: Growth, seed: int, steps: int) -> BoolArray:
+def grow_share(shares: Shares, growth: Growth, seed: int, steps: int) -> BoolArray:
     """Return the share with the highest price that was met, none of the classes where none was; O(steps degree)."""
     state = State(
         share=np.zeros(shares.classes, np.bool_),
         inside=np.zeros(len(shares.pin_start) - 1, np.int64),
         total=np.zeros(2),
         best=np.zeros(shares.classes, np.bool_),
-        generator=seeded(seed),
+        generator=seed_state(seed),
     )
     kind = growth.kind
     costs = Costs(shares.work[kind], shares.cost[kind], shares.memory[kind], shares.floors.allowed[kind])
@@ -97,10 +97,10 @@ def _change(nets: Nets, cost: FloatArray, inside: IntArray, c: int, step: int) -
 @inner_kernel
 def _proposal(nets: Nets, generator: Generator) -> int:
     """Return a class at random, mostly one of a net at random, for those of many nets matter most."""
-    if len(nets.pin_start) > 1 and drawn(generator) < ALONG:
-        e = below(generator, len(nets.pin_start) - 1)
-        return int(nets.pin[nets.pin_start[e] + below(generator, nets.pin_start[e + 1] - nets.pin_start[e])])
-    return below(generator, len(nets.net_start) - 1)
+    if len(nets.pin_start) > 1 and draw_uniform(generator) < ALONG:
+        e = draw_below(generator, len(nets.pin_start) - 1)
+        return int(nets.pin[nets.pin_start[e] + draw_below(generator, nets.pin_start[e + 1] - nets.pin_start[e])])
+    return draw_below(generator, len(nets.net_start) - 1)
 
 
 @inner_kernel
@@ -141,7 +141,7 @@ def grow(
         load = total[0] + step * costs.work[c] + _change(nets, costs.cost, state.inside, c, step)
         over = _excess(load, total[1] + step * costs.memory[c], goal)
         gain = step * price[c] - over + excess
-        if gain < 0 and drawn(state.generator) >= math.exp(gain / (hot * (COLD / hot) ** (k / steps))):
+        if gain < 0 and draw_uniform(state.generator) >= math.exp(gain / (hot * (COLD / hot) ** (k / steps))):
             continue
         _turn(nets, costs, state, c)
         worth, excess = worth + step * price[c], over

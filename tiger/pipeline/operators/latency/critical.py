@@ -6,9 +6,9 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.cluster import NO_LINK
-from tiger.pipeline.operators.latency.list_scheduling import Jobs, arrival
+from tiger.pipeline.operators.latency.list_scheduling import Jobs, arrival_s
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.generator import Generator, below, drawn
+from tiger.pipeline.operators.throughput.generator import Generator, draw_below, draw_uniform
 from tiger.pipeline.tolerances import MEMORY
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -43,7 +43,7 @@ class Yard(NamedTuple):
     seen: IntArray
 
 
-def yard(terms: Terms, place: IntArray, weights: FloatArray) -> Yard:
+def move_arrays(terms: Terms, place: IntArray, weights: FloatArray) -> Yard:
     """Return what moves from a placement of classes need."""
     return Yard(
         memory=terms.memory,
@@ -72,7 +72,7 @@ def cost_of(jobs: Jobs, yard: Yard, limit: float) -> float:
     yard.free[:] = 0.0
     for u in jobs.order:
         d = yard.place[jobs.of[u]]
-        begins = max(yard.free[d], arrival(jobs, yard.place, yard.end, u, d))
+        begins = max(yard.free[d], arrival_s(jobs, yard.place, yard.end, u, d))
         # What comes behind an operator takes as long as its longest path, or longer.
         if weight * (begins + jobs.tail[u] * (1 - SLACK)) > limit:
             return np.inf
@@ -104,7 +104,7 @@ def _largest(jobs: Jobs, yard: Yard) -> float:
 
 
 @kernel
-def walked(jobs: Jobs, yard: Yard, heats: FloatArray, cost: FloatArray, best: IntArray, generator: Generator) -> None:
+def walk(jobs: Jobs, yard: Yard, heats: FloatArray, cost: FloatArray, best: IntArray, generator: Generator) -> None:
     """Try one move at each temperature `heats[r]`; `cost[2]` are those of the placement and of the best, `best[C]`.
 
     Moves that make it dearer are taken with the probability of Metropolis et al., doi:10.1063/1.1699114, drawn first,
@@ -112,10 +112,10 @@ def walked(jobs: Jobs, yard: Yard, heats: FloatArray, cost: FloatArray, best: In
     """
     yard.mark[:] = -1
     for r in range(len(heats)):
-        count = _piece(jobs, yard, r, generator)
+        count = _move_piece(jobs, yard, r, generator)
         if count == 0:
             continue
-        limit = cost[0] - heats[r] * np.log(1.0 - drawn(generator))
+        limit = cost[0] - heats[r] * np.log(1.0 - draw_uniform(generator))
         found = cost_of(jobs, yard, limit)
         if found > limit:
             _undo(yard, count)
@@ -128,31 +128,31 @@ def walked(jobs: Jobs, yard: Yard, heats: FloatArray, cost: FloatArray, best: In
 
 
 @inner_kernel
-def _piece(jobs: Jobs, yard: Yard, r: int, generator: Generator) -> int:
+def _move_piece(jobs: Jobs, yard: Yard, r: int, generator: Generator) -> int:
     """Move a random piece of the graph to a random device, often a neighbour's; return how many classes moved.
 
     None do where memory does not allow it, with one class in exchange or without; some take one in exchange anyway.
     """
-    u = below(generator, len(jobs.of))
+    u = draw_below(generator, len(jobs.of))
     first, last = jobs.producer_start[u], jobs.consumer_start[u]
     inputs = jobs.producer_start[u + 1] - first
     edges = inputs + jobs.consumer_start[u + 1] - last
-    a, b = yard.place[jobs.of[u]], below(generator, len(yard.held))
-    if edges > 0 and drawn(generator) < NEARBY:
-        e = below(generator, edges)
+    a, b = yard.place[jobs.of[u]], draw_below(generator, len(yard.held))
+    if edges > 0 and draw_uniform(generator) < NEARBY:
+        e = draw_below(generator, edges)
         v = jobs.producer[first + e] if e < inputs else jobs.consumer[last + e - inputs]
         b = yard.place[jobs.of[v]]
     if a == b:
         return 0
-    count = _grown(jobs, yard, r, u, generator)
+    count = _grow(jobs, yard, r, u, generator)
     need = 0.0
     for k in range(count):
         if not yard.allowed[yard.piece[k], b]:
             return 0
         need += yard.memory[yard.piece[k]]
     lack = yard.held[b] + need - yard.capacity[b]
-    if lack > 0.0 or drawn(generator) < EXCHANGED:
-        if _exchanged(jobs, yard, a, b, count, lack, need, generator):
+    if lack > 0.0 or draw_uniform(generator) < EXCHANGED:
+        if _find_exchange(jobs, yard, a, b, count, lack, need, generator):
             count += 1
         elif lack > 0.0:
             return 0
@@ -164,9 +164,9 @@ def _piece(jobs: Jobs, yard: Yard, r: int, generator: Generator) -> int:
 
 
 @inner_kernel
-def _grown(jobs: Jobs, yard: Yard, r: int, u: int, generator: Generator) -> int:
+def _grow(jobs: Jobs, yard: Yard, r: int, u: int, generator: Generator) -> int:
     """Collect a piece: the class of an operator, and others on its device that edges lead to, ahead, behind or both."""
-    size, way = 1 << below(generator, LARGEST), below(generator, 3)
+    size, way = 1 << draw_below(generator, LARGEST), draw_below(generator, 3)
     yard.piece[0] = jobs.of[u]
     yard.mark[jobs.of[u]] = r
     count, done, device = 1, 0, yard.place[jobs.of[u]]
@@ -177,15 +177,15 @@ def _grown(jobs: Jobs, yard: Yard, r: int, u: int, generator: Generator) -> int:
             v = yard.member[m]
             if way != 0:
                 for e in range(jobs.producer_start[v], jobs.producer_start[v + 1]):
-                    count = _taken(yard, jobs.of[jobs.producer[e]], r, device, count, size)
+                    count = _take(yard, jobs.of[jobs.producer[e]], r, device, count, size)
             if way != 1:
                 for e in range(jobs.consumer_start[v], jobs.consumer_start[v + 1]):
-                    count = _taken(yard, jobs.of[jobs.consumer[e]], r, device, count, size)
+                    count = _take(yard, jobs.of[jobs.consumer[e]], r, device, count, size)
     return count
 
 
 @inner_kernel
-def _taken(yard: Yard, c: int, r: int, device: int, count: int, size: int) -> int:
+def _take(yard: Yard, c: int, r: int, device: int, count: int, size: int) -> int:
     """Take a class into the piece if it is on the device and there is room; return how many there are."""
     if count < size and yard.mark[c] != r and yard.place[c] == device:
         yard.mark[c] = r
@@ -195,13 +195,13 @@ def _taken(yard: Yard, c: int, r: int, device: int, count: int, size: int) -> in
 
 
 @inner_kernel
-def _exchanged(
+def _find_exchange(
     jobs: Jobs, yard: Yard, a: int, b: int, count: int, lack: float, need: float, generator: Generator
 ) -> bool:
     """Look for a class of device b to go to a that leaves room enough, and put it behind the piece; tell if found."""
     room = yard.capacity[a] - yard.held[a] + need
     for _ in range(TRIES):
-        c = jobs.of[below(generator, len(jobs.of))]
+        c = jobs.of[draw_below(generator, len(jobs.of))]
         if yard.place[c] == b and yard.allowed[c, a] and lack <= yard.memory[c] <= room:
             yard.piece[count] = c
             return True

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.pipeline.operators.latency.list_scheduling import Jobs, arrival
+from tiger.pipeline.operators.latency.list_scheduling import Jobs, arrival_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.tolerances import MEMORY
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -39,13 +39,13 @@ class Seats(NamedTuple):
     ahead: FloatArray
 
 
-def earliest(terms: Terms, jobs: Jobs, start: IntArray, lean: float) -> IntArray:
+def place_earliest(terms: Terms, jobs: Jobs, start: IntArray, lean: float) -> IntArray:
     """Return the device of every class [C], from seats `start[C]` within memory.
 
     A device counts as busy for `lean` times what operators to come of its classes take. O(k (n + e)) and moved seats.
     """
     place = np.full(terms.classes, NONE, np.int64)
-    _listed(jobs, seats(terms, start), lean, place, np.empty((3, max(terms.operators, terms.devices))))
+    _place_listed(jobs, seats(terms, start), lean, place, np.empty((3, max(terms.operators, terms.devices))))
     return place
 
 
@@ -72,42 +72,42 @@ def seats(terms: Terms, start: IntArray) -> Seats:
 
 
 @kernel
-def _listed(jobs: Jobs, seats: Seats, lean: float, place: IntArray, room: FloatArray) -> None:
+def _place_listed(jobs: Jobs, seats: Seats, lean: float, place: IntArray, room: FloatArray) -> None:
     """Place classes as their first operators are listed; the rows of `room` are scratch."""
     end, free = room[0], room[1]
     free[:] = 0.0
     for u in jobs.order:
         c = jobs.of[u]
         if place[c] == NONE:
-            place[c] = _chosen(jobs, seats, lean, place, room, u)
+            place[c] = _choose_device(jobs, seats, lean, place, room, u)
             seats.ahead[place[c]] += seats.work[c, place[c]]
         d = place[c]
-        end[u] = max(free[d], arrival(jobs, place, end, u, d)) + jobs.work[u, d]
+        end[u] = max(free[d], arrival_s(jobs, place, end, u, d)) + jobs.work[u, d]
         free[d] = end[u]
         seats.ahead[d] -= jobs.work[u, d]
 
 
 @inner_kernel
-def _chosen(jobs: Jobs, seats: Seats, lean: float, place: IntArray, room: FloatArray, u: int) -> int:
+def _choose_device(jobs: Jobs, seats: Seats, lean: float, place: IntArray, room: FloatArray, u: int) -> int:
     """Return the device where an operator ends the earliest among those where its class finds room."""
     end, free, score = room[0], room[1], room[2]
     c, devices = jobs.of[u], len(seats.head)
     for d in range(devices):
-        begins = max(free[d] + lean * seats.ahead[d], arrival(jobs, place, end, u, d))
+        begins = max(free[d] + lean * seats.ahead[d], arrival_s(jobs, place, end, u, d))
         score[d] = begins + jobs.work[u, d] if seats.allowed[c, d] else np.inf
     for _ in range(devices):
         best = seats.seat[c]
         for d in range(devices):
             if score[d] < score[best]:
                 best = d
-        if _seated(seats, place, c, best):
+        if _seat(seats, place, c, best):
             break
         score[best] = np.inf
     return int(seats.seat[c])
 
 
 @inner_kernel
-def _seated(seats: Seats, place: IntArray, c: int, d: int) -> bool:
+def _seat(seats: Seats, place: IntArray, c: int, d: int) -> bool:
     """Give a class a seat on a device, moving others from there if need be; tell whether it has one."""
     a = seats.seat[c]
     if a == d:
@@ -116,7 +116,7 @@ def _seated(seats: Seats, place: IntArray, c: int, d: int) -> bool:
     before, x, kept = NONE, seats.head[d], 0
     while lack > 0.0 and x != NONE and kept < LOOKED_AT:
         behind = seats.chain[x]
-        goal = _goal(seats, c, x, d, lack) if place[x] == NONE and seats.memory[x] > 0.0 else NONE
+        goal = _find_goal(seats, c, x, d, lack) if place[x] == NONE and seats.memory[x] > 0.0 else NONE
         if place[x] == NONE and goal == NONE:
             before = x
             kept += 1
@@ -138,7 +138,7 @@ def _seated(seats: Seats, place: IntArray, c: int, d: int) -> bool:
 
 
 @inner_kernel
-def _goal(seats: Seats, c: int, x: int, d: int, lack: float) -> int:
+def _find_goal(seats: Seats, c: int, x: int, d: int, lack: float) -> int:
     """Return the device with the most room that the seat of class x can move to from d, NONE without one.
 
     If x alone makes enough room for class c, it may go to the seat of c.

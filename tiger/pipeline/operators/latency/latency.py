@@ -10,14 +10,14 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derived
-from tiger.pipeline.operators.latency.critical import cost_of, walked, yard
-from tiger.pipeline.operators.latency.heft import earliest
+from tiger.pipeline.operators.latency.critical import cost_of, move_arrays, walk
+from tiger.pipeline.operators.latency.heft import place_earliest
 from tiger.pipeline.operators.latency.list_scheduling import jobs_of
-from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.filling import filled, spread
-from tiger.pipeline.operators.throughput.generator import seeded
+from tiger.pipeline.operators.throughput.filling import fill, spread
+from tiger.pipeline.operators.throughput.generator import seed_state
 from tiger.pipeline.tolerances import MEMORY, SUMS
 
 STEPS, CELLS = 200, 1 << 25
@@ -70,7 +70,7 @@ def bound_s(terms: Terms) -> float:
     return max(float(jobs.tail.max()), best) * (1 - SUMS)
 
 
-def placed(
+def place_classes(
     terms: Terms,
     params: LatencyParams,
     starts: Sequence[IntArray],
@@ -107,18 +107,18 @@ class _Search:
         alone = np.flatnonzero(self.terms.allowed.all(axis=0))[:, None] * np.ones(self.terms.classes, np.int64)
         yield from (("one device", place) for place in alone)
         for number in range(self.params.lines):
-            position = line(self.terms, derived(self.params.seed, number))
+            position = draw_line(self.terms, derived(self.params.seed, number))
             for count in sorted({self.terms.devices >> k for k in range(self.terms.devices.bit_length())}):
-                yield "lines", filled(self.terms, position, count)
+                yield "lines", fill(self.terms, position, count)
         seats = [spread(self.terms), *(place for _, place in self.known[:1])]
         for start in filter(self._fits, seats):
             for lean in self.params.leans:
-                yield "listing", earliest(self.terms, self.jobs, start, lean)
+                yield "listing", place_earliest(self.terms, self.jobs, start, lean)
 
     def offer(self, place: IntArray | None) -> None:
         """Remember a placement within memory, in the order of costs, unless one of the same cost is known."""
         if self._fits(place):
-            cost = float(cost_of(self.jobs, yard(self.terms, place, self.weights), np.inf))
+            cost = float(cost_of(self.jobs, move_arrays(self.terms, place, self.weights), np.inf))
             if all(cost != other for other, _ in self.known):
                 insort(self.known, (cost, place), key=lambda each: each[0])
 
@@ -131,13 +131,13 @@ class _Search:
 
     def _improved(self, place: IntArray, stop: Callable[[], bool]) -> Iterator[tuple[str, IntArray | None]]:
         """Yield the cheapest placement that moves from one have led to, and its cost, after each part of the walk."""
-        params, room = self.params, yard(self.terms, place, self.weights)
+        params, room = self.params, move_arrays(self.terms, place, self.weights)
         cost = np.full(2, cost_of(self.jobs, room, np.inf))
         heats = cost[0] * np.geomspace(params.hot, params.cold, self.rounds)
-        generator, best = seeded(params.seed), place.copy()
+        generator, best = seed_state(params.seed), place.copy()
         for part in np.array_split(heats, -(-self.rounds * self.visits // params.part)):
             if not stop():
-                walked(self.jobs, room, part, cost, best, generator)
+                walk(self.jobs, room, part, cost, best, generator)
                 yield "moves", best.copy()
 
     def _fits(self, place: IntArray | None) -> TypeGuard[IntArray]:

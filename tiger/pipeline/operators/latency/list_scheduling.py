@@ -45,10 +45,10 @@ def jobs_of(terms: Terms) -> Jobs:
     """Return operators in the order in which they begin; O(k n + e + n log n)."""
     least = np.min(np.where(terms.allowed[terms.of].T, terms.work, np.inf), axis=0)
     least = np.where(np.isfinite(least), least, terms.work.min(axis=0))
-    sorted_ = topological(terms.consumer_start, terms.consumer, terms.producer_start)
+    sorted_ = topological_order(terms.consumer_start, terms.consumer, terms.producer_start)
     ends = terms.consumer_start, terms.consumer
-    rank = upward(sorted_, *ends, least, _mean_s(terms))
-    tail = upward(sorted_, *ends, least, np.zeros(terms.operators))
+    rank = upward_ranks(sorted_, *ends, least, _mean_s(terms))
+    tail = upward_ranks(sorted_, *ends, least, np.zeros(terms.operators))
     position = np.empty(terms.operators, np.int64)
     position[sorted_] = np.arange(terms.operators)
     return Jobs(
@@ -68,7 +68,7 @@ def jobs_of(terms: Terms) -> Jobs:
 
 def makespan_s(terms: Terms, place: IntArray) -> float:
     """Return when the last operator ends, for classes on devices `place[C]`; infinite where it has no link."""
-    return ended(jobs_of(terms), place, np.empty(terms.operators), np.empty(terms.devices))
+    return run_schedule(jobs_of(terms), place, np.empty(terms.operators), np.empty(terms.devices))
 
 
 def _mean_s(terms: Terms) -> FloatArray:
@@ -79,7 +79,7 @@ def _mean_s(terms: Terms) -> FloatArray:
 
 
 @allocating_kernel
-def topological(consumer_start: IntArray, consumer: IntArray, producer_start: IntArray) -> IntArray:
+def topological_order(consumer_start: IntArray, consumer: IntArray, producer_start: IntArray) -> IntArray:
     """Return operators such that producers come before consumers, in the order in which they become free; O(n + e)."""
     size = len(producer_start) - 1
     found, waits, last = np.empty(size, np.int64), np.empty(size, np.int64), 0
@@ -100,7 +100,7 @@ def topological(consumer_start: IntArray, consumer: IntArray, producer_start: In
 
 
 @allocating_kernel
-def upward(
+def upward_ranks(
     order: IntArray, consumer_start: IntArray, consumer: IntArray, work: FloatArray, send: FloatArray
 ) -> FloatArray:
     """Return the length of the longest path from every operator on, itself included; O(n + e)."""
@@ -114,7 +114,7 @@ def upward(
 
 
 @inner_kernel
-def arrival(jobs: Jobs, place: IntArray, end: FloatArray, u: int, device: int) -> float:
+def arrival_s(jobs: Jobs, place: IntArray, end: FloatArray, u: int, device: int) -> float:
     """Return when all that an operator consumes has arrived at a device."""
     latest = 0.0
     for e in range(jobs.producer_start[u], jobs.producer_start[u + 1]):
@@ -128,13 +128,13 @@ def arrival(jobs: Jobs, place: IntArray, end: FloatArray, u: int, device: int) -
 
 
 @kernel
-def ended(jobs: Jobs, place: IntArray, end: FloatArray, free: FloatArray) -> float:
+def run_schedule(jobs: Jobs, place: IntArray, end: FloatArray, free: FloatArray) -> float:
     """Return the makespan; `end[n]` and `free[k]` are left as when operators end, and devices. O(n + e)."""
     free[:] = 0.0
     last = 0.0
     for u in jobs.order:
         d = place[jobs.of[u]]
-        end[u] = max(free[d], arrival(jobs, place, end, u, d)) + jobs.work[u, d]
+        end[u] = max(free[d], arrival_s(jobs, place, end, u, d)) + jobs.work[u, d]
         free[d] = end[u]
         last = max(last, end[u])
     return last

@@ -121,7 +121,7 @@ class Encoding:
         return self.index[source][:, one].ravel(), self.index[target][:, other].ravel(), energy[one, other].T.ravel()
 
 
-def model(terms: Terms) -> Encoding:
+def encode(terms: Terms) -> Encoding:
     """Return the encoding of the devices of C classes; O(C k + e k^2); InputError above 5 million couplers."""
     source, target, operator, readers = _reads(terms)
     key, pair = np.unique(source * terms.classes + target, return_inverse=True)

@@ -7,7 +7,7 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.tolerances import MEMORY
 
 
-def fitted(terms: Terms, place: IntArray) -> IntArray:
+def repair(terms: Terms, place: IntArray) -> IntArray:
     """Return a device for every class, as in `place[C]` where that is one it fits on; -1 there asks for any.
 
     Classes that hold most come first; each of the others goes where there is room, else where least is missing, and

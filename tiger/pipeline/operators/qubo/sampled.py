@@ -10,13 +10,13 @@ from dimod.core.sampler import Sampler
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.seams import Samples
 from tiger.model.seeds import derived
-from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes
-from tiger.pipeline.operators.qubo.qubo import Encoding, model
-from tiger.pipeline.operators.qubo.repair import fitted
+from tiger.pipeline.operators.qubo.qubo import Encoding, encode
+from tiger.pipeline.operators.qubo.repair import repair
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.throughput.moves import SearchParams, cost, refined
+from tiger.pipeline.operators.throughput.moves import SearchParams, cost, refine
 from tiger.pipeline.tolerances import MEMORY
 from tiger.qubo.ising import Sampling
 from tiger.qubo.penalties import Penalties
@@ -31,7 +31,7 @@ FINALISTS = 3
 Tell = Callable[[str, IntArray, float], None]
 
 
-def sampled(
+def sample(
     terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool], tell: Tell
 ) -> IntArray | None:
     """Return the device of every class [C] with the smallest largest load that a sampler leads to, None if none fits.
@@ -74,17 +74,17 @@ class Rounds:
     @classmethod
     def of(cls, terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool]) -> "Rounds":
         """Return rounds that have not begun, around a line cut by dynamic programming or what comes near one."""
-        position = line(terms, derived(params.seed, ROUNDS))
+        position = draw_line(terms, derived(params.seed, ROUNDS))
         start = cut(terms, position, derived(params.seed, ROUNDS))
         return cls(
             terms=terms,
             sampler=sampler,
             params=params,
             stop=stop,
-            encoding=model(terms),
+            encoding=encode(terms),
             tuner=Bisection() if tuned(sampler) else Fixed(),
             position=position,
-            around=fitted(terms, np.full(terms.classes, -1)) if start is None else start.place,
+            around=repair(terms, np.full(terms.classes, -1)) if start is None else start.place,
         )
 
     def drawn(self, penalties: Penalties, seed: int) -> BoolArray:
@@ -148,17 +148,17 @@ class Rounds:
 
     def _whole(self, read: BoolArray) -> IntArray:
         """Return the device of every class in a read, mended where it has none, several, or no room."""
-        return fitted(self.terms, np.where(read.sum(axis=1) == 1, read.argmax(axis=1), -1))
+        return repair(self.terms, np.where(read.sum(axis=1) == 1, read.argmax(axis=1), -1))
 
     def _improved(self, place: IntArray) -> Iterator[IntArray]:
         """Yield a place refined, and the line that dynamic programming cuts from the order it induces, refined."""
-        yield refined(self.terms, place, self.params, self.stop)
+        yield refine(self.terms, place, self.params, self.stop)
         count = np.bincount(place, minlength=self.terms.devices)
         mean = np.bincount(place, self.position, self.terms.devices) / np.maximum(count, 1)
         order = np.lexsort((self.position, mean[place]))
         made = cut(self.terms, np.argsort(order), self.params.seed)
         if made is not None:
-            yield refined(self.terms, made.place, self.params, self.stop)
+            yield refine(self.terms, made.place, self.params, self.stop)
 
     def _overflow(self, place: IntArray) -> float:
         """Return by how much a place exceeds memory, in bytes."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.operators.throughput.generator import drawn
+from tiger.pipeline.operators.throughput.generator import draw_uniform
 from tiger.pipeline.operators.throughput.proposals import Proposal, propose
 from tiger.pipeline.operators.throughput.state import State, recount, reload, settle, weigh
 from tiger.pipeline.operators.throughput.tables import Tables
@@ -51,7 +51,7 @@ def anneal(tables: Tables, walk: Walk, energy: Energy, heats: FloatArray, tries:
     for heat in heats:
         # Afresh, for sums drift.
         settle(tables, state)
-        now = measured(tables, state, energy)
+        now = energy_of(tables, state, energy)
         keep(tables, state, walk.best)
         for _ in range(tries):
             count = propose(tables, state, room)
@@ -60,8 +60,8 @@ def anneal(tables: Tables, walk: Walk, energy: Energy, heats: FloatArray, tries:
             _copy(state.load, walk.load)
             _copy(state.held, walk.held)
             _perform(tables, state, room, count)
-            then = measured(tables, state, energy)
-            if then <= now or drawn(room.generator) < np.exp((now - then) / heat):
+            then = energy_of(tables, state, energy)
+            if then <= now or draw_uniform(room.generator) < np.exp((now - then) / heat):
                 now = then
                 _accept(tables, walk, count)
             else:
@@ -69,7 +69,7 @@ def anneal(tables: Tables, walk: Walk, energy: Energy, heats: FloatArray, tries:
 
 
 @inner_kernel
-def measured(tables: Tables, state: State, energy: Energy) -> float:
+def energy_of(tables: Tables, state: State, energy: Energy) -> float:
     """Return the energy of a state, in seconds; O(k)."""
     most, total, over = state.load[np.argmax(state.load)], 0.0, 0.0
     for h in range(len(state.load)):

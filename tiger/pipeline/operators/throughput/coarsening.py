@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.model.arrays import FloatArray, IntArray, locked
-from tiger.pipeline.operators.terms import Terms, listed
+from tiger.pipeline.operators.terms import Terms, group_by_key
 from tiger.solvers.kernel import allocating_kernel
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.coarsening import clustered as joined
@@ -12,7 +12,7 @@ from tiger.solvers.multilevel.coarsening import clustered as joined
 PARTS = 1_000_000
 
 
-def coarse(terms: Terms, label: IntArray) -> Terms:
+def coarsen(terms: Terms, label: IntArray) -> Terms:
     """Return terms whose classes are those of one label `label[C]`, 0 to the largest all used.
 
     Every load of a placement of them is that of the same placement carried down, `place[label]`. Operators of a class
@@ -37,12 +37,12 @@ def coarse(terms: Terms, label: IntArray) -> Terms:
     classes = int(label.max()) + 1
     allowed = np.ones((classes, terms.devices), np.bool_)
     np.logical_and.at(allowed, label, terms.allowed)
-    member_start, member = listed(of, np.arange(count), classes)
-    consumer_start, consumer = listed(source, target, count)
-    producer_start, producer = listed(target, source, count)
+    member_start, member = group_by_key(of, np.arange(count), classes)
+    consumer_start, consumer = group_by_key(source, target, count)
+    producer_start, producer = group_by_key(target, source, count)
     return Terms(
-        work=locked(_summed(kind, terms.work, count)),
-        send=locked(_summed(kind[sends], terms.send[:, sends], count)),
+        work=locked(_sum_by_kind(kind, terms.work, count)),
+        send=locked(_sum_by_kind(kind[sends], terms.send[:, sends], count)),
         link=terms.link,
         pays=terms.pays,
         memory=locked(np.bincount(label, terms.memory, classes).astype(np.float64)),
@@ -59,18 +59,18 @@ def coarse(terms: Terms, label: IntArray) -> Terms:
     )
 
 
-def clustered(terms: Terms, part: IntArray, size: int, seed: int) -> IntArray:
+def cluster_labels(terms: Terms, part: IntArray, size: int, seed: int) -> IntArray:
     """Return labels that join classes with those they exchange the most with, about two at a time.
 
     None of them has more than a share of one in `size` of all work or memory, unless a class of its own has that;
     classes of different parts `part[C]` stay apart, and those that may go to different devices. O(e log e).
     """
-    graph = Graph(*_exchanged(terms), _parts(terms), np.zeros(terms.classes, np.int64), np.zeros(terms.classes))
+    graph = Graph(*_exchanges(terms), _parts(terms), np.zeros(terms.classes, np.int64), np.zeros(terms.classes))
     label = np.empty(terms.classes, np.int64)
     cap = max(PARTS * terms.classes // size, 1)
     kind, bound = np.zeros(terms.classes, np.int64), ~terms.allowed.all(axis=1)
     kind[bound] = 1 + np.unique(terms.allowed[bound], axis=0, return_inverse=True)[1].reshape(-1)
-    _seeded(graph, part * (int(kind.max()) + 1) + kind, cap, label, seed)
+    _match_seeded(graph, part * (int(kind.max()) + 1) + kind, cap, label, seed)
     return label
 
 
@@ -106,7 +106,7 @@ def _kinds(terms: Terms, passes: IntArray, sender: IntArray, goal: IntArray) -> 
     at = start[twin[sender]] + np.arange(len(sender)) - start[sender]
     differ[sender[same][goal[at[same]] != goal[same]]] = True
     kind[differ] = len(first) + np.arange(int(differ.sum()))
-    return _absorbed(kind, passes, degree)
+    return _absorb(kind, passes, degree)
 
 
 def _ranks(terms: Terms) -> IntArray:
@@ -117,7 +117,7 @@ def _ranks(terms: Terms) -> IntArray:
     return np.unique(order, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _absorbed(kind: IntArray, passes: IntArray, degree: IntArray) -> IntArray:
+def _absorb(kind: IntArray, passes: IntArray, degree: IntArray) -> IntArray:
     """Return the numbers with operators that send nothing given to a sender of their pass, counted anew."""
     sends = np.flatnonzero(degree)
     host = np.full(int(passes.max()) + 1, -1, np.int64)
@@ -126,7 +126,7 @@ def _absorbed(kind: IntArray, passes: IntArray, degree: IntArray) -> IntArray:
     return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _summed(kind: IntArray, rows: FloatArray, count: int) -> FloatArray:
+def _sum_by_kind(kind: IntArray, rows: FloatArray, count: int) -> FloatArray:
     """Return every row summed by kind [.., count]."""
     return np.array([np.bincount(kind, row, count) for row in rows]).reshape(len(rows), count)
 
@@ -139,7 +139,7 @@ def _parts(terms: Terms) -> IntArray:
     return np.maximum(np.ceil(share * terms.classes * PARTS), 1).astype(np.int64)
 
 
-def _exchanged(terms: Terms) -> tuple[IntArray, IntArray, FloatArray]:
+def _exchanges(terms: Terms) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the classes that each one exchanges messages with, and for how long [C + 1], [.], [.]."""
     sender, goal = _messages(terms, terms.of, 2 * terms.of)
     seconds = terms.send.mean(axis=0)[sender] if len(terms.send) else np.zeros(len(sender))
@@ -152,7 +152,7 @@ def _exchanged(terms: Terms) -> tuple[IntArray, IntArray, FloatArray]:
 
 
 @allocating_kernel
-def _seeded(graph: Graph, side: IntArray, cap: int, label: IntArray, seed: int) -> int:
+def _match_seeded(graph: Graph, side: IntArray, cap: int, label: IntArray, seed: int) -> int:
     """Join vertices of a side after seeding the generator that their order comes from."""
     np.random.seed(seed)  # noqa: NPY002  # compiled code has numba's generator alone
     return joined(graph, side, cap, label)

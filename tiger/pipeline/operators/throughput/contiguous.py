@@ -8,15 +8,15 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derived
-from tiger.pipeline.operators.device_types import kinds, linked
-from tiger.pipeline.operators.lines import arcs, components, line
+from tiger.pipeline.operators.device_types import keep_linked, label_devices
+from tiger.pipeline.operators.lines import arcs, components, draw_line
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.cut_dp import Line, cut
 from tiger.pipeline.operators.throughput.moves import Moves, Plan, SearchParams, cost, tries
 from tiger.pipeline.tolerances import MEMORY
 
-__all__ = ["Line", "split", "staged"]
+__all__ = ["Line", "line_of_places", "split"]
 
 ORDERS, ELITE = 16, 3
 TRIES, PER_CLASS = 400_000, 2_000
@@ -39,7 +39,7 @@ def split(
     return lines.found[0][1] if lines.found else None
 
 
-def staged(terms: Terms, place: IntArray) -> Line | None:
+def line_of_places(terms: Terms, place: IntArray) -> Line | None:
     """Return places [C] as a line of stages, None where no order of the devices keeps to all arcs; O(e + k^3)."""
     before, after = (place[side] for side in arcs(terms))
     waits = np.zeros((terms.devices, terms.devices), np.bool_)
@@ -67,8 +67,8 @@ class _Lines:
         for number in range(ORDERS * self.params.effort):
             if number and self.stop():
                 break
-            position = line(self.terms, self.seed(0, number))
-            self.add(cut(linked(self.terms, number), position, self.seed(1, number)))
+            position = draw_line(self.terms, self.seed(0, number))
+            self.add(cut(keep_linked(self.terms, number), position, self.seed(1, number)))
 
     def anneal(self) -> None:
         """Add what annealing of lines leads to, cut anew along an order of its own."""
@@ -116,13 +116,13 @@ class _Lines:
         """Return a linear order [C] along which a line is one of the cuts."""
         stage = np.empty(self.terms.devices, np.int64)
         stage[list(made.devices)] = np.arange(len(made.devices))
-        position = line(self.terms, seed)
+        position = draw_line(self.terms, seed)
         key = stage[made.place] * (int(position.max()) + 1) + position
         return np.asarray(np.unique(key, return_inverse=True)[1].reshape(-1), np.int64)
 
     def _exchanged(self, made: Line) -> Line:
         """Return the line after exchanges of two devices for as long as one makes the largest load smaller."""
-        kind, least, better = kinds(self.terms), self._load(made.place), True
+        kind, least, better = label_devices(self.terms), self._load(made.place), True
         while better and not self.stop():
             better = False
             for a, b in itertools.combinations(range(self.terms.devices), 2):

@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derived
-from tiger.pipeline.operators.device_types import kinds
+from tiger.pipeline.operators.device_types import label_devices
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.segments import segments
 from tiger.solvers.kernel import kernel
@@ -30,7 +30,7 @@ def cut(terms: Terms, position: IntArray, seed: int) -> Line | None:
     otherwise the devices are tried in one order, drawn by seed, and neighbouring positions stay together.
     O(T L^2) for T steps between numbers of devices used of every kind; memory for 67 million loads at most.
     """
-    label, size = kinds(terms), int(position.max()) + 1
+    label, size = label_devices(terms), int(position.max()) + 1
     first = np.unique(label, return_index=True)[1]
     position = position * min(size, WIDEST, max(int((CELLS / len(first)) ** 0.5), 1)) // size
     steps, rows = _steps(label, seed)

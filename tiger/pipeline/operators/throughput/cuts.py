@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derived
-from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.coarsening import blocks
 from tiger.pipeline.operators.throughput.cut_dp import Line, cut
@@ -26,7 +26,7 @@ class CutParams:
     blocks: int = 1000
 
 
-def lined(
+def cut_lines(
     terms: Terms, params: CutParams, stop: Callable[[], bool], tell: Callable[[str, IntArray, float], None]
 ) -> Line | None:
     """Return the line of stages with the smallest largest load of several lines of classes, None where none fits.
@@ -38,7 +38,7 @@ def lined(
     for number in range(params.lines * params.effort):
         if number and stop():
             break
-        for found in _cuts(terms, line(terms, derived(params.seed, number)), params):
+        for found in _cuts(terms, draw_line(terms, derived(params.seed, number)), params):
             load = cost(terms, found.place)
             if load < least:
                 best, least = found, load

@@ -8,8 +8,8 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.moves import UNSTAGED
-from tiger.pipeline.operators.throughput.state import State, recount, reload, state, weigh
-from tiger.pipeline.operators.throughput.tables import Tables, tables
+from tiger.pipeline.operators.throughput.state import State, recount, reload, state_of, weigh
+from tiger.pipeline.operators.throughput.tables import Tables, tables_of
 from tiger.solvers.kernel import kernel
 
 GAIN = 1e-12
@@ -23,13 +23,13 @@ class DescentParams:
     rounds: int = 8
 
 
-def descended(terms: Terms, place: IntArray, params: DescentParams, seed: int, stop: Callable[[], bool]) -> IntArray:
+def descend(terms: Terms, place: IntArray, params: DescentParams, seed: int, stop: Callable[[], bool]) -> IntArray:
     """Return places [C] that no single move to a neighbour's device makes better, or those of the last round.
 
     Places within memory and links stay so. O(k degree) for a class at a border.
     """
-    made = tables(terms, np.arange(terms.classes), UNSTAGED)
-    now = state(terms, made, place)
+    made = tables_of(terms, np.arange(terms.classes), UNSTAGED)
+    now = state_of(terms, made, place)
     rng, mark = np.random.default_rng(seed), np.full(terms.devices, -1, np.int64)
     scale = max(float(now.load.max()), 1e-300)
     for doublings in params.doublings:

@@ -12,7 +12,7 @@ from tiger.solvers.kernel import kernel
 SLACK = 1e-9
 
 
-def filled(terms: Terms, position: IntArray, count: int) -> IntArray | None:
+def fill(terms: Terms, position: IntArray, count: int) -> IntArray | None:
     """Return classes [C] at `position[C]` of a line put into devices in turn, the fastest first; None if one fits none.
 
     The next device comes once one has its share of all work among `count` equally busy ones, or no memory for a class.
@@ -23,7 +23,7 @@ def filled(terms: Terms, position: IntArray, count: int) -> IntArray | None:
     share = 1 / (1 / np.maximum(whole[devices[:count]], 1e-300)).sum()
     limit = np.where(np.arange(terms.devices) < count, share * (1 + SLACK), np.inf)
     place = np.empty(terms.classes, np.int64)
-    fits = _filled(_needs(terms, devices), np.argsort(position, kind="stable"), limit, np.zeros((2, len(limit))), place)
+    fits = _fill(_needs(terms, devices), np.argsort(position, kind="stable"), limit, np.zeros((2, len(limit))), place)
     return devices[place] if fits else None
 
 
@@ -56,7 +56,7 @@ def _needs(terms: Terms, devices: IntArray) -> Needs:
 
 
 @kernel
-def _filled(needs: Needs, order: IntArray, limit: FloatArray, used: FloatArray, place: IntArray) -> bool:
+def _fill(needs: Needs, order: IntArray, limit: FloatArray, used: FloatArray, place: IntArray) -> bool:
     """Fill devices in turn; the rows of `used` are their seconds and bytes. Tell whether all classes fit."""
     devices, at = len(limit), 0
     for c in order:

@@ -12,13 +12,13 @@ _UP, _DOWN, _LEFT, _UNUSED = np.uint64(13), np.uint64(7), np.uint64(17), np.uint
 _UNIT = 2.0**-53
 
 
-def seeded(seed: int, *path: int) -> Generator:
+def seed_state(seed: int, *path: int) -> Generator:
     """Return the state of a generator that depends on the seed and the path alone."""
     return np.array([derived(seed, *path) * 2654435761 + 88172645463325252], np.uint64)
 
 
 @inner_kernel
-def drawn(generator: Generator) -> float:
+def draw_uniform(generator: Generator) -> float:
     """Return the next number of [0, 1); Marsaglia's xorshift, doi:10.18637/jss.v008.i14."""
     bits = generator[0]
     bits ^= bits << _UP
@@ -29,6 +29,6 @@ def drawn(generator: Generator) -> float:
 
 
 @inner_kernel
-def below(generator: Generator, count: int) -> int:
+def draw_below(generator: Generator, count: int) -> int:
     """Return the next number of 0 .. count - 1."""
-    return int(drawn(generator) * count)
+    return int(draw_uniform(generator) * count)

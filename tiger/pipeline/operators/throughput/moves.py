@@ -10,10 +10,10 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.annealing import Best, Energy, Walk, anneal
-from tiger.pipeline.operators.throughput.generator import seeded
-from tiger.pipeline.operators.throughput.proposals import proposal
-from tiger.pipeline.operators.throughput.state import state
-from tiger.pipeline.operators.throughput.tables import Tables, tables
+from tiger.pipeline.operators.throughput.generator import seed_state
+from tiger.pipeline.operators.throughput.proposals import proposal_arrays
+from tiger.pipeline.operators.throughput.state import state_of
+from tiger.pipeline.operators.throughput.tables import Tables, tables_of
 
 UNSTAGED: IntArray = np.empty(0, np.int64)
 HEATS, COOLING, PIECES = 100, 300.0, 10
@@ -55,7 +55,7 @@ class Moves:
     @classmethod
     def of(cls, terms: Terms, label: IntArray, rank: IntArray, stop: Callable[[], bool]) -> Self:
         """Return the moves of groups, which keep to the order of stages `rank[k]`, free where that is empty."""
-        return cls(terms, label, tables(terms, label, rank), stop)
+        return cls(terms, label, tables_of(terms, label, rank), stop)
 
     def annealed(self, place: IntArray, scale: float, plan: Plan) -> tuple[IntArray, float]:
         """Return the best places [C] on the way from `place[C]`, which groups share, and their largest load.
@@ -77,12 +77,12 @@ class Moves:
         """Return what annealing from places [C] begins with."""
         first = np.zeros(len(self.tables.memory), np.int64)
         first[self.label] = place
-        begun, none = state(self.terms, self.tables, first), np.zeros_like(first)
+        begun, none = state_of(self.terms, self.tables, first), np.zeros_like(first)
         best = Best(first.copy(), np.array([np.inf]), none, none.copy(), np.zeros(1, np.int64))
-        return Walk(begun, proposal(len(first), seeded(seed)), best, begun.load.copy(), begun.held.copy())
+        return Walk(begun, proposal_arrays(len(first), seed_state(seed)), best, begun.load.copy(), begun.held.copy())
 
 
-def refined(terms: Terms, place: IntArray, params: SearchParams, stop: Callable[[], bool]) -> IntArray:
+def refine(terms: Terms, place: IntArray, params: SearchParams, stop: Callable[[], bool]) -> IntArray:
     """Return places [C] with a largest load no larger than that of `place[C]`, by cold annealing of single classes.
 
     From places that do not keep to memory or links it may return others that do not. O(C k degree) time, O(k n + e)

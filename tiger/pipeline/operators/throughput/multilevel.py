@@ -12,13 +12,13 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derived
-from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.coarsening import clustered, coarse
+from tiger.pipeline.operators.throughput.coarsening import cluster_labels, coarsen
 from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.throughput.cuts import CutParams, lined
-from tiger.pipeline.operators.throughput.descent import DescentParams, descended
-from tiger.pipeline.operators.throughput.filling import filled, spread
+from tiger.pipeline.operators.throughput.cuts import CutParams, cut_lines
+from tiger.pipeline.operators.throughput.descent import DescentParams, descend
+from tiger.pipeline.operators.throughput.filling import fill, spread
 from tiger.pipeline.operators.throughput.moves import UNSTAGED, Moves, Plan, cost, ideal
 
 SHRINK = 0.95
@@ -50,7 +50,7 @@ class Level(NamedTuple):
     place: IntArray | None
 
 
-def placed(
+def place_classes(
     terms: Terms,
     params: MultilevelParams,
     stop: Callable[[], bool],
@@ -60,14 +60,14 @@ def placed(
 
     Heuristic. O(k n + e log e) for every line and cycle, beside the annealing of the coarsest terms.
     """
-    along = lined(terms, CutParams(seed=params.seed, lines=params.lines, effort=params.effort), stop, tell)
+    along = cut_lines(terms, CutParams(seed=params.seed, lines=params.lines, effort=params.effort), stop, tell)
     start = spread(terms) if along is None else along.place
     best, least = start, np.inf if start is None else cost(terms, start)
     for number in range(params.cycles * params.effort):
         if stop():
             break
         begin = (None, start)[number] if number < 2 else best
-        found = cycled(terms, begin, params, derived(params.seed, number), stop)
+        found = run_cycle(terms, begin, params, derived(params.seed, number), stop)
         load = np.inf if found is None else cost(terms, found)
         if load < least:
             best, least = found, load
@@ -76,26 +76,26 @@ def placed(
     return best
 
 
-def cycled(
+def run_cycle(
     terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
 ) -> IntArray | None:
     """Return what one cycle makes of places [C] within memory, or of nothing; None if the coarsest terms fit nowhere.
 
     O(k n + e log e), and k a try.
     """
-    levels = _joined(terms, place, params, seed, stop)
+    levels = _join_levels(terms, place, params, seed, stop)
     if stop() and place is not None:
         # Annealing so many classes takes longer than it gains.
         return place
-    now = _annealed(levels[-1], params, seed, stop)
+    now = _anneal(levels[-1], params, seed, stop)
     for (finer, _, _), (_, label, _) in zip(levels[-2::-1], levels[:0:-1], strict=True):
         # Without time to improve them, places are as good on the finer level.
         if now is not None:
-            now = now[label] if stop() else descended(finer, now[label], DescentParams(), seed, stop)
+            now = now[label] if stop() else descend(finer, now[label], DescentParams(), seed, stop)
     return now
 
 
-def _joined(
+def _join_levels(
     terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
 ) -> list[Level]:
     """Return terms of ever fewer classes, till stopped; classes on different devices are not joined."""
@@ -103,19 +103,19 @@ def _joined(
     size = params.per_device * terms.devices
     while (finer := levels[-1]).terms.classes > size and not stop():
         part = np.zeros(finer.terms.classes, np.int64) if finer.place is None else finer.place
-        label = clustered(finer.terms, part, size, derived(seed, len(levels)))
+        label = cluster_labels(finer.terms, part, size, derived(seed, len(levels)))
         if int(label.max()) + 1 > SHRINK * finer.terms.classes:
             break
         carried = np.zeros(int(label.max()) + 1, np.int64)
         carried[label] = part
-        levels.append(Level(coarse(finer.terms, label), label, None if place is None else carried))
+        levels.append(Level(coarsen(finer.terms, label), label, None if place is None else carried))
     return levels
 
 
-def _annealed(level: Level, params: MultilevelParams, seed: int, stop: Callable[[], bool]) -> IntArray | None:
+def _anneal(level: Level, params: MultilevelParams, seed: int, stop: Callable[[], bool]) -> IntArray | None:
     """Return the best that annealing makes of a level."""
     terms, _, start = level
-    start = _begun(terms, seed) if start is None else start
+    start = _begin(terms, seed) if start is None else start
     if start is None:
         return None
     moves = Moves.of(terms, np.arange(terms.classes), UNSTAGED, stop)
@@ -125,11 +125,11 @@ def _annealed(level: Level, params: MultilevelParams, seed: int, stop: Callable[
     return found if np.isfinite(load) else None
 
 
-def _begun(terms: Terms, seed: int) -> IntArray | None:
+def _begin(terms: Terms, seed: int) -> IntArray | None:
     """Return places along a line, exact cuts if these fit; None where classes fit nowhere."""
-    position = line(terms, seed)
+    position = draw_line(terms, seed)
     found = cut(terms, position, seed)
     if found is not None:
         return found.place
-    simple = filled(terms, position, terms.devices)
+    simple = fill(terms, position, terms.devices)
     return spread(terms) if simple is None else simple

@@ -8,7 +8,7 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.terms import Terms
 
 
-def agreed(terms: Terms, first: IntArray, second: IntArray) -> IntArray:
+def agreed_groups(terms: Terms, first: IntArray, second: IntArray) -> IntArray:
     """Return a group for every class [C]: those that edges join and neither of two placements parts.
 
     O(e). Source: Sanders and Schulz, Distributed evolutionary graph partitioning, doi:10.1137/1.9781611972924.2.

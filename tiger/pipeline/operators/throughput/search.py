@@ -8,16 +8,16 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derived
-from tiger.pipeline.operators.device_types import linked, paying
-from tiger.pipeline.operators.lines import line
+from tiger.pipeline.operators.device_types import keep_linked, keep_paying
+from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.cut_dp import cut
 from tiger.pipeline.operators.throughput.moves import UNSTAGED, Moves, Plan, SearchParams, cost, ideal, tries
-from tiger.pipeline.operators.throughput.path_relinking import agreed
+from tiger.pipeline.operators.throughput.path_relinking import agreed_groups
 from tiger.pipeline.tolerances import MEMORY
 
-__all__ = ["SearchParams", "searched"]
+__all__ = ["SearchParams", "search_placement"]
 
 ORDERS, ROUNDS, PATIENCE, ELITE = 10, 8, 2, 4
 TRIES, PER_CLASS = 1_000_000, 5_000
@@ -25,7 +25,7 @@ PLANS = ((0.01, 4), (0.003, 4), (0.03, 4), (0.01, 6), (0.1, 4), (0.003, 4), (0.1
 COMBINED, RELEASED = 0.01, 0.003
 
 
-def searched(
+def search_placement(
     terms: Terms, params: SearchParams, stop: Callable[[], bool], tell: Callable[[str, IntArray, float], None]
 ) -> IntArray | None:
     """Return the device of every class [C] with the smallest largest load that is found, None where nothing fits.
@@ -72,8 +72,10 @@ class _Pool:
         for number in range(ORDERS * self.params.effort):
             if number and self.stop():
                 break
-            position = line(self.terms, derived(self.params.seed, 0, number))
-            made = cut(paying(linked(self.terms, number), number), position, derived(self.params.seed, 1, number))
+            position = draw_line(self.terms, derived(self.params.seed, 0, number))
+            made = cut(
+                keep_paying(keep_linked(self.terms, number), number), position, derived(self.params.seed, 1, number)
+            )
             self.start.append(made.place if made else _spread(self.terms, position))
             self.add(self.start[-1])
         self.start.sort(key=lambda place: cost(self.terms, place))
@@ -99,7 +101,7 @@ class _Pool:
             for pair, (first, second) in enumerate(itertools.combinations(self.found[:ELITE], 2)):
                 if self.stop():
                     return
-                moves = Moves.of(self.terms, agreed(self.terms, first[1], second[1]), UNSTAGED, self.stop)
+                moves = Moves.of(self.terms, agreed_groups(self.terms, first[1], second[1]), UNSTAGED, self.stop)
                 seed = self.seed(3, number, pair)
                 place = self.run(moves, first[1], Plan(heat=COMBINED, tries=self.tries // 4, seed=seed))
                 self.run(self.moves, place, Plan(heat=RELEASED, tries=self.tries // 4, seed=seed))

@@ -27,7 +27,7 @@ class State(NamedTuple):
     step: FloatArray
 
 
-def state(terms: Terms, tables: Tables, place: IntArray) -> State:
+def state_of(terms: Terms, tables: Tables, place: IntArray) -> State:
     """Return the state of groups on devices `place[G]`; O(k n + e)."""
     size, devices = len(tables.of), len(tables.capacity)
     made = State(
@@ -74,13 +74,13 @@ def weigh(tables: Tables, state: State, g: int, b: int) -> None:
         d = state.place[tables.of[u]]
         leaves, joins = a != d and state.readers[u, a] == tables.reads[j], b != d and state.readers[u, b] == 0
         if leaves or joins:
-            _reread(tables, state, u, a if leaves else -1, b if joins else -1)
+            _change_reader(tables, state, u, a if leaves else -1, b if joins else -1)
     for j in range(tables.told_start[g], tables.told_start[g + 1]):
-        _resent(tables, state, tables.told[j], tables.keeps[j], b)
+        _change_sender(tables, state, tables.told[j], tables.keeps[j], b)
 
 
 @inner_kernel
-def _reread(tables: Tables, state: State, u: int, leaves: int, joins: int) -> None:
+def _change_reader(tables: Tables, state: State, u: int, leaves: int, joins: int) -> None:
     """Change the step by operator u no longer being read on one device, and read on another; -1 for none."""
     d, before, after = state.place[tables.of[u]], 0.0, 0.0
     for h in range(len(state.load)):
@@ -98,7 +98,7 @@ def _reread(tables: Tables, state: State, u: int, leaves: int, joins: int) -> No
 
 
 @inner_kernel
-def _resent(tables: Tables, state: State, u: int, keeps: int, b: int) -> None:
+def _change_sender(tables: Tables, state: State, u: int, keeps: int, b: int) -> None:
     """Change the step by operator u going to device b together with so many of its readers."""
     a, before, after = state.place[tables.of[u]], 0.0, 0.0
     for h in range(len(state.load)):

@@ -45,7 +45,7 @@ class Tables(NamedTuple):
     rank: IntArray
 
 
-def tables(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
+def tables_of(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
     """Return the tables of classes in groups `label[C]`; stages are free where `rank` is empty.
 
     O(k n + e log e).
@@ -59,13 +59,13 @@ def tables(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
     told = told[np.argsort(of[told], kind="stable")]
     ahead, behind = (label[side] for side in arcs(terms)) if len(rank) else (label[:0], label[:0])
     return Tables(
-        work=_summed(terms, of, size),
+        work=_sum_by_group(terms, of, size),
         sent=_sent(terms),
         link=terms.link.copy(),
         pays=terms.pays.copy(),
         memory=np.bincount(label, terms.memory, size).astype(np.float64),
         capacity=terms.capacity * (1 + MEMORY),
-        allowed=_allowed(terms, label, size),
+        allowed=_allowed_devices(terms, label, size),
         of=of,
         read_start=_starts(pair // terms.operators, size),
         read=pair % terms.operators,
@@ -73,14 +73,14 @@ def tables(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
         told_start=_starts(of[told], size),
         told=told,
         keeps=np.bincount(producer[~crosses], minlength=terms.operators)[told].astype(np.int64),
-        **_listed("near", np.append(reader, writer), np.append(writer, reader), size),
-        **_listed("before", behind, ahead, size),
-        **_listed("after", ahead, behind, size),
+        **_group_by_key("near", np.append(reader, writer), np.append(writer, reader), size),
+        **_group_by_key("before", behind, ahead, size),
+        **_group_by_key("after", ahead, behind, size),
         rank=rank if len(rank) else np.zeros(terms.devices, np.int64),
     )
 
 
-def _summed(terms: Terms, of: IntArray, size: int) -> FloatArray:
+def _sum_by_group(terms: Terms, of: IntArray, size: int) -> FloatArray:
     """Return the seconds of every group on every device [G, k]."""
     rows = [np.bincount(of, row, size) for row in terms.work]
     return np.ascontiguousarray(np.array(rows, np.float64).T)
@@ -92,7 +92,7 @@ def _sent(terms: Terms) -> FloatArray:
     return np.vstack([terms.send, np.full(terms.operators, APART * (most or 1.0))])
 
 
-def _allowed(terms: Terms, label: IntArray, size: int) -> BoolArray:
+def _allowed_devices(terms: Terms, label: IntArray, size: int) -> BoolArray:
     """Return where groups may go [G, k]: where all of their classes may."""
     barred = np.array([np.bincount(label, ~column, size) for column in terms.allowed.T])
     return np.ascontiguousarray(barred.T == 0)
@@ -103,7 +103,7 @@ def _starts(key: IntArray, size: int) -> IntArray:
     return np.searchsorted(key, np.arange(size + 1)).astype(np.int64)
 
 
-def _listed(name: str, key: IntArray, value: IntArray, size: int) -> dict[str, IntArray]:
+def _group_by_key(name: str, key: IntArray, value: IntArray, size: int) -> dict[str, IntArray]:
     """Return the different values of every key, other than itself, and where they begin."""
     both = np.unique(key * size + value)
     both = both[both // size != both % size]
