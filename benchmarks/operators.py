@@ -49,7 +49,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
 
 def row(operators: Operators, cluster: Cluster) -> Iterator[str]:
     """Yield what placements of a graph come to."""
-    terms = Terms.made(operators, cluster, {})
+    terms = Terms.from_operators(operators, cluster, {})
     yield str(operators.size)
     yield str(cluster.size)
     plain = uniform_split(terms, draw_line(terms, 0))

@@ -86,7 +86,7 @@ def graphs(data: Path | None) -> Iterator[tuple[str, Operators]]:
 
 def _terms(operators: Operators) -> tuple[Operators, Terms]:
     """Return operators with their terms on the devices."""
-    return operators, Terms.made(operators, cluster(operators), {})
+    return operators, Terms.from_operators(operators, cluster(operators), {})
 
 
 def cluster(operators: Operators) -> Cluster:
@@ -161,7 +161,7 @@ def stacked(layer: Operators, times: int) -> Operators:
 
     First and last are those in topological order that take time.
     """
-    jobs = jobs_of(Terms.made(layer, cluster(layer), {}))
+    jobs = jobs_of(Terms.from_operators(layer, cluster(layer), {}))
     busy = [u for u in jobs.order.tolist() if layer.seconds[u] > 0]
     ahead, back = ([u for u in busy if layer.backward[u] == passed] for passed in (False, True))
     copy = layer.size * np.arange(times)[:, None]

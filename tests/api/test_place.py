@@ -80,7 +80,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
         plan = Plan.line((0, layers.size // 2, layers.size), (0, 1))
         return Placed(plan=plan, bottleneck_s=7.0, lower_bound_s=7.0, uniform_bottleneck_s=INF)
 
-    monkeypatch.setattr("tiger.pipeline.solve.solved", halved)
+    monkeypatch.setattr("tiger.pipeline.solve.place_layers", halved)
     return seen
 
 

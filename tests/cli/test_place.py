@@ -98,7 +98,7 @@ def test_options_reach_the_engine(cli: Run, monkeypatch: pytest.MonkeyPatch) -> 
         seen.append(params)
         return Placed(plan=None)
 
-    monkeypatch.setattr("tiger.pipeline.solve.solved", record)
+    monkeypatch.setattr("tiger.pipeline.solve.place_layers", record)
     sizes = ["--pipeline-parallel", "1", "--tensor-parallel", "1", "--data-parallel", "2", "--virtual", "2"]
     search = ["--solver", "neal", "--effort", "2", "--time-limit", "9", "--pin", "op0=x", "--mode", "chain"]
     assert cli("m.json", "--cluster", "c.json", "--schedule", "interleaved", *sizes, *search)[0] == 1

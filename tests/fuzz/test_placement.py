@@ -30,7 +30,7 @@ from tiger.pipeline.operators.latency.list_scheduling import makespan_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.plan import Plan
-from tiger.pipeline.planning.choices import families, positions, scheduled
+from tiger.pipeline.planning.choices import families, positions, schedules_of
 from tiger.pipeline.planning.model import model_of
 from tiger.pipeline.planning.request import PlanParams
 from tiger.pipeline.tolerances import MEMORY, MET
@@ -222,7 +222,7 @@ def check(report: PlacementReport, value: float | None, bound: float | None, bes
 
 def terms_of(model: Document, cluster: Document) -> Terms:
     """Return operators on a cluster as the search sees them."""
-    return Terms.made(*graphs.pair_with_cluster(*graphs.read(model), cluster_from(cluster)), {})
+    return Terms.from_operators(*graphs.pair_with_cluster(*graphs.read(model), cluster_from(cluster)), {})
 
 
 def grids(devices: int, tensor: int, data: int, layers: int, virtual: int) -> Iterator[Plan]:
@@ -345,7 +345,7 @@ def test_plan_is_never_proved_beyond_the_best_choice(seed: int) -> None:
     source, devices, best = model_of(model), cluster_from(cluster), math.inf
     for family in families(source, devices, asked):
         for count in positions(source, devices, asked, family):
-            for choice in scheduled(source, asked, family, count):
+            for choice in schedules_of(source, asked, family, count):
                 best = min(best, best_plan(model, cluster, replace(choice.params(asked), pipeline=None)))
     report = tiger.plan(model, cluster, batch=batch)
     assert report.feasible or best == math.inf or {v.kind for v in report.violations} == {"undecided"}

@@ -11,7 +11,7 @@ from tiger.pipeline.judge import Judge
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.plan import Plan
-from tiger.pipeline.solve import solved
+from tiger.pipeline.solve import place_layers
 
 
 def test_the_last_position_waits_for_the_first_microbatch() -> None:
@@ -55,9 +55,9 @@ def test_the_floor_changes_no_answer(
     """A search that simulates all cuts ends with the same plan."""
     layers, cluster = drawn_layers(12, 3), drawn_cluster(3, 3)
     params = PlaceParams(schedule=schedule, microbatches=6, pipeline=3)
-    quick = solved(layers, cluster, params)
+    quick = place_layers(layers, cluster, params)
     monkeypatch.setattr(CutFloor, "seconds", lambda self, cuts: 0.0)
-    slow = solved(layers, cluster, params)
+    slow = place_layers(layers, cluster, params)
     assert quick.plan is not None
     assert slow.plan is not None
     assert (quick.iteration_s, quick.plan.cuts) == (slow.iteration_s, slow.plan.cuts)

@@ -15,7 +15,7 @@ from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.ranks.ranks import rank_order
-from tiger.pipeline.solve import solved
+from tiger.pipeline.solve import place_layers
 from tiger.pipeline.unmet import UNDECIDED
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
@@ -31,7 +31,7 @@ def test_the_best_of_all_orders_of_six(
 ) -> None:
     """Every order and subset of six unequal devices has been tried, and none is better."""
     layers, cluster = drawn_layers(9, seed), drawn_cluster(6, seed)
-    placed = solved(layers, cluster, PlaceParams())
+    placed = place_layers(layers, cluster, PlaceParams())
     assert placed.bottleneck_s == pytest.approx(least_of_all_orders(layers, cluster), rel=1e-9)
     assert placed.bottleneck_s == pytest.approx(placed.lower_bound_s, rel=1e-9)
 
@@ -43,7 +43,7 @@ def test_the_best_of_all_orders_of_eight(
 ) -> None:
     """Every order and subset of eight unequal devices has been tried, and none is better."""
     layers, cluster = drawn_layers(11, seed), drawn_cluster(8, seed)
-    placed = solved(layers, cluster, PlaceParams())
+    placed = place_layers(layers, cluster, PlaceParams())
     assert placed.bottleneck_s == pytest.approx(least_of_all_orders(layers, cluster), rel=1e-9)
 
 
@@ -52,7 +52,7 @@ def test_a_plan_is_worth_what_it_says_and_fits(schedule: Schedule, drawn_layers:
     """The figures are those of the plan, no worse than an even split, between the bounds, and within memory."""
     layers, cluster = drawn_layers(12, 3), read_cluster("dgx:1")
     cluster = replace(cluster, memory_bytes=np.full(8, 40.0))
-    placed = solved(layers, cluster, PlaceParams(schedule=schedule, microbatches=16))
+    placed = place_layers(layers, cluster, PlaceParams(schedule=schedule, microbatches=16))
     assert placed.plan is not None
     judge = Judge(layers=layers, cluster=cluster, schedule=schedule, microbatches=16)
     assert placed.iteration_s == judge.value(placed.plan)
@@ -65,7 +65,7 @@ def test_a_plan_is_worth_what_it_says_and_fits(schedule: Schedule, drawn_layers:
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_head_is_worth_several_layers(schedule: Schedule) -> None:
     """On 8 stages, h = 1024 and V = 50k, an iteration takes 1.4 times less than with as many layers everywhere."""
-    placed = solved(
+    placed = place_layers(
         read_model(SMALL), read_cluster("dgx:1"), PlaceParams(schedule=schedule, pipeline=8, microbatches=32)
     )
     assert placed.uniform_iteration_s >= 1.4 * placed.iteration_s
@@ -76,7 +76,7 @@ def test_few_microbatches_or_slow_links_leave_devices_out(drawn_layers: DrawnLay
     layers, cluster = drawn_layers(8, 1), read_cluster("dgx:1")
     slow = replace(cluster, curves=(Curve.affine(1e-3, 0.0),), link=np.zeros((8, 8), np.int64))
     for schedule in (None, "1f1b"):
-        placed = solved(layers, slow, PlaceParams(schedule=schedule))
+        placed = place_layers(layers, slow, PlaceParams(schedule=schedule))
         assert placed.plan is not None
         assert placed.plan.positions == 1
 
@@ -85,7 +85,7 @@ def test_as_many_stages_as_asked_for(drawn_layers: DrawnLayers) -> None:
     """Systems that were started with five ranks need five stages."""
     for schedule in (None, *SCHEDULES):
         params = PlaceParams(schedule=schedule, pipeline=5)
-        placed = solved(drawn_layers(12, 2), read_cluster("dgx:1"), params)
+        placed = place_layers(drawn_layers(12, 2), read_cluster("dgx:1"), params)
         assert placed.plan is not None
         assert placed.plan.positions == 5
 
@@ -95,7 +95,7 @@ def test_pins_are_kept(drawn_layers: DrawnLayers) -> None:
     layers, cluster = drawn_layers(10, 4), read_cluster("dgx:1")
     for schedule in (None, *SCHEDULES):
         params = PlaceParams(schedule=schedule, pinned={"l0": "m0.gpu5", "l9": "m0.gpu2"}, pipeline=4)
-        placed = solved(layers, cluster, params)
+        placed = place_layers(layers, cluster, params)
         assert placed.plan is not None
         assert placed.plan.grid[0, 0, 0] == 5
         assert placed.plan.grid[3, 0, 0] == 2
@@ -104,7 +104,7 @@ def test_pins_are_kept(drawn_layers: DrawnLayers) -> None:
 def test_rank_order_is_proved_on_regular_hardware() -> None:
     """With TP 8 in each of two equal machines nothing is better than ranks in order."""
     params = PlaceParams(schedule="1f1b", pipeline=2, tensor=8, microbatches=8)
-    placed = solved(read_model(SMALL), read_cluster("dgx:2"), params)
+    placed = place_layers(read_model(SMALL), read_cluster("dgx:2"), params)
     proof = next(stage.detail for stage in placed.stages if stage.name == "ranks")
     assert placed.plan is not None
     assert proof["same_cuts_optimal"]
@@ -118,7 +118,7 @@ def test_ranks_on_irregular_links_beat_rank_order() -> None:
     """Rings of tensor-parallel ranks lie along the NVLinks of two DGX-1V."""
     layers, cluster = read_model(SMALL), read_cluster("dgx-1v:2")
     params = PlaceParams(schedule="1f1b", pipeline=4, tensor=2, data=2, microbatches=32)
-    placed = solved(layers, cluster, params)
+    placed = place_layers(layers, cluster, params)
     judge = Judge(layers=layers, cluster=cluster, schedule="1f1b", microbatches=32)
     assert placed.plan is not None
     assert placed.iteration_s < 0.9 * judge.seconds(Plan(cuts=placed.plan.cuts, grid=rank_order((4, 2, 2))))
@@ -130,7 +130,7 @@ def test_memory_that_is_missing_is_a_result(tensor: int, data: int) -> None:
     cluster = read_cluster("dgx:1")
     small = replace(cluster, memory_bytes=np.full(8, 1e7))
     params = PlaceParams(schedule="1f1b", tensor=tensor, data=data)
-    placed = solved(read_model(SMALL), small, params)
+    placed = place_layers(read_model(SMALL), small, params)
     assert placed.plan is None
     assert placed.bottleneck_s is placed.lower_bound_s is None
     (violation,) = placed.violations
@@ -144,7 +144,7 @@ def test_devices_without_links_are_named(drawn_layers: DrawnLayers) -> None:
     apart = Cluster(
         names=("x", "y"), speed=np.ones(2), memory_bytes=np.full(2, 20.0), curves=(), link=np.full((2, 2), -1)
     )
-    (violation,) = solved(drawn_layers(10, 0), apart, PlaceParams()).violations
+    (violation,) = place_layers(drawn_layers(10, 0), apart, PlaceParams()).violations
     assert violation.kind == "unlinked"
     assert "'x'" in violation.message
 
@@ -152,7 +152,7 @@ def test_devices_without_links_are_named(drawn_layers: DrawnLayers) -> None:
 def test_more_stages_than_layers_are_a_result(drawn_layers: DrawnLayers) -> None:
     """Five devices of two stages each need ten layers."""
     params = PlaceParams(schedule="interleaved", pipeline=5)
-    (violation,) = solved(drawn_layers(9, 0), read_cluster("dgx:1"), params).violations
+    (violation,) = place_layers(drawn_layers(9, 0), read_cluster("dgx:1"), params).violations
     assert violation.kind == "stages"
 
 
@@ -161,15 +161,15 @@ def test_interleaved_stages_are_squeezed_into_memory(drawn_layers: DrawnLayers) 
     layers = replace(drawn_layers(12, 5), state_bytes=np.array([9.0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9]))
     cluster = read_cluster("dgx:1")
     params = PlaceParams(schedule="interleaved", pipeline=2, microbatches=4, virtual=2)
-    free = solved(layers, cluster, params)
+    free = place_layers(layers, cluster, params)
     tight = replace(cluster, memory_bytes=np.full(8, max(free.memory_bytes) * 0.99))
-    placed = solved(layers, tight, params)
+    placed = place_layers(layers, tight, params)
     assert placed.plan is None or max(placed.memory_bytes) <= tight.memory_bytes[0]
 
 
 def test_time_that_is_up_ends_the_search(drawn_layers: DrawnLayers) -> None:
     """What is known by then is a plan all the same."""
-    placed = solved(drawn_layers(20, 0), read_cluster("dgx:1"), PlaceParams(schedule="1f1b"), stop=lambda: True)
+    placed = place_layers(drawn_layers(20, 0), read_cluster("dgx:1"), PlaceParams(schedule="1f1b"), stop=lambda: True)
     assert placed.plan is not None
 
 
@@ -178,6 +178,6 @@ def test_bug_what_the_closest_plan_lacks_is_in_units(drawn_layers: DrawnLayers) 
     layers = replace(drawn_layers(12, 5), state_bytes=np.full(12, 3e9))
     cluster = replace(read_cluster("dgx:1"), memory_bytes=np.full(8, 5e9))
     params = PlaceParams(schedule="interleaved", pipeline=2, microbatches=4, virtual=2)
-    (violation,) = solved(layers, cluster, params).violations
+    (violation,) = place_layers(layers, cluster, params).violations
     assert violation.message.startswith(f"{UNDECIDED}; the closest one lacks ")
     assert violation.message.endswith(f" GB; {ADVICE}")

@@ -25,7 +25,7 @@ from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.placed import Placed
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.ranks.bound import Goal, iteration_bound
-from tiger.pipeline.ranks.grid import Judges, grouped
+from tiger.pipeline.ranks.grid import Judges, place_groups
 from tiger.pipeline.ranks.prices import Degrees
 from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.ranks.search import OrderSearch
@@ -34,7 +34,7 @@ from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s
 from tiger.pipeline.schedules.memory import in_flight
 from tiger.pipeline.stages import position_of
 from tiger.pipeline.tolerances import MET, SUMS
-from tiger.pipeline.unmet import Closest, unmet
+from tiger.pipeline.unmet import Closest, find_violation
 from tiger.run.progress import Progress
 from tiger.run.stage import Detail, Stage
 
@@ -117,7 +117,7 @@ class Hunt:
         """Find the order of devices and the cuts with the least bottleneck, and what else a schedule may prefer."""
         if self.params.solver != "auto" and self.virtual == 1:
             with self.stage("assignment"):
-                found = self._ordered(self.line)
+                found = self._search_order(self.line)
                 if found is not None:
                     self.offer(Plan.line(found.cuts, found.devices))
         with self.stage("order") as detail:
@@ -131,12 +131,12 @@ class Hunt:
             with self.stage("candidates"):
                 self._look(self._orders(line))
                 if not self.optimal:
-                    self._look(self._others())
+                    self._look(self._other_orders())
 
     def group(self) -> None:
         """Put the ranks of tensor-, data- and pipeline-parallel groups on devices, and cut; fewer if that pays."""
         self.lower_bound_s = self._balance_s()
-        for count in filter(self._worthwhile, self._fewer()):
+        for count in filter(self._is_worthwhile, self._position_counts()):
             degrees = Degrees(
                 pipeline=count,
                 data=self.params.data,
@@ -152,11 +152,11 @@ class Hunt:
         line, grid = replace(self.line, stages=None), rank_order(degrees.shape)
         cuts = best_cuts(self.layers, self.cluster, grid, line)
         grids = [grid]
-        if not (degrees.ranks >= MANY and cuts and self._proved(Plan(cuts=cuts, grid=grid))):
+        if not (degrees.ranks >= MANY and cuts and self._is_proved(Plan(cuts=cuts, grid=grid))):
             judges = Judges(
                 cuts_of=lambda each: best_cuts(self.layers, self.cluster, each, line), iteration_s=self.judge.value
             )
-            plan = grouped(self.layers, self.cluster, degrees, judges, self.search)
+            plan = place_groups(self.layers, self.cluster, degrees, judges, self.search)
             if plan is not None:
                 grids.insert(0, plan.grid)
                 if self.virtual == 1:
@@ -165,7 +165,7 @@ class Hunt:
             grids += roomy_grids(self.layers, self.cluster, degrees.shape, self.line.pinned)
         self._look(grids)
 
-    def _proved(self, plan: Plan) -> bool:
+    def _is_proved(self, plan: Plan) -> bool:
         """Tell whether no other places of the ranks are better with the same cuts."""
         value = self.judge.value(plan)
         return value < np.inf and self._least_s(plan, value) >= value * (1 - MET)
@@ -183,10 +183,10 @@ class Hunt:
         finalists = sorted(self.known.values(), key=lambda found: found[0])[:FINALISTS]
         with self.stage("refinement"):
             if not finalists and self.misfit is not None:
-                finalists = [(np.inf, self._squeezed(self.misfit, budget))]
+                finalists = [(np.inf, self._squeeze(self.misfit, budget))]
             for _, plan in finalists:
                 if not self.optimal and not self.stop():
-                    found = refine(plan.cuts, self._promising(plan.grid), budget, self.stop)
+                    found = refine(plan.cuts, self._promising_judge(plan.grid), budget, self.stop)
                     self.offer(Plan(cuts=found.cuts, grid=plan.grid))
 
     def prove(self) -> None:
@@ -198,7 +198,7 @@ class Hunt:
             least = self._least_s(plan, value)
             detail["same_cuts_bound_s"], detail["same_cuts_optimal"] = least, value <= least * (1 + MET)
 
-    def placed(self) -> Placed:
+    def result(self) -> Placed:
         """Return the best plan with its figures, or why there is none."""
         base, stages = self.baseline, tuple(self.stages)
         timed = self.params.schedule is not None
@@ -215,7 +215,7 @@ class Hunt:
         if self.best is None:
             lacking = None if self.misfit is None else self.judge.excess_bytes(self.misfit)
             closest = Closest(virtual=self.virtual, positions=self.positions, lacking_bytes=lacking)
-            why = unmet(self.layers, self.cluster, self.params, self.line, closest)
+            why = find_violation(self.layers, self.cluster, self.params, self.line, closest)
             return replace(placed, lower_bound_s=None, violations=(why,))
         value, plan = self.best
         return replace(
@@ -261,14 +261,14 @@ class Hunt:
             line = island_line(self.layers, self.cluster, params, self.stop)
         if line is not None:
             return line, line.bottleneck_s <= line.bound_s * (1 + MET)
-        return self._ordered(params), False
+        return self._search_order(params), False
 
-    def _ordered(self, params: LineParams) -> Line | None:
+    def _search_order(self, params: LineParams) -> Line | None:
         """Return the line that the search for an order of devices finds."""
         # It brings in scipy, and few clusters need it.
-        from tiger.pipeline.ranks.order import ordered
+        from tiger.pipeline.ranks.order import order_devices
 
-        return ordered(self.layers, self.cluster, params, self.search)
+        return order_devices(self.layers, self.cluster, params, self.search)
 
     def _bound_s(self) -> float:
         """Return what no bottleneck goes below; with several stages a position that of a line does not hold."""
@@ -284,7 +284,7 @@ class Hunt:
         # Every replica runs all microbatches, so that each has its share of the devices.
         return max(float(spent.sum() / (self.positions * pace.max())), float(spent.max() / pace.max()))
 
-    def _fewer(self) -> list[int]:
+    def _position_counts(self) -> list[int]:
         """Return how many positions are tried: as many as asked for, else the most, and fewer."""
         most = self.positions
         if self.params.pipeline is not None:
@@ -296,7 +296,7 @@ class Hunt:
         whole = self.params.schedule == "interleaved"
         return [p for p in counts if not (whole and self.microbatches % p)]
 
-    def _worthwhile(self, count: int) -> bool:
+    def _is_worthwhile(self, count: int) -> bool:
         """Tell whether so many positions, all of the fastest devices and always busy, could be better than the best."""
         rounds = 1 if self.params.schedule is None else self.microbatches
         spent = float((self.layers.forward_s + self.layers.backward_s).sum()) / self.params.tensor
@@ -306,7 +306,7 @@ class Hunt:
         """Return grids of one device a position: the line, the cluster's order, the fastest first, and shorter ones."""
         fastest = np.argsort(-self.cluster.speed, kind="stable").tolist()
         orders = [] if line is None else [line.devices]
-        for count in filter(self._worthwhile, self._fewer()):
+        for count in filter(self._is_worthwhile, self._position_counts()):
             orders += [tuple(range(count)), tuple(fastest[:count])]
             if work(self.layers, self.cluster, replace(self.line, stages=count)) <= WORK_LIMIT // SHORTER:
                 shorter = self._line(replace(self.line, stages=count))[0]
@@ -315,12 +315,12 @@ class Hunt:
         orders = [order for order in dict.fromkeys(orders) if not (whole and self.microbatches % len(order))]
         return [np.reshape(order, (-1, 1, 1)) for order in orders]
 
-    def _others(self) -> list[IntArray]:
+    def _other_orders(self) -> list[IntArray]:
         """Return the most promising of all other orders by cuts of the least bottleneck, none where these are many."""
         kinds = self.cluster.classes()
         pinned = sorted(set(self.line.pinned.values()))
         kinds[pinned] = kinds.max() + 1 + np.arange(len(pinned))
-        counts = filter(self._worthwhile, self._fewer())
+        counts = filter(self._is_worthwhile, self._position_counts())
         orders = [order for count in counts for order in islice(distinct_orders(kinds, count), ORDERS + 1)]
         if len(orders) > ORDERS or self.layers.size * len(orders) > CELLS:
             return []
@@ -344,7 +344,7 @@ class Hunt:
                 if self.stop():
                     return
 
-    def _squeezed(self, plan: Plan, budget: int) -> Plan:
+    def _squeeze(self, plan: Plan, budget: int) -> Plan:
         """Return the cuts moved so that less memory is missing."""
 
         def excess(cuts: tuple[int, ...]) -> float:
@@ -352,7 +352,7 @@ class Hunt:
 
         return Plan(cuts=refine(plan.cuts, excess, budget, self.stop).cuts, grid=plan.grid)
 
-    def _promising(self, grid: IntArray) -> Callable[[tuple[int, ...]], float]:
+    def _promising_judge(self, grid: IntArray) -> Callable[[tuple[int, ...]], float]:
         """Return who judges cuts on a grid by simulation, or by their floor where that is no better than the best."""
         floor, least = CutFloor.of(self.layers, self.cluster, grid, self.microbatches), np.inf
 

@@ -31,7 +31,7 @@ class Judge:
 
     def value(self, plan: Plan) -> float:
         """Return the seconds that are made small, infinite for a plan that breaks a rule or sends where no link is."""
-        if not self.pinned_right(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
+        if not self.keeps_pins(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
             return np.inf
         loads = self._loads(plan)
         if (self._held(loads[0]) > self.room(plan) * (1 + MEMORY)).any():
@@ -59,7 +59,7 @@ class Judge:
         """Return the bytes that the smallest device of each position has."""
         return np.asarray(self.cluster.memory_bytes[plan.grid].min(axis=(1, 2)))
 
-    def pinned_right(self, plan: Plan) -> bool:
+    def keeps_pins(self, plan: Plan) -> bool:
         """Tell whether all pinned layers are where they have to be."""
         stages = np.searchsorted(plan.cuts, list(self.pinned), side="right") - 1
         spots = zip(stages % plan.positions, self.pinned.values(), strict=True)

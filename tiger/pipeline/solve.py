@@ -12,7 +12,7 @@ from tiger.pipeline.placed import Placed
 from tiger.run.progress import Progress, ignored
 
 
-def solved(
+def place_layers(
     layers: Layers,
     cluster: Cluster,
     params: PlaceParams,
@@ -39,4 +39,4 @@ def solved(
     if params.schedule is not None:
         hunt.refine()
     hunt.prove()
-    return hunt.placed()
+    return hunt.result()

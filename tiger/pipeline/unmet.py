@@ -24,7 +24,9 @@ class Closest:
     lacking_bytes: float | None
 
 
-def unmet(layers: Layers, cluster: Cluster, params: PlaceParams, line: LineParams, closest: Closest) -> Violation:
+def find_violation(
+    layers: Layers, cluster: Cluster, params: PlaceParams, line: LineParams, closest: Closest
+) -> Violation:
     """Return what cannot be met, exact for one device and stage a position; "undecided" where nothing is proved."""
     if closest.virtual > 1:
         short = ""
@@ -34,14 +36,14 @@ def unmet(layers: Layers, cluster: Cluster, params: PlaceParams, line: LineParam
     if params.tensor * params.data == 1:
         found = find_shortfall(layers, cluster, line)
     else:
-        found = find_shortfall(layers, _merged(cluster, params, closest.positions), replace(line, pinned={}))
+        found = find_shortfall(layers, _merge_groups(cluster, params, closest.positions), replace(line, pinned={}))
     if found is None:
         return Violation(kind="undecided", message=UNDECIDED)
     # Ranks share what a group lacks.
     return replace(found, missing_bytes=-(-found.missing_bytes // params.tensor)).violation
 
 
-def _merged(cluster: Cluster, params: PlaceParams, positions: int) -> Cluster:
+def _merge_groups(cluster: Cluster, params: PlaceParams, positions: int) -> Cluster:
     """Return a cluster of as many devices as groups, as large as groups get, and all linked.
 
     Groups of the largest devices first hold at least what any others would, so that what fits in none of them fits

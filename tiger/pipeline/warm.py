@@ -78,7 +78,7 @@ def _terms() -> Terms:
         source=np.concatenate([at, at]),
         target=np.concatenate([at + 1, at + 2]),
     )
-    return Terms.made(operators, _cluster(), {})
+    return Terms.from_operators(operators, _cluster(), {})
 
 
 def _follow() -> None:

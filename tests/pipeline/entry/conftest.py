@@ -63,5 +63,5 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
         stages = (Stage(name="uniform", cost=worst, seconds=0.0),)
         return Placed(plan=plan, bottleneck_s=worst, lower_bound_s=worst, stages=stages, warnings=("even",), **timed)
 
-    monkeypatch.setattr("tiger.pipeline.solve.solved", solved)
+    monkeypatch.setattr("tiger.pipeline.solve.place_layers", solved)
     return seen

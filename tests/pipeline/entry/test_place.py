@@ -184,7 +184,7 @@ def test_a_bubble_of_rounding_is_none(
 ) -> None:
     """A single stage never waits."""
     monkeypatch.setattr(
-        "tiger.pipeline.solve.solved", lambda *_: Placed(plan=None, bubble=bubble, uniform_feasible=False)
+        "tiger.pipeline.solve.place_layers", lambda *_: Placed(plan=None, bubble=bubble, uniform_feasible=False)
     )
     report = place(chain, pair)
     assert (report.bubble, report.uniform_feasible) == (reported, False)

@@ -90,7 +90,7 @@ def test_what_a_device_cannot_hold_or_send_is_left_out(
     lines = [Line((0, 2, 4), (0, 1)), Line((0, 1, 4), (0, 1))]
     room = float(layers.state_bytes[1:].sum()) - 0.01
     cluster = drawn_cluster(2, 3, memory_bytes=room)
-    assert lines[1] not in Terms.of(layers, cluster).held(lines)
+    assert lines[1] not in Terms.of(layers, cluster).feasible_lines(lines)
     apart = Cluster(
         names=cluster.names,
         speed=cluster.speed,
@@ -98,5 +98,5 @@ def test_what_a_device_cannot_hold_or_send_is_left_out(
         curves=(),
         link=np.full((2, 2), -1),
     )
-    assert Terms.of(layers, apart).held(lines) == []
-    assert Terms.of(layers, apart).held([]) == []
+    assert Terms.of(layers, apart).feasible_lines(lines) == []
+    assert Terms.of(layers, apart).feasible_lines([]) == []

@@ -61,7 +61,7 @@ def test_draws_agree_on_what_was_measured_and_differ_on_what_was_not() -> None:
     line = Line((0, 2, 4), (0, 1))
     for _ in range(8):
         measured(estimates, line, 2.0, 2.0)
-    drawn = estimates.drawn(400, np.random.default_rng(0))
+    drawn = estimates.draw(400, np.random.default_rng(0))
     stage = drawn.ahead_s[:, 2] * drawn.pace[:, 0]
     layer = drawn.ahead_s[:, 1] * drawn.pace[:, 0]
     assert stage.mean() == pytest.approx(2, rel=0.01)

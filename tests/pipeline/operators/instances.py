@@ -38,4 +38,4 @@ def drawn(seed: int) -> Terms:
         colour=rng.integers(0, max(1, 2 * size // 3), size),
     )
     kinds = "a" * (devices - 1) + ("c" if devices > 1 and rng.random() < 0.5 else "a")
-    return Terms.made(operators, cluster(kinds, 8.0 + float(operators.memory_bytes.sum()) / devices), {})
+    return Terms.from_operators(operators, cluster(kinds, 8.0 + float(operators.memory_bytes.sum()) / devices), {})

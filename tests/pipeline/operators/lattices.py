@@ -31,7 +31,7 @@ def lattice(rows: int, columns: int, kinds: str, memory_bytes: float = np.inf) -
         colour=np.tile(np.arange(size), 2),
         backward=back,
     )
-    return Terms.made(operators, cluster(kinds, memory_bytes), {})
+    return Terms.from_operators(operators, cluster(kinds, memory_bytes), {})
 
 
 def within(terms: Terms, place: np.ndarray) -> bool:

@@ -59,7 +59,7 @@ def mixture(seed: int) -> Terms:
         kinds=tuple("cpu" if each else "accelerator" for each in cpu),
     )
     pinned = {int(k): int(rng.integers(devices)) for k in np.flatnonzero(rng.random(size) < 0.08)}
-    return Terms.made(operators, cluster, pinned)
+    return Terms.from_operators(operators, cluster, pinned)
 
 
 def worth(terms: Terms, place: IntArray) -> float:

@@ -21,7 +21,7 @@ def graph(size: int, edges: list[tuple[int, int]], colour: list[int], backward: 
         colour=np.array(colour),
         backward=backward,
     )
-    return Terms.made(operators, cluster("a"), {})
+    return Terms.from_operators(operators, cluster("a"), {})
 
 
 @pytest.fixture

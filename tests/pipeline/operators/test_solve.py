@@ -60,7 +60,7 @@ def test_figures_are_those_of_the_placement(
     monkeypatch.setattr(hunt, "FEW", limit)
     pinned = {"d": "x"}
     found = place_operators(DIAMOND, PAIR, OperatorParams(contiguous=contiguous, objective=objective, pinned=pinned))
-    terms = Terms.made(DIAMOND, PAIR, {3: 0})
+    terms = Terms.from_operators(DIAMOND, PAIR, {3: 0})
     assert found.place is not None
     assert found.place[3] == 0
     assert hunt.fits(terms, found.place)
@@ -190,6 +190,6 @@ def test_bug_many_operators_in_few_classes_are_joined(
     assert joined.place is not None
     assert plain.bottleneck_s is not None
     assert joined.bottleneck_s == pytest.approx(plain.bottleneck_s, rel=0.01)
-    load = np.add(*loads_s(Terms.made(graph, PAIR, {}), joined.place)).max()
+    load = np.add(*loads_s(Terms.from_operators(graph, PAIR, {}), joined.place)).max()
     assert joined.bottleneck_s == pytest.approx(float(load))
     assert joined.lower_bound_s == pytest.approx(plain.lower_bound_s, rel=1e-3)

@@ -22,4 +22,4 @@ def test_runs_of_a_line_go_to_accelerators(kinds: str, split: list[int]) -> None
         link=np.zeros((size, size), np.int64),
         kinds=tuple("cpu" if kind == "cpu" else "accelerator" for kind in kinds.split()),
     )
-    assert uniform_split(Terms.made(model, on, {}), np.array([0, 4, 1, 3, 2])).tolist() == split
+    assert uniform_split(Terms.from_operators(model, on, {}), np.array([0, 4, 1, 3, 2])).tolist() == split

@@ -1,7 +1,7 @@
 """Tests of the choices there are."""
 
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.planning.choices import Choice, Family, batch_of, families, positions, scheduled
+from tiger.pipeline.planning.choices import Choice, Family, batch_of, families, positions, schedules_of
 from tiger.pipeline.planning.model import Model, model_of
 from tiger.pipeline.planning.params import PlanParams
 
@@ -36,16 +36,18 @@ def test_shapes_have_microbatches_of_several_sizes(shape: dict[str, object], clu
 
 def test_one_position_needs_one_schedule(model: Model) -> None:
     """All others take as long there, or hold more."""
-    assert [each.schedule for each in scheduled(model, PlanParams(), FAMILY, 1)] == ["1f1b"]
-    assert [each.schedule for each in scheduled(model, PlanParams(schedule="gpipe"), FAMILY, 1)] == ["gpipe"]
+    assert [each.schedule for each in schedules_of(model, PlanParams(), FAMILY, 1)] == ["1f1b"]
+    assert [each.schedule for each in schedules_of(model, PlanParams(schedule="gpipe"), FAMILY, 1)] == ["gpipe"]
 
 
 def test_stages_interleave_where_microbatches_come_in_groups(model: Model) -> None:
     """Two stages each at two positions, as there are four layers; at three positions four microbatches do not go."""
-    known = [(each.schedule, each.virtual) for each in scheduled(model, PlanParams(), FAMILY, 2)]
+    known = [(each.schedule, each.virtual) for each in schedules_of(model, PlanParams(), FAMILY, 2)]
     assert known == [("1f1b", 1), ("zero-bubble", 1), ("interleaved", 2), ("gpipe", 1)]
-    assert "interleaved" not in [each.schedule for each in scheduled(model, PlanParams(), FAMILY, 3)]
-    assert [each.virtual for each in scheduled(model, PlanParams(schedule="interleaved", virtual=1), FAMILY, 2)] == [1]
+    assert "interleaved" not in [each.schedule for each in schedules_of(model, PlanParams(), FAMILY, 3)]
+    assert [each.virtual for each in schedules_of(model, PlanParams(schedule="interleaved", virtual=1), FAMILY, 2)] == [
+        1
+    ]
 
 
 def test_the_batch_is_four_microbatches_a_device(model: Model, cluster: Cluster) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.planning.choices import Family
-from tiger.pipeline.planning.heuristic import heuristic
+from tiger.pipeline.planning.heuristic import usual_plan
 from tiger.pipeline.planning.model import Model, model_of
 from tiger.pipeline.planning.params import PlanParams
 
@@ -15,7 +15,7 @@ PARAMS = PlanParams(batch=8)
 
 def test_layers_are_cut_inside_machines_and_replicas_take_the_rest(large: tuple[Model, Cluster]) -> None:
     """Two ranks a layer; 168 bytes of 200 on each leave no need for a pipeline, so that there are two replicas."""
-    usual = heuristic(*large, PARAMS)
+    usual = usual_plan(*large, PARAMS)
     assert usual is not None
     assert usual.choice.family == Family(tensor=2, data=2, microbatch=1, microbatches=4)
     assert (usual.choice.pipeline, usual.choice.schedule) == (1, "1f1b")
@@ -24,7 +24,7 @@ def test_layers_are_cut_inside_machines_and_replicas_take_the_rest(large: tuple[
 def test_the_pipeline_is_as_deep_as_memory_asks_for(large: tuple[Model, Cluster]) -> None:
     """With 100 bytes the six layers need two positions."""
     model, cluster = large
-    usual = heuristic(model, replace(cluster, memory_bytes=np.full(4, 100.0)), PARAMS)
+    usual = usual_plan(model, replace(cluster, memory_bytes=np.full(4, 100.0)), PARAMS)
     assert usual is not None
     assert usual.choice.shape == (2, 1, 2)
     assert usual.plan is not None
@@ -34,16 +34,16 @@ def test_the_pipeline_is_as_deep_as_memory_asks_for(large: tuple[Model, Cluster]
 def test_there_is_none_where_it_does_not_fit(large: tuple[Model, Cluster]) -> None:
     """At any depth."""
     model, cluster = large
-    assert heuristic(model, replace(cluster, memory_bytes=np.full(4, 10.0)), PARAMS) is None
-    assert heuristic(model, cluster, PlanParams(batch=8, data=3)) is None
+    assert usual_plan(model, replace(cluster, memory_bytes=np.full(4, 10.0)), PARAMS) is None
+    assert usual_plan(model, cluster, PlanParams(batch=8, data=3)) is None
 
 
 def test_what_is_given_is_kept_to(large: tuple[Model, Cluster]) -> None:
     """Degrees and the schedule."""
-    usual = heuristic(*large, PlanParams(batch=8, tensor=1, pipeline=2, schedule="gpipe"))
+    usual = usual_plan(*large, PlanParams(batch=8, tensor=1, pipeline=2, schedule="gpipe"))
     assert usual is None or (usual.choice.shape, usual.choice.schedule) == ((2, 2, 1), "gpipe")
     roomy = replace(large[1], memory_bytes=np.full(4, 1e3))
-    usual = heuristic(large[0], roomy, PlanParams(batch=8, tensor=1, pipeline=2, schedule="gpipe"))
+    usual = usual_plan(large[0], roomy, PlanParams(batch=8, tensor=1, pipeline=2, schedule="gpipe"))
     assert usual is not None
     assert (usual.choice.shape, usual.choice.schedule) == ((2, 2, 1), "gpipe")
 
@@ -51,7 +51,7 @@ def test_what_is_given_is_kept_to(large: tuple[Model, Cluster]) -> None:
 def test_microbatches_have_the_best_size(shape: dict[str, object], large: tuple[Model, Cluster]) -> None:
     """Here as large as can be, as every message waits a while and nothing is a pipeline."""
     roomy = replace(large[1], memory_bytes=np.full(4, 1e12))
-    usual = heuristic(model_of(shape), roomy, PlanParams(batch=8))
+    usual = usual_plan(model_of(shape), roomy, PlanParams(batch=8))
     assert usual is not None
     assert usual.choice.pipeline == 1
     assert usual.choice.family.microbatches == 1

@@ -9,11 +9,11 @@ from tiger.pipeline.chain.params import never
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.planning import search
 from tiger.pipeline.planning.attempt import judge_of
-from tiger.pipeline.planning.choices import Choice, Family, families, positions, scheduled
+from tiger.pipeline.planning.choices import Choice, Family, families, positions, schedules_of
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
-from tiger.pipeline.planning.search import ASIDE, Explored, Meter, explored
-from tiger.pipeline.solve import solved
+from tiger.pipeline.planning.search import ASIDE, Explored, Meter, explore
+from tiger.pipeline.solve import place_layers
 from tiger.run.progress import Progress, ignored
 
 PARAMS = PlanParams(batch=4)
@@ -23,19 +23,19 @@ def every(model: Model, cluster: Cluster, params: PlanParams) -> list[Choice]:
     """Return all choices."""
     known = list(families(model, cluster, params))
     counts = [(family, count) for family in known for count in positions(model, cluster, params, family)]
-    return [choice for family, count in counts for choice in scheduled(model, params, family, count)]
+    return [choice for family, count in counts for choice in schedules_of(model, params, family, count)]
 
 
 def searched(model: Model, cluster: Cluster, params: PlanParams) -> dict[Choice, float]:
     """Return what a search for each choice alone comes to."""
-    placed = {each: solved(model.given, cluster, each.params(params)) for each in every(model, cluster, params)}
+    placed = {each: place_layers(model.given, cluster, each.params(params)) for each in every(model, cluster, params)}
     return {choice: np.inf if each.iteration_s is None else each.iteration_s for choice, each in placed.items()}
 
 
 @pytest.fixture(scope="module")
 def found(model: Model, cluster: Cluster) -> Explored:
     """Return what the search knows at its end."""
-    return explored(model, cluster, PARAMS, never, ignored)
+    return explore(model, cluster, PARAMS, never, ignored)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_no_choice_is_better_on_two_machines(large: tuple[Model, Cluster], memor
     model, params = large[0], PlanParams(batch=4)
     cluster = replace(large[1], memory_bytes=np.full(4, memory))
     seconds = searched(model, cluster, params)
-    found = explored(model, cluster, params, never, ignored)
+    found = explore(model, cluster, params, never, ignored)
     assert found.attempts[0].iteration_s == min(seconds.values())
     assert all(each.candidate.bound_s <= seconds[each.choice] for each in found.attempts)
 
@@ -97,14 +97,14 @@ def test_every_choice_is_tried_or_ruled_out(found: Explored) -> None:
 
 def test_the_same_seed_gives_the_same_answer(found: Explored, model: Model, cluster: Cluster) -> None:
     """Also of what is ranked behind the best."""
-    again = explored(model, cluster, PARAMS, never, ignored)
+    again = explore(model, cluster, PARAMS, never, ignored)
     assert [each.choice for each in again.attempts] == [each.choice for each in found.attempts]
     assert [each.iteration_s for each in again.attempts] == [each.iteration_s for each in found.attempts]
 
 
 def test_a_search_that_is_stopped_has_the_usual_plan(model: Model, cluster: Cluster) -> None:
     """Or a better one; what was not looked at is said to be left out by the budget."""
-    found = explored(model, cluster, PARAMS, lambda: True, ignored)
+    found = explore(model, cluster, PARAMS, lambda: True, ignored)
     assert found.usual is not None
     assert found.attempts[0].iteration_s <= found.usual.iteration_s
     assert "budget" in {each.reason for each in found.pruned}
@@ -113,7 +113,7 @@ def test_a_search_that_is_stopped_has_the_usual_plan(model: Model, cluster: Clus
 def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None:
     """Four layers hold 40 bytes each, so that three devices need 80 or more."""
     small = replace(cluster, memory_bytes=np.full(3, 50.0))
-    found = explored(model, small, PARAMS, never, ignored)
+    found = explore(model, small, PARAMS, never, ignored)
     assert all(each.plan is None for each in found.attempts)
     assert {each.reason for each in found.pruned} == {"memory"}
 
@@ -121,7 +121,7 @@ def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None
 def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) -> None:
     """No ring and no pipeline can be, but one device may hold it all."""
     apart = replace(cluster, link=np.full((3, 3), -1), memory_bytes=np.full(3, 1e3))
-    found = explored(model, apart, PARAMS, never, ignored)
+    found = explore(model, apart, PARAMS, never, ignored)
     assert found.attempts[0].choice.shape == (1, 1, 1)
     assert "links" in {each.reason for each in found.pruned}
 
@@ -129,7 +129,7 @@ def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) ->
 def test_progress_is_told(model: Model, cluster: Cluster) -> None:
     """Every stage, with the best seconds so far."""
     told: list[Progress] = []
-    explored(model, cluster, PARAMS, never, told.append)
+    explore(model, cluster, PARAMS, never, told.append)
     assert [*dict.fromkeys(step.stage for step in told)] == ["heuristic", "bounds", "simulation", "placement"]
     assert told[-1].cost is not None
 
@@ -138,7 +138,7 @@ def test_work_is_counted_by_the_simulations_of_a_search() -> None:
     """Twice one pass and what it takes beside that; the meter never ends a search itself."""
     family = Family(tensor=1, data=1, microbatch=1, microbatches=1)
     meter = Meter(2 * ASIDE + 2, never)
-    stop = meter.polled(Choice(family=family, pipeline=1, schedule="1f1b"))
+    stop = meter.stop_for(Choice(family=family, pipeline=1, schedule="1f1b"))
     assert (stop(), meter.left) == (False, ASIDE + 1)
     assert (stop(), meter.left) == (False, 0)
 
@@ -149,7 +149,7 @@ def test_choices_that_take_too_long_are_left_out(
     """There is the usual plan all the same, and none is said to be impossible."""
     monkeypatch.setattr(search, "SIMULATED", 0)
     monkeypatch.setattr(search, "SEARCHED", 0)
-    found = explored(model, cluster, PARAMS, never, ignored)
+    found = explore(model, cluster, PARAMS, never, ignored)
     assert [each.placed for each in found.attempts] == [None]
     left_out = {each.reason: each for each in found.pruned}["budget"]
     assert found.lower_bound_s == pytest.approx(left_out.least)

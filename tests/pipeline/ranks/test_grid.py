@@ -7,7 +7,7 @@ import pytest
 
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.ranks.bound import Goal, iteration_bound
-from tiger.pipeline.ranks.grid import Judges, grouped
+from tiger.pipeline.ranks.grid import Judges, place_groups
 from tiger.pipeline.ranks.prices import Degrees
 from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.ranks.search import OrderSearch
@@ -19,7 +19,7 @@ def test_a_ring_of_double_links_is_found(transformer, irregular, judges_of):
     """Eight tensor-parallel ranks on a DGX-1 lie along its one ring of double NVLinks, twice as fast."""
     layers, cluster, degrees = transformer(), irregular(1), Degrees(pipeline=1, tensor=8, microbatches=8)
     judges = judges_of(layers, cluster, degrees)
-    plan = grouped(layers, cluster, degrees, judges, SEARCH)
+    plan = place_groups(layers, cluster, degrees, judges, SEARCH)
     rings = [cluster.link[ring, np.roll(ring, 1)] for ring in plan.grid[:, 0]]
     assert not np.any(rings)
     assert 2 * judges.iteration_s(plan) < _by_rank(judges, degrees)
@@ -32,7 +32,7 @@ def test_irregular_links_are_used_better_than_by_rank(shape, transformer, irregu
     layers, degrees = transformer(16), _degrees(shape)
     cluster = _renumbered(irregular(), np.random.default_rng(3).permutation(8))
     judges = judges_of(layers, cluster, degrees)
-    plan = grouped(layers, cluster, degrees, judges, replace(SEARCH, solver="auto"))
+    plan = place_groups(layers, cluster, degrees, judges, replace(SEARCH, solver="auto"))
     assert judges.iteration_s(plan) < _by_rank(judges, degrees)
 
 
@@ -42,7 +42,7 @@ def test_regular_hardware_is_proved(shape, transformer, regular, judges_of, repl
     """On two regular machines what is found meets the bound over all places of the ranks."""
     layers, cluster, degrees = transformer(), regular(), _degrees(shape)
     judges = judges_of(layers, cluster, degrees)
-    plan = grouped(layers, cluster, degrees, judges, SEARCH)
+    plan = place_groups(layers, cluster, degrees, judges, SEARCH)
     seconds = judges.iteration_s(plan)
     goal = Goal(iteration_s=replica_s(degrees.microbatches), target_s=seconds)
     assert seconds <= _by_rank(judges, degrees)
@@ -53,7 +53,7 @@ def test_rank_order_is_kept_and_proved(transformer, regular, judges_of, replica_
     """On two regular machines of four, with a stage of four ranks on each, nothing is better than rank order."""
     layers, cluster, degrees = transformer(4), regular(2, 4), _degrees((2, 1, 4))
     judges = judges_of(layers, cluster, degrees)
-    plan = grouped(layers, cluster, degrees, judges, SEARCH)
+    plan = place_groups(layers, cluster, degrees, judges, SEARCH)
     seconds = judges.iteration_s(plan)
     goal = Goal(iteration_s=replica_s(degrees.microbatches), target_s=seconds)
     assert (plan.grid == rank_order(degrees.shape)).all()
@@ -65,7 +65,7 @@ def test_irregular_links_are_proved(transformer, irregular, judges_of, replica_s
     """On two DGX-1, four ranks a group lie on rings whose links across are double: no other place is better."""
     layers, cluster, degrees = transformer(16, 2048), irregular(), _degrees((4, 1, 4))
     judges = judges_of(layers, cluster, degrees)
-    plan = grouped(layers, cluster, degrees, judges, SEARCH)
+    plan = place_groups(layers, cluster, degrees, judges, SEARCH)
     seconds = judges.iteration_s(plan)
     goal = Goal(iteration_s=replica_s(degrees.microbatches), target_s=seconds)
     assert seconds < 0.9999 * _by_rank(judges, degrees)
@@ -77,7 +77,7 @@ def test_slow_devices_get_fewer_layers(transformer, regular, judges_of):
     odd = np.arange(8) % 2
     cluster = replace(regular(2, 4), speed=1 - odd / 2, link=(odd[:, None] != odd).astype(int), machine=odd)
     layers, degrees = transformer(), Degrees(pipeline=2, tensor=4, microbatches=8)
-    plan = grouped(layers, cluster, degrees, judges_of(layers, cluster, degrees), SEARCH)
+    plan = place_groups(layers, cluster, degrees, judges_of(layers, cluster, degrees), SEARCH)
     counts = np.diff(plan.cuts)
     slow = [float(cluster.speed[rows].max()) for rows in plan.grid]
     assert sorted(slow) == [0.5, 1.0]
@@ -88,15 +88,15 @@ def test_spare_devices_are_chosen_from(transformer, regular, judges_of):
     """Four tensor-parallel ranks out of eight leave the slow devices alone."""
     cluster = replace(regular(1, 8), speed=np.array([0.5, 1] * 4))
     layers, degrees = transformer(), Degrees(pipeline=1, tensor=4, microbatches=4)
-    plan = grouped(layers, cluster, degrees, judges_of(layers, cluster, degrees), SEARCH)
+    plan = place_groups(layers, cluster, degrees, judges_of(layers, cluster, degrees), SEARCH)
     assert sorted(plan.grid.ravel().tolist()) == [1, 3, 5, 7]
 
 
 def test_nothing_fits(transformer, regular):
     """Without cuts anywhere there is no plan."""
     judges = Judges(cuts_of=lambda _: (), iteration_s=lambda _: np.inf)
-    assert grouped(transformer(0), regular(2, 2), Degrees(pipeline=4), judges, SEARCH) is None
-    assert grouped(transformer(), regular(2, 2), Degrees(pipeline=2, tensor=2), judges, SEARCH) is None
+    assert place_groups(transformer(0), regular(2, 2), Degrees(pipeline=4), judges, SEARCH) is None
+    assert place_groups(transformer(), regular(2, 2), Degrees(pipeline=2, tensor=2), judges, SEARCH) is None
 
 
 def test_a_start_that_does_not_fit_is_left(transformer, regular, judges_of):
@@ -107,7 +107,7 @@ def test_a_start_that_does_not_fit_is_left(transformer, regular, judges_of):
         cuts_of=lambda grid: () if {0, 1} in _groups(grid) else judges.cuts_of(grid),
         iteration_s=lambda plan: np.inf if {0, 1} in _groups(plan.grid) else judges.iteration_s(plan),
     )
-    plan = grouped(layers, cluster, degrees, refusing, SEARCH)
+    plan = place_groups(layers, cluster, degrees, refusing, SEARCH)
     assert {0, 1} not in _groups(plan.grid)
 
 
@@ -115,7 +115,7 @@ def test_the_same_seed_gives_the_same_plan(transformer, irregular, judges_of):
     """Two runs agree."""
     layers, cluster, degrees = transformer(2), irregular(1), _degrees((1, 1, 4))
     judges = judges_of(layers, cluster, degrees)
-    first, second = (grouped(layers, cluster, degrees, judges, replace(SEARCH, seed=5)) for _ in range(2))
+    first, second = (place_groups(layers, cluster, degrees, judges, replace(SEARCH, seed=5)) for _ in range(2))
     assert (first.grid == second.grid).all()
     assert first.cuts == second.cuts
 
@@ -124,7 +124,7 @@ def test_a_stopped_search_keeps_rank_order(transformer, irregular, judges_of):
     """A search told to stop at once answers as good as rank order."""
     layers, cluster, degrees = transformer(), irregular(1), _degrees((1, 1, 8))
     judges = judges_of(layers, cluster, degrees)
-    plan = grouped(layers, cluster, degrees, judges, replace(SEARCH, stop=lambda: True))
+    plan = place_groups(layers, cluster, degrees, judges, replace(SEARCH, stop=lambda: True))
     assert judges.iteration_s(plan) == pytest.approx(_by_rank(judges, degrees))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.ranks.ranks import around, drawn, rank_order
+from tiger.pipeline.ranks.ranks import draw_grids, neighbour_grids, rank_order
 
 MACHINE = np.repeat([0, 1], 4)
 
@@ -17,28 +17,28 @@ def test_rank_order_counts_tensor_ranks_first():
 def test_grids_around_use_every_device_once(shape):
     """All of them have the shape, and no device twice."""
     grid = rank_order(shape)
-    for grids in (around(grid, MACHINE), drawn(grid, MACHINE, 40, np.random.default_rng(0))):
+    for grids in (neighbour_grids(grid, MACHINE), draw_grids(grid, MACHINE, 40, np.random.default_rng(0))):
         assert grids.shape[1:] == shape
         assert all(len(np.unique(each)) == grid.size for each in grids)
 
 
 def test_grids_around_hold_the_moves_by_name():
     """Swapped ranks, groups, stages, lanes of all groups, machines, and a turned pipeline are among them."""
-    found = {tuple(each.ravel().tolist()) for each in around(rank_order((2, 2, 2)), MACHINE)}
+    found = {tuple(each.ravel().tolist()) for each in neighbour_grids(rank_order((2, 2, 2)), MACHINE)}
     ranks, groups, stages = (0, 1, 2, 7, 4, 5, 6, 3), (0, 1, 4, 5, 2, 3, 6, 7), (4, 5, 6, 7, 0, 1, 2, 3)
     lanes, one = (1, 0, 3, 2, 5, 4, 7, 6), (1, 0, 3, 2, 4, 5, 6, 7)
     assert {ranks, groups, stages, lanes, one} <= found
-    turned = {tuple(each.ravel().tolist()) for each in around(rank_order((4, 1, 1)), MACHINE)}
+    turned = {tuple(each.ravel().tolist()) for each in neighbour_grids(rank_order((4, 1, 1)), MACHINE)}
     assert {(2, 1, 0, 3), (3, 2, 1, 0), (4, 5, 6, 7)} <= turned
 
 
 def test_unused_devices_come_in():
     """With two of eight devices in use, each of the others replaces either."""
-    found = {tuple(each.ravel().tolist()) for each in around(rank_order((2, 1, 1)), MACHINE)}
+    found = {tuple(each.ravel().tolist()) for each in neighbour_grids(rank_order((2, 1, 1)), MACHINE)}
     assert {(k, 1) for k in range(2, 8)} | {(0, k) for k in range(2, 8)} <= found
 
 
 def test_drawn_machines_are_turned_alike():
     """The first half keeps devices on their machine, in one order on both."""
-    for grid in drawn(rank_order((2, 1, 4)), MACHINE, 20, np.random.default_rng(1))[:10]:
+    for grid in draw_grids(rank_order((2, 1, 4)), MACHINE, 20, np.random.default_rng(1))[:10]:
         assert (grid[1, 0] - 4 == grid[0, 0]).all()

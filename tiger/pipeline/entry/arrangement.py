@@ -32,7 +32,7 @@ class Arrangement:
 
     def stages(self) -> tuple[PlacedStage, ...]:
         """Return what every device that holds something holds and takes, in the order of the line or of the cluster."""
-        terms = Terms.made(self.operators, self.cluster, {})
+        terms = Terms.from_operators(self.operators, self.cluster, {})
         compute, communication = loads_s(terms, self.place)
         held = held_bytes(terms, self.place)
         at = self.place[terms.of]
@@ -57,7 +57,7 @@ class Arrangement:
         """Return when every operator runs for one microbatch alone, under list scheduling."""
         from tiger.pipeline.operators.latency.list_scheduling import jobs_of, run_schedule
 
-        terms = Terms.made(self.operators, self.cluster, {})
+        terms = Terms.from_operators(self.operators, self.cluster, {})
         end_s = np.empty(terms.operators)
         run_schedule(jobs_of(terms), self.place, end_s, np.empty(terms.devices))
         device = self.place[terms.of]

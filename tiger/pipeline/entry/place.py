@@ -101,7 +101,7 @@ def report_placement(asked: Asked) -> PlacementReport:
     """Report the placement of a model that has been read; raise InputError as `place` does, but for its arguments."""
     check_fit(asked)
     with measure_time(asked.params.time_limit_s) as clock:
-        found = solve.solved(asked.layers, asked.cluster, asked.params, clock.stop, asked.watch)
+        found = solve.place_layers(asked.layers, asked.cluster, asked.params, clock.stop, asked.watch)
         report = make_report(asked, found)
     remarks = (*warn_implausible(asked.cluster), *warn_missing_state(asked.layers, asked.cluster))
     return replace(report, seconds=clock.seconds, warnings=(*remarks, *found.warnings, *clock.remarks))

@@ -64,9 +64,9 @@ def operators_of_nodes(
     if unknown is not None:
         reason = f"expected keys out of {', '.join(KEYS)}, got {shown(unknown)}{nearest(unknown, KEYS)}"
         raise InputError("model", reason)
-    nodes = Rows.checked("model/nodes", document.get("nodes"), NODE)
+    nodes = Rows.check("model/nodes", document.get("nodes"), NODE)
     check_size("model/nodes", len(nodes.records), max_operators, "operators")
-    edges = Rows.checked("model/edges", document.get("edges"), EDGE)
+    edges = Rows.check("model/edges", document.get("edges"), EDGE)
     edges.numbers("size")
     rows, names = nodes.ids("id")
     if not names:

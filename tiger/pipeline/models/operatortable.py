@@ -38,7 +38,7 @@ def operators_of_csv(text: str, max_operators: int = OPERATOR_LIMIT) -> Operator
     listed = [str(record.pop("inputs", "")) for record in records]
     for record in records:
         record.update({mark: _WORDS.get(str(record[mark]).lower(), record[mark]) for mark in MARKS if mark in record})
-    rows = Rows.checked(FIELD, records, (REQUIRED, OPTIONAL))
+    rows = Rows.check(FIELD, records, (REQUIRED, OPTIONAL))
     index, names = rows.ids("name")
     ends: list[tuple[int, int]] = []
     for k, cell in enumerate(listed):
@@ -60,7 +60,7 @@ def operators_of_table(document: Mapping[str, object], max_operators: int = OPER
         raise InputError("model", f"expected operators and edges, got {shown(unknown)}{nearest(unknown, KEYS)}")
     listed = document["operators"]
     check_size(FIELD, len(listed) if isinstance(listed, list) else 0, max_operators, "operators")
-    rows = Rows.checked(FIELD, listed, (REQUIRED, OPTIONAL))
+    rows = Rows.check(FIELD, listed, (REQUIRED, OPTIONAL))
     index, names = rows.ids("name")
     source, target = _edges(document.get("edges"), index)
     return _operators(rows, names, source, target)

@@ -29,7 +29,7 @@ class Rows:
     records: Sequence[Mapping[str, object]]
 
     @classmethod
-    def checked(cls, field: str, value: object, keys: tuple[Sequence[str], Sequence[str]]) -> Self:
+    def check(cls, field: str, value: object, keys: tuple[Sequence[str], Sequence[str]]) -> Self:
         """Return the rows of a list of objects with `keys` that they must have, and that they may have."""
         if not isinstance(value, list):
             raise InputError(field, f"expected a list, got {'nothing' if value is None else shown(value)}")

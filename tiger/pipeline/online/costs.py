@@ -64,7 +64,7 @@ class Terms:
         inner = self.sent_s[devices[:, :-1], devices[:, 1:], cuts[:, 1:-1]]
         return np.asarray(np.pad(inner, ((0, 0), (1, 0))) + np.pad(inner, ((0, 0), (0, 1))))
 
-    def held(self, lines: list[Line]) -> list[Line]:
+    def feasible_lines(self, lines: list[Line]) -> list[Line]:
         """Return those of lines of p stages that devices have the memory and links for."""
         if not lines:
             return []

@@ -69,7 +69,7 @@ class Estimates:
         """Tell whether the last measurement surprised, and has to be taken again before it counts."""
         return bool(self._doubted)
 
-    def drawn(self, count: int, rng: np.random.Generator) -> Costs:
+    def draw(self, count: int, rng: np.random.Generator) -> Costs:
         """Return so many draws of costs by how probable they are.
 
         To first order, but so that draws agree with each other on stages that have been measured: layers change by
@@ -165,7 +165,7 @@ class Estimates:
         first, end, pace = np.array([(*row.run, row.pace) for row in rows], np.int64).reshape(-1, 3).T
         message_s = np.array([row.message_s for row in rows])
         layer_s = np.exp(self._value[: self._size])
-        held = _within(first, end, self._size) * layer_s
+        held = _is_within(first, end, self._size) * layer_s
         passed = held.sum(axis=1)
         spent = passed * np.exp(self._value[self._size] + self._value[pace])
         share = spent / (spent + message_s)
@@ -175,7 +175,7 @@ class Estimates:
         return slope, np.log(spent + message_s)
 
 
-def _within(first: IntArray, end: IntArray, size: int) -> BoolArray:
+def _is_within(first: IntArray, end: IntArray, size: int) -> BoolArray:
     """Tell which layers [m, L] are in runs."""
     layer = np.arange(size)
     return np.asarray((layer >= first[:, None]) & (layer < end[:, None]))

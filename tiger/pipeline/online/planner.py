@@ -19,7 +19,7 @@ from tiger.pipeline.online.moves import distance, moves
 from tiger.pipeline.online.target import Targets
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.plan import Plan
-from tiger.pipeline.solve import solved
+from tiger.pipeline.solve import place_layers
 from tiger.run.limits import check_limits
 
 DRAWS, GOALS = 64, 16
@@ -108,7 +108,7 @@ class OnlinePlanner:
     def _next(self) -> Line:
         """Return the line that is a move towards a better one, or that may be better, or the line itself."""
         near = self._near()
-        onward = self._pursued(near)
+        onward = self._pursue(near)
         if onward is not None:
             return onward
         best_s, target = self._targets.best(self._estimates.costs, self._line)
@@ -118,12 +118,12 @@ class OnlinePlanner:
         ahead = self._towards(target, enough, near) if self.bottleneck_s > leave else None
         if ahead and self.settled:
             self._least_s, self._enough = np.inf, CURIOUS
-        return ahead or self._promising(near)
+        return ahead or self._most_promising(near)
 
     def _near(self) -> list[list[Line]]:
         """Return the lines a move away that devices can hold, by their numbers of stages."""
         groups = groupby(moves(self._line, self._count), key=lambda line: len(line.devices))
-        return [kept for _, lines in groups if (kept := self._terms.held(list(lines)))]
+        return [kept for _, lines in groups if (kept := self._terms.feasible_lines(list(lines)))]
 
     def _towards(self, target: Line, enough: float, near: list[list[Line]]) -> Line | None:
         """Return a line that is good enough, else the best of those nearer to a target, else one that is better."""
@@ -138,16 +138,16 @@ class OnlinePlanner:
         nearer = next((line for _, line in found if distance(line, target) < left), None)
         return found[0][1] if nearer is None and found[0][0] < self.bottleneck_s else nearer
 
-    def _promising(self, near: list[list[Line]]) -> Line:
+    def _most_promising(self, near: list[list[Line]]) -> Line:
         """Return the line with the largest expected gain by what costs may be, the present one if that is small."""
-        drawn = self._estimates.drawn(DRAWS, self._rng)
+        drawn = self._estimates.draw(DRAWS, self._rng)
         least = (SETTLED if self.settled else self._enough) * self._tolerance
         found = self._most(drawn, near, least)
         if found is None and self._curious:
-            found = self._begun(drawn, near, FAR * least)
+            found = self._begin_quest(drawn, near, FAR * least)
         return found or self._line
 
-    def _begun(self, drawn: Costs, near: list[list[Line]], least: float) -> Line | None:
+    def _begin_quest(self, drawn: Costs, near: list[list[Line]], least: float) -> Line | None:
         """Return the first move to the most promising of the best lines by some draws, None where none is enough."""
         costs = (Costs(drawn.ahead_s[k], drawn.pace[k]) for k in range(GOALS))
         lines = sorted(
@@ -160,12 +160,12 @@ class OnlinePlanner:
         self._quest = None if goal is None or onward is None else Quest(goal, self._line, least)
         return onward
 
-    def _pursued(self, near: list[list[Line]]) -> Line | None:
+    def _pursue(self, near: list[list[Line]]) -> Line | None:
         """Return the next move to the goal, None where there is none that still promises enough."""
         quest, self._quest = self._quest, None
         if quest is None or quest.goal == self._line:
             return None
-        gains = self._gains(self._estimates.drawn(DRAWS, self._rng), [quest.goal], quest.home)
+        gains = self._gains(self._estimates.draw(DRAWS, self._rng), [quest.goal], quest.home)
         onward = self._onward(quest.goal, near) if gains[0] > KEPT * quest.least else None
         self._quest = None if onward is None else quest
         return onward
@@ -196,7 +196,7 @@ class OnlinePlanner:
 
 def _first(layers: Layers, cluster: Cluster, seed: int) -> Line:
     """Return the best line by the guess."""
-    placed = solved(layers, cluster, PlaceParams(seed=seed))
+    placed = place_layers(layers, cluster, PlaceParams(seed=seed))
     if placed.plan is None or placed.violations:
         said = "; ".join(violation.message for violation in placed.violations)
         raise InputError("cluster/devices", f"expected devices that can hold the layers, got {said}")

@@ -13,7 +13,7 @@ from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.online.costs import Costs, Line, Terms
-from tiger.pipeline.online.moves import exchanged, resized
+from tiger.pipeline.online.moves import exchange, resize
 
 WORK_LIMIT = 1_000_000
 Found = tuple[float, Line]
@@ -45,7 +45,7 @@ class Targets:
             best, order = better, better[1].devices
             spare = [device for device in range(self._count) if device not in order]
             limit, better = best[0] * (1 - self._tolerance / 2), None
-            for other in (*exchanged(order, spare), *resized(order, spare, self._size)):
+            for other in (*exchange(order, spare), *resize(order, spare, self._size)):
                 found = self._terms.best_cuts(costs, other, limit)
                 if found is not None:
                     limit, better = found[0], found

@@ -136,14 +136,14 @@ class Hunt:
         compute, communication = loads_s(self.terms, place)
         return float((compute + communication).max())
 
-    def found(self) -> Found:
+    def result(self) -> Found:
         """Return what has been found."""
         plain_s = self.bottleneck_s(self.plain)
         uniform_s = plain_s if np.isfinite(plain_s) else None
         if self.place is None:
             lacking = Violation(kind="undecided", message=UNDECIDED)
             if self.lower_bound_s is not None and np.isinf(self.lower_bound_s):
-                lacking = self._unfit()
+                lacking = self._misfit()
             return Found(place=None, uniform_bottleneck_s=uniform_s, stages=tuple(self.stages), violations=(lacking,))
         timed = self.params.objective != "throughput"
         return Found(
@@ -159,7 +159,7 @@ class Hunt:
             warnings=(HEURISTIC,) if timed and self.params.contiguous else (),
         )
 
-    def _unfit(self) -> Violation:
+    def _misfit(self) -> Violation:
         """Return what lacks where nothing fits: links, if something does where all devices are linked; else memory."""
         if (self.terms.link < 0).sum() > self.terms.devices:
             size = self.terms.devices

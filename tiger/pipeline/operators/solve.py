@@ -30,7 +30,7 @@ def place_operators(
     at = {name: k for k, name in enumerate(operators.names)} if params.pinned else {}
     index = {name: k for k, name in enumerate(cluster.names)}
     pinned = {at[operator]: index[device] for operator, device in params.pinned.items()}
-    terms = Terms.made(operators, cluster, pinned)
+    terms = Terms.from_operators(operators, cluster, pinned)
     violations = find_violations(operators, cluster, pinned, terms)
     if params.contiguous and not violations:
         violations = find_stage_violations(operators, terms)
@@ -49,4 +49,4 @@ def place_operators(
         hunt.latency()
     if hunt.place is None and params.objective == "latency":
         hunt.prove()
-    return hunt.found()
+    return hunt.result()

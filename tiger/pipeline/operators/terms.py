@@ -61,7 +61,7 @@ class Terms:
         return len(self.capacity)
 
     @classmethod
-    def made(cls, operators: Operators, cluster: Cluster, pinned: dict[int, int]) -> Self:
+    def from_operators(cls, operators: Operators, cluster: Cluster, pinned: dict[int, int]) -> Self:
         """Return the terms of operators on a cluster, with the device of some of them pinned; O(k n + e log e)."""
         size, colour = operators.size, operators.colour
         cpu = np.array([kind == "cpu" for kind in cluster.kinds])

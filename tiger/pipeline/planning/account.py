@@ -51,8 +51,8 @@ class Account:
         return replace(
             report,
             placement=self._placement(self._fitting[0]),
-            ranked=tuple(self._ranked(attempt) for attempt in self._fitting[:top]),
-            heuristic=None if found.usual is None else self._ranked(found.usual),
+            ranked=tuple(self._rank(attempt) for attempt in self._fitting[:top]),
+            heuristic=None if found.usual is None else self._rank(found.usual),
             lower_bound_s=found.lower_bound_s,
         )
 
@@ -68,7 +68,7 @@ class Account:
         plan = self._plan(best)
         return plan, breakdown(self._judge(best), plan)
 
-    def _ranked(self, attempt: Attempt) -> RankedPlan:
+    def _rank(self, attempt: Attempt) -> RankedPlan:
         """Return what a plan comes to."""
         judge, plan = self._judge(attempt), self._plan(attempt)
         spent, family = breakdown(judge, plan), attempt.choice.family
@@ -128,7 +128,7 @@ class Account:
         """Return the report of the placement of a plan."""
         params = attempt.choice.params(self.params)
         layers = self.model.layers(attempt.choice.family.microbatch)
-        placed = attempt.placed or _simulated(self._judge(attempt), attempt)
+        placed = attempt.placed or _simulated_placement(self._judge(attempt), attempt)
         report = make_report(Asked(layers, self.cluster, params), placed)
         return replace(report, seconds=sum(stage.seconds for stage in placed.stages))
 
@@ -155,7 +155,7 @@ class Account:
         return attempt.plan
 
 
-def _simulated(judge: Judge, attempt: Attempt) -> Placed:
+def _simulated_placement(judge: Judge, attempt: Attempt) -> Placed:
     """Return what is known of a plan that was only simulated."""
     plan = attempt.plan
     if plan is None:

@@ -58,7 +58,7 @@ def judge_of(layers: Layers, cluster: Cluster, choice: Choice) -> Judge:
     return Judge(layers=layers, cluster=cluster, schedule=choice.schedule, microbatches=choice.family.microbatches)
 
 
-def attempted(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt:
+def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt:
     """Simulate a few plans by a choice: even and exact cuts, on devices in order, and with the quickest first."""
     judge, known = judge_of(layers, cluster, candidate.choice), []
     closest, lacking = None, np.inf
@@ -74,7 +74,7 @@ def attempted(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt
     return Attempt(candidate=candidate, plan=plan, iteration_s=value)
 
 
-def even(layers: Layers, choice: Choice) -> Plan:
+def even_plan(layers: Layers, choice: Choice) -> Plan:
     """Return the plan of as many layers in every stage, with devices in the order of the cluster."""
     return Plan(cuts=uniform_cuts(layers, choice.pipeline * choice.virtual), grid=rank_order(choice.shape))
 

@@ -98,7 +98,7 @@ def positions(model: Model, cluster: Cluster, params: PlanParams, family: Family
     return range(params.pipeline, params.pipeline + 1 if params.pipeline <= most else params.pipeline)
 
 
-def scheduled(model: Model, params: PlanParams, family: Family, pipeline: int) -> Iterator[Choice]:
+def schedules_of(model: Model, params: PlanParams, family: Family, pipeline: int) -> Iterator[Choice]:
     """Yield the schedules of so many positions; of a single one 1F1B, as no other is quicker or holds less."""
     for schedule in SCHEDULES if params.schedule is None else [params.schedule]:
         if pipeline == 1 and params.schedule is None and schedule != "1f1b":

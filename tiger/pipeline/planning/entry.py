@@ -15,8 +15,8 @@ from tiger.pipeline.planning.choices import batch_of
 from tiger.pipeline.planning.model import Source, model_of
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.report import PlanReport
-from tiger.pipeline.planning.request import check, check_model
-from tiger.pipeline.planning.search import explored
+from tiger.pipeline.planning.request import check_model, check_plan_params
+from tiger.pipeline.planning.search import explore
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress, ignored
 
@@ -53,7 +53,7 @@ def plan(
     cluster cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
-    params = check(
+    params = check_plan_params(
         PlanParams(
             batch=batch,
             pipeline=pipeline,
@@ -75,7 +75,7 @@ def plan(
     read, hardware = model_of(model), require_cluster(cluster_of(cluster))
     check_model(read, hardware, params)
     stop = Deadline(None if time_limit_s is None else time.monotonic() + time_limit_s)
-    found = explored(read, hardware, params, stop, watch)
+    found = explore(read, hardware, params, stop, watch)
     report = Account(read, hardware, params, found).report(top)
     seconds = time.perf_counter() - begun
     late = time_limit_s is not None and seconds >= time_limit_s

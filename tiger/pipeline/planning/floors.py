@@ -48,7 +48,7 @@ class Floors:
             layers=layers,
             family=family,
             passes_s=times / (tensor * cluster.speed.max()),
-            reduced_s=np.array([_reduced_s(layers, links, tensor, way) for way, _ in ways]).reshape(-1, layers.size),
+            reduced_s=np.array([_reduction_s(layers, links, tensor, way) for way, _ in ways]).reshape(-1, layers.size),
             closing_s=np.array([_closing_s(layers, links, family, way) for _, way in ways]).reshape(-1, layers.size),
             transfer_s=links.least_s(0, layers.crossing_bytes / tensor) if links.curves else nothing,
             speeds=np.sort(cluster.speed)[::-1],
@@ -92,7 +92,7 @@ class Floors:
         ]
         forward = self.passes_s[0] + self.reduced_s.min(axis=0)
         stages = np.min(loads, axis=0) + _through(forward)[:, None]
-        return np.maximum(_swept([stages] * positions), cut_bounds_s(self._leasts(), schedule, positions, count))
+        return np.maximum(_sweep([stages] * positions), cut_bounds_s(self._leasts(), schedule, positions, count))
 
     def need_bytes(self, schedule: Schedule, virtual: int, positions: int) -> float:
         r"""Return the bytes that some device of so many positions holds at the least, whatever the cuts.
@@ -132,7 +132,7 @@ class Floors:
             for before, member in pairwise(group):
                 state[: before + 1, member + 1 :] -= layers.state_bytes[member]
         flying = in_flight(schedule, self.family.microbatches)
-        return _swept([(state + flying(after) * held) / tensor for after in range(positions)])
+        return _sweep([(state + flying(after) * held) / tensor for after in range(positions)])
 
     def _leasts(self) -> Leasts:
         """Return the least of passes and messages, for bounds that know no gradients."""
@@ -163,7 +163,7 @@ def _ways(links: Links, layers: Layers, family: Family) -> list[tuple[int, int]]
     return sorted({(both, data), (tensor, both)})
 
 
-def _reduced_s(layers: Layers, links: Links, tensor: int, need: int) -> FloatArray:
+def _reduction_s(layers: Layers, links: Links, tensor: int, need: int) -> FloatArray:
     """Return the seconds [L] that a pass of each layer spends in rings with a link of a curve or one behind it."""
     if tensor == 1 or not layers.reduced_bytes.any():
         return np.zeros(layers.size)
@@ -181,7 +181,7 @@ def _closing_s(layers: Layers, links: Links, family: Family, need: int) -> Float
     return np.asarray(2 * (family.data - 1) * size * links.least_rate(need))
 
 
-def _swept(stages: list[FloatArray]) -> FloatArray:
+def _sweep(stages: list[FloatArray]) -> FloatArray:
     """Return the least largest cost [p] of cuts into 1, 2, .. stages; costs [L + 1, L + 1], those of the last first."""
     size = len(stages[0]) - 1
     banned = np.where(np.tri(size + 1, dtype=bool), np.inf, 0.0)

@@ -6,28 +6,28 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.planning.attempt import Attempt, Candidate, even, judge_of
-from tiger.pipeline.planning.choices import Choice, Family, families, scheduled
+from tiger.pipeline.planning.attempt import Attempt, Candidate, even_plan, judge_of
+from tiger.pipeline.planning.choices import Choice, Family, families, schedules_of
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 
 
-def heuristic(model: Model, cluster: Cluster, params: PlanParams) -> Attempt | None:
+def usual_plan(model: Model, cluster: Cluster, params: PlanParams) -> Attempt | None:
     """Return the usual plan, with the best size of microbatches for it; None where it does not fit.
 
     Layers are cut inside a machine as far as heads divide, the pipeline across machines is just deep enough to fit
     with the least microbatch, what is left are replicas; as many layers in every stage, devices in order, 1F1B. What
     `params` state is kept to. Source: Narayanan et al., SC 2021, arXiv:2104.04473, takeaways 1 and 2.
     """
-    for choice in _deeper(model, cluster, params):
-        if _judged(model, cluster, choice) is not None:
-            resized = (_resized(choice, family) for family in families(model, cluster, params))
-            found = [_judged(model, cluster, each) for each in resized if each is not None]
+    for choice in _choices(model, cluster, params):
+        if _judge(model, cluster, choice) is not None:
+            resized = (_resize(choice, family) for family in families(model, cluster, params))
+            found = [_judge(model, cluster, each) for each in resized if each is not None]
             return min((each for each in found if each is not None), key=lambda each: each.iteration_s)
     return None
 
 
-def _deeper(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Choice]:
+def _choices(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Choice]:
     """Yield choices that use all devices with the most ranks a layer inside a machine, shallow pipelines first."""
     machines = np.unique(cluster.machine, return_counts=True)[1]
     known = list(families(model, cluster, params))
@@ -41,20 +41,20 @@ def _deeper(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Choi
         depth, rest = divmod(cluster.size, tensor * family.data)
         asked = params.pipeline in (None, depth)
         if family.microbatch == least and not rest and asked:
-            yield from list(scheduled(model, wanted, family, depth))[:1]
+            yield from list(schedules_of(model, wanted, family, depth))[:1]
 
 
-def _resized(choice: Choice, family: Family) -> Choice | None:
+def _resize(choice: Choice, family: Family) -> Choice | None:
     """Return the choice with the microbatches of another family, None where that differs in more."""
     same = (family.tensor, family.data) == (choice.family.tensor, choice.family.data)
     whole = choice.schedule != "interleaved" or family.microbatches % choice.pipeline == 0
     return replace(choice, family=family) if same and whole else None
 
 
-def _judged(model: Model, cluster: Cluster, choice: Choice) -> Attempt | None:
+def _judge(model: Model, cluster: Cluster, choice: Choice) -> Attempt | None:
     """Return what the even plan of a choice comes to, None where it does not fit."""
     layers = model.layers(choice.family.microbatch)
-    plan = even(layers, choice)
+    plan = even_plan(layers, choice)
     value = judge_of(layers, cluster, choice).value(plan)
     if value == np.inf:
         return None

@@ -52,25 +52,25 @@ def model_of(source: Source) -> Model:
     if isinstance(source, Layers):
         return Model(source)
     if isinstance(source, str) and source.startswith(PREFIX):
-        return _shaped(shape_of_spec(source))
+        return _model_of_shape(shape_of_spec(source))
     if isinstance(source, str | Path):
         if Path(source).suffix.lower() != ".json":
             return Model(read_model(source))
-        return _documented(read_json(read_text(Path(source), "model"), "model"))
+        return _model_of_document(read_json(read_text(Path(source), "model"), "model"))
     if isinstance(source, Mapping | list):
-        return _documented(source if isinstance(source, list) else dict(source))
+        return _model_of_document(source if isinstance(source, list) else dict(source))
     raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def _documented(document: object) -> Model:
+def _model_of_document(document: object) -> Model:
     """Return the model that a document describes."""
     if isinstance(document, str) and document.startswith(PREFIX):
-        return _shaped(shape_of_spec(document))
+        return _model_of_shape(shape_of_spec(document))
     if isinstance(document, dict) and document.keys() == {"transformer"}:
-        return _shaped(shape_of_document(document["transformer"]))
+        return _model_of_shape(shape_of_document(document["transformer"]))
     return Model(model_of_document(document))
 
 
-def _shaped(shape: Shape) -> Model:
+def _model_of_shape(shape: Shape) -> Model:
     """Return the model of a shape."""
     return Model(layers_of_shape(shape), shape)

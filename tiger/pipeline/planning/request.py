@@ -9,7 +9,7 @@ from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 
 
-def check(params: PlanParams) -> PlanParams:
+def check_plan_params(params: PlanParams) -> PlanParams:
     """Return parameters whose values can be used with some model, or raise InputError that names one."""
     check_params(_placement(params))
     for name in ("batch", "microbatch"):

@@ -11,10 +11,10 @@ import numpy as np
 from tiger.pipeline import solve
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.params import Schedule
-from tiger.pipeline.planning.attempt import Attempt, Bound, Candidate, attempted
-from tiger.pipeline.planning.choices import Choice, families, positions, scheduled
+from tiger.pipeline.planning.attempt import Attempt, Bound, Candidate, simulate_choice
+from tiger.pipeline.planning.choices import Choice, families, positions, schedules_of
 from tiger.pipeline.planning.floors import Floors
-from tiger.pipeline.planning.heuristic import heuristic
+from tiger.pipeline.planning.heuristic import usual_plan
 from tiger.pipeline.planning.links import Links
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
@@ -46,7 +46,7 @@ class Explored:
     stages: tuple[Stage, ...]
 
 
-def explored(
+def explore(
     model: Model,
     cluster: Cluster,
     params: PlanParams,
@@ -67,7 +67,7 @@ def explored(
         search.simulate()
     with search.stage("placement"):
         search.place()
-    return search.explored()
+    return search.result()
 
 
 @dataclass(slots=True, eq=False)
@@ -93,7 +93,7 @@ class Search:
 
     def write(self) -> None:
         """Judge the plan that people write by hand."""
-        self.usual = heuristic(self.model, self.cluster, self.params)
+        self.usual = usual_plan(self.model, self.cluster, self.params)
         if self.usual is not None:
             self.attempts[self.usual.choice] = self.usual
 
@@ -102,7 +102,7 @@ class Search:
         links = Links.of(self.cluster)
         for family in families(self.model, self.cluster, self.params):
             counts = positions(self.model, self.cluster, self.params, family)
-            listed = [each for count in counts for each in scheduled(self.model, self.params, family, count)]
+            listed = [each for count in counts for each in schedules_of(self.model, self.params, family, count)]
             self.choices += len(listed)
             if self.stop():
                 self.tally.add("budget", listed[0] if listed else None, 0.0, len(listed))
@@ -118,7 +118,7 @@ class Search:
         """Simulate a few plans of every choice that no bound rules out, the most promising first."""
         left = SIMULATED * self.params.effort
         for done, candidate in enumerate(self.open):
-            if self._ruled_out(candidate):
+            if self._is_ruled_out(candidate):
                 continue
             work = SIMULATIONS * _work(candidate.choice)
             if work > left or (self.stop() and self.attempts):
@@ -127,7 +127,7 @@ class Search:
             left -= work
             layers = self.model.layers(candidate.choice.family.microbatch)
             self._tell("simulation", done / len(self.open))
-            self.attempts[candidate.choice] = attempted(layers, self.cluster, candidate)
+            self.attempts[candidate.choice] = simulate_choice(layers, self.cluster, candidate)
 
     def place(self) -> None:
         """Search for a placement by the best choices, one after another, till the work is done."""
@@ -139,9 +139,9 @@ class Search:
             better = attempt.candidate.bound_s < self.best_s * (1 - MET) or attempt.iteration_s <= self.best_s
             if better and SEARCHES * _work(attempt.choice) <= meter.left:
                 self._tell("placement", done / len(waiting), str(attempt.choice))
-                self.attempts[attempt.choice] = self._placed(attempt, meter)
+                self.attempts[attempt.choice] = self._place(attempt, meter)
 
-    def explored(self) -> Explored:
+    def result(self) -> Explored:
         """Return what is known."""
         attempts = sorted(self.attempts.values(), key=lambda each: (each.iteration_s, each.placed is None))
         least = [candidate.bound_s for candidate in self.open]
@@ -178,7 +178,7 @@ class Search:
         needs = {each: floors.need_bytes(*each) for each in {_flight(choice) for choice in listed}}
         for choice in listed:
             slow, need = work[choice.pipeline], needs[_flight(choice)]
-            if self._too_slow(slow):
+            if self._is_too_slow(slow):
                 self._rule_out("work", choice, slow)
             elif need > most * (1 + TOO_LARGE):
                 self._rule_out("memory", choice, need)
@@ -200,12 +200,12 @@ class Search:
         """Keep a choice with the larger of two bounds, unless that rules it out."""
         bound: Bound = "cuts" if cuts_s > work_s else "work"
         candidate = Candidate(choice=choice, bound_s=max(work_s, cuts_s), bound=bound)
-        if not self._ruled_out(candidate):
+        if not self._is_ruled_out(candidate):
             self.open.append(candidate)
 
-    def _ruled_out(self, candidate: Candidate) -> bool:
+    def _is_ruled_out(self, candidate: Candidate) -> bool:
         """Tell whether a bound shows that a candidate is no better than what is known, and count it then."""
-        if not self._too_slow(candidate.bound_s):
+        if not self._is_too_slow(candidate.bound_s):
             return False
         self._rule_out(candidate.bound, candidate.choice, candidate.bound_s)
         return True
@@ -219,15 +219,15 @@ class Search:
             candidate = Candidate(choice=choice, bound_s=min(least, attempt.iteration_s), bound=attempt.candidate.bound)
             self.attempts[choice] = replace(attempt, candidate=candidate)
 
-    def _too_slow(self, bound_s: float) -> bool:
+    def _is_too_slow(self, bound_s: float) -> bool:
         """Tell whether seconds that nothing goes below are no less than the best."""
         return bound_s >= self.best_s * (1 - MET)
 
-    def _placed(self, attempt: Attempt, meter: "Meter") -> Attempt:
+    def _place(self, attempt: Attempt, meter: "Meter") -> Attempt:
         """Return an attempt with what a search for its choice comes to, if that is no worse."""
         choice = attempt.choice
         layers, params = self.model.layers(choice.family.microbatch), choice.params(self.params)
-        placed = solve.solved(layers, self.cluster, params, meter.polled(choice))
+        placed = solve.place_layers(layers, self.cluster, params, meter.stop_for(choice))
         value = np.inf if placed.iteration_s is None else placed.iteration_s
         if placed.plan is None or value > attempt.iteration_s:
             return replace(attempt, violations=placed.violations)
@@ -247,7 +247,7 @@ class Meter:
         """Return the work that is left, less than none where a search took more."""
         return self.work - self.spent
 
-    def polled(self, choice: Choice) -> Callable[[], bool]:
+    def stop_for(self, choice: Choice) -> Callable[[], bool]:
         """Return what a search for one choice polls; it never stops that search for the work it takes."""
         step = _work(choice)
 

@@ -45,7 +45,7 @@ def assignment(traffic: sp.csr_array, work: FloatArray, distance: FloatArray, pr
     )
 
 
-def assigned(problem: Problem, search: OrderSearch, seed: int) -> IntArray:
+def assign(problem: Problem, search: OrderSearch, seed: int) -> IntArray:
     """Return the device of every task that the solver of a search finds, in one round of effort."""
     left_s = search.stop.left_s if isinstance(search.stop, Deadline) else None
     limit = None if left_s is None else max(left_s, SHORT_S)

@@ -47,7 +47,7 @@ def iteration_bound(layers: Layers, cluster: Cluster, plan: Plan, goal: Goal, se
     enough = goal.target_s * (1 - EQUAL)
     while len(options) < CASES * search.effort:
         least, case = heap[0]
-        if least >= enough or tree.settled(options[case]) or search.stop():
+        if least >= enough or tree.is_settled(options[case]) or search.stop():
             break
         heapq.heappop(heap)
         for child in tree.children(options[case]):
@@ -64,7 +64,7 @@ class Tree:
     goal: Goal
     known: dict[Key, float] = field(default_factory=dict)
 
-    def settled(self, options: IntArray) -> bool:
+    def is_settled(self, options: IntArray) -> bool:
         """Tell whether every group has its option."""
         return not (options == self.cases.free).any()
 

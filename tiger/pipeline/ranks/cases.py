@@ -100,7 +100,7 @@ class Cases:
         return cls(
             prices=prices,
             sizes=np.array([len(inside) for inside in machines]),
-            alike=_alike(prices, machines),
+            alike=_first_alike(prices, machines),
             sent=Links.of(prices.sent_s, prices.kind, machines, 2),
             gradient=Links.of(prices.gradient_s, prices.kind, machines, d),
             ties=tuple(Links.of(tie.spent_s[:, None], prices.kind, machines, len(tie.places)) for tie in prices.ties),
@@ -158,18 +158,18 @@ def _spent_s(links: Links, calls: FloatArray) -> FloatArray:
     return np.asarray(spent.sum(axis=2))
 
 
-def _alike(prices: Prices, machines: list[IntArray]) -> IntArray:
+def _first_alike(prices: Prices, machines: list[IntArray]) -> IntArray:
     """Return, for each machine, the first whose devices can be exchanged for its own, in order, and nothing changes."""
     alike = np.arange(len(machines))
     for one, inside in enumerate(machines):
         for first in range(one):
-            if alike[first] == first and _exchangeable(prices, inside, machines[first]):
+            if alike[first] == first and _are_exchangeable(prices, inside, machines[first]):
                 alike[one] = first
                 break
     return alike
 
 
-def _exchangeable(prices: Prices, a: IntArray, b: IntArray) -> bool:
+def _are_exchangeable(prices: Prices, a: IntArray, b: IntArray) -> bool:
     """Tell whether exchanging two machines' devices, in order, changes no price."""
     if len(a) != len(b):
         return False

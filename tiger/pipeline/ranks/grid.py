@@ -12,7 +12,7 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.plan import Plan
 from tiger.pipeline.ranks.prices import Degrees, Prices
-from tiger.pipeline.ranks.ranks import around, drawn, rank_order
+from tiger.pipeline.ranks.ranks import draw_grids, neighbour_grids, rank_order
 from tiger.pipeline.ranks.search import OrderSearch
 from tiger.pipeline.ranks.starts import starts
 
@@ -44,7 +44,9 @@ class Judged:
     iteration_s: float
 
 
-def grouped(layers: Layers, cluster: Cluster, degrees: Degrees, judges: Judges, search: OrderSearch) -> Plan | None:
+def place_groups(
+    layers: Layers, cluster: Cluster, degrees: Degrees, judges: Judges, search: OrderSearch
+) -> Plan | None:
     """Place the ranks of p x d x t groups on devices so that an iteration takes little time; None where nothing fits.
 
     Starts from rank order, others and the answer of a quadratic assignment problem; in turns, ranks, groups, stages and
@@ -54,11 +56,11 @@ def grouped(layers: Layers, cluster: Cluster, degrees: Degrees, judges: Judges, 
     if layers.size < degrees.pipeline:
         return None
     trade = Trade(layers=layers, cluster=cluster, degrees=degrees, judges=judges, search=search)
-    start = trade.judged(rank_order(degrees.shape))
-    best = trade.begun(trade.settled(start))
+    start = trade.judge(rank_order(degrees.shape))
+    best = trade.search_starts(trade.settle(start))
     if not search.stop():
-        best = better(best, trade.settled(trade.assigned(start)))
-    best = trade.plain(trade.shaken(trade.polished(best)))
+        best = better(best, trade.settle(trade.solve_assignment(start)))
+    best = trade.prefer_rank_order(trade.shake(trade.polish(best)))
     return None if best.iteration_s == np.inf else Plan(cuts=best.cuts, grid=best.grid)
 
 
@@ -77,80 +79,80 @@ class Trade:
     judges: Judges
     search: OrderSearch
 
-    def judged(self, grid: IntArray) -> Judged:
+    def judge(self, grid: IntArray) -> Judged:
         """Return a grid with the cuts made for it."""
         cuts = self.judges.cuts_of(grid)
-        return self._judged(grid, cuts) if cuts else Judged(grid=grid, cuts=(), iteration_s=np.inf)
+        return self._judge(grid, cuts) if cuts else Judged(grid=grid, cuts=(), iteration_s=np.inf)
 
-    def begun(self, best: Judged) -> Judged:
+    def search_starts(self, best: Judged) -> Judged:
         """Return the best of what settles from the most promising orders of all devices, numbered as in rank order."""
         orders = starts(self.cluster, self.search.seed)[:, : self.degrees.ranks]
         grids = orders.reshape(-1, *self.degrees.shape)
-        for grid in self._promising(self._prices(best.cuts or self._even()), grids, BEGUN):
+        for grid in self._most_promising(self._prices(best.cuts or self._even_cuts()), grids, BEGUN):
             if not self.search.stop():
-                best = better(best, self.settled(self.judged(grid)))
+                best = better(best, self.settle(self.judge(grid)))
         return best
 
-    def settled(self, start: Judged) -> Judged:
+    def settle(self, start: Judged) -> Judged:
         """Return the best of cutting, and of moves by estimated seconds between these cuts, in turns."""
-        best, cuts = start, start.cuts or self._even()
+        best, cuts = start, start.cuts or self._even_cuts()
         for _ in range(ROUNDS):
-            grid = self._descended(self._prices(cuts), best.grid)
-            found = min((self._judged(grid, cuts), self.judged(grid)), key=lambda each: each.iteration_s)
+            grid = self._descend(self._prices(cuts), best.grid)
+            found = min((self._judge(grid, cuts), self.judge(grid)), key=lambda each: each.iteration_s)
             if better(best, found) is best:
                 break
             best, cuts = found, found.cuts
         return best
 
-    def assigned(self, start: Judged) -> Judged:
+    def solve_assignment(self, start: Judged) -> Judged:
         """Return the answer of a solver to the problem of putting ranks onto devices, cut for it."""
-        from tiger.pipeline.ranks.assignment import assigned
+        from tiger.pipeline.ranks.assignment import assign
         from tiger.pipeline.ranks.traffic import rank_problem
 
-        problem = rank_problem(self.layers, self.cluster, start.cuts or self._even(), self.degrees)
-        places = assigned(problem, self.search, derived(self.search.seed, self.degrees.ranks))
-        return self.judged(places.reshape(self.degrees.shape))
+        problem = rank_problem(self.layers, self.cluster, start.cuts or self._even_cuts(), self.degrees)
+        places = assign(problem, self.search, derived(self.search.seed, self.degrees.ranks))
+        return self.judge(places.reshape(self.degrees.shape))
 
-    def polished(self, best: Judged) -> Judged:
+    def polish(self, best: Judged) -> Judged:
         """Return the grid that moves judged in full lead to, the most promising by estimate tried first."""
         while not self.search.stop():
-            cuts = best.cuts or self._even()
-            grids = self._promising(self._prices(cuts), around(best.grid, self.cluster.machine), JUDGED)
-            tried = chain((self._judged(grid, cuts) for grid in grids), map(self.judged, grids))
+            cuts = best.cuts or self._even_cuts()
+            grids = self._most_promising(self._prices(cuts), neighbour_grids(best.grid, self.cluster.machine), JUDGED)
+            tried = chain((self._judge(grid, cuts) for grid in grids), map(self.judge, grids))
             found = next((each for each in tried if better(best, each) is each), best)
             if found is best:
                 break
-            best = better(found, self.judged(found.grid))
+            best = better(found, self.judge(found.grid))
         return best
 
-    def shaken(self, best: Judged) -> Judged:
+    def shake(self, best: Judged) -> Judged:
         """Return the best of what settles from the most promising of many grids further away, till that often fails."""
         rng = np.random.default_rng(derived(self.search.seed, 1 + self.degrees.ranks))
         failed = 0
         while failed < PATIENCE * self.search.effort and not self.search.stop():
-            cuts, known = best.cuts or self._even(), best
-            grids = drawn(best.grid, self.cluster.machine, DRAWN, rng)
-            for grid in self._promising(self._prices(cuts), grids, SETTLED):
+            cuts, known = best.cuts or self._even_cuts(), best
+            grids = draw_grids(best.grid, self.cluster.machine, DRAWN, rng)
+            for grid in self._most_promising(self._prices(cuts), grids, SETTLED):
                 if not self.search.stop():
-                    best = better(best, self.settled(self._judged(grid, cuts)))
+                    best = better(best, self.settle(self._judge(grid, cuts)))
             failed = failed + 1 if best is known else 0
         return best
 
-    def plain(self, best: Judged) -> Judged:
+    def prefer_rank_order(self, best: Judged) -> Judged:
         """Return rank order between the same cuts if that is as good."""
-        ranks = self._judged(rank_order(self.degrees.shape), best.cuts) if best.cuts else best
+        ranks = self._judge(rank_order(self.degrees.shape), best.cuts) if best.cuts else best
         return best if better(ranks, best) is best else ranks
 
-    def _promising(self, prices: Prices, grids: IntArray, count: int) -> IntArray:
+    def _most_promising(self, prices: Prices, grids: IntArray, count: int) -> IntArray:
         """Return the best grids by estimate, one of all with the same."""
         first = np.unique(self._estimates(prices, grids), return_index=True)[1]
         return grids[first[:count]]
 
-    def _descended(self, prices: Prices, grid: IntArray) -> IntArray:
+    def _descend(self, prices: Prices, grid: IntArray) -> IntArray:
         """Return the grid that the best move by estimate, again and again, leads to."""
         value = float(prices.estimates(grid[None])[0])
         while not self.search.stop():
-            grids = around(grid, self.cluster.machine)
+            grids = neighbour_grids(grid, self.cluster.machine)
             found = self._estimates(prices, grids)
             least = int(np.argmin(found))
             if not found[least] < value * (1 - GAIN):
@@ -168,7 +170,7 @@ class Trade:
                 break
         return found
 
-    def _judged(self, grid: IntArray, cuts: Cuts) -> Judged:
+    def _judge(self, grid: IntArray, cuts: Cuts) -> Judged:
         """Return a grid with given cuts."""
         return Judged(grid=grid, cuts=cuts, iteration_s=self.judges.iteration_s(Plan(cuts=cuts, grid=grid)))
 
@@ -176,6 +178,6 @@ class Trade:
         """Return what stages between cuts spend."""
         return Prices.of(self.layers, self.cluster, cuts, self.degrees)
 
-    def _even(self) -> Cuts:
+    def _even_cuts(self) -> Cuts:
         """Return cuts into stages of about as many layers each."""
         return tuple(np.linspace(0, self.layers.size, self.degrees.pipeline + 1).astype(int).tolist())

@@ -100,15 +100,15 @@ class Lines:
         infinite where nothing fits, or nothing below `limit_s`.
         """
         order = np.array([devices], np.int64)
-        best = self._traced(order, limit_s)
+        best = self._trace(order, limit_s)
         low = min(self.least_s, best.bottleneck_s)
         while best.bottleneck_s - low > slack * best.bottleneck_s:
             middle = max((low + best.bottleneck_s) / 2, low)
-            found = self._traced(order, middle)
+            found = self._trace(order, middle)
             if not found.cuts:
                 low = middle
                 continue
-            best, found = found, self._traced(order, found.bottleneck_s * (1 - slack))
+            best, found = found, self._trace(order, found.bottleneck_s * (1 - slack))
             if not found.cuts:
                 break
             best = found
@@ -142,13 +142,15 @@ class Lines:
         first = self.first[self.window[orders[:, position], after]]
         every = slice(0, self.boundaries)
         if first.any():
-            open_s = np.where(reached, self._begun(orders, position, every), -np.inf)
-            best = _windowed(open_s, first)[:, ends]
+            open_s = np.where(reached, self._begin_costs(orders, position, every), -np.inf)
+            best = _window_maxima(open_s, first)[:, ends]
         else:
-            best = _running(np.where(reached[:, begins], self._begun(orders, position, begins), -np.inf), begins, ends)
-        return np.asarray(self._spent(orders, position, ends) - best <= limits[:, None])
+            best = _range_maxima(
+                np.where(reached[:, begins], self._begin_costs(orders, position, begins), -np.inf), begins, ends
+            )
+        return np.asarray(self._end_costs(orders, position, ends) - best <= limits[:, None])
 
-    def _begun(self, orders: IntArray, position: int, part: slice) -> FloatArray:
+    def _begin_costs(self, orders: IntArray, position: int, part: slice) -> FloatArray:
         """Return what to subtract for the begin of a stage, at some boundaries."""
         device = orders[:, position]
         begun: FloatArray = self.done_s[:, part][device]
@@ -156,7 +158,7 @@ class Lines:
             begun -= self.sent_s[:, part][self.kind[orders[:, position - 1], device]]
         return begun
 
-    def _spent(self, orders: IntArray, position: int, part: slice) -> FloatArray:
+    def _end_costs(self, orders: IntArray, position: int, part: slice) -> FloatArray:
         """Return what to add for the end of a stage, at some boundaries."""
         device = orders[:, position]
         spent: FloatArray = self.done_s[:, part][device]
@@ -166,7 +168,7 @@ class Lines:
             spent += np.where((following == UNUSED)[:, None], 0.0, sent)
         return spent
 
-    def _traced(self, order: IntArray, limit_s: float) -> Line:
+    def _trace(self, order: IntArray, limit_s: float) -> Line:
         """Return cuts along one order with no load above a limit, empty and infinite where there are none."""
         devices = tuple(order[0].tolist())
         found = self.reachable(order, np.array([limit_s]))
@@ -174,7 +176,7 @@ class Lines:
             return Line(devices=devices, cuts=(), bottleneck_s=np.inf, bound_s=self.least_s)
         cuts, every = [self.boundaries - 1], slice(0, self.boundaries)
         for position in range(len(devices) - 1, -1, -1):
-            begun = np.where(found[position][0], self._begun(order, position, every)[0], -np.inf)
+            begun = np.where(found[position][0], self._begin_costs(order, position, every)[0], -np.inf)
             after = len(devices) - position - 1
             lowest = self.first[self.window[devices[position], after], cuts[-1]]
             cuts.append(int(lowest + np.argmax(begun[lowest : cuts[-1]])))
@@ -203,7 +205,7 @@ def _windows(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[IntA
     return np.array(first), window
 
 
-def _running(values: FloatArray, begins: slice, ends: slice) -> FloatArray:
+def _range_maxima(values: FloatArray, begins: slice, ends: slice) -> FloatArray:
     """Return the largest of the values, at boundaries `begins`, before each of `ends`, -inf before the first."""
     best = np.full((len(values), values.shape[1] + 1), -np.inf)
     np.maximum.accumulate(values, axis=1, out=best[:, 1:])
@@ -211,7 +213,7 @@ def _running(values: FloatArray, begins: slice, ends: slice) -> FloatArray:
     return best[:, before]
 
 
-def _windowed(values: FloatArray, first: IntArray) -> FloatArray:
+def _window_maxima(values: FloatArray, first: IntArray) -> FloatArray:
     """Return the largest of the values from `first[N, L + 1]` to before each boundary, by a table of powers of two."""
     ends = np.arange(values.shape[1])
     width = ends - first

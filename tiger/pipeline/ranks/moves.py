@@ -12,14 +12,14 @@ def neighbours(order: IntArray, unused: IntArray, width: int) -> IntArray:
     low, high = np.triu_indices(len(order), 1)
     apart = high - low > 1
     kept = [
-        order[_swapped(spots, low, high)],
-        order[_reversed(spots, low[apart], high[apart])],
-        order[_moved(spots, *np.nonzero(np.abs(spots[:, None] - spots) > 1))],
-        _replaced(order, unused),
+        order[_swap(spots, low, high)],
+        order[_reverse(spots, low[apart], high[apart])],
+        order[_move(spots, *np.nonzero(np.abs(spots[:, None] - spots) > 1))],
+        _replace(order, unused),
     ]
     fewer = order[np.array([np.delete(spots, spot) for spot in spots], np.int64)] if len(order) > 1 else order[None][:0]
-    more = _inserted(order, unused) if len(order) < width else order[None][:0]
-    return np.concatenate([_padded(rows, width) for rows in (*kept, fewer, more)])
+    more = _insert(order, unused) if len(order) < width else order[None][:0]
+    return np.concatenate([_pad(rows, width) for rows in (*kept, fewer, more)])
 
 
 def prefixes(orders: IntArray) -> IntArray:
@@ -29,20 +29,20 @@ def prefixes(orders: IntArray) -> IntArray:
     return np.where(kept[None], orders[:, None, :], UNUSED).reshape(-1, width)
 
 
-def _swapped(spots: IntArray, low: IntArray, high: IntArray) -> IntArray:
+def _swap(spots: IntArray, low: IntArray, high: IntArray) -> IntArray:
     """Return the spots with two of them exchanged, a row for each pair."""
     rows, made = np.arange(len(low)), np.tile(spots, (len(low), 1))
     made[rows, low], made[rows, high] = high, low
     return made
 
 
-def _reversed(spots: IntArray, low: IntArray, high: IntArray) -> IntArray:
+def _reverse(spots: IntArray, low: IntArray, high: IntArray) -> IntArray:
     """Return the spots with those from low to high turned round."""
     inside = (spots >= low[:, None]) & (spots <= high[:, None])
     return np.where(inside, (low + high)[:, None] - spots, spots)
 
 
-def _moved(spots: IntArray, source: IntArray, target: IntArray) -> IntArray:
+def _move(spots: IntArray, source: IntArray, target: IntArray) -> IntArray:
     """Return the spots with the one at source taken out and put back at target."""
     up = (spots >= source[:, None]) & (spots < target[:, None])
     down = (spots > target[:, None]) & (spots <= source[:, None])
@@ -51,7 +51,7 @@ def _moved(spots: IntArray, source: IntArray, target: IntArray) -> IntArray:
     return made
 
 
-def _replaced(order: IntArray, unused: IntArray) -> IntArray:
+def _replace(order: IntArray, unused: IntArray) -> IntArray:
     """Return the order with each device replaced by each that is not used."""
     spot, other = (part.ravel() for part in np.meshgrid(np.arange(len(order)), unused, indexing="ij"))
     made = np.tile(order, (len(spot), 1))
@@ -59,13 +59,13 @@ def _replaced(order: IntArray, unused: IntArray) -> IntArray:
     return made
 
 
-def _inserted(order: IntArray, unused: IntArray) -> IntArray:
+def _insert(order: IntArray, unused: IntArray) -> IntArray:
     """Return the order with each device that is not used put in at each place."""
     rows = [np.insert(order, spot, other) for spot in range(len(order) + 1) for other in unused]
     return np.array(rows, np.int64).reshape(-1, len(order) + 1)
 
 
-def _padded(rows: IntArray, width: int) -> IntArray:
+def _pad(rows: IntArray, width: int) -> IntArray:
     """Return rows filled up with -1."""
     filled = np.full((len(rows), width), UNUSED, np.int64)
     filled[:, : rows.shape[1]] = rows

@@ -20,7 +20,7 @@ from tiger.pipeline.ranks.starts import starts
 TURNS, STEPS, STRESS = 2, 3, 1.5
 
 
-def ordered(layers: Layers, cluster: Cluster, params: LineParams, search: OrderSearch) -> Line | None:
+def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: OrderSearch) -> Line | None:
     """Order the devices of a cluster, or some of them, into a line with a small bottleneck; None where none was found.
 
     Starts from the cluster's order, the fastest first and machine by machine, each with as many devices as pay; in
@@ -32,13 +32,13 @@ def ordered(layers: Layers, cluster: Cluster, params: LineParams, search: OrderS
         return best_line(layers, cluster, params, search.stop)
     kind = _kinds(cluster, params)
     polish = Polish(lines=Lines.of(layers, cluster, params), search=search, kind=kind, stages=params.stages)
-    best = polish.begun(starts(cluster, search.seed))
+    best = polish.best_prefix(starts(cluster, search.seed))
     if best.bottleneck_s < np.inf and kind.any():
-        best = polish.descended(best)
+        best = polish.descend(best)
         for turn in range(TURNS * search.effort):
             if not search.stop():
-                best = _turned(layers, cluster, polish, best, turn)
-        best = polish.perturbed(best)
+                best = _take_turns(layers, cluster, polish, best, turn)
+        best = polish.perturb(best)
     return best if best.bottleneck_s < np.inf else None
 
 
@@ -49,19 +49,19 @@ def _kinds(cluster: Cluster, params: LineParams) -> IntArray:
     return kinds
 
 
-def _turned(layers: Layers, cluster: Cluster, polish: Polish, best: Line, turn: int) -> Line:
+def _take_turns(layers: Layers, cluster: Cluster, polish: Polish, best: Line, turn: int) -> Line:
     """Return the best line of assigning stages and cutting in turns, until that gains nothing.
 
     The load of the bottleneck is weighted up, as the sum knows nothing of its largest term; in later turns by more.
     """
-    from tiger.pipeline.ranks.assignment import assigned
+    from tiger.pipeline.ranks.assignment import assign
 
     line, stress, search = best, np.ones(len(best.devices)), polish.search
     for step in range(STEPS):
         stress[int(np.argmax(polish.lines.loads_s(line.devices, line.cuts)))] *= STRESS ** (turn + step)
         problem = assignment_of(layers, cluster, line, stress)
-        places = assigned(problem, search, derived(search.seed, turn, step))
-        found = polish.descended(polish.lines.cut(places.tolist(), np.inf, ROUGHLY))
+        places = assign(problem, search, derived(search.seed, turn, step))
+        found = polish.descend(polish.lines.cut(places.tolist(), np.inf, ROUGHLY))
         if found.bottleneck_s == np.inf or search.stop():
             break
         best = min(best, found, key=lambda each: each.bottleneck_s)

@@ -37,7 +37,7 @@ class Polish:
 
         Halves the bottleneck asked for until one order is left that reaches it.
         """
-        orders = self._distinct(orders)
+        orders = self._distinct_orders(orders)
         low, high = self.lines.least_s, line.bottleneck_s * (1 - GAIN)
         orders = orders[self.lines.within(orders, np.full(len(orders), high))]
         for _ in range(HALVINGS):
@@ -49,13 +49,13 @@ class Polish:
         found = [self.lines.cut(order[order != UNUSED].tolist(), high, ROUGHLY) for order in orders[:1]]
         return min([line, *found], key=lambda each: each.bottleneck_s)
 
-    def begun(self, orders: IntArray) -> Line:
+    def best_prefix(self, orders: IntArray) -> Line:
         """Return the best line along the beginnings of `orders[N, n]`, infinite where nothing fits along any."""
         first = Line(devices=tuple(range(self.widest)), cuts=(), bottleneck_s=np.inf, bound_s=self.lines.least_s)
         best = self.best(orders[:, : self.stages] if self.stages else prefixes(orders[:, : self.widest]), first)
         return self.lines.cut(best.devices) if best.cuts else best
 
-    def descended(self, line: Line) -> Line:
+    def descend(self, line: Line) -> Line:
         """Return the line that moves lead to until none makes the bottleneck smaller."""
         while True:
             found = self._step(line)
@@ -63,14 +63,14 @@ class Polish:
                 return self.lines.cut(line.devices, line.bottleneck_s * (1 + GAIN)) if line.cuts else line
             line = found
 
-    def perturbed(self, line: Line) -> Line:
+    def perturb(self, line: Line) -> Line:
         """Return the best of descents from an order shaken by a few swaps, again and again."""
         rng = np.random.default_rng(derived(self.search.seed, len(line.devices)))
         for _ in range(KICKS * self.search.effort):
             if self.search.stop() or line.bottleneck_s == np.inf:
                 break
-            shaken = self.lines.cut(self._shaken(line, rng), np.inf, ROUGHLY)
-            line = min(line, self.descended(shaken), key=lambda each: each.bottleneck_s)
+            shaken = self.lines.cut(self._shake(line, rng), np.inf, ROUGHLY)
+            line = min(line, self.descend(shaken), key=lambda each: each.bottleneck_s)
         return line
 
     def _step(self, line: Line) -> Line:
@@ -87,7 +87,7 @@ class Polish:
                 return found
         return line
 
-    def _shaken(self, line: Line, rng: np.random.Generator) -> list[int]:
+    def _shake(self, line: Line, rng: np.random.Generator) -> list[int]:
         """Return the devices of a line after some random swaps, among all devices."""
         order = [*line.devices, *np.setdiff1d(np.arange(self.lines.size), line.devices).tolist()]
         for _ in range(KICK):
@@ -95,7 +95,7 @@ class Polish:
             order[a], order[b] = order[b], order[a]
         return order[: len(line.devices)]
 
-    def _distinct(self, orders: IntArray) -> IntArray:
+    def _distinct_orders(self, orders: IntArray) -> IntArray:
         """Return one of all orders that differ in devices of one class only, in the order of their first."""
         kinds = np.where(orders == UNUSED, UNUSED, self.kind[orders])
         return orders[np.sort(np.unique(kinds, axis=0, return_index=True)[1])]

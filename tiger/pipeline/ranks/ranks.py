@@ -15,7 +15,7 @@ def rank_order(shape: tuple[int, int, int]) -> IntArray:
     return np.arange(int(np.prod(shape))).reshape(shape)
 
 
-def around(grid: IntArray, machine: IntArray) -> IntArray:
+def neighbour_grids(grid: IntArray, machine: IntArray) -> IntArray:
     """Return the grids one move away from `grid[p, d, t]`, `[N, p, d, t]`; `machine[n]` says whose devices they are.
 
     Two ranks, or a rank and an unused device, change places; so do two tensor-parallel groups, two stages, the
@@ -24,13 +24,13 @@ def around(grid: IntArray, machine: IntArray) -> IntArray:
     return np.concatenate([_swaps(grid, len(machine)), *_groups(grid), *_lanes(grid), _machines(grid, machine)])
 
 
-def drawn(grid: IntArray, machine: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+def draw_grids(grid: IntArray, machine: IntArray, count: int, rng: np.random.Generator) -> IntArray:
     """Return grids further away, `[count, p, d, t]`: half with the devices of every machine in one new order.
 
     The other half has two to four random pairs of devices exchanged, of which one at least is used.
     """
     order = np.append(grid.ravel(), np.setdiff1d(np.arange(len(machine)), grid))
-    shuffled = _shuffled(machine, count // 2, rng)[:, order]
+    shuffled = _shuffle(machine, count // 2, rng)[:, order]
     swapped = np.tile(order, (count - len(shuffled), 1))
     rows, pairs = np.arange(len(swapped)), rng.integers(2, 5, len(swapped))
     for number in range(4):
@@ -40,7 +40,7 @@ def drawn(grid: IntArray, machine: IntArray, count: int, rng: np.random.Generato
     return np.concatenate([shuffled, swapped])[:, : grid.size].reshape(-1, *grid.shape)
 
 
-def _shuffled(machine: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+def _shuffle(machine: IntArray, count: int, rng: np.random.Generator) -> IntArray:
     """Return what devices become, `[count, n]`, where machines of one size get one random order inside."""
     members = [np.flatnonzero(machine == one) for one in np.unique(machine)]
     orders = {len(inside): rng.permuted(np.tile(np.arange(len(inside)), (count, 1)), axis=1) for inside in members}
@@ -64,9 +64,9 @@ def _groups(grid: IntArray) -> Iterator[IntArray]:
     """Yield the grids with two tensor-parallel groups, or two stages, exchanged, or stages in between turned round."""
     p, d, t = grid.shape
     if t > 1 and d > 1:
-        yield np.array([rows.reshape(grid.shape) for rows in _exchanged(grid.reshape(p * d, t))])
+        yield np.array([rows.reshape(grid.shape) for rows in _exchange(grid.reshape(p * d, t))])
     if p > 1 and d * t > 1:
-        yield from (np.array([rows]) for rows in _exchanged(grid))
+        yield from (np.array([rows]) for rows in _exchange(grid))
     for low in range(p):
         for high in range(low + 3, p + 1):
             turned = grid.copy()
@@ -74,7 +74,7 @@ def _groups(grid: IntArray) -> Iterator[IntArray]:
             yield turned[None]
 
 
-def _exchanged(rows: IntArray) -> Iterator[IntArray]:
+def _exchange(rows: IntArray) -> Iterator[IntArray]:
     """Yield the rows with two of them exchanged."""
     for low, high in zip(*np.triu_indices(len(rows), 1), strict=True):
         made = rows.copy()

@@ -45,7 +45,7 @@ def _tensor(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Deg
     calls = _per_position(np.add.reduceat(np.maximum(layers.reductions, 1), np.array(cuts[:-1])), len(ranks))
     t = degrees.tensor
     volume = reduced * 2 * degrees.microbatches * 2 * (t - 1) / t
-    return _ringed(ranks, 2, volume, reduced / calls / t)
+    return _ring_flow(ranks, 2, volume, reduced / calls / t)
 
 
 def _pipeline(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Degrees) -> Flow:
@@ -60,10 +60,10 @@ def _data(layers: Layers, cuts: tuple[int, ...], ranks: IntArray) -> Flow:
     """Return the flow of data-parallel rings: the gradients, once."""
     held = _per_position(np.add.reduceat(layers.parameter_bytes, np.array(cuts[:-1])), len(ranks)) / ranks.shape[2]
     d = ranks.shape[1]
-    return _ringed(ranks, 1, held * 2 * (d - 1) / d, held / d)
+    return _ring_flow(ranks, 1, held * 2 * (d - 1) / d, held / d)
 
 
-def _ringed(ranks: IntArray, axis: int, volume: FloatArray, message: FloatArray) -> Flow:
+def _ring_flow(ranks: IntArray, axis: int, volume: FloatArray, message: FloatArray) -> Flow:
     """Return the flow along rings of an axis, given for each position."""
     shape = (len(ranks), 1, 1)
     sent, size = (np.broadcast_to(each.reshape(shape), ranks.shape) for each in (volume, message))

@@ -60,7 +60,7 @@ def iteration_bound_s(floors: Floors, schedule: Schedule, positions: int, microb
         return once + (microbatches - 1) * floors.bottleneck_s
     lines = _lines(floors, schedule, positions, microbatches)
     least = max(once, float(np.max([a + k * floors.bottleneck_s for a, k in lines], axis=0).min()))
-    return _admitting(lines, float(floors.work_s[-1]), least)
+    return _least_admitting(lines, float(floors.work_s[-1]), least)
 
 
 def _through(layers_s: FloatArray) -> FloatArray:
@@ -89,7 +89,7 @@ def _lines(floors: Floors, schedule: Schedule, positions: int, microbatches: int
     return lines
 
 
-def _admitting(lines: Sequence[Line], work: float, least: float) -> float:
+def _least_admitting(lines: Sequence[Line], work: float, least: float) -> float:
     """Return the least T, from `least` on, under which loads may sum up to the work, from below."""
 
     def room(time: float) -> float:

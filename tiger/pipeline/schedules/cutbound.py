@@ -64,15 +64,15 @@ def cut_bounds_s(leasts: Leasts, schedule: Schedule, positions: int, microbatche
     if size > MOST_LAYERS:
         return np.zeros(positions)
     paths = _paths(leasts, leasts, schedule, microbatches)
-    bounds = _swept([paths] * positions, schedule, microbatches)
+    bounds = _sweep([paths] * positions, schedule, microbatches)
     if schedule == "gpipe" and microbatches > 1 and positions * size**2 <= MOST_WINDOWED:
-        parts = _windowed(leasts, paths, positions, microbatches)
-        windows = [_swept([part] * positions, schedule, microbatches) for part in parts]
+        parts = _window_paths(leasts, paths, positions, microbatches)
+        windows = [_sweep([part] * positions, schedule, microbatches) for part in parts]
         bounds = np.maximum(bounds, np.min(windows, axis=0))
     return bounds
 
 
-def _swept(stages: Sequence[Paths], schedule: Schedule, microbatches: int) -> FloatArray:
+def _sweep(stages: Sequence[Paths], schedule: Schedule, microbatches: int) -> FloatArray:
     """Return the bounds of pipelines of one stage, two, .. for the paths of each, the last stage first."""
     size = len(stages[0][0]) - 1
     behind = np.where(np.arange(size + 1) == size, 0.0, np.inf)
@@ -85,7 +85,7 @@ def _swept(stages: Sequence[Paths], schedule: Schedule, microbatches: int) -> Fl
     return bounds
 
 
-def _windowed(leasts: Leasts, paths: Paths, positions: int, microbatches: int) -> Iterator[Paths]:
+def _window_paths(leasts: Leasts, paths: Paths, positions: int, microbatches: int) -> Iterator[Paths]:
     """Yield the paths of GPipe for its largest forward pass, messages included, in each of some windows.
 
     A microbatch passes all stages, m - 1 more the stage with that pass, and m - 1 more back the stage of the path.

@@ -53,14 +53,14 @@ def warm_up(schedule: Schedule, shape: tuple[int, int, int], position: int) -> i
 
 def _order(schedule: Schedule, shape: tuple[int, int, int], position: int) -> list[Pass]:
     """Return the passes of one position: warm-up, one forward and one backward in turn, and what is left."""
-    forward, backward = _dealt(shape, position)
+    forward, backward = _deal(shape, position)
     warm = warm_up(schedule, shape, position)
     turns = list(chain.from_iterable(zip(forward[warm:], backward, strict=False)))
     order = forward[:warm] + turns + backward[len(forward) - warm :]
     return _split(order) if schedule == "zero-bubble" else order
 
 
-def _dealt(shape: tuple[int, int, int], position: int) -> tuple[list[Pass], list[Pass]]:
+def _deal(shape: tuple[int, int, int], position: int) -> tuple[list[Pass], list[Pass]]:
     """Return the forward and the backward passes of a position, each in its order."""
     positions, virtual, microbatches = shape
     # Without virtual stages no group has to be whole.

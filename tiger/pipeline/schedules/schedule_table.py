@@ -34,7 +34,7 @@ def static_programme(schedule: Schedule, positions: int, virtual: int, microbatc
     return kept(schedule, positions, virtual, microbatches)
 
 
-def _merged(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Programme:
+def _merge(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Programme:
     """Return the passes of all positions, each behind the one that it waits for."""
     orders = pass_orders(schedule, positions, virtual, microbatches)
     made = Programme(positions=positions, position=[], key=[], microbatch=[], waits=[])
@@ -46,8 +46,8 @@ def _merged(schedule: Schedule, positions: int, virtual: int, microbatches: int)
     return made
 
 
-_kept = lru_cache(maxsize=KEPT_PROGRAMMES)(_merged)
-_kept_long = lru_cache(maxsize=KEPT_LONG_PROGRAMMES)(_merged)
+_kept = lru_cache(maxsize=KEPT_PROGRAMMES)(_merge)
+_kept_long = lru_cache(maxsize=KEPT_LONG_PROGRAMMES)(_merge)
 
 
 def programme_of(order: list[int], positions: int) -> Programme:

@@ -77,8 +77,8 @@ def iteration_s(workload: Workload, schedule: Schedule, microbatches: int) -> fl
     """Return the seconds of one iteration, as `simulate` does, without the timeline. Raises InputError."""
     costs = Costs.of(workload, schedule)
     if schedule == "zero-bubble":
-        return _searched(costs, tuple(workload.closing_s.tolist()), _limits(workload, microbatches), microbatches)[0]
-    free = _times(_fixed(workload, schedule, microbatches), costs)[1]
+        return _search(costs, tuple(workload.closing_s.tolist()), _limits(workload, microbatches), microbatches)[0]
+    free = _times(_fixed_programme(workload, schedule, microbatches), costs)[1]
     return float(np.max(free + workload.closing_s))
 
 
@@ -91,17 +91,17 @@ def bubble_of(workload: Workload, microbatches: int, iteration: float) -> float:
 def programme_for(workload: Workload, schedule: Schedule, microbatches: int) -> Programme:
     """Return the passes in order, which for "zero-bubble" depends on what they take. Raises InputError."""
     if schedule != "zero-bubble":
-        return _fixed(workload, schedule, microbatches)
+        return _fixed_programme(workload, schedule, microbatches)
     return programme_of(zero_bubble_order(workload, microbatches), workload.positions)
 
 
 def zero_bubble_order(workload: Workload, microbatches: int) -> list[int]:
     """Return the passes of the zero-bubble schedule in order, by their keys. Raises InputError."""
     costs = Costs.of(workload, "zero-bubble")
-    return _searched(costs, tuple(workload.closing_s.tolist()), _limits(workload, microbatches), microbatches)[1]
+    return _search(costs, tuple(workload.closing_s.tolist()), _limits(workload, microbatches), microbatches)[1]
 
 
-def _fixed(workload: Workload, schedule: Schedule, microbatches: int) -> Programme:
+def _fixed_programme(workload: Workload, schedule: Schedule, microbatches: int) -> Programme:
     """Return the programme that does not depend on what passes take."""
     positions = workload.positions
     return static_programme(schedule, positions, len(workload.forward_s) // positions, microbatches)
@@ -123,7 +123,7 @@ def _limits(workload: Workload, microbatches: int) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=RECENT_SEARCHES)
-def _searched(
+def _search(
     costs: Costs, closing_s: tuple[float, ...], limits: tuple[int, ...], microbatches: int
 ) -> tuple[float, list[int]]:
     """Return the seconds and the order of the shortest iteration known with backward passes split.

@@ -27,14 +27,14 @@ def test_searches_that_end_by_themselves_get_no_more_nodes(monkeypatch: pytest.M
 
     monkeypatch.setattr(Cover, "ask", ask)
     monkeypatch.setattr(Cover, "grow", lambda *_: False)
-    terms = Terms.made(chain([1.0] * 4, 1.0, np.zeros(4).tolist()), cluster("aa"), {})
+    terms = Terms.from_operators(chain([1.0] * 4, 1.0, np.zeros(4).tolist()), cluster("aa"), {})
     cover_bound(Shares.of(terms, Contraction.of(terms, Floors.of(terms), 1e9), 10.0), 0.2, 1, bool)
     assert (max(asked) > covering.NODES) == limited
 
 
 def test_bug_prices_of_tiny_work_are_finite() -> None:
     """Of 1e-320 units, whose inverse is infinite: each of four alike classes is worth half of one of two devices."""
-    terms = Terms.made(chain([1.0] * 4, 1.0, np.zeros(4).tolist()), cluster("aa"), {})
+    terms = Terms.from_operators(chain([1.0] * 4, 1.0, np.zeros(4).tolist()), cluster("aa"), {})
     shares = Shares.of(terms, Contraction.of(terms, Floors.of(terms), 1e9), 10.0)
     tiny = replace(shares, work=np.full_like(shares.work, 1e-320))
     assert Cover.of(tiny, 0.0).worths()[0].price == pytest.approx(0.5)

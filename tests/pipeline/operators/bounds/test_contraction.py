@@ -8,7 +8,7 @@ from tiger.pipeline.operators.bounds.contraction import Contraction
 from tiger.pipeline.operators.bounds.floors import Floors
 from tiger.pipeline.operators.terms import Terms
 
-TERMS = Terms.made(chain([1.0, 2.0, 3.0], 4.0, [1.0, 1.0, 1.0]), cluster("aa", 2.5), {})
+TERMS = Terms.from_operators(chain([1.0, 2.0, 3.0], 4.0, [1.0, 1.0, 1.0]), cluster("aa", 2.5), {})
 
 
 @pytest.mark.parametrize(("target", "groups"), [(8.0, [0, 1, 2]), (6.5, [0, 0, 0])])
@@ -27,5 +27,5 @@ def test_groups_that_fit_nowhere_make_a_target_impossible() -> None:
 
 def test_a_cpu_pays_nothing() -> None:
     """Each end of an edge may be on the cpu, which does not pay, so that none is kept."""
-    terms = Terms.made(chain([1.0, 2.0, 3.0], 4.0, [1.0, 1.0, 1.0]), cluster("ac"), {})
+    terms = Terms.from_operators(chain([1.0, 2.0, 3.0], 4.0, [1.0, 1.0, 1.0]), cluster("ac"), {})
     assert Contraction.of(terms, Floors.of(terms), 6.5).group.tolist() == [0, 1, 2]

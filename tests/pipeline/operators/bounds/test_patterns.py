@@ -32,13 +32,13 @@ def test_a_share_costs_no_more_than_its_device_is_loaded_with() -> None:
 
 def test_with_equal_links_a_share_costs_what_its_device_is_loaded_with() -> None:
     """The middle two of four operators of 1 s that send for 3 s: 2 s of work, one received and one sent."""
-    made = shares(Terms.made(chain([1.0] * 4, 3.0, [0.0] * 4), cluster("aa"), {}))
+    made = shares(Terms.from_operators(chain([1.0] * 4, 3.0, [0.0] * 4), cluster("aa"), {}))
     assert made.load(0, np.array([False, True, True, False])) == pytest.approx(0.08)
 
 
 def test_the_cheapest_share_is_that_of_an_end() -> None:
     """Worth two of four operators: those at an end, with one cut, for 2 + 1 s, not all for 4 s; worth five: none."""
-    made = shares(Terms.made(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))
+    made = shares(Terms.from_operators(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))
     found = made.cheapest(0, (np.ones(4), 2.0), Limits(0.0, 100))
     assert found.bound == pytest.approx(0.03)
     assert found.share is not None
@@ -49,6 +49,6 @@ def test_the_cheapest_share_is_that_of_an_end() -> None:
 def test_grown_shares_fit_and_stay_below_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three operators of 1 s, worth 1, 2 and 3, below 6 s, of which memory allows two: the last two, for 2 + 3 s."""
     interpret(monkeypatch)
-    made = shares(Terms.made(chain([1.0] * 3, 3.0, [4.0] * 3), cluster("aa", 8.0), {}), 1.0)
+    made = shares(Terms.from_operators(chain([1.0] * 3, 3.0, [4.0] * 3), cluster("aa", 8.0), {}), 1.0)
     growth = Growth(kind=0, price=np.array([1.0, 2.0, 3.0]), goal=6.0, begin=np.array([True, False, False]), hot=2.0)
     assert grow_share(made, growth, 0, 400).tolist() == [False, True, True]

@@ -23,7 +23,7 @@ def listed(terms: Terms, start: IntArray) -> IntArray:
 def test_what_is_independent_runs_side_by_side() -> None:
     """Two operators without an edge, each on a device of its own."""
     two = Operators(names=("a", "b"), seconds=np.ones(2), source=np.array([], int), target=np.array([], int))
-    assert sorted(listed(Terms.made(two, cluster("aa"), {}), np.zeros(2, np.int64)).tolist()) == [0, 1]
+    assert sorted(listed(Terms.from_operators(two, cluster("aa"), {}), np.zeros(2, np.int64)).tolist()) == [0, 1]
 
 
 def test_a_chain_stays_where_it_began() -> None:

@@ -23,7 +23,7 @@ def diamond(kinds: str = "aa") -> Terms:
         source=np.array([0, 0, 1, 2]),
         target=np.array([1, 2, 3, 3]),
     )
-    return Terms.made(operators, cluster(kinds), {})
+    return Terms.from_operators(operators, cluster(kinds), {})
 
 
 @pytest.mark.parametrize(

@@ -58,22 +58,22 @@ def test_the_energy_of_a_placement_is_the_formula() -> None:
 
 def test_samples_decode_to_what_was_encoded() -> None:
     """The bits of a place give its one-hot rows back."""
-    terms = Terms.made(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aac"), {2: 1})
+    terms = Terms.from_operators(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aac"), {2: 1})
     encoding, place = encode(terms), np.array([0, 2, 1, 0])
-    assert encoding.decoded(encoding.sample(place)[None])[0].argmax(axis=1).tolist() == place.tolist()
+    assert encoding.decode(encoding.sample(place)[None])[0].argmax(axis=1).tolist() == place.tolist()
 
 
 def test_the_ground_state_has_a_device_for_every_class() -> None:
     """Of three operators on two devices, all 64 states, at the safe penalties."""
-    encoding = encode(Terms.made(chain([1.0, 2.0, 3.0], 1.0, [0.0] * 3), cluster("aa"), {}))
+    encoding = encode(Terms.from_operators(chain([1.0, 2.0, 3.0], 1.0, [0.0] * 3), cluster("aa"), {}))
     bqm = encoding.bqm(encoding.penalties)
     states = (np.arange(64)[:, None] >> np.arange(6)) & 1
     best = states[int(np.argmin(bqm.energies(states)))]
-    assert (encoding.decoded(best[None])[0].sum(axis=1) == 1).all()
+    assert (encoding.decode(best[None])[0].sum(axis=1) == 1).all()
 
 
 def test_a_model_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says how many couplers there would be, and what to do."""
     monkeypatch.setattr(qubo, "COUPLER_LIMIT", 10)
     with pytest.raises(InputError, match="at most 10 couplers for a sampler, this one has 26; choose the solver auto"):
-        encode(Terms.made(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))
+        encode(Terms.from_operators(chain([1.0] * 4, 1.0, [0.0] * 4), cluster("aa"), {}))

@@ -20,7 +20,9 @@ def _plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret(monkeypatch)
 
 
-TERMS = Terms.made(chain([3.0, 1.0, 2.0, 2.0, 1.0, 3.0], 0.5, [4.0, 1.0, 1.0, 1.0, 1.0, 4.0]), cluster("aa", 6.0), {})
+TERMS = Terms.from_operators(
+    chain([3.0, 1.0, 2.0, 2.0, 1.0, 3.0], 0.5, [4.0, 1.0, 1.0, 1.0, 1.0, 4.0]), cluster("aa", 6.0), {}
+)
 
 
 class Limited(dimod.ExactSolver):
@@ -59,5 +61,5 @@ def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
 
 def test_nothing_fits() -> None:
     """Three operators of more than half a device, on two; and one that may go nowhere."""
-    terms = Terms.made(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
+    terms = Terms.from_operators(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
     assert sample(terms, dimod.ExactSolver(), SearchParams(), lambda: True, ignored) is None

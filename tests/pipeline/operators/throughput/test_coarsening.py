@@ -33,7 +33,7 @@ def operators(sent: list[float], edges: list[tuple[int, int]], colour: list[int]
         target=ends[:, 1],
         colour=np.array(colour),
     )
-    return Terms.made(made, cluster("aaa"), {})
+    return Terms.from_operators(made, cluster("aaa"), {})
 
 
 @pytest.mark.parametrize("seed", range(60))

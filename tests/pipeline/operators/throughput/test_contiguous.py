@@ -83,7 +83,7 @@ def test_nothing_is_found_where_nothing_fits() -> None:
 
 def test_places_are_stages_where_no_two_devices_wait_for_each_other() -> None:
     """A chain of three over two devices: the middle one on its own is no stage."""
-    terms = Terms.made(chain([1.0] * 3, 1.0, [0.0] * 3), cluster("aaa"), {})
+    terms = Terms.from_operators(chain([1.0] * 3, 1.0, [0.0] * 3), cluster("aaa"), {})
     made = line_of_places(terms, np.array([2, 2, 0]))
     assert made is not None
     assert made.devices == (2, 0)

@@ -57,7 +57,7 @@ def test_annealed_groups_stay_together(seed: int) -> None:
     terms = drawn(seed)
     label = np.arange(terms.classes) // 2
     moves = Moves.of(terms, label, UNSTAGED, never)
-    place, load = moves.annealed(np.zeros(terms.classes, np.int64), ideal(terms), Plan(heat=0.1, tries=2000, seed=seed))
+    place, load = moves.anneal(np.zeros(terms.classes, np.int64), ideal(terms), Plan(heat=0.1, tries=2000, seed=seed))
     assert (place == place[np.searchsorted(label, label)]).all()
     assert load == np.inf or load == pytest.approx(float(sum(loads_s(terms, place)).max()))
 

@@ -86,7 +86,7 @@ def test_degenerate_sizes(size: int, devices: int) -> None:
     """One operator, one device, more devices than operators; no edges, and no work."""
     names, none = tuple(map(str, range(size))), np.empty(0, np.int64)
     operators = Operators(names=names, seconds=np.arange(float(size)), source=none, target=none)
-    terms = Terms.made(operators, cluster("a" * devices), {})
+    terms = Terms.from_operators(operators, cluster("a" * devices), {})
     assert solved(terms) == (sum(range(size)) if devices == 1 else size - 1)
     idle = dataclasses.replace(terms, work=np.zeros_like(terms.work))
     assert solved(idle) == 0.0

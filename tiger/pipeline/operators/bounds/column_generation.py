@@ -82,7 +82,7 @@ class Cover:
                 made.append(Worth(price / total * devices.sum(), parts))
         return [*made, Worth(np.mean([each.price for each in made], axis=0), parts)] if len(made) == 2 else made
 
-    def priced(self) -> tuple[Worth, float]:
+    def price(self) -> tuple[Worth, float]:
         """Return the prices at which known shares below the goal are worth least of their parts, and by how much."""
         shares, number = self.shares, np.bincount(self.alike)
         devices, types = shares.floors.count.astype(np.float64), len(number)
@@ -104,7 +104,7 @@ class Cover:
         self.spent_s += CELL_S * worth.size
         return Worth(found.x[:types], found.x[types:-1]), float(found.x[-1])
 
-    def smoothed(self, worth: Worth) -> Worth:
+    def smooth(self, worth: Worth) -> Worth:
         """Return prices on the way from the centre, unless a known share is worth its part there."""
         mixed = Worth(*(SMOOTHING * a + (1 - SMOOTHING) * b for a, b in zip(self.centre, worth, strict=True)))
         use = np.array(self.load) < self.goal
@@ -199,11 +199,11 @@ def _approach(cover: Cover, budget_s: float, stop: Callable[[], bool]) -> None:
     """Raise the bound towards the goal, and where that takes too long, or cannot be, towards what is half as far."""
     until = (cover.spent_s + budget_s) / 2
     while cover.spent_s < budget_s and cover.top - cover.bound > CLOSE and not stop():
-        worth, margin = cover.priced()
+        worth, margin = cover.price()
         if margin <= LEAST:
             cover.top = cover.goal
         else:
-            worth = cover.smoothed(worth)
+            worth = cover.smooth(worth)
             if cover.spent_s > until:
                 cover.ask(worth, 0.0, stop)
             elif cover.grow(worth) or cover.ask(worth, GAP, stop) or cover.ask(worth, 0.0, stop):

@@ -38,10 +38,10 @@ class Contraction:
         """
         made = cls(group=np.arange(terms.classes), floors=floors, memory=terms.memory)._below(target_s)
         while made.possible:
-            kept = made._kept(terms, target_s)
+            kept = made._kept_edges(terms, target_s)
             if not kept.any():
                 break
-            made = made._joined(terms, kept)._below(target_s)
+            made = made._join_groups(terms, kept)._below(target_s)
         return made
 
     def _below(self, target_s: float) -> Self:
@@ -49,7 +49,7 @@ class Contraction:
         floors = self.floors
         return replace(self, floors=replace(floors, allowed=floors.allowed & (floors.work < target_s)))
 
-    def _kept(self, terms: Terms, target_s: float) -> BoolArray:
+    def _kept_edges(self, terms: Terms, target_s: float) -> BoolArray:
         """Return which edges must stay within a device [e]."""
         producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
         group = self.group[terms.of]
@@ -63,7 +63,7 @@ class Contraction:
         kept: BoolArray = (least >= target_s) & (group[producer] != group[terms.consumer])
         return kept
 
-    def _joined(self, terms: Terms, kept: BoolArray) -> Self:
+    def _join_groups(self, terms: Terms, kept: BoolArray) -> Self:
         """Return the groups with those joined that the edges kept connect."""
         producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))[kept]
         ends = self.group[terms.of[producer]], self.group[terms.of[terms.consumer[kept]]]

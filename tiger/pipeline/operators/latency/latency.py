@@ -127,9 +127,9 @@ class _Search:
         if self.rounds < self.terms.classes:
             return
         for _, place in self.known[: self.params.walks]:
-            yield from self._improved(place, stop)
+            yield from self._improve(place, stop)
 
-    def _improved(self, place: IntArray, stop: Callable[[], bool]) -> Iterator[tuple[str, IntArray | None]]:
+    def _improve(self, place: IntArray, stop: Callable[[], bool]) -> Iterator[tuple[str, IntArray | None]]:
         """Yield the cheapest placement that moves from one have led to, and its cost, after each part of the walk."""
         params, room = self.params, move_arrays(self.terms, place, self.weights)
         cost = np.full(2, cost_of(self.jobs, room, np.inf))

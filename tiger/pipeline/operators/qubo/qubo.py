@@ -95,7 +95,7 @@ class Encoding:
         bits[self.index[np.arange(len(place)), place]] = 1
         return bits
 
-    def decoded(self, samples: BitArray) -> BoolArray:
+    def decode(self, samples: BitArray) -> BoolArray:
         """Return bits[r, C, k], which devices samples [r, variables] choose for the classes."""
         bits = np.zeros((len(samples), *self.index.shape), np.bool_)
         bits[:, self.index >= 0] = samples[:, self.index[self.index >= 0]] > 0

@@ -49,8 +49,8 @@ def sample(
     for number in range(ROUNDS * params.effort):
         if penalties is None or (number and stop()):
             break
-        bits = rounds.drawn(penalties, derived(params.seed, number))
-        trial = rounds.judged(bits, (penalties, trial))
+        bits = rounds.draw(penalties, derived(params.seed, number))
+        trial = rounds.judge(bits, (penalties, trial))
         penalties = rounds.tuner.next(penalties, trial) or penalties
         if rounds.best is not None:
             tell("sampling", rounds.best, cost(terms, rounds.best))
@@ -87,35 +87,35 @@ class Rounds:
             around=repair(terms, np.full(terms.classes, -1)) if start is None else start.place,
         )
 
-    def drawn(self, penalties: Penalties, seed: int) -> BoolArray:
+    def draw(self, penalties: Penalties, seed: int) -> BoolArray:
         """Return bits[r, C, k] of the reads of a round as they are; of windows in turn if the model is too large."""
         bqm = self.encoding.bqm(penalties)
         most = getattr(self.sampler, "max_variables", None)
         if most is None or bqm.num_variables <= most:
-            return self.encoding.decoded(self._asked(bqm, penalties, seed).bits)
+            return self.encoding.decode(self._ask(bqm, penalties, seed).bits)
         reads = None
         for number, window in enumerate(self._windows(int(most))):
             fixed = self.encoding.sample(self.around)
             outside = np.setdiff1d(np.arange(len(fixed)), window)
             part = bqm.copy()
             part.fix_variables(dict(zip(outside.tolist(), fixed[outside].tolist(), strict=True)))
-            found = self._asked(part, penalties, derived(seed, number)).bits
+            found = self._ask(part, penalties, derived(seed, number)).bits
             full = np.tile(fixed, (len(found), 1))
             full[:, np.sort(window)] = found
-            reads = self.encoding.decoded(full)
-            self.around = self._whole(reads[0])
+            reads = self.encoding.decode(full)
+            self.around = self._mend(reads[0])
         return np.empty((0, *self.encoding.index.shape), np.bool_) if reads is None else reads
 
-    def judged(self, bits: BoolArray, turn: tuple[Penalties, Trial | None]) -> Trial:
+    def judge(self, bits: BoolArray, turn: tuple[Penalties, Trial | None]) -> Trial:
         """Keep the best of the reads, repaired, and of few of them cut and refined; return the record of the round."""
         missed = bits.sum(axis=2) != 1
         held = np.einsum("rck,c->rk", bits, self.terms.memory)
         crowded = held > self.terms.capacity * (1 + MEMORY)
         feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
-        places = {(place := self._whole(read)).tobytes(): place for read in bits}
+        places = {(place := self._mend(read)).tobytes(): place for read in bits}
         ranked = sorted(places.values(), key=lambda place: (self._overflow(place), cost(self.terms, place)))
         for place in ranked[:FINALISTS]:
-            for each in self._improved(place):
+            for each in self._improve(place):
                 self._offer(each)
         self.around = self.around if self.best is None else self.best
         value = None if self.best is None else cost(self.terms, self.best)
@@ -130,7 +130,7 @@ class Rounds:
             earlier=turn[1],
         )
 
-    def _asked(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples:
+    def _ask(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples:
         """Return the samples of a model, fewer of a large one."""
         reads = max(min(READS, COUPLERS // (SWEEPS * max(bqm.num_interactions, 1))), FEWEST)
         sampling = Sampling(rounds=1, reads=reads, sweeps=SWEEPS)
@@ -146,11 +146,11 @@ class Rounds:
             variables = self.encoding.index[order[begin : begin + size]]
             yield variables[variables >= 0]
 
-    def _whole(self, read: BoolArray) -> IntArray:
+    def _mend(self, read: BoolArray) -> IntArray:
         """Return the device of every class in a read, mended where it has none, several, or no room."""
         return repair(self.terms, np.where(read.sum(axis=1) == 1, read.argmax(axis=1), -1))
 
-    def _improved(self, place: IntArray) -> Iterator[IntArray]:
+    def _improve(self, place: IntArray) -> Iterator[IntArray]:
         """Yield a place refined, and the line that dynamic programming cuts from the order it induces, refined."""
         yield refine(self.terms, place, self.params, self.stop)
         count = np.bincount(place, minlength=self.terms.devices)

@@ -79,10 +79,10 @@ class _Lines:
             scale, start = self.found[number % min(len(self.found), ELITE)]
             rank = self._ranks(start, np.random.default_rng(self.seed(2, number)))
             plan = Plan(heat=heat, tries=count, seed=self.seed(3, number))
-            place, _ = Moves.of(self.terms, part, rank, self.stop).annealed(start.place, scale, plan)
+            place, _ = Moves.of(self.terms, part, rank, self.stop).anneal(start.place, scale, plan)
             devices = np.argsort(rank)
             made = Line(place=place, devices=tuple(devices[np.isin(devices, place)].tolist()))
-            self.add(self._exchanged(made))
+            self.add(self._exchange(made))
             self.add(cut(self.terms, self._order(made, self.seed(4, number)), self.seed(5, number)))
 
     def add(self, made: Line | None) -> None:
@@ -120,7 +120,7 @@ class _Lines:
         key = stage[made.place] * (int(position.max()) + 1) + position
         return np.asarray(np.unique(key, return_inverse=True)[1].reshape(-1), np.int64)
 
-    def _exchanged(self, made: Line) -> Line:
+    def _exchange(self, made: Line) -> Line:
         """Return the line after exchanges of two devices for as long as one makes the largest load smaller."""
         kind, least, better = label_devices(self.terms), self._load(made.place), True
         while better and not self.stop():

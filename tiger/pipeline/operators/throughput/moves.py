@@ -57,14 +57,14 @@ class Moves:
         """Return the moves of groups, which keep to the order of stages `rank[k]`, free where that is empty."""
         return cls(terms, label, tables_of(terms, label, rank), stop)
 
-    def annealed(self, place: IntArray, scale: float, plan: Plan) -> tuple[IntArray, float]:
+    def anneal(self, place: IntArray, scale: float, plan: Plan) -> tuple[IntArray, float]:
         """Return the best places [C] on the way from `place[C]`, which groups share, and their largest load.
 
         The last ones, and an infinite load, where none keep to memory and links. `scale` is about what the largest
         load may come to, in seconds.
         """
         share = float(self.tables.memory.sum()) / self.terms.devices
-        walk, energy = self._begun(place, plan.seed), Energy(plan.doublings, OVERFULL * scale / (share or 1.0))
+        walk, energy = self._begin(place, plan.seed), Energy(plan.doublings, OVERFULL * scale / (share or 1.0))
         for heats in np.array_split(scale * plan.heat * np.geomspace(1.0, 1.0 / COOLING, HEATS), PIECES):
             if self.stop():
                 break
@@ -73,7 +73,7 @@ class Moves:
         found = (walk.best.place if fits else walk.state.place)[self.label]
         return found, cost(self.terms, found) if fits else np.inf
 
-    def _begun(self, place: IntArray, seed: int) -> Walk:
+    def _begin(self, place: IntArray, seed: int) -> Walk:
         """Return what annealing from places [C] begins with."""
         first = np.zeros(len(self.tables.memory), np.int64)
         first[self.label] = place
@@ -93,7 +93,7 @@ def refine(terms: Terms, place: IntArray, params: SearchParams, stop: Callable[[
     heat = min(REFINEMENT, SHARE * terms.devices / terms.classes)
     plan = Plan(heat=heat, tries=PER_CLASS * terms.classes * params.effort, seed=params.seed)
     start = cost(terms, place)
-    return moves.annealed(place, start if np.isfinite(start) else ideal(terms), plan)[0]
+    return moves.anneal(place, start if np.isfinite(start) else ideal(terms), plan)[0]
 
 
 def tries(terms: Terms, most: int, per_class: int) -> int:

@@ -121,7 +121,7 @@ def _anneal(level: Level, params: MultilevelParams, seed: int, stop: Callable[[]
     moves = Moves.of(terms, np.arange(terms.classes), UNSTAGED, stop)
     scale = min(cost(terms, start), 2 * ideal(terms))
     plans = (Plan(heat=heat, tries=params.tries, seed=seed) for heat in params.heats)
-    found, load = min((moves.annealed(start, scale, plan) for plan in plans), key=lambda each: each[1])
+    found, load = min((moves.anneal(start, scale, plan) for plan in plans), key=lambda each: each[1])
     return found if np.isfinite(load) else None
 
 

@@ -108,7 +108,7 @@ class _Pool:
 
     def run(self, moves: Moves, place: IntArray, plan: Plan) -> IntArray:
         """Add and return what annealing makes of a placement."""
-        place, _ = moves.annealed(place, self.scale, plan)
+        place, _ = moves.anneal(place, self.scale, plan)
         self.add(place)
         return place
 
