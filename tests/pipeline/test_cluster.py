@@ -42,7 +42,7 @@ def clusters(draw):
 
 
 def exchangeable(cluster, a, b):
-    """Tell whether exchanging two devices leaves every table as it is."""
+    """Return whether exchanging two devices leaves every table as it is."""
     order = np.arange(cluster.size)
     order[[a, b]] = b, a
     same = [np.array_equal(values[order], values) for values in (cluster.speed, cluster.memory_bytes)]

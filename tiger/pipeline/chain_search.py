@@ -166,7 +166,7 @@ class Hunt:
         self._look(grids)
 
     def _is_proved(self, plan: Plan) -> bool:
-        """Tell whether no other places of the ranks are better with the same cuts."""
+        """Return whether no other places of the ranks are better with the same cuts."""
         value = self.judge.value(plan)
         return value < np.inf and self._least_s(plan, value) >= value * (1 - MET)
 
@@ -229,7 +229,7 @@ class Hunt:
 
     @property
     def optimal(self) -> bool:
-        """Tell whether the best plan meets the bound."""
+        """Return whether the best plan meets the bound."""
         if self.best is None:
             return False
         bound = self.lower_bound_s if self.params.schedule is None else self._iteration_bound_s()
@@ -297,7 +297,7 @@ class Hunt:
         return [p for p in counts if not (whole and self.microbatches % p)]
 
     def _is_worthwhile(self, count: int) -> bool:
-        """Tell whether so many positions, all of the fastest devices and always busy, could be better than the best."""
+        """Return whether so many positions, all fastest devices and always busy, could be better than the best."""
         rounds = 1 if self.params.schedule is None else self.microbatches
         spent = float((self.layers.forward_s + self.layers.backward_s).sum()) / self.params.tensor
         return self.best is None or rounds * spent / (count * float(self.cluster.speed.max())) < self.best[0]

@@ -178,7 +178,7 @@ def _check_table(link: IntArray, size: int, curves: int) -> IntArray:
 
 
 def _is_symmetric(table: IntArray) -> bool:
-    """Tell whether a square table is its own transpose; by blocks, for whole columns are far apart in memory."""
+    """Return whether a square table is its own transpose; by blocks, for whole columns are far apart in memory."""
     starts = range(0, len(table), _BLOCK)
     return all(
         np.array_equal(table[a : a + _BLOCK, b : b + _BLOCK], table[b : b + _BLOCK, a : a + _BLOCK].T)

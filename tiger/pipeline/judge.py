@@ -60,7 +60,7 @@ class Judge:
         return np.asarray(self.cluster.memory_bytes[plan.grid].min(axis=(1, 2)))
 
     def keeps_pins(self, plan: Plan) -> bool:
-        """Tell whether all pinned layers are where they have to be."""
+        """Return whether all pinned layers are where they have to be."""
         stages = np.searchsorted(plan.cuts, list(self.pinned), side="right") - 1
         spots = zip(stages % plan.positions, self.pinned.values(), strict=True)
         return all((plan.grid[position] == device).any() for position, device in spots)

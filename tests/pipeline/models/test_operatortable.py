@@ -33,7 +33,7 @@ EDGES = [["a", "b"], ["a", "c"], ["b", "c"]]
 
 
 def same(one: Operators, other: Operators) -> bool:
-    """Tell whether two graphs of operators are equal."""
+    """Return whether two graphs of operators are equal."""
     pairs = [(getattr(one, name), getattr(other, name)) for name in Operators.__slots__]
     return all(bool(np.all(ours == theirs)) for ours, theirs in pairs)
 

@@ -22,7 +22,7 @@ def lines(size: int, devices: int) -> list[Line]:
 
 
 def single(line: Line, other: Line) -> bool:
-    """Tell whether one boundary differs, or one pair of devices, and nothing else."""
+    """Return whether one boundary differs, or one pair of devices, and nothing else."""
     boundaries = len(set(line.cuts) ^ set(other.cuts))
     if len(line.cuts) != len(other.cuts):
         shorter, longer = sorted((line.devices, other.devices), key=len)
@@ -46,7 +46,7 @@ def test_moves_are_all_lines_with_one_difference(line: Line) -> None:
 
 
 def adjacent(line: Line, other: Line) -> bool:
-    """Tell whether a device that came or went is beside the boundary that came or went with it."""
+    """Return whether a device that came or went is beside the boundary that came or went with it."""
     if len(line.cuts) == len(other.cuts):
         return True
     shorter, longer = sorted((line, other), key=lambda one: len(one.cuts))

@@ -35,7 +35,7 @@ def lattice(rows: int, columns: int, kinds: str, memory_bytes: float = np.inf) -
 
 
 def within(terms: Terms, place: np.ndarray) -> bool:
-    """Tell whether a placement keeps to memory and to where classes may go."""
+    """Return whether a placement keeps to memory and to where classes may go."""
     held = np.bincount(place, terms.memory, terms.devices)
     return bool((held <= terms.capacity).all() and terms.allowed[np.arange(terms.classes), place].all())
 

@@ -98,7 +98,7 @@ def classes_of(layers: Layers, cluster: Cluster, groups: Groups, islands: tuple[
 
 
 def _are_exchangeable(cluster: Cluster, groups: Groups, link: IntArray, pair: tuple[int, int]) -> bool:
-    """Tell whether two classes can be exchanged."""
+    """Return whether two classes can be exchanged."""
     a, b = pair
     firsts = [groups[a][0], groups[b][0]]
     same = len(groups[a]) == len(groups[b]) and link[a, a] == link[b, b]

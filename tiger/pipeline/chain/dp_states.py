@@ -157,7 +157,7 @@ def _options(
 
 
 class Holdings:
-    """Tell which runs of layers a device of a class can hold."""
+    """Return which runs of layers a device of a class can hold."""
 
     def __init__(self, layers: Layers, classes: Classes, params: LineParams) -> None:
         self._layers, self._classes, self._params = layers, classes, params

@@ -41,7 +41,7 @@ class Bracket:
 
     @property
     def closed(self) -> bool:
-        """Tell whether nothing but rounding lies between the two."""
+        """Return whether nothing but rounding lies between the two."""
         return self.high_s <= self.low_s * (1 + TIE)
 
 

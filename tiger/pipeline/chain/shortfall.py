@@ -85,7 +85,7 @@ def find_shortfall(
 
 
 def _has_line(layers: Layers, cluster: Cluster, params: LineParams, room: tuple[IntArray, FloatArray]) -> bool:
-    """Tell whether some line fits with such links and memory, whatever time it takes."""
+    """Return whether some line fits with such links and memory, whatever time it takes."""
     link, memory = room
     bare = Cluster(
         names=cluster.names,

@@ -114,7 +114,7 @@ def stages_of(deployment: Deployment) -> tuple[str, ...]:
 
 
 def _is_untied(deployment: Deployment) -> bool:
-    """Tell whether embedding and head are known to share nothing; a table may have left out that they do."""
+    """Return whether embedding and head are known to share nothing; a table may have left out that they do."""
     return is_made_of_shape(deployment.layers) and not deployment.layers.tied
 
 

@@ -83,7 +83,7 @@ class PlacementReport:
 
     @property
     def optimal(self) -> bool:
-        """Tell whether what was made small meets its lower bound."""
+        """Return whether what was made small meets its lower bound."""
         made = {
             "bottleneck": (self.bottleneck_s, self.lower_bound_s),
             "iteration": (self.iteration_s, self.iteration_bound_s),
@@ -140,5 +140,5 @@ class PlacementReport:
 
 
 def _is_met(value: float | None, bound: float | None) -> bool:
-    """Tell whether a figure is no more than its bound."""
+    """Return whether a figure is no more than its bound."""
     return value is not None and bound is not None and value <= bound * (1 + MET)

@@ -158,7 +158,7 @@ def _entry(field: str, row: str, column: str, word: str) -> str:
 
 
 def _is_known(word: str) -> bool:
-    """Tell whether a word is a class of connections, or a number of lanes."""
+    """Return whether a word is a class of connections, or a number of lanes."""
     return word in _OLDER or (word in RATES and word != LANES) or _BONDED.fullmatch(word) is not None
 
 

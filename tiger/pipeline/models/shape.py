@@ -92,7 +92,7 @@ class Shape:
 
     @property
     def shared(self) -> bool:
-        """Tell whether embedding and head share a matrix."""
+        """Return whether embedding and head share a matrix."""
         return not self.gated if self.tied is None else self.tied
 
     @property

@@ -71,7 +71,7 @@ def module_names(decoders: int) -> tuple[str, ...]:
 
 
 def is_made_of_shape(layers: Layers) -> bool:
-    """Tell whether layers are called what those made of a shape are, so that nobody has named a module."""
+    """Return whether layers are called what those made of a shape are, so that nobody has named a module."""
     kinds = ("embedding", *("layer",) * (layers.size - 2), "head")
     return layers.slices != 1 and layers.kinds == kinds and layers.modules == module_names(layers.size - 2)
 

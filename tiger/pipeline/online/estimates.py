@@ -66,7 +66,7 @@ class Estimates:
 
     @property
     def doubtful(self) -> bool:
-        """Tell whether the last measurement surprised, and has to be taken again before it counts."""
+        """Return whether the last measurement surprised, and has to be taken again before it counts."""
         return bool(self._doubted)
 
     def draw(self, count: int, rng: np.random.Generator) -> Costs:
@@ -176,6 +176,6 @@ class Estimates:
 
 
 def _is_within(first: IntArray, end: IntArray, size: int) -> BoolArray:
-    """Tell which layers [m, L] are in runs."""
+    """Return which layers [m, L] are in runs."""
     layer = np.arange(size)
     return np.asarray((layer >= first[:, None]) & (layer < end[:, None]))

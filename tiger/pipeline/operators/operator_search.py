@@ -233,6 +233,6 @@ class Hunt:
 
 
 def fits(terms: Terms, place: IntArray) -> bool:
-    """Tell whether every class is where it may go, and within memory but for rounding."""
+    """Return whether every class is where it may go, and within memory but for rounding."""
     allowed = terms.allowed[np.arange(terms.classes), place].all()
     return bool(allowed and (held_bytes(terms, place) <= terms.capacity * (1 + MEMORY)).all())

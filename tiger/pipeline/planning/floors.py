@@ -56,7 +56,7 @@ class Floors:
 
     @property
     def possible(self) -> bool:
-        """Tell whether rings of as many devices as the family has can be at all."""
+        """Return whether rings of as many devices as the family has can be at all."""
         return len(self.reduced_s) > 0
 
     def work_s(self, positions: int) -> float:

@@ -26,7 +26,7 @@ class Model:
 
     @property
     def resizable(self) -> bool:
-        """Tell whether microbatches may have any size: not those of a model that answers, which state their memory."""
+        """Return whether microbatches may have any size; those of a served model may not, as it states their memory."""
         return self.shape is not None and not self.shape.serve
 
     @property

@@ -145,7 +145,7 @@ class PlanReport:
 
     @property
     def optimal(self) -> bool:
-        """Tell whether the best plan meets the bound."""
+        """Return whether the best plan meets the bound."""
         bound = self.lower_bound_s
         return self.best is not None and bound is not None and self.best.iteration_s <= bound * (1 + MET)
 

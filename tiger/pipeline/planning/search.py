@@ -204,7 +204,7 @@ class Search:
             self.open.append(candidate)
 
     def _is_ruled_out(self, candidate: Candidate) -> bool:
-        """Tell whether a bound shows that a candidate is no better than what is known, and count it then."""
+        """Return whether a bound shows that a candidate is no better than what is known, and count it then."""
         if not self._is_too_slow(candidate.bound_s):
             return False
         self._rule_out(candidate.bound, candidate.choice, candidate.bound_s)
@@ -220,7 +220,7 @@ class Search:
             self.attempts[choice] = replace(attempt, candidate=candidate)
 
     def _is_too_slow(self, bound_s: float) -> bool:
-        """Tell whether seconds that nothing goes below are no less than the best."""
+        """Return whether seconds that nothing goes below are no less than the best."""
         return bound_s >= self.best_s * (1 - MET)
 
     def _place(self, attempt: Attempt, meter: "Meter") -> Attempt:

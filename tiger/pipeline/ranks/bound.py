@@ -65,7 +65,7 @@ class Tree:
     known: dict[Key, float] = field(default_factory=dict)
 
     def is_settled(self, options: IntArray) -> bool:
-        """Tell whether every group has its option."""
+        """Return whether every group has its option."""
         return not (options == self.cases.free).any()
 
     def bound_s(self, options: IntArray) -> float:
@@ -94,7 +94,7 @@ class Tree:
                 yield child
 
     def _holds(self, options: IntArray) -> bool:
-        """Tell whether machines have room: a group on several takes less than all its ranks from each."""
+        """Return whether machines have room: a group on several takes less than all its ranks from each."""
         room, tensor = self._room(options), self.cases.prices.degrees.tensor
         split = int((options == self.cases.split).sum())
         return bool((room >= 0).all()) and int(np.minimum(room, split * (tensor - 1)).sum()) >= split * tensor

@@ -170,7 +170,7 @@ def _first_alike(prices: Prices, machines: list[IntArray]) -> IntArray:
 
 
 def _are_exchangeable(prices: Prices, a: IntArray, b: IntArray) -> bool:
-    """Tell whether exchanging two machines' devices, in order, changes no price."""
+    """Return whether exchanging two machines' devices, in order, changes no price."""
     if len(a) != len(b):
         return False
     to = np.arange(len(prices.speed))

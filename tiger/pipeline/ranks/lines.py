@@ -69,7 +69,7 @@ class Lines:
         return np.asarray(spent + np.append(between, 0.0) + np.append(0.0, between))
 
     def reachable(self, orders: IntArray, limits: FloatArray) -> list[BoolArray]:
-        """Tell which boundaries can end each stage of `orders[N, k]` with no load above `limits[N]`.
+        """Return which boundaries can end each stage of `orders[N, k]` with no load above `limits[N]`.
 
         Orders shorter than k end in -1, and keep the boundaries of their last stage. Returns k + 1 arrays [N, L + 1].
         O(N k L), times log L where memory limits a stage.
@@ -87,7 +87,7 @@ class Lines:
         return found
 
     def within(self, orders: IntArray, limits: FloatArray) -> BoolArray:
-        """Tell which orders have cuts without a load above their limit; in batches that stay in the cache."""
+        """Return which orders have cuts without a load above their limit; in batches that stay in the cache."""
         batch = max(BATCH_CELLS // self.boundaries, 1)
         parts = [slice(begin, begin + batch) for begin in range(0, len(orders), batch)]
         answers = [self.reachable(orders[part], limits[part])[-1][:, -1] for part in parts]

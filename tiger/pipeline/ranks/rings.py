@@ -30,7 +30,7 @@ def ring_floor_s(table_s: FloatArray, kind: IntArray, ranks: int) -> FloatArray:
 
 
 def has_ring(linked: BoolArray, ranks: int) -> bool:
-    """Tell whether some 2 or more nodes of a graph `linked[m, m]` form a ring; True as well when that takes too long.
+    """Return whether some 2 or more nodes of a graph `linked[m, m]` form a ring; True as well when that takes too long.
 
     Depth first from the least node of the ring.
     """

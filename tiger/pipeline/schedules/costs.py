@@ -19,7 +19,7 @@ class Costs:
     sent_s: FloatArray
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether all seconds are the same."""
+        """Return whether all seconds are the same."""
         return isinstance(other, Costs) and self._content == other._content
 
     def __hash__(self) -> int:

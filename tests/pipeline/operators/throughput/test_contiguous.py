@@ -34,7 +34,7 @@ def least_of_all(terms: Terms) -> float:
 
 
 def in_order(terms: Terms, line: Line) -> bool:
-    """Tell whether every device holds one stage, and no arc goes backwards."""
+    """Return whether every device holds one stage, and no arc goes backwards."""
     stage, (source, target) = np.full(terms.devices, -1), arcs(terms)
     stage[list(line.devices)] = np.arange(len(line.devices))
     at = stage[line.place]

@@ -213,7 +213,7 @@ def _load_after(given: Given, tree: Tree, depth: int, d: int) -> float:
 
 @inner_kernel
 def _is_hopeless(given: Given, tree: Tree, depth: int) -> bool:
-    """Tell whether the loads of a depth, or these and what is left spread evenly, reach the best."""
+    """Return whether the loads of a depth, or these and what is left spread evenly, reach the best."""
     limit, total, room, held = tree.value[0] * CUT, given.left_s[depth], 0.0, given.left_bytes[depth]
     for d in range(len(given.pays)):
         if tree.load[depth, d] >= limit:
@@ -237,7 +237,7 @@ def _keep(tree: Tree, last: int) -> None:
 
 @kernel
 def search(given: Given, tree: Tree, nodes: int) -> bool:
-    """Go on for some nodes from where the tree stands; tell whether nothing is left to try."""
+    """Go on for some nodes from where the tree stands; return whether nothing is left to try."""
     depth, last = tree.at[0], len(given.order)
     if tree.devices[depth] < 0:
         _open(given, tree, depth)

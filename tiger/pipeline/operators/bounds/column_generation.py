@@ -114,7 +114,7 @@ class Cover:
         return worth if over.any() else mixed
 
     def grow(self, worth: Worth) -> bool:
-        """Add shares below the goal that are worth their part or more; tell whether there are new ones.
+        """Add shares below the goal that are worth their part or more; return whether there are new ones.
 
         Grown from nothing, hot, and from the known ones that are worth most, less so.
         """
@@ -139,7 +139,7 @@ class Cover:
         return [none] * (RUNS - len(most)) + [self.share[k] for k in most]
 
     def add(self, kind: int, share: BoolArray) -> bool:
-        """Add a share; tell whether it is new and below the goal."""
+        """Add a share; return whether it is new and below the goal."""
         column = np.bincount(self.alike[share], minlength=self.alike.max() + 1)
         load = self.shares.load(kind, share)
         known = any(k == kind and np.array_equal(c, column) for k, c in zip(self.kind, self.column, strict=True))
@@ -152,7 +152,7 @@ class Cover:
         return True
 
     def ask(self, worth: Worth, gap: float, stop: Callable[[], bool]) -> bool:
-        """Raise the bound to the cheapest share that is worth its part; tell whether shares are new.
+        """Raise the bound to the cheapest share that is worth its part; return whether shares are new.
 
         Some device of every placement has one: the parts, rounded up, come to more than all that there is.
         """

@@ -25,7 +25,7 @@ class Contraction:
 
     @property
     def possible(self) -> bool:
-        """Tell whether every group may go somewhere; if not, no placement is below the target."""
+        """Return whether every group may go somewhere; if not, no placement is below the target."""
         return bool(self.floors.allowed.any(axis=0).all())
 
     @classmethod

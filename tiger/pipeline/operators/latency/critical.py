@@ -198,7 +198,7 @@ def _take(yard: Yard, c: int, r: int, device: int, count: int, size: int) -> int
 def _find_exchange(
     jobs: Jobs, yard: Yard, a: int, b: int, count: int, lack: float, need: float, generator: Generator
 ) -> bool:
-    """Look for a class of device b to go to a that leaves room enough, and put it behind the piece; tell if found."""
+    """Find a class of device b that leaves room on a if it goes there, and append it; return whether there is one."""
     room = yard.capacity[a] - yard.held[a] + need
     for _ in range(TRIES):
         c = jobs.of[draw_below(generator, len(jobs.of))]

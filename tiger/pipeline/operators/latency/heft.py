@@ -108,7 +108,7 @@ def _choose_device(jobs: Jobs, seats: Seats, lean: float, place: IntArray, room:
 
 @inner_kernel
 def _seat(seats: Seats, place: IntArray, c: int, d: int) -> bool:
-    """Give a class a seat on a device, moving others from there if need be; tell whether it has one."""
+    """Give a class a seat on a device, moving others from there if need be; return whether it has one."""
     a = seats.seat[c]
     if a == d:
         return True

@@ -141,7 +141,7 @@ class _Search:
                 yield "moves", best.copy()
 
     def _fits(self, place: IntArray | None) -> TypeGuard[IntArray]:
-        """Tell whether there is a placement, and within memory and where classes may go."""
+        """Return whether there is a placement, and within memory and where classes may go."""
         if place is None:
             return False
         fits = (held_bytes(self.terms, place) <= self.terms.capacity * (1 + MEMORY)).all()

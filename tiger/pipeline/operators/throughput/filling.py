@@ -57,7 +57,7 @@ def _needs(terms: Terms, devices: IntArray) -> Needs:
 
 @kernel
 def _fill(needs: Needs, order: IntArray, limit: FloatArray, used: FloatArray, place: IntArray) -> bool:
-    """Fill devices in turn; the rows of `used` are their seconds and bytes. Tell whether all classes fit."""
+    """Fill devices in turn; the rows of `used` are their seconds and bytes. Return whether all classes fit."""
     devices, at = len(limit), 0
     for c in order:
         while at < devices - 1 and (
@@ -77,7 +77,7 @@ def _fill(needs: Needs, order: IntArray, limit: FloatArray, used: FloatArray, pl
 
 @kernel
 def _spread(needs: Needs, order: IntArray, used: FloatArray, place: IntArray) -> bool:
-    """Put classes where the most memory is left; the rows of `used` as before. Tell whether all classes fit."""
+    """Put classes where the most memory is left; the rows of `used` as before. Return whether all classes fit."""
     for c in order:
         best, most, least = -1, 0.0, np.inf
         for d in range(len(needs.capacity)):

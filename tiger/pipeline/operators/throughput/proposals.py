@@ -85,7 +85,7 @@ def _swap(tables: Tables, state: State, room: Proposal, g: int, b: int) -> int:
 
 @inner_kernel
 def _is_free(tables: Tables, state: State, move: tuple[int, int, int]) -> bool:
-    """Tell whether, for (group, device, other), the group may go to the device, and whatever the other does."""
+    """Return whether, for (group, device, other), the group may go to the device, and whatever the other does."""
     g, b, other = move
     for j in range(tables.before_start[g], tables.before_start[g + 1]):
         if tables.before[j] == other or tables.rank[state.place[tables.before[j]]] > tables.rank[b]:
