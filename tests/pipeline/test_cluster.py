@@ -15,7 +15,7 @@ FAST = Curve.affine(4.0, 1.0)
 SLOW = Curve.affine(1.0, 2.0)
 
 
-def made(link, curves=(FAST, SLOW), speed=None, **rest):
+def cluster_of(link, curves=(FAST, SLOW), speed=None, **rest):
     """Return a cluster of a table of links."""
     size = len(link)
     return Cluster(
@@ -38,10 +38,10 @@ def clusters(draw):
         link[a, b] = link[b, a] = draw(numbers)
     speed = [draw(st.sampled_from([1.0, 2.0])) for _ in range(size)]
     kinds = tuple(draw(st.sampled_from(["accelerator", "accelerator", "cpu"])) for _ in range(size))
-    return made(link, curves=(FAST, SLOW, Curve.affine(4.0, 1.0)), speed=speed, kinds=kinds)
+    return cluster_of(link, curves=(FAST, SLOW, Curve.affine(4.0, 1.0)), speed=speed, kinds=kinds)
 
 
-def exchangeable(cluster, a, b):
+def are_exchangeable(cluster, a, b):
     """Return whether exchanging two devices leaves every table as it is."""
     order = np.arange(cluster.size)
     order[[a, b]] = b, a
@@ -94,7 +94,7 @@ def test_curve_refuses(sizes, times, reason):
 
 def test_seconds_within_over_and_without_a_link():
     """Messages take no time within a device, the curve's over a link, for ever without one."""
-    cluster = made([[-1, 1, -1], [1, -1, -1], [-1, -1, -1]])
+    cluster = cluster_of([[-1, 1, -1], [1, -1, -1], [-1, -1, -1]])
     assert cluster.seconds(0, 0, [5.0]).tolist() == [0]
     assert cluster.seconds(0, 1, [0.0, 5.0]).tolist() == [0, 7]
     assert cluster.seconds(0, 2, [0.0, 5.0]).tolist() == [0, np.inf]
@@ -111,7 +111,7 @@ def test_table_of_one_size_is_seconds_of_every_pair(cluster, size):
 def test_equal_curves_become_one():
     """Curves of one table share a number, the first; -0.0 is 0.0."""
     negative = Curve(size_bytes=np.array([-0.0, 1e9]), seconds=FAST.seconds)
-    cluster = made([[-1, 0, 2], [0, -1, 1], [2, 1, -1]], curves=(FAST, SLOW, negative))
+    cluster = cluster_of([[-1, 0, 2], [0, -1, 1], [2, 1, -1]], curves=(FAST, SLOW, negative))
     assert cluster.curves == (FAST, SLOW)
     assert cluster.link.tolist() == [[-1, 0, 0], [0, -1, 1], [0, 1, -1]]
 
@@ -119,7 +119,7 @@ def test_equal_curves_become_one():
 def test_diagonal_is_cleared():
     """Whatever the diagonal says, a device has no link to itself."""
     table = np.zeros((2, 2), np.int64)
-    assert made(table).link.tolist() == [[-1, 0], [0, -1]]
+    assert cluster_of(table).link.tolist() == [[-1, 0], [0, -1]]
     assert table.tolist() == [[0, 0], [0, 0]]
 
 
@@ -155,13 +155,13 @@ def test_numbers_of_devices_are_bounded(count):
 def test_ends_of_a_path_are_exchangeable():
     """In a path of three the ends are alike; one of another speed is not."""
     path = [[-1, 0, -1], [0, -1, 0], [-1, 0, -1]]
-    assert made(path).classes().tolist() == [0, 1, 0]
-    assert made(path, speed=[1.0, 1.0, 2.0]).classes().tolist() == [0, 1, 2]
+    assert cluster_of(path).classes().tolist() == [0, 1, 0]
+    assert cluster_of(path, speed=[1.0, 1.0, 2.0]).classes().tolist() == [0, 1, 2]
 
 
 def test_machines_do_not_tell_devices_apart():
     """Devices of several machines with equal links are alike."""
-    assert made(np.zeros((3, 3), int), machine=np.array([0, 0, 1])).classes().tolist() == [0, 0, 0]
+    assert cluster_of(np.zeros((3, 3), int), machine=np.array([0, 0, 1])).classes().tolist() == [0, 0, 0]
 
 
 @settings(max_examples=80)
@@ -170,13 +170,13 @@ def test_labels_agree_exactly_where_exchanges_change_nothing(cluster):
     """Two devices share a label if and only if exchanging them leaves all tables as they are."""
     label = cluster.classes()
     for a, b in itertools.combinations(range(cluster.size), 2):
-        assert (label[a] == label[b]) == exchangeable(cluster, a, b)
+        assert (label[a] == label[b]) == are_exchangeable(cluster, a, b)
 
 
 def test_many_devices_are_labelled_block_by_block():
     """Machines of 100 devices, 700 in all, are one class each, numbered as they come."""
     machine = np.arange(700) // 100
-    cluster = made(np.where(machine[:, None] == machine, 0, 1))
+    cluster = cluster_of(np.where(machine[:, None] == machine, 0, 1))
     assert cluster.classes().tolist() == machine.tolist()
     assert cluster.parts().tolist() == [0] * 700
 

@@ -34,7 +34,7 @@ class Judge:
         if not self.keeps_pins(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
             return np.inf
         loads = self._loads(plan)
-        if (self._held(loads[0]) > self.room(plan) * (1 + MEMORY)).any():
+        if (self._held_bytes(loads[0]) > self.room(plan) * (1 + MEMORY)).any():
             return np.inf
         return self._seconds(loads)
 
@@ -53,7 +53,7 @@ class Judge:
 
     def memory_bytes(self, plan: Plan) -> FloatArray:
         """Return the most bytes that a device of each position holds: with a schedule activations too."""
-        return self._held(self._loads(plan)[0])
+        return self._held_bytes(self._loads(plan)[0])
 
     def room(self, plan: Plan) -> FloatArray:
         """Return the bytes that the smallest device of each position has."""
@@ -87,7 +87,7 @@ class Judge:
         """Return what the stages of every replica cost."""
         return workloads(self.layers, self.cluster, plan)
 
-    def _held(self, load: Workload) -> FloatArray:
+    def _held_bytes(self, load: Workload) -> FloatArray:
         """Return the most bytes that a device of each position holds; the same in all replicas."""
         if self.schedule is None:
             return np.asarray(load.state_bytes.reshape(-1, load.positions).sum(axis=0))

@@ -47,7 +47,7 @@ def cluster_of(
     )
 
 
-def drawn(seed: int, size: int, devices: int) -> tuple[Layers, Cluster, LineParams]:
+def draw_case(seed: int, size: int, devices: int) -> tuple[Layers, Cluster, LineParams]:
     """Draw a chain of at most `size` layers, at most `devices` devices, memory, links, ties, pins and a schedule."""
     rng = np.random.default_rng(seed)
     count, units = int(rng.integers(1, size + 1)), int(rng.integers(1, devices + 1))
@@ -94,7 +94,7 @@ def loads_of(
     return np.full(len(devices), np.inf) if over.any() or astray else work.loads_s
 
 
-def exhausted(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[float, int, tuple[int, ...]]:
+def best_of_all(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[float, int, tuple[int, ...]]:
     """Return the least bottleneck, rounded, of all lines, and of the lines with it the fewest and first devices."""
     counts = [params.stages] if params.stages else range(1, min(layers.size, cluster.size) + 1)
     return min(
@@ -107,7 +107,7 @@ def exhausted(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[flo
     )
 
 
-def placed(layers: Layers, cluster: Cluster, devices: tuple[int, ...]) -> tuple[list[Position], np.ndarray]:
+def positions_of(layers: Layers, cluster: Cluster, devices: tuple[int, ...]) -> tuple[list[Position], np.ndarray]:
     """Return the positions of devices, and the seconds of messages between them."""
     ends = [np.array([[device]]) for device in devices]
     sent = [transfers_s(layers, cluster, a, b) for a, b in pairwise(ends)]

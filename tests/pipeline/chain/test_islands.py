@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.pipeline.chain.instances import cluster_of, drawn, layers_of, loads_of
+from tests.pipeline.chain.instances import cluster_of, draw_case, layers_of, loads_of
 from tiger.pipeline.chain import islands as module
 from tiger.pipeline.chain.islands import island_line
 from tiger.pipeline.chain.orders import best_line, bound_s, work
@@ -82,7 +82,7 @@ def test_nothing_is_tried_above_the_limit(monkeypatch: pytest.MonkeyPatch) -> No
 @settings(max_examples=40, deadline=None)
 def test_what_is_found_is_exact_and_bounds_are_bounds(seed: int, machine: list[int], limit: int) -> None:
     """Two types of machines, of any sizes, with memory, pins and schedules."""
-    layers, _, params = drawn(seed, 7, len(machine))
+    layers, _, params = draw_case(seed, 7, len(machine))
     params = LineParams(in_flight=params.in_flight, pinned=params.pinned)
     memory = float(layers.state_bytes.sum()) * 0.5 + 2
     cluster = _machines(machine, [1.0 + (m == 2) for m in machine], memory)

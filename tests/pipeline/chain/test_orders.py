@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.pipeline.chain.instances import cluster_of, drawn, exhausted, layers_of, loads_of
+from tests.pipeline.chain.instances import best_of_all, cluster_of, draw_case, layers_of, loads_of
 from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, work
 from tiger.pipeline.chain.params import LineParams
 
@@ -103,7 +103,7 @@ def test_balance_counts_the_devices_that_may_be_used() -> None:
 @pytest.mark.parametrize("seed", range(80))
 def test_nothing_tried_is_better(seed: int) -> None:
     """All orders, subsets and cuts of random chains, with memory, ties, pins and missing links."""
-    _compare(*drawn(seed, 5, 3))
+    _compare(*draw_case(seed, 5, 3))
 
 
 @pytest.mark.slow
@@ -112,13 +112,13 @@ def test_nothing_tried_is_better(seed: int) -> None:
 )
 def test_nothing_tried_is_better_for_more(seed: int) -> None:
     """The same for up to seven layers and four devices."""
-    _compare(*drawn(seed, 7, 4))
+    _compare(*draw_case(seed, 7, 4))
 
 
 def _compare(*question: object) -> None:
     """Compare with trying everything: bottleneck, devices, and what the cuts cost."""
     layers, cluster, params = question
-    least, count, devices = exhausted(layers, cluster, params)
+    least, count, devices = best_of_all(layers, cluster, params)
     found = best_line(layers, cluster, params)
     assert (found is None) == np.isinf(least)
     if found is not None:
@@ -132,7 +132,7 @@ def _compare(*question: object) -> None:
 @settings(max_examples=25, deadline=None)
 def test_merged_classes_bound_from_below(seed: int) -> None:
     """With any number of steps, down to one class of devices; with all of them the bound is the optimum."""
-    layers, cluster, params = drawn(seed, 6, 4)
+    layers, cluster, params = draw_case(seed, 6, 4)
     found = best_line(layers, cluster, params)
     least = np.inf if found is None else found.bottleneck_s * (1 + 1e-11)
     assert bound_s(layers, cluster, params, 1) <= bound_s(layers, cluster, params, 200) * (1 + 1e-11)
@@ -146,7 +146,7 @@ def test_merged_classes_bound_from_below(seed: int) -> None:
 @settings(max_examples=20, deadline=None)
 def test_a_device_more_is_never_worse(seed: int, speed: float) -> None:
     """It may be left out."""
-    layers, cluster, params = drawn(seed, 6, 3)
+    layers, cluster, params = draw_case(seed, 6, 3)
     params = replace(params, stages=None)
     link = np.pad(cluster.link, (0, 1))
     more = cluster_of([*cluster.speed.tolist(), speed], link.tolist(), [*cluster.memory_bytes.tolist(), 9.0])
@@ -158,7 +158,7 @@ def test_a_device_more_is_never_worse(seed: int, speed: float) -> None:
 @settings(max_examples=20, deadline=None)
 def test_the_order_of_the_devices_does_not_matter(seed: int, other: int) -> None:
     """Renaming devices keeps the bottleneck."""
-    layers, cluster, params = drawn(seed, 6, 4)
+    layers, cluster, params = draw_case(seed, 6, 4)
     turn = np.random.default_rng(other).permutation(cluster.size)
     renamed = cluster_of(
         cluster.speed[turn].tolist(), cluster.link[np.ix_(turn, turn)].tolist(), cluster.memory_bytes[turn].tolist()

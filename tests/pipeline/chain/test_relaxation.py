@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.pipeline.chain.instances import cluster_of, drawn, layers_of
+from tests.pipeline.chain.instances import cluster_of, draw_case, layers_of
 from tiger.pipeline.chain import relaxation as module
 from tiger.pipeline.chain.orders import best_line, bound_s
 from tiger.pipeline.chain.params import LineParams
@@ -58,7 +58,7 @@ def test_irregular_machines_have_a_close_bound() -> None:
 @settings(max_examples=25, deadline=None)
 def test_it_bounds_from_below(seed: int, limit: int) -> None:
     """Any cluster with any machines."""
-    layers, cluster, params = drawn(seed, 6, 5)
+    layers, cluster, params = draw_case(seed, 6, 5)
     cluster = replace(cluster, machine=np.random.default_rng(seed).integers(0, 3, cluster.size))
     exact, relaxed = best_line(layers, cluster, params), best_line(layers, relax_by_machine(layers, cluster), params)
     if exact is not None:

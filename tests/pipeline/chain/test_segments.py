@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.chain.instances import drawn, layers_of
+from tests.pipeline.chain.instances import draw_case, layers_of
 from tiger.pipeline.chain.segments import admitted_ends, fitting_ends
 from tiger.pipeline.stages import state_bytes
 
@@ -33,7 +33,7 @@ def test_endless_memory_holds_all() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_runs_agree_with_what_stages_hold(seed: int) -> None:
     """A run that ends there fits, a longer one does not."""
-    layers, _, _ = drawn(seed, 7, 1)
+    layers, _, _ = draw_case(seed, 7, 1)
     capacity = float(layers.state_bytes.sum()) * 0.6
     for start, end in enumerate(fitting_ends(layers, capacity, 1).tolist()[:-1]):
         fits = []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.chain.instances import cluster_of, drawn, exhausted, layers_of
+from tests.pipeline.chain.instances import best_of_all, cluster_of, draw_case, layers_of
 from tiger.pipeline.chain.orders import best_line
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.shortfall import Shortfall, find_shortfall
@@ -87,14 +87,14 @@ def test_memory_may_be_short_in_no_particular_place() -> None:
 @pytest.mark.parametrize("seed", range(200, 260))
 def test_with_what_is_missing_a_line_fits_and_with_a_byte_less_none(seed: int) -> None:
     """Random chains, tried in full."""
-    layers, cluster, params = drawn(seed, 5, 3)
+    layers, cluster, params = draw_case(seed, 5, 3)
     found = find_shortfall(layers, cluster, params)
     assert (found is None) == (best_line(layers, cluster, params) is not None)
     if found is None or found.kind != "memory":
         return
     ample = cluster_of(cluster.speed.tolist(), cluster.link.tolist())
-    linked = np.isfinite(exhausted(layers, ample, params)[0])
+    linked = np.isfinite(best_of_all(layers, ample, params)[0])
     link = cluster.link if linked else np.zeros_like(cluster.link)
     for extra, fits in ((found.missing_bytes, True), (found.missing_bytes - 1, False)):
         more = cluster_of(cluster.speed.tolist(), link.tolist(), (cluster.memory_bytes + extra).tolist())
-        assert np.isfinite(exhausted(layers, more, params)[0]) == fits
+        assert np.isfinite(best_of_all(layers, more, params)[0]) == fits

@@ -32,7 +32,7 @@ GRAPH: dict[str, Any] = {
 }
 
 
-def changed(path: tuple[str | int, ...], value: object) -> dict[str, Any]:
+def change(path: tuple[str | int, ...], value: object) -> dict[str, Any]:
     """Return the graph with another value under a path, or without one if that is None."""
     document = copy.deepcopy(GRAPH)
     part: Any = document
@@ -129,7 +129,7 @@ def test_a_cluster_has_some_devices_and_not_too_many(count: int) -> None:
 def test_what_is_wrong_is_named(path: tuple[str | int, ...], value: object, field: str) -> None:
     """Down to the node or the edge."""
     with pytest.raises(InputError) as caught:
-        operators_of_nodes(changed(path, value))
+        operators_of_nodes(change(path, value))
     assert caught.value.field == field
 
 
@@ -156,7 +156,7 @@ paths = st.sampled_from(
 def test_any_document_is_read_or_refused(path: tuple[str | int, ...], value: object) -> None:
     """By InputError and nothing else."""
     with suppress(InputError):
-        operators, devices = operators_of_nodes(changed(path, value))
+        operators, devices = operators_of_nodes(change(path, value))
         assert operators.size >= 1
         assert devices is None or devices.cpus >= 0
 

@@ -32,7 +32,7 @@ ROWS: list[dict[str, Any]] = [
 EDGES = [["a", "b"], ["a", "c"], ["b", "c"]]
 
 
-def same(one: Operators, other: Operators) -> bool:
+def are_equal(one: Operators, other: Operators) -> bool:
     """Return whether two graphs of operators are equal."""
     pairs = [(getattr(one, name), getattr(other, name)) for name in Operators.__slots__]
     return all(bool(np.all(ours == theirs)) for ours, theirs in pairs)
@@ -41,7 +41,7 @@ def same(one: Operators, other: Operators) -> bool:
 def test_csv_and_json_say_the_same() -> None:
     """An empty cell is the default, and inputs are edges."""
     operators = operators_of_csv(TABLE)
-    assert same(operators, operators_of_table({"operators": ROWS, "edges": EDGES}))
+    assert are_equal(operators, operators_of_table({"operators": ROWS, "edges": EDGES}))
     assert operators.cpu_s.tolist() == [1.0, 9.0, 3.0]
     assert operators.colour.tolist() == [0, 0, 1]
     assert operators.sent_s.tolist() == [0.5, 0.0, 0.0]
@@ -50,7 +50,7 @@ def test_csv_and_json_say_the_same() -> None:
 def test_a_table_of_operators_reads_back() -> None:
     """Every field of them."""
     operators = operators_of_csv(EXAMPLE.read_text())
-    assert same(operators_of_table(table_of_operators(operators)), operators)
+    assert are_equal(operators_of_table(table_of_operators(operators)), operators)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tiger.pipeline.models.order import CycleError, topological_order
 
 
-def ordered(rank, edges):
+def order_of(rank, edges):
     """Return the order of nodes under a list of edges."""
     ends = np.array(edges, np.int64).reshape(-1, 2)
     return topological_order(rank, ends[:, 0], ends[:, 1])
@@ -16,24 +16,24 @@ def ordered(rank, edges):
 
 def test_without_edges_ranks_decide():
     """The least rank comes first."""
-    assert ordered([2, 0, 1], []) == [1, 2, 0]
+    assert order_of([2, 0, 1], []) == [1, 2, 0]
 
 
 def test_a_source_comes_before_its_target():
     """Node 0 has the least rank, but consumes node 2."""
-    assert ordered([0, 1, 2], [(2, 0)]) == [1, 2, 0]
+    assert order_of([0, 1, 2], [(2, 0)]) == [1, 2, 0]
 
 
 def test_an_edge_may_be_stated_twice():
     """It counts once."""
-    assert ordered([0, 1], [(1, 0), (1, 0)]) == [1, 0]
+    assert order_of([0, 1], [(1, 0), (1, 0)]) == [1, 0]
 
 
 @pytest.mark.parametrize("edges", [[(1, 1)], [(0, 1), (1, 2), (2, 1), (2, 3)], [(3, 1), (1, 2), (2, 3), (3, 0)]])
 def test_a_cycle_is_named_by_a_node_on_it(edges):
     """Node 0 before the cycle, or behind it, is not blamed."""
     with pytest.raises(CycleError) as caught:
-        ordered([0, 1, 2, 3], edges)
+        order_of([0, 1, 2, 3], edges)
     assert caught.value.node in {1, 2, 3} & {node for edge in edges for node in edge}
     assert caught.value.node in {b for _, b in edges} & {a for a, _ in edges}
 
@@ -46,4 +46,4 @@ def test_the_order_is_what_a_slow_search_finds(rank, pairs):
     while len(placed) < 8:
         ready = [n for n in range(8) if n not in placed and all(a in placed for a, b in edges if b == n)]
         placed.append(min(ready, key=rank.__getitem__))
-    assert ordered(rank, edges) == placed
+    assert order_of(rank, edges) == placed

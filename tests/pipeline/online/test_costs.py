@@ -17,7 +17,7 @@ from tiger.pipeline.plan import Plan
 from tiger.pipeline.stages import position_of, transfers_s
 
 
-def told(layers: Layers, cluster: Cluster) -> Costs:
+def costs_of(layers: Layers, cluster: Cluster) -> Costs:
     """Return the costs that a model and a cluster state."""
     return Costs.of(layers.forward_s + layers.backward_s, 1 / cluster.speed)
 
@@ -41,7 +41,7 @@ def test_cuts_are_those_of_the_exact_programme(
     """The least bottleneck of an order of devices, memory and links of their own included, or that there is none."""
     layers, cluster = drawn_layers(9, seed), drawn_cluster(4, seed, memory_bytes=memory_bytes)
     order = tuple(np.random.default_rng(seed).permutation(4).tolist())
-    found = Terms.of(layers, cluster).best_cuts(told(layers, cluster), order)
+    found = Terms.of(layers, cluster).best_cuts(costs_of(layers, cluster), order)
     expected = programme_s(layers, cluster, order)
     assert (np.inf if found is None else found[0]) == pytest.approx(expected)
     if found is not None:
@@ -53,7 +53,7 @@ def test_cuts_are_found_below_a_limit_alone(
 ) -> None:
     """The least bottleneck is below a limit just above it, and not below itself."""
     layers, cluster = drawn_layers(9, 0), drawn_cluster(3, 0)
-    terms, stated = Terms.of(layers, cluster), told(layers, cluster)
+    terms, stated = Terms.of(layers, cluster), costs_of(layers, cluster)
     best = terms.best_cuts(stated, (0, 1, 2))
     assert best is not None
     assert terms.best_cuts(stated, (0, 1, 2), best[0] * 1.001) == best
@@ -65,7 +65,7 @@ def test_the_kernel_is_the_same_uncompiled(
 ) -> None:
     """Python and numba return the same cuts."""
     layers, cluster = drawn_layers(7, 1), drawn_cluster(3, 1)
-    terms, stated = Terms.of(layers, cluster), told(layers, cluster)
+    terms, stated = Terms.of(layers, cluster), costs_of(layers, cluster)
     given = stated.ahead_s, stated.pace, terms.sent_s, terms.last, np.array([2, 0, 1]), np.inf
     (compiled, cuts), (plain, same) = costs.least_cuts(*given), costs.least_cuts.py_func(*given)
     assert (compiled, cuts.tolist()) == (plain, same.tolist())
@@ -77,7 +77,7 @@ def test_loads_are_those_that_a_judge_makes(
     """The bottleneck of a line is that of its plan, messages at both ends of a boundary included."""
     layers, cluster = drawn_layers(9, 2), drawn_cluster(3, 2)
     lines = [Line((0, 3, 7, 9), (1, 0, 2)), Line((0, 1, 2, 9), (2, 1, 0))]
-    found = Terms.of(layers, cluster).bottlenecks_s(told(layers, cluster), lines)
+    found = Terms.of(layers, cluster).bottlenecks_s(costs_of(layers, cluster), lines)
     judge = Judge(layers=layers, cluster=cluster)
     assert found.tolist() == pytest.approx([judge.bottleneck_s(Plan.line(*line)) for line in lines])
 

@@ -9,7 +9,7 @@ from tiger.pipeline.online.estimates import Estimates
 FREE = np.zeros(2)
 
 
-def measured(estimates: Estimates, line: Line, *times_s: float) -> None:
+def measure_twice(estimates: Estimates, line: Line, *times_s: float) -> None:
     """Take in times, twice, so that they count whatever they are."""
     for _ in range(2):
         estimates.measure(line, np.zeros(len(times_s)), np.array(times_s))
@@ -32,7 +32,7 @@ def test_estimates_are_the_guess_at_first() -> None:
 def test_the_first_measurement_sets_the_scale() -> None:
     """Costs in another unit come to the seconds that were measured, and nothing else is learnt."""
     estimates = Estimates(np.array([1e12, 1e12]), np.ones(2), 0.02)
-    measured(estimates, Line((0, 1, 2), (0, 1)), 3.0, 3.0)
+    measure_twice(estimates, Line((0, 1, 2), (0, 1)), 3.0, 3.0)
     assert np.diff(estimates.costs.ahead_s) == pytest.approx([3, 3])
     assert estimates.costs.pace == pytest.approx([1, 1])
 
@@ -40,8 +40,8 @@ def test_the_first_measurement_sets_the_scale() -> None:
 def test_exchanged_devices_tell_layers_and_paces_apart() -> None:
     """Two layers of 1 and 2 s on devices of pace 1 and 2, in both orders: the ratios are 2 and 2."""
     estimates = Estimates(np.ones(2), np.ones(2), 0.001)
-    measured(estimates, Line((0, 1, 2), (0, 1)), 1.0, 4.0)
-    measured(estimates, Line((0, 1, 2), (1, 0)), 2.0, 2.0)
+    measure_twice(estimates, Line((0, 1, 2), (0, 1)), 1.0, 4.0)
+    measure_twice(estimates, Line((0, 1, 2), (1, 0)), 2.0, 2.0)
     first, second = np.diff(estimates.costs.ahead_s)
     assert second / first == pytest.approx(2, rel=0.01)
     assert estimates.costs.pace[1] / estimates.costs.pace[0] == pytest.approx(2, rel=0.01)
@@ -60,7 +60,7 @@ def test_draws_agree_on_what_was_measured_and_differ_on_what_was_not() -> None:
     estimates = Estimates(np.ones(4), np.ones(2), 0.02)
     line = Line((0, 2, 4), (0, 1))
     for _ in range(8):
-        measured(estimates, line, 2.0, 2.0)
+        measure_twice(estimates, line, 2.0, 2.0)
     drawn = estimates.draw(400, np.random.default_rng(0))
     stage = drawn.ahead_s[:, 2] * drawn.pace[:, 0]
     layer = drawn.ahead_s[:, 1] * drawn.pace[:, 0]
@@ -73,7 +73,7 @@ def test_a_surprise_counts_when_it_comes_twice() -> None:
     """Once it is doubted; then the device has a new pace, and layers keep what was learnt of them."""
     estimates, line = Estimates(np.ones(2), np.ones(2), 0.02), Line((0, 1, 2), (0, 1))
     for _ in range(6):
-        measured(estimates, line, 1.0, 1.0)
+        measure_twice(estimates, line, 1.0, 1.0)
     estimates.measure(line, FREE, np.array([3.0, 1.0]))
     assert estimates.doubtful
     assert loads(estimates, line) == pytest.approx([1, 1], rel=0.01)

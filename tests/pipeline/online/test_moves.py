@@ -21,7 +21,7 @@ def lines(size: int, devices: int) -> list[Line]:
     ]
 
 
-def single(line: Line, other: Line) -> bool:
+def is_single(line: Line, other: Line) -> bool:
     """Return whether one boundary differs, or one pair of devices, and nothing else."""
     boundaries = len(set(line.cuts) ^ set(other.cuts))
     if len(line.cuts) != len(other.cuts):
@@ -42,10 +42,10 @@ def test_moves_are_all_lines_with_one_difference(line: Line) -> None:
     """One boundary moved, gone, with one of its devices, or new, beside a device that was spare; or one pair."""
     found = list(moves(line, 4))
     assert Counter(found).most_common(1)[0][1] == 1
-    assert {other for other in lines(5, 4) if single(line, other) and adjacent(line, other)} == set(found)
+    assert {other for other in lines(5, 4) if is_single(line, other) and is_adjacent(line, other)} == set(found)
 
 
-def adjacent(line: Line, other: Line) -> bool:
+def is_adjacent(line: Line, other: Line) -> bool:
     """Return whether a device that came or went is beside the boundary that came or went with it."""
     if len(line.cuts) == len(other.cuts):
         return True

@@ -34,7 +34,7 @@ class World(NamedTuple):
 
     def planner(self, seed: int = 0, tolerance: float = 0.02) -> tiger.OnlinePlanner:
         """Return a planner that is told other costs."""
-        told = scaled(self.layers, self.uneven)
+        told = scale(self.layers, self.uneven)
         guess = replace(self.cluster, speed=np.ones(self.cluster.size))
         return tiger.OnlinePlanner(told, guess, seed=seed, tolerance=tolerance)
 
@@ -62,7 +62,7 @@ def _world(drawn_layers: Callable[..., Layers], drawn_cluster: Callable[..., Clu
     return world
 
 
-def scaled(layers: Layers, factor: np.ndarray | float) -> Layers:
+def scale(layers: Layers, factor: np.ndarray | float) -> Layers:
     """Return layers whose times are multiplied."""
     return replace(
         layers,

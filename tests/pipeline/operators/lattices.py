@@ -34,13 +34,13 @@ def lattice(rows: int, columns: int, kinds: str, memory_bytes: float = np.inf) -
     return Terms.from_operators(operators, cluster(kinds, memory_bytes), {})
 
 
-def within(terms: Terms, place: np.ndarray) -> bool:
+def is_within(terms: Terms, place: np.ndarray) -> bool:
     """Return whether a placement keeps to memory and to where classes may go."""
     held = np.bincount(place, terms.memory, terms.devices)
     return bool((held <= terms.capacity).all() and terms.allowed[np.arange(terms.classes), place].all())
 
 
-def interpreted(monkeypatch: pytest.MonkeyPatch, *modules: ModuleType) -> None:
+def interpret(monkeypatch: pytest.MonkeyPatch, *modules: ModuleType) -> None:
     """Replace every kernel in modules by its Python function."""
     for module in modules:
         for name, value in vars(module).copy().items():

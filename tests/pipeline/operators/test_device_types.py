@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import cluster, drawn
+from tests.pipeline.operators.instances import cluster, draw_terms
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.operators.device_types import keep_linked, keep_paying, label_devices
 from tiger.pipeline.operators.graph import Operators
@@ -40,7 +40,7 @@ def test_pins_tell_devices_apart() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_exchanging_two_of_a_kind_changes_no_load(seed: int) -> None:
     """But for its device."""
-    terms, rng = drawn(seed), np.random.default_rng(seed)
+    terms, rng = draw_terms(seed), np.random.default_rng(seed)
     label = label_devices(terms)
     place = rng.integers(0, terms.devices, terms.classes)
     swap = np.arange(terms.devices)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import cluster, drawn
+from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import BoolArray
 from tiger.pipeline.operators.graph import Operators
@@ -34,7 +34,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_arcs_go_forwards(seed: int) -> None:
     """Between classes that are on no cycle together; those share a position, others none."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     position, part = draw_line(terms, seed), components(terms)[0]
     source, target = arcs(terms)
     apart = part[source] != part[target]

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import cluster, drawn
+from tests.pipeline.operators.instances import cluster, draw_terms
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import held_bytes, loads_s
@@ -60,7 +60,7 @@ def test_loads_are_as_defined() -> None:
     """On any graph, with any placement."""
     rng = np.random.default_rng(0)
     for seed in range(200):
-        terms = drawn(seed)
+        terms = draw_terms(seed)
         place = rng.integers(0, terms.devices, terms.classes)
         np.testing.assert_allclose(sum(loads_s(terms, place)), by_hand(terms, place), atol=1e-12)
 

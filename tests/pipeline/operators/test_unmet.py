@@ -39,7 +39,7 @@ def operators(memory: float = 4.0, *, bound: bool = False) -> Operators:
     )
 
 
-def said(model: Operators, on: Cluster, pinned: dict[int, int]) -> list[tuple[str, str]]:
+def violations_of(model: Operators, on: Cluster, pinned: dict[int, int]) -> list[tuple[str, str]]:
     """Return what cannot be met."""
     return [(v.kind, v.message) for v in find_violations(model, on, pinned, Terms.from_operators(model, on, pinned))]
 
@@ -47,40 +47,40 @@ def said(model: Operators, on: Cluster, pinned: dict[int, int]) -> list[tuple[st
 @pytest.mark.parametrize("pinned", [{}, {0: 1}, {0: 1, 1: 1, 2: 0}])
 def test_what_can_be_met_is_not_told(pinned: dict[int, int]) -> None:
     """Two devices of 10 bytes hold 8 and 4."""
-    assert said(operators(), cluster("gpu", "gpu"), pinned) == []
+    assert violations_of(operators(), cluster("gpu", "gpu"), pinned) == []
 
 
 def test_colocated_operators_pinned_apart() -> None:
     """Both are named."""
-    found = said(operators(), cluster("gpu", "gpu"), {0: 0, 1: 1})
+    found = violations_of(operators(), cluster("gpu", "gpu"), {0: 0, 1: 1})
     assert found == [("pinned", "'a' to 'x' and 'b' to 'y' are pinned apart, and colocated")]
 
 
 def test_an_operator_of_a_cpu_where_there_is_none() -> None:
     """Or one that is pinned elsewhere."""
-    found = said(operators(bound=True), cluster("gpu", "gpu"), {})
+    found = violations_of(operators(bound=True), cluster("gpu", "gpu"), {})
     assert found == [("device", "operator 'c': only a cpu runs it, and the cluster has none")]
-    found = said(operators(bound=True), cluster("gpu", "gpu", "cpu"), {2: 0})
+    found = violations_of(operators(bound=True), cluster("gpu", "gpu", "cpu"), {2: 0})
     assert found == [("device", "operator 'c': only a cpu runs it, and it is pinned to 'x'")]
 
 
 def test_a_class_that_is_too_large_is_named() -> None:
     """By its operators; a cpu holds anything."""
-    found = said(operators(6.0), cluster("gpu", "gpu"), {})
+    found = violations_of(operators(6.0), cluster("gpu", "gpu"), {})
     message = "the class of 'a', 'b': 12 B, and no device it may go to has more than 10 B"
     assert found[0] == ("memory", message)
-    assert said(operators(6.0), cluster("gpu", "gpu", "cpu"), {}) == []
+    assert violations_of(operators(6.0), cluster("gpu", "gpu", "cpu"), {}) == []
 
 
 def test_memory_that_is_too_little_in_all() -> None:
     """Each class fits, and both together do not."""
-    found = said(operators(4.0), cluster("gpu"), {})
+    found = violations_of(operators(4.0), cluster("gpu"), {})
     assert ("memory", f"12 B in all, and the devices have 10 B; {ADVICE}") in found
 
 
 def test_pins_that_press_into_one_device() -> None:
     """12 bytes into 10, with as many left beside it."""
-    found = said(operators(4.0), cluster("gpu", "gpu"), {0: 1, 2: 1})
+    found = violations_of(operators(4.0), cluster("gpu", "gpu"), {0: 1, 2: 1})
     assert found == [("memory", "'y': 12 B have to go there, and it has 10 B")]
 
 

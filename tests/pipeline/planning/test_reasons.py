@@ -8,7 +8,7 @@ from tiger.pipeline.planning.reasons import Told, why_misfit, why_pruned, why_sl
 from tiger.pipeline.ranks.ranks import rank_order
 
 
-def told(shape: tuple[int, int, int], seconds: tuple[float, float, float, float, float]) -> Told:
+def plan_and_breakdown(shape: tuple[int, int, int], seconds: tuple[float, float, float, float, float]) -> Told:
     """Return a plan of two layers a position, and where its time goes."""
     compute, tensor, messages, gradients, waiting = seconds
     spent = Breakdown(compute_s=compute, tensor_s=tensor, messages_s=messages, gradients_s=gradients, waiting_s=waiting)
@@ -17,21 +17,21 @@ def told(shape: tuple[int, int, int], seconds: tuple[float, float, float, float,
 
 def test_differences_are_named_with_their_links(large: tuple[object, Cluster]) -> None:
     """The largest first, what is gained last, and what hardly differs not at all."""
-    best, other = told((4, 1, 1), (10, 0, 1, 0, 5)), told((1, 1, 4), (10, 8, 0, 0.01, 0))
+    best, other = plan_and_breakdown((4, 1, 1), (10, 0, 1, 0, 5)), plan_and_breakdown((1, 1, 4), (10, 8, 0, 0.01, 0))
     words = "8 s more in tensor-parallel all-reduces over 10 B/s between machines; 5 s less in waiting"
     assert why_slower(large[1], best, other) == f"2.01 s (12.6%) slower: {words}, 1 s less in pipeline messages"
 
 
 def test_links_within_a_machine_are_told(large: tuple[object, Cluster]) -> None:
     """By the machines of both ends."""
-    best, other = told((1, 1, 1), (10, 0, 0, 0, 0)), told((1, 2, 1), (10, 0, 0, 10, 0))
+    best, other = plan_and_breakdown((1, 1, 1), (10, 0, 0, 0, 0)), plan_and_breakdown((1, 2, 1), (10, 0, 0, 10, 0))
     words = "10 s more in all-reduces of gradients over 100 B/s within a machine"
     assert why_slower(large[1], best, other) == f"10 s (100.0%) slower: {words}"
 
 
 def test_equal_plans_are_said_to_be_equal(large: tuple[object, Cluster]) -> None:
     """To a ten-thousandth."""
-    one = told((1, 1, 1), (10, 0, 0, 0, 0))
+    one = plan_and_breakdown((1, 1, 1), (10, 0, 0, 0, 0))
     assert why_slower(large[1], one, one) == "as fast within 0.01 %"
 
 
@@ -58,5 +58,5 @@ def test_what_does_not_fit_lacks_bytes() -> None:
 
 def test_a_best_plan_may_take_no_time(large: tuple[object, Cluster]) -> None:
     """There is no share of that."""
-    best, other = told((1, 1, 1), (0, 0, 0, 0, 0)), told((1, 2, 1), (0, 0, 0, 0, 2))
+    best, other = plan_and_breakdown((1, 1, 1), (0, 0, 0, 0, 0)), plan_and_breakdown((1, 2, 1), (0, 0, 0, 0, 2))
     assert why_slower(large[1], best, other) == "2 s slower: 2 s more in waiting"

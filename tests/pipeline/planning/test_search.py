@@ -26,7 +26,7 @@ def every(model: Model, cluster: Cluster, params: PlanParams) -> list[Choice]:
     return [choice for family, count in counts for choice in schedules_of(model, params, family, count)]
 
 
-def searched(model: Model, cluster: Cluster, params: PlanParams) -> dict[Choice, float]:
+def seconds_of_choices(model: Model, cluster: Cluster, params: PlanParams) -> dict[Choice, float]:
     """Return what a search for each choice alone comes to."""
     placed = {each: place_layers(model.given, cluster, each.params(params)) for each in every(model, cluster, params)}
     return {choice: np.inf if each.iteration_s is None else each.iteration_s for choice, each in placed.items()}
@@ -41,7 +41,7 @@ def found(model: Model, cluster: Cluster) -> Explored:
 @pytest.fixture(scope="module")
 def seconds(model: Model, cluster: Cluster) -> dict[Choice, float]:
     """Return what a search for each choice alone comes to."""
-    return searched(model, cluster, PARAMS)
+    return seconds_of_choices(model, cluster, PARAMS)
 
 
 def test_no_choice_is_better_than_the_answer(found: Explored, seconds: dict[Choice, float]) -> None:
@@ -56,7 +56,7 @@ def test_no_choice_is_better_on_two_machines(large: tuple[Model, Cluster], memor
     """The same with more devices and layers, and where memory is short."""
     model, params = large[0], PlanParams(batch=4)
     cluster = replace(large[1], memory_bytes=np.full(4, memory))
-    seconds = searched(model, cluster, params)
+    seconds = seconds_of_choices(model, cluster, params)
     found = explore(model, cluster, params, never, ignored)
     assert found.attempts[0].iteration_s == min(seconds.values())
     assert all(each.candidate.bound_s <= seconds[each.choice] for each in found.attempts)

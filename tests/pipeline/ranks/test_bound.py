@@ -20,7 +20,7 @@ SEARCH = OrderSearch()
 @pytest.mark.parametrize("shape", [(3, 2, 1), (3, 1, 2), (1, 3, 2), (2, 1, 3)])
 def test_no_place_of_ranks_goes_below(seed, shape, transformer, replica_s):
     """On six devices of random speeds and links, on two machines or three, all orders are at or above the bound."""
-    layers, cluster, (p, d, t) = transformer(4), _drawn(seed), shape
+    layers, cluster, (p, d, t) = transformer(4), _draw_cluster(seed), shape
     cuts = {1: (0, 6), 2: (0, 3, 6), 3: (0, 2, 4, 6)}[p]
     prices = Prices.of(layers, cluster, cuts, Degrees(pipeline=p, data=d, tensor=t))
     one = replica_s(4)
@@ -33,7 +33,7 @@ def test_no_place_of_ranks_goes_below(seed, shape, transformer, replica_s):
 @pytest.mark.parametrize("seed", [0, 2])
 def test_virtual_stages_are_bounded_too(seed, transformer):
     """With two stages a position, no order of four devices has a bottleneck below the bound."""
-    layers, cluster, cuts = transformer(4), _drawn(seed), (0, 1, 3, 4, 6)
+    layers, cluster, cuts = transformer(4), _draw_cluster(seed), (0, 1, 3, 4, 6)
     prices = Prices.of(layers, cluster, cuts, Degrees(pipeline=2, tensor=2))
     grids = [np.reshape(order, (2, 1, 2)) for order in permutations(range(6), 4)]
     least = min(_bottleneck_s(prices.workloads(grid)[0]) for grid in grids)
@@ -86,7 +86,7 @@ def _bottleneck_s(workload):
     return float(workload.loads_s.max())
 
 
-def _drawn(seed):
+def _draw_cluster(seed):
     """Return six devices of random speeds and links on two machines or three."""
     rng = np.random.default_rng(seed)
     link = np.triu(rng.integers(0, 4, (6, 6)), 1)

@@ -30,7 +30,7 @@ def test_a_ring_of_double_links_is_found(transformer, irregular, judges_of):
 def test_irregular_links_are_used_better_than_by_rank(shape, transformer, irregular, judges_of):
     """On two DGX-1 whose devices are numbered badly, rank order is beaten for all groups."""
     layers, degrees = transformer(16), _degrees(shape)
-    cluster = _renumbered(irregular(), np.random.default_rng(3).permutation(8))
+    cluster = _renumber(irregular(), np.random.default_rng(3).permutation(8))
     judges = judges_of(layers, cluster, degrees)
     plan = place_groups(layers, cluster, degrees, judges, replace(SEARCH, solver="auto"))
     assert judges.iteration_s(plan) < _by_rank(judges, degrees)
@@ -145,7 +145,7 @@ def _by_rank(judges, degrees):
     return judges.iteration_s(Plan(cuts=judges.cuts_of(grid), grid=grid))
 
 
-def _renumbered(cluster, order):
+def _renumber(cluster, order):
     """Return the cluster with the devices of both machines in another order."""
     devices = np.concatenate([order, 8 + order])
     return replace(cluster, link=cluster.link[np.ix_(devices, devices)])

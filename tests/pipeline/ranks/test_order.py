@@ -98,7 +98,7 @@ def test_only_one_way_through_missing_links(drawn_layers, drawn_cluster):
     layers, cluster = drawn_layers(9, 1), drawn_cluster(5, 1)
     around = {frozenset((k, (k + 2) % 5)) for k in range(5)}
     link = np.array([[cluster.link[a, b] if {a, b} in around else -1 for b in range(5)] for a in range(5)])
-    line = order_devices(layers, _linked(cluster, link), LineParams(stages=5), SEARCH)
+    line = order_devices(layers, _with_links(cluster, link), LineParams(stages=5), SEARCH)
     steps = {frozenset(pair) for pair in zip(line.devices, line.devices[1:], strict=False)}
     assert steps <= around
 
@@ -109,8 +109,8 @@ def test_an_assignment_without_a_way_is_passed_over(drawn_layers, drawn_cluster)
     link = cluster.link.copy()
     link[0, 1] = link[1, 0] = -1
     params = LineParams(stages=4)
-    line = order_devices(layers, _linked(cluster, link), params, replace(SEARCH, solver="identity"))
-    exact = order_devices(layers, _linked(cluster, link), params, OrderSearch())
+    line = order_devices(layers, _with_links(cluster, link), params, replace(SEARCH, solver="identity"))
+    exact = order_devices(layers, _with_links(cluster, link), params, OrderSearch())
     assert line.bottleneck_s == pytest.approx(exact.bottleneck_s, rel=1e-9)
 
 
@@ -154,6 +154,6 @@ def _cost(problem, places):
     return (traffic * distance).sum() + problem.tasks.work @ problem.topology.cost[places]
 
 
-def _linked(cluster: Cluster, link: np.ndarray) -> Cluster:
+def _with_links(cluster: Cluster, link: np.ndarray) -> Cluster:
     """Return the devices with other links."""
     return replace(cluster, link=link)

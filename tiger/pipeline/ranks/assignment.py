@@ -15,7 +15,7 @@ from tiger.run.deadline import Deadline
 FARTHEST, SHORT_S = 1e6, 1e-3
 
 
-def assignment(traffic: sp.csr_array, work: FloatArray, distance: FloatArray, price: FloatArray) -> Problem:
+def assignment_problem(traffic: sp.csr_array, work: FloatArray, distance: FloatArray, price: FloatArray) -> Problem:
     r"""Return the problem of putting n tasks onto m different devices.
 
     .. math:: \min_p \sum_t w_t c_{p(t)} + \sum_{u, v} B_{u v} D_{p(u) p(v)}

@@ -104,7 +104,7 @@ class Cases:
             sent=Links.of(prices.sent_s, prices.kind, machines, 2),
             gradient=Links.of(prices.gradient_s, prices.kind, machines, d),
             ties=tuple(Links.of(tie.spent_s[:, None], prices.kind, machines, len(tie.places)) for tie in prices.ties),
-            spent_s=_spent_s(tensor, prices.calls),
+            spent_s=_reduction_s(tensor, prices.calls),
             pace=1 / np.array(slowest),
         )
 
@@ -149,7 +149,7 @@ class Cases:
         return closing
 
 
-def _spent_s(links: Links, calls: FloatArray) -> FloatArray:
+def _reduction_s(links: Links, calls: FloatArray) -> FloatArray:
     """Return the floors of a pass's all-reductions at each stage, for a group of each option `[M + 2, S]`."""
     count = len(links.ring_s)
     floors = np.array([*links.ring_s, links.apart_s(), links.least_s(frozenset([count + 1]))])[:, None]

@@ -71,7 +71,7 @@ def _take_turns(layers: Layers, cluster: Cluster, polish: Polish, best: Line, tu
 
 def assignment_of(layers: Layers, cluster: Cluster, line: Line, stress: FloatArray) -> Problem:
     """Return the problem of putting the stages of a line onto devices; its cost is the sum of the stressed loads."""
-    from tiger.pipeline.ranks.assignment import assignment
+    from tiger.pipeline.ranks.assignment import assignment_problem
 
     cuts, count = np.array(line.cuts), len(line.devices)
     work = np.add.reduceat(layers.forward_s + layers.backward_s, cuts[:-1])
@@ -81,4 +81,4 @@ def assignment_of(layers: Layers, cluster: Cluster, line: Line, stress: FloatArr
     traffic = sp.csr_array((volume, (np.arange(count - 1), np.arange(1, count))), shape=(count, count))
     size = max(float(crossing.mean()), 1.0) if count > 1 else 1.0
     distance = cluster.table_s(size) / size
-    return assignment(traffic, work * stress, distance, 1 / cluster.speed)
+    return assignment_problem(traffic, work * stress, distance, 1 / cluster.speed)

@@ -9,7 +9,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
-from tiger.pipeline.ranks.assignment import assignment
+from tiger.pipeline.ranks.assignment import assignment_problem
 from tiger.pipeline.ranks.prices import Degrees
 
 
@@ -36,7 +36,7 @@ def rank_problem(layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degree
     work = _per_position(spent, degrees.pipeline) * degrees.microbatches / degrees.tensor
     size = max(_middle(message, volume), 1.0)
     distance = cluster.table_s(size) / size
-    return assignment(traffic, np.repeat(work, degrees.data * degrees.tensor), distance, 1 / cluster.speed)
+    return assignment_problem(traffic, np.repeat(work, degrees.data * degrees.tensor), distance, 1 / cluster.speed)
 
 
 def _tensor(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Degrees) -> Flow:

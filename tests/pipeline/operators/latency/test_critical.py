@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
-from tests.pipeline.operators.lattices import interpreted, lattice, within
+from tests.pipeline.operators.instances import draw_terms
+from tests.pipeline.operators.lattices import interpret, is_within, lattice
 from tiger.pipeline.operators.latency import critical
 from tiger.pipeline.operators.latency import list_scheduling as listing
 from tiger.pipeline.operators.latency.critical import cost_of, move_arrays, walk
@@ -19,7 +19,7 @@ BOTH = np.array([1.0, 10.0])
 @pytest.mark.parametrize("seed", range(30))
 def test_the_cost_is_that_of_makespan_and_load(seed: int) -> None:
     """Each by its weight."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     place = np.random.default_rng(seed).integers(0, terms.devices, terms.classes)
     load = np.sum(loads_s(terms, place), axis=0).max()
     cost = cost_of(jobs_of(terms), move_arrays(terms, place, BOTH), np.inf)
@@ -29,7 +29,7 @@ def test_the_cost_is_that_of_makespan_and_load(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_a_limit_that_holds_changes_nothing(seed: int) -> None:
     """And one that does not gives infinity, or the cost."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     place = np.random.default_rng(seed).integers(0, terms.devices, terms.classes)
     jobs, room = jobs_of(terms), move_arrays(terms, place, np.array([1.0, 0.0]))
     cost = cost_of(jobs, room, np.inf)
@@ -48,7 +48,7 @@ def test_a_walk_keeps_the_best_within_memory(seed: int) -> None:
     walk(jobs, room, np.geomspace(1.0, 0.01, 300), cost, best, seed_state(seed))
     assert cost[1] == pytest.approx(cost_of(jobs, move_arrays(terms, best, BOTH), np.inf))
     assert cost[1] < before
-    assert within(terms, best)
+    assert is_within(terms, best)
     assert (room.held == np.bincount(room.place, terms.memory, 4)).all()
 
 
@@ -69,7 +69,7 @@ def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for plain in (False, True):
         if plain:
-            interpreted(monkeypatch, critical, generator, listing)
+            interpret(monkeypatch, critical, generator, listing)
         start = np.zeros(9, np.int64) + 2
         jobs, room, best = jobs_of(terms), move_arrays(terms, start, BOTH), start.copy()
         walk(jobs, room, np.full(60, 1.0), np.full(2, np.inf), best, seed_state(1))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import cluster, drawn
-from tests.pipeline.operators.lattices import interpreted, lattice, within
+from tests.pipeline.operators.instances import cluster, draw_terms
+from tests.pipeline.operators.lattices import interpret, is_within, lattice
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.latency import heft as module
@@ -15,7 +15,7 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.filling import spread
 
 
-def listed(terms: Terms, start: IntArray) -> IntArray:
+def place_listed(terms: Terms, start: IntArray) -> IntArray:
     """Return the devices of classes that begin from seats."""
     return place_earliest(terms, jobs_of(terms), start, 0.0)
 
@@ -23,17 +23,17 @@ def listed(terms: Terms, start: IntArray) -> IntArray:
 def test_what_is_independent_runs_side_by_side() -> None:
     """Two operators without an edge, each on a device of its own."""
     two = Operators(names=("a", "b"), seconds=np.ones(2), source=np.array([], int), target=np.array([], int))
-    assert sorted(listed(Terms.from_operators(two, cluster("aa"), {}), np.zeros(2, np.int64)).tolist()) == [0, 1]
+    assert sorted(place_listed(Terms.from_operators(two, cluster("aa"), {}), np.zeros(2, np.int64)).tolist()) == [0, 1]
 
 
 def test_a_chain_stays_where_it_began() -> None:
     """Messages would only cost."""
-    assert len(set(listed(lattice(1, 5, "aa"), np.array([0, 1, 0, 1, 0])).tolist())) == 1
+    assert len(set(place_listed(lattice(1, 5, "aa"), np.array([0, 1, 0, 1, 0])).tolist())) == 1
 
 
 def test_a_chain_moves_on_when_memory_is_full() -> None:
     """Three of six on each device, by seats that change places."""
-    place = listed(lattice(1, 6, "aa", 3.0), np.array([0, 1, 0, 1, 0, 1]))
+    place = place_listed(lattice(1, 6, "aa", 3.0), np.array([0, 1, 0, 1, 0, 1]))
     assert np.bincount(place).tolist() == [3, 3]
     assert len(set(place[:3].tolist())) == 1
 
@@ -41,10 +41,10 @@ def test_a_chain_moves_on_when_memory_is_full() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_all_classes_find_room(seed: int) -> None:
     """However tight, from seats within memory."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     start = spread(terms)
     if start is not None:
-        assert within(terms, listed(terms, start))
+        assert is_within(terms, place_listed(terms, start))
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -52,13 +52,13 @@ def test_seats_without_room_to_spare_are_kept_or_exchanged(seed: int) -> None:
     """Every device is full to the last byte."""
     terms = lattice(4, 5, "aaaa", 5.0)
     start = np.random.default_rng(seed).permutation(np.repeat(np.arange(4), 5))
-    assert np.bincount(listed(terms, start)).tolist() == [5, 5, 5, 5]
+    assert np.bincount(place_listed(terms, start)).tolist() == [5, 5, 5, 5]
 
 
 def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """On every device."""
     terms = lattice(4, 5, "aaaa", 6.0)
     start = np.repeat(np.arange(4), 5)
-    compiled = listed(terms, start)
-    interpreted(monkeypatch, module, listing)
-    assert (listed(terms, start) == compiled).all()
+    compiled = place_listed(terms, start)
+    interpret(monkeypatch, module, listing)
+    assert (place_listed(terms, start) == compiled).all()

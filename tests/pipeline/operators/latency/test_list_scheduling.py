@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import cluster, drawn
-from tests.pipeline.operators.lattices import interpreted
+from tests.pipeline.operators.instances import cluster, draw_terms
+from tests.pipeline.operators.lattices import interpret
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.latency import list_scheduling as listing
 from tiger.pipeline.operators.latency.list_scheduling import jobs_of, makespan_s
@@ -60,7 +60,7 @@ def test_ranks_of_a_diamond() -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_operators_come_behind_what_they_consume(seed: int) -> None:
     """Also those that take no time."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     position = np.argsort(jobs_of(terms).order)
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     assert (position[producer] < position[terms.consumer]).all()
@@ -69,7 +69,7 @@ def test_operators_come_behind_what_they_consume(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_makespans_are_those_of_the_definition(seed: int) -> None:
     """Of random placements, in plain Python."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     place = np.random.default_rng(seed).integers(0, terms.devices, terms.classes)
     end, free = {}, [0.0] * terms.devices
     for u in jobs_of(terms).order.tolist():
@@ -84,7 +84,7 @@ def test_makespans_are_those_of_the_definition(seed: int) -> None:
 
 def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the last bit."""
-    terms, place = drawn(5), np.zeros(drawn(5).classes, np.int64)
+    terms, place = draw_terms(5), np.zeros(draw_terms(5).classes, np.int64)
     compiled = makespan_s(terms, place)
-    interpreted(monkeypatch, listing)
+    interpret(monkeypatch, listing)
     assert makespan_s(terms, place) == compiled

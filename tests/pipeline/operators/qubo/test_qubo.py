@@ -14,7 +14,7 @@ from tiger.pipeline.operators.qubo.qubo import FAR, MEMORY, Encoding, encode
 from tiger.pipeline.operators.terms import Terms
 
 
-def sent(terms: Terms, place: IntArray, share_s: float) -> float:
+def sent_twice(terms: Terms, place: IntArray, share_s: float) -> float:
     """Return twice what is sent, once for every class that reads an operator, in units of the share."""
     at, total = place[terms.of], 0.0
     for u in range(terms.operators):
@@ -36,7 +36,12 @@ def formula(terms: Terms, encoding: Encoding, place: IntArray) -> float:
     spread = float((encoding.work[place, np.arange(terms.classes)] - least).sum())
     tight = encoding.memory.any(axis=1)
     memory = MEMORY * float(((held - encoding.fill) ** 2)[tight].sum())
-    return float(((work - 1) ** 2).sum()) + 2 * spread + sent(terms, place, balance_s(Floors.of(terms)) or 1.0) + memory
+    return (
+        float(((work - 1) ** 2).sum())
+        + 2 * spread
+        + sent_twice(terms, place, balance_s(Floors.of(terms)) or 1.0)
+        + memory
+    )
 
 
 def test_the_energy_of_a_placement_is_the_formula() -> None:

@@ -31,7 +31,7 @@ class Limited(dimod.ExactSolver):
     max_variables = 4
 
 
-def ignored(_name: str, _place: IntArray, _seconds: float) -> None:
+def ignore(_name: str, _place: IntArray, _seconds: float) -> None:
     """Take no notice."""
 
 
@@ -40,7 +40,7 @@ def ignored(_name: str, _place: IntArray, _seconds: float) -> None:
 )
 def test_samplers_find_the_best_split(sampler: dimod.Sampler) -> None:
     """Six operators cut in the middle: 6 s of work and half a second sent, for both devices."""
-    place = sample(TERMS, sampler, SearchParams(), lambda: False, ignored)
+    place = sample(TERMS, sampler, SearchParams(), lambda: False, ignore)
     assert place is not None
     assert cost(TERMS, place) == pytest.approx(6.5)
 
@@ -62,4 +62,4 @@ def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
 def test_nothing_fits() -> None:
     """Three operators of more than half a device, on two; and one that may go nowhere."""
     terms = Terms.from_operators(chain([1.0] * 3, 0.0, [5.0] * 3), cluster("aa", 8.0), {})
-    assert sample(terms, dimod.ExactSolver(), SearchParams(), lambda: True, ignored) is None
+    assert sample(terms, dimod.ExactSolver(), SearchParams(), lambda: True, ignore) is None

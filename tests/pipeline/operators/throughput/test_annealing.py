@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.loads import held_bytes, loads_s
@@ -24,7 +24,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret(monkeypatch)
 
 
-def begun(terms: Terms, seed: int) -> tuple[Tables, Walk]:
+def begin(terms: Terms, seed: int) -> tuple[Tables, Walk]:
     """Return a walk from random places."""
     made, size = tables_of(terms, np.arange(terms.classes), NONE), terms.classes
     now = state_of(terms, made, np.random.default_rng(seed).integers(0, terms.devices, size))
@@ -36,8 +36,8 @@ def begun(terms: Terms, seed: int) -> tuple[Tables, Walk]:
 @pytest.mark.parametrize("seed", range(30))
 def test_loads_are_right_at_the_end(seed: int) -> None:
     """After hot annealing, sets and swaps taken back included; and so is the best."""
-    terms = drawn(seed)
-    made, walk = begun(terms, seed)
+    terms = draw_terms(seed)
+    made, walk = begin(terms, seed)
     annealing.anneal(made, walk, Energy(3, 1.0), np.array([2.0]), 150)
     np.testing.assert_allclose(walk.state.load, sum(loads_s(terms, walk.state.place)), atol=1e-9)
     np.testing.assert_allclose(walk.state.held, held_bytes(terms, walk.state.place), atol=1e-9)
@@ -49,8 +49,8 @@ def test_loads_are_right_at_the_end(seed: int) -> None:
 
 def test_energy_is_the_power_mean() -> None:
     """Of loads 3 and 4 of power 2, 5; and what is too much counts by its weight."""
-    terms = next(terms for terms in map(drawn, range(99)) if terms.devices == 2)
-    made, walk = begun(terms, 0)
+    terms = next(terms for terms in map(draw_terms, range(99)) if terms.devices == 2)
+    made, walk = begin(terms, 0)
     walk.state.load[:] = 3.0, 4.0
     walk.state.held[:] = 0.0
     assert annealing.energy_of(made, walk.state, Energy(1, 2.0)) == pytest.approx(5.0)
@@ -60,7 +60,7 @@ def test_energy_is_the_power_mean() -> None:
 
 def test_idle_devices_have_no_energy() -> None:
     """Nor do they divide by zero."""
-    terms = drawn(0)
-    made, walk = begun(terms, 0)
+    terms = draw_terms(0)
+    made, walk = begin(terms, 0)
     walk.state.load[:] = walk.state.held[:] = 0.0
     assert annealing.energy_of(made, walk.state, Energy(4, 1.0)) == 0.0

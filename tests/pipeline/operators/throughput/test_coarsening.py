@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import cluster, drawn
-from tests.pipeline.operators.lattices import interpreted, lattice
+from tests.pipeline.operators.instances import cluster, draw_terms
+from tests.pipeline.operators.lattices import interpret, lattice
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.lines import draw_line
@@ -16,7 +16,7 @@ from tiger.pipeline.operators.throughput import coarsening
 from tiger.pipeline.operators.throughput.coarsening import blocks, cluster_labels, coarsen
 
 
-def labelled(terms: Terms, seed: int) -> IntArray:
+def draw_labels(terms: Terms, seed: int) -> IntArray:
     """Draw the labels of classes."""
     found = np.random.default_rng(seed).integers(0, max(1, 2 * terms.classes // 3), terms.classes)
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
@@ -39,8 +39,8 @@ def operators(sent: list[float], edges: list[tuple[int, int]], colour: list[int]
 @pytest.mark.parametrize("seed", range(60))
 def test_loads_are_those_of_the_placement_carried_down(seed: int) -> None:
     """Compute, communication and memory, with two curves and a cpu among the devices."""
-    terms = drawn(seed)
-    label = labelled(terms, seed)
+    terms = draw_terms(seed)
+    label = draw_labels(terms, seed)
     smaller = coarsen(terms, label)
     place = np.random.default_rng(seed).integers(0, terms.devices, smaller.classes)
     assert np.allclose(loads_s(smaller, place), loads_s(terms, place[label]), rtol=1e-12)
@@ -50,10 +50,10 @@ def test_loads_are_those_of_the_placement_carried_down(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_loads_without_a_link_stay_infinite(seed: int) -> None:
     """A pair of devices that loses its link, which the operators that send nothing notice as well."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     link = terms.link.copy()
     link[0, -1] = link[-1, 0] = -1
-    terms, label = replace(terms, link=link), labelled(terms, seed)
+    terms, label = replace(terms, link=link), draw_labels(terms, seed)
     smaller = coarsen(terms, label)
     place = np.random.default_rng(seed).integers(0, terms.devices, smaller.classes)
     assert np.allclose(loads_s(smaller, place), loads_s(terms, place[label]), rtol=1e-12)
@@ -101,7 +101,7 @@ def test_a_joined_class_goes_where_all_its_classes_may() -> None:
 
 def test_classes_that_exchange_the_most_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a path the two heavy edges."""
-    interpreted(monkeypatch, coarsening)
+    interpret(monkeypatch, coarsening)
     terms = operators([9.0, 1.0, 9.0, 0.0], [(0, 1), (1, 2), (2, 3)], [0, 1, 2, 3])
     label = cluster_labels(terms, np.zeros(4, np.int64), 2, 0)
     assert label[0] == label[1] != label[2] == label[3]

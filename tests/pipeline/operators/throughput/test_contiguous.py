@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import cluster, drawn
+from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.mixtures import chain
 from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.params import never
@@ -18,7 +18,7 @@ from tiger.pipeline.operators.throughput.contiguous import Line, line_of_places,
 from tiger.pipeline.operators.throughput.moves import SearchParams, cost
 
 
-def silent(stage: str, place: IntArray, load: float) -> None:
+def ignore(stage: str, place: IntArray, load: float) -> None:
     """Take what is told."""
 
 
@@ -33,7 +33,7 @@ def least_of_all(terms: Terms) -> float:
     return min((cost(terms, place) for place in fits), default=np.inf)
 
 
-def in_order(terms: Terms, line: Line) -> bool:
+def is_in_order(terms: Terms, line: Line) -> bool:
     """Return whether every device holds one stage, and no arc goes backwards."""
     stage, (source, target) = np.full(terms.devices, -1), arcs(terms)
     stage[list(line.devices)] = np.arange(len(line.devices))
@@ -47,28 +47,30 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contiguous, "PER_CLASS", 100)
 
 
-@pytest.mark.parametrize("seed", [seed for seed in range(30) if drawn(seed).devices ** drawn(seed).classes < 200])
+@pytest.mark.parametrize(
+    "seed", [seed for seed in range(30) if draw_terms(seed).devices ** draw_terms(seed).classes < 200]
+)
 def test_small_searches_are_exact(seed: int) -> None:
     """The best of all lines, and none where there is none."""
-    terms = drawn(seed)
-    line = split(terms, SearchParams(), never, silent)
+    terms = draw_terms(seed)
+    line = split(terms, SearchParams(), never, ignore)
     assert (np.inf if line is None else cost(terms, line.place)) == pytest.approx(least_of_all(terms))
-    assert line is None or in_order(terms, line)
+    assert line is None or is_in_order(terms, line)
 
 
 @pytest.mark.parametrize("seed", range(4, 14))
 def test_stages_are_in_order(seed: int) -> None:
     """And told once a stage of the search, each no worse than the one before."""
-    terms, told = drawn(seed), list[tuple[str, float]]()
+    terms, told = draw_terms(seed), list[tuple[str, float]]()
     line = split(terms, SearchParams(seed=seed), never, lambda stage, _, load: told.append((stage, load)))
-    assert line is None or in_order(terms, line)
+    assert line is None or is_in_order(terms, line)
     assert line is None or [stage for stage, _ in told] == ["linear", "annealing"]
     assert all(late <= early for (_, early), (_, late) in itertools.pairwise(told))
 
 
 def test_the_same_seed_gives_the_same_line() -> None:
     """Places and order."""
-    first, second = (split(drawn(4), SearchParams(seed=2), never, silent) for _ in range(2))
+    first, second = (split(draw_terms(4), SearchParams(seed=2), never, ignore) for _ in range(2))
     assert first is not None
     assert second is not None
     assert (first.place == second.place).all()
@@ -77,8 +79,8 @@ def test_the_same_seed_gives_the_same_line() -> None:
 
 def test_nothing_is_found_where_nothing_fits() -> None:
     """Too little memory."""
-    terms = drawn(4)
-    assert split(dataclasses.replace(terms, capacity=np.zeros(terms.devices)), SearchParams(), never, silent) is None
+    terms = draw_terms(4)
+    assert split(dataclasses.replace(terms, capacity=np.zeros(terms.devices)), SearchParams(), never, ignore) is None
 
 
 def test_places_are_stages_where_no_two_devices_wait_for_each_other() -> None:
@@ -92,4 +94,4 @@ def test_places_are_stages_where_no_two_devices_wait_for_each_other() -> None:
 
 def test_stopping_at_once_finds_one_line() -> None:
     """Whoever has little time has an answer."""
-    assert split(drawn(4), SearchParams(), lambda: True, silent) is not None
+    assert split(draw_terms(4), SearchParams(), lambda: True, ignore) is not None

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.lines import draw_line
@@ -24,7 +24,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def with_equal_links(seed: int) -> Terms:
     """Return drawn terms with the first curve between all devices."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     return dataclasses.replace(terms, link=np.minimum(terms.link, 0))
 
 

@@ -5,8 +5,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
-from tests.pipeline.operators.lattices import lattice, within
+from tests.pipeline.operators.instances import draw_terms
+from tests.pipeline.operators.lattices import is_within, lattice
 from tiger.model.seeds import derived
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.operators.lines import arcs, draw_line
@@ -16,7 +16,7 @@ from tiger.pipeline.operators.throughput.cuts import CutParams, cut_lines
 from tiger.pipeline.operators.throughput.moves import cost
 
 
-def untold(_stage: str, _place: object, _cost: float) -> None:
+def ignore(_stage: str, _place: object, _cost: float) -> None:
     """Take no notice."""
 
 
@@ -24,7 +24,7 @@ def untold(_stage: str, _place: object, _cost: float) -> None:
 def test_cuts_become_exact(blocks: int) -> None:
     """As if all 200 positions had been told apart from the start."""
     terms = lattice(1, 200, "aaaa", 60.0)
-    found = cut_lines(terms, CutParams(lines=1, blocks=blocks), never, untold)
+    found = cut_lines(terms, CutParams(lines=1, blocks=blocks), never, ignore)
     exact = cut(terms, draw_line(terms, derived(0, 0)), 0)
     assert found is not None
     assert exact is not None
@@ -34,19 +34,19 @@ def test_cuts_become_exact(blocks: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_no_arc_goes_backwards(seed: int) -> None:
     """Between the stages in the order of the line; and all is within memory."""
-    terms = drawn(seed)
-    found = cut_lines(terms, CutParams(seed=seed, lines=2, blocks=5), never, untold)
+    terms = draw_terms(seed)
+    found = cut_lines(terms, CutParams(seed=seed, lines=2, blocks=5), never, ignore)
     if found is not None:
         stage = np.zeros(terms.devices, np.int64)
         stage[list(found.devices)] = np.arange(len(found.devices))
         source, target = arcs(terms)
         assert (stage[found.place[source]] <= stage[found.place[target]]).all()
-        assert within(terms, found.place)
+        assert is_within(terms, found.place)
 
 
 def test_what_does_not_fit_has_no_line() -> None:
     """Ten bytes on two devices of four."""
-    assert cut_lines(lattice(1, 10, "aa", 4.0), CutParams(), never, untold) is None
+    assert cut_lines(lattice(1, 10, "aa", 4.0), CutParams(), never, ignore) is None
 
 
 def test_costs_that_are_told_fall() -> None:
@@ -61,5 +61,5 @@ def test_bug_time_that_is_over_ends_with_the_cut_of_a_line(monkeypatch: pytest.M
     """Not with that of smaller blocks, nor of another line."""
     cuts_made = mock.Mock(side_effect=cut)
     monkeypatch.setattr(cuts, "cut", cuts_made)
-    assert cut_lines(lattice(1, 200, "aaaa", 60.0), CutParams(blocks=8), lambda: True, untold) is not None
+    assert cut_lines(lattice(1, 200, "aaaa", 60.0), CutParams(blocks=8), lambda: True, ignore) is not None
     assert cuts_made.call_count == 1

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
-from tests.pipeline.operators.lattices import interpreted, lattice, within
+from tests.pipeline.operators.instances import draw_terms
+from tests.pipeline.operators.lattices import interpret, is_within, lattice
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import descent, state
@@ -19,19 +19,19 @@ SQUARES = DescentParams(doublings=(1,))
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the kernels as plain Python."""
-    interpreted(monkeypatch, descent, state)
+    interpret(monkeypatch, descent, state)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_mean_falls_within_memory(seed: int) -> None:
     """Of the squares, where these are what is asked for."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     start = spread(terms)
     if start is not None:
         found = descend(terms, start, SQUARES, seed, never)
         before, after = (np.square(np.sum(loads_s(terms, place), axis=0)).sum() for place in (start, found))
         assert after <= before * (1 + 1e-9)
-        assert within(terms, found)
+        assert is_within(terms, found)
 
 
 def test_a_class_on_the_wrong_side_comes_back() -> None:

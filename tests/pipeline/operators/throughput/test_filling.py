@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
-from tests.pipeline.operators.lattices import interpreted, lattice, within
+from tests.pipeline.operators.instances import draw_terms
+from tests.pipeline.operators.lattices import interpret, is_within, lattice
 from tiger.pipeline.operators.throughput import filling
 from tiger.pipeline.operators.throughput.filling import fill, spread
 
@@ -14,7 +14,7 @@ from tiger.pipeline.operators.throughput.filling import fill, spread
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the kernels as plain Python."""
-    interpreted(monkeypatch, filling)
+    interpret(monkeypatch, filling)
 
 
 def test_a_line_is_filled_in_turn() -> None:
@@ -57,8 +57,8 @@ def test_spread_classes_balance_memory() -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_placements_keep_to_memory(seed: int) -> None:
     """And to where classes may go."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     allowed = np.random.default_rng(seed).random(terms.allowed.shape) < 0.8
     terms = replace(terms, allowed=allowed)
     for place in (spread(terms), *(fill(terms, np.arange(terms.classes), k + 1) for k in range(terms.devices))):
-        assert place is None or within(terms, place)
+        assert place is None or is_within(terms, place)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.instances import draw_terms
 from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.operators.loads import held_bytes, loads_s
@@ -19,7 +19,7 @@ def start(terms: Terms, seed: int) -> IntArray:
 @pytest.mark.parametrize("seed", range(30))
 def test_refined_places_are_no_worse(seed: int) -> None:
     """Where they fitted before; and they fit after."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     before = start(terms, seed)
     after = refine(terms, before, SearchParams(seed=seed), never)
     if (held_bytes(terms, before) <= terms.capacity).all():
@@ -29,7 +29,7 @@ def test_refined_places_are_no_worse(seed: int) -> None:
 
 def test_dear_proposals_are_fewer() -> None:
     """A proposal reads what a class has of operators and edges, so that all together do not take much longer."""
-    terms = drawn(4)
+    terms = draw_terms(4)
     visits = (terms.operators + 2 * len(terms.consumer)) // terms.classes + 1
     assert tries(terms, 10**12, 7) == 7 * terms.classes
     assert tries(terms, 5, 7) == 5
@@ -38,7 +38,7 @@ def test_dear_proposals_are_fewer() -> None:
 
 def test_the_same_seed_gives_the_same_places() -> None:
     """And another one, of many, others."""
-    terms = drawn(4)
+    terms = draw_terms(4)
     found = [refine(terms, start(terms, 0), SearchParams(seed=seed), never) for seed in (0, 0, 1, 2, 3, 4)]
     assert (found[0] == found[1]).all()
     assert any((found[0] != other).any() for other in found[2:])
@@ -46,7 +46,7 @@ def test_the_same_seed_gives_the_same_places() -> None:
 
 def test_stopping_returns_the_start() -> None:
     """As it was."""
-    terms = drawn(4)
+    terms = draw_terms(4)
     before = start(terms, 1)
     assert (refine(terms, before, SearchParams(), lambda: True) == before).all()
 
@@ -54,7 +54,7 @@ def test_stopping_returns_the_start() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_annealed_groups_stay_together(seed: int) -> None:
     """With the load that is returned."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     label = np.arange(terms.classes) // 2
     moves = Moves.of(terms, label, UNSTAGED, never)
     place, load = moves.anneal(np.zeros(terms.classes, np.int64), ideal(terms), Plan(heat=0.1, tries=2000, seed=seed))
@@ -64,8 +64,8 @@ def test_annealed_groups_stay_together(seed: int) -> None:
 
 def test_the_ideal_is_an_even_share() -> None:
     """Of the work where it is fastest; 1 where there is none."""
-    terms = drawn(4)
+    terms = draw_terms(4)
     assert ideal(terms) == pytest.approx(terms.work.min(axis=0).sum() / terms.devices)
-    idle = drawn(4)
+    idle = draw_terms(4)
     object.__setattr__(idle, "work", np.zeros_like(idle.work))
     assert ideal(idle) == 1.0

@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.lattices import lattice, within
+from tests.pipeline.operators.lattices import is_within, lattice
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import multilevel
@@ -17,7 +17,7 @@ from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, pla
 QUICK = MultilevelParams(per_device=8, tries=5_000)
 
 
-def untold(_stage: str, _place: object, _cost: float) -> None:
+def ignore(_stage: str, _place: object, _cost: float) -> None:
     """Take no notice."""
 
 
@@ -25,10 +25,10 @@ def untold(_stage: str, _place: object, _cost: float) -> None:
 def test_a_grid_is_cut_evenly(kinds: str) -> None:
     """Within a tenth of equal shares, communication and all, and within memory."""
     terms = lattice(12, 24, kinds, 85.0)
-    place = place_classes(terms, QUICK, never, untold)
+    place = place_classes(terms, QUICK, never, ignore)
     assert place is not None
     assert cost(terms, place) <= 1.1 * ideal(terms)
-    assert within(terms, place)
+    assert is_within(terms, place)
 
 
 def test_a_cycle_joins_no_classes_of_different_devices() -> None:
@@ -48,9 +48,9 @@ def test_classes_stay_where_they_may_go() -> None:
     allowed = np.ones((200, 4), np.bool_)
     allowed[::10] = np.arange(20)[:, None] % 4 == np.arange(4)
     terms = replace(terms, allowed=allowed)
-    place = place_classes(terms, QUICK, never, untold)
+    place = place_classes(terms, QUICK, never, ignore)
     assert place is not None
-    assert within(terms, place)
+    assert is_within(terms, place)
 
 
 def test_the_same_seed_gives_the_same_places() -> None:
@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_places() -> None:
 
 def test_what_fits_nowhere_has_no_placement() -> None:
     """A hundred bytes on two devices of forty."""
-    assert place_classes(lattice(10, 10, "aa", 40.0), QUICK, never, untold) is None
+    assert place_classes(lattice(10, 10, "aa", 40.0), QUICK, never, ignore) is None
 
 
 def test_stopping_leaves_a_line() -> None:
@@ -104,4 +104,4 @@ def test_bug_places_are_carried_to_all_classes_where_time_is_over(monkeypatch: p
     monkeypatch.setattr(multilevel, "descend", mock.Mock(side_effect=AssertionError))
     place = run_cycle(terms, None, QUICK, 0, lambda: bool(over))
     assert place is not None
-    assert within(terms, place)
+    assert is_within(terms, place)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.instances import draw_terms
 from tiger.pipeline.operators.throughput.path_relinking import agreed_groups
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_neither_placement_parts_a_group(seed: int) -> None:
     """And every edge that neither cuts lies within one."""
-    terms, rng = drawn(seed), np.random.default_rng(seed)
+    terms, rng = draw_terms(seed), np.random.default_rng(seed)
     first, second = rng.integers(0, terms.devices, (2, terms.classes))
     label = agreed_groups(terms, first, second)
     for g in range(label.max() + 1):

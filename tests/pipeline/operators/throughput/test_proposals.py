@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.lines import arcs, components, draw_line
@@ -25,7 +25,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_groups_go_elsewhere_and_where_they_may(seed: int) -> None:
     """Each at most once, and no mark is left behind."""
-    terms, rng = drawn(seed), np.random.default_rng(seed)
+    terms, rng = draw_terms(seed), np.random.default_rng(seed)
     made = tables_of(terms, np.arange(terms.classes), NONE)
     now, room = (
         state_of(terms, made, rng.integers(0, terms.devices, terms.classes)),
@@ -43,7 +43,7 @@ def test_groups_go_elsewhere_and_where_they_may(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_stages_stay_in_order(seed: int) -> None:
     """Whatever is proposed, along all arcs."""
-    terms, rng = drawn(seed), np.random.default_rng(seed)
+    terms, rng = draw_terms(seed), np.random.default_rng(seed)
     label, (source, target) = components(terms)[0], arcs(terms)
     made = tables_of(terms, label, rng.permutation(terms.devices))
     by_rank = np.argsort(made.rank)
@@ -59,7 +59,7 @@ def test_stages_stay_in_order(seed: int) -> None:
 
 def test_sets_and_swaps_are_proposed() -> None:
     """Of twelve operators on a few devices: singles, pairs and larger sets."""
-    terms = drawn(45)
+    terms = draw_terms(45)
     made = tables_of(terms, np.arange(terms.classes), NONE)
     now = state_of(terms, made, np.arange(terms.classes) % 2)
     room, found = proposal_arrays(terms.classes, seed_state(0)), set()

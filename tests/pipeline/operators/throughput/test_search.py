@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import cluster, drawn
+from tests.pipeline.operators.instances import cluster, draw_terms
 from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.params import never
 from tiger.pipeline.operators.graph import Operators
@@ -17,7 +17,7 @@ from tiger.pipeline.operators.throughput.moves import cost
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
 
 
-def silent(stage: str, place: IntArray, load: float) -> None:
+def ignore(stage: str, place: IntArray, load: float) -> None:
     """Take what is told."""
 
 
@@ -31,9 +31,9 @@ def least_of_all(terms: Terms) -> float:
     return best
 
 
-def solved(terms: Terms, seed: int = 0) -> float:
+def least_load(terms: Terms, seed: int = 0) -> float:
     """Return the largest load that is found, infinite for none."""
-    place = search_placement(terms, SearchParams(seed=seed), never, silent)
+    place = search_placement(terms, SearchParams(seed=seed), never, ignore)
     return np.inf if place is None else cost(terms, place)
 
 
@@ -43,36 +43,38 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "PER_CLASS", 200)
 
 
-@pytest.mark.parametrize("seed", [seed for seed in range(40) if drawn(seed).devices ** drawn(seed).classes < 300])
+@pytest.mark.parametrize(
+    "seed", [seed for seed in range(40) if draw_terms(seed).devices ** draw_terms(seed).classes < 300]
+)
 def test_small_searches_are_exact(seed: int) -> None:
     """The best of all placements, and none where there is none."""
-    terms = drawn(seed)
-    assert solved(terms) == pytest.approx(least_of_all(terms))
+    terms = draw_terms(seed)
+    assert least_load(terms) == pytest.approx(least_of_all(terms))
 
 
 @pytest.mark.parametrize("seed", [7, 8, 16])
 def test_missing_links_are_kept_to(seed: int) -> None:
     """Half of them gone, and pins."""
-    terms, rng = drawn(seed), np.random.default_rng(seed)
+    terms, rng = draw_terms(seed), np.random.default_rng(seed)
     gone = np.triu(rng.random(terms.link.shape) < 0.5, 1)
     allowed = rng.random(terms.allowed.shape) < 0.8
     terms = dataclasses.replace(terms, link=np.where(gone | gone.T, -1, terms.link), allowed=allowed)
     if terms.devices**terms.classes < 300:
-        assert solved(terms) == pytest.approx(least_of_all(terms))
+        assert least_load(terms) == pytest.approx(least_of_all(terms))
 
 
 def test_nothing_is_found_where_nothing_fits() -> None:
     """For a class without a device, or too little memory."""
-    terms = drawn(4)
-    assert solved(dataclasses.replace(terms, allowed=np.zeros_like(terms.allowed))) == np.inf
-    assert solved(dataclasses.replace(terms, capacity=np.zeros_like(terms.capacity))) == np.inf
+    terms = draw_terms(4)
+    assert least_load(dataclasses.replace(terms, allowed=np.zeros_like(terms.allowed))) == np.inf
+    assert least_load(dataclasses.replace(terms, capacity=np.zeros_like(terms.capacity))) == np.inf
 
 
 def test_the_same_seed_gives_the_same_places() -> None:
     """And stages are told in order, each no worse than the one before."""
-    terms, told = drawn(4), list[tuple[str, float]]()
+    terms, told = draw_terms(4), list[tuple[str, float]]()
     first = search_placement(terms, SearchParams(seed=3), never, lambda stage, _, load: told.append((stage, load)))
-    second = search_placement(terms, SearchParams(seed=3), never, silent)
+    second = search_placement(terms, SearchParams(seed=3), never, ignore)
     assert first is not None
     assert second is not None
     assert (first == second).all()
@@ -87,13 +89,15 @@ def test_degenerate_sizes(size: int, devices: int) -> None:
     names, none = tuple(map(str, range(size))), np.empty(0, np.int64)
     operators = Operators(names=names, seconds=np.arange(float(size)), source=none, target=none)
     terms = Terms.from_operators(operators, cluster("a" * devices), {})
-    assert solved(terms) == (sum(range(size)) if devices == 1 else size - 1)
+    assert least_load(terms) == (sum(range(size)) if devices == 1 else size - 1)
     idle = dataclasses.replace(terms, work=np.zeros_like(terms.work))
-    assert solved(idle) == 0.0
+    assert least_load(idle) == 0.0
 
 
 def test_stopping_at_once_finds_what_there_is() -> None:
     """One line, cut where that is best."""
     told: list[str] = []
-    assert search_placement(drawn(4), SearchParams(), lambda: True, lambda stage, *_: told.append(stage)) is not None
+    assert (
+        search_placement(draw_terms(4), SearchParams(), lambda: True, lambda stage, *_: told.append(stage)) is not None
+    )
     assert told[0] == "linear"

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.instances import draw_terms
 from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
@@ -21,7 +21,7 @@ def with_equal_links(terms: Terms) -> Terms:
 @pytest.mark.parametrize("seed", range(30))
 def test_runs_load_a_device_as_defined(seed: int) -> None:
     """For every run and device, what comes before and after it elsewhere."""
-    terms = with_equal_links(drawn(seed))
+    terms = with_equal_links(draw_terms(seed))
     position = draw_line(terms, seed)
     size, found = position.max() + 1, segments(terms, position, np.arange(terms.devices))
     for device, (i, j) in itertools.product(range(terms.devices), itertools.combinations(range(size + 1), 2)):
@@ -32,7 +32,7 @@ def test_runs_load_a_device_as_defined(seed: int) -> None:
 
 def test_runs_that_do_not_fit_take_for_ever() -> None:
     """For memory, for a class that may not be there, or because there are none."""
-    terms = with_equal_links(drawn(1))
+    terms = with_equal_links(draw_terms(1))
     position = np.arange(terms.classes)
     none = dataclasses.replace(terms, capacity=np.full(terms.devices, -1.0))
     assert np.isinf(segments(none, position, np.array([0]))).all()

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.loads import held_bytes, loads_s
@@ -23,7 +23,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     interpret(monkeypatch)
 
 
-def moved(made: Tables, now: State, g: int, b: int) -> None:
+def move(made: Tables, now: State, g: int, b: int) -> None:
     """Put a group on a device, unless it is there."""
     if now.place[g] == b:
         return
@@ -32,9 +32,9 @@ def moved(made: Tables, now: State, g: int, b: int) -> None:
     kernels.recount(made, now, g, b)
 
 
-def grouped(seed: int) -> tuple[Terms, IntArray, Tables]:
+def draw_groups(seed: int) -> tuple[Terms, IntArray, Tables]:
     """Return drawn terms, their classes in at most six groups, and the tables."""
-    terms, rng = drawn(seed), np.random.default_rng(seed)
+    terms, rng = draw_terms(seed), np.random.default_rng(seed)
     label = np.unique(rng.integers(0, 6, terms.classes), return_inverse=True)[1].astype(np.int64)
     return terms, label, tables_of(terms, label, NONE)
 
@@ -42,12 +42,12 @@ def grouped(seed: int) -> tuple[Terms, IntArray, Tables]:
 @pytest.mark.parametrize("seed", range(60))
 def test_loads_after_moves_are_as_defined(seed: int) -> None:
     """And so is what is held, for classes that move by themselves or in groups."""
-    terms, label, made = grouped(seed)
+    terms, label, made = draw_groups(seed)
     rng = np.random.default_rng(seed)
     place = rng.integers(0, terms.devices, label.max() + 1)
     now = state_of(terms, made, place)
     for _ in range(20):
-        moved(made, now, int(rng.integers(len(place))), int(rng.integers(terms.devices)))
+        move(made, now, int(rng.integers(len(place))), int(rng.integers(terms.devices)))
         at = now.place[label]
         np.testing.assert_allclose(now.load, sum(loads_s(terms, at)), atol=1e-9)
         np.testing.assert_allclose(now.held, held_bytes(terms, at), atol=1e-9)
@@ -56,11 +56,11 @@ def test_loads_after_moves_are_as_defined(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_move_back_leaves_everything_as_it_was(seed: int) -> None:
     """Readers too."""
-    terms, label, made = grouped(seed)
+    terms, label, made = draw_groups(seed)
     now = state_of(terms, made, np.zeros(label.max() + 1, np.int64))
     before = now.readers.copy(), now.load.copy()
     for b in (terms.devices - 1, 0):
-        moved(made, now, 0, b)
+        move(made, now, 0, b)
     assert (now.readers == before[0]).all()
     np.testing.assert_allclose(now.load, before[1], atol=1e-12)
 
@@ -68,12 +68,12 @@ def test_a_move_back_leaves_everything_as_it_was(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_missing_links_take_longer_than_all_else(seed: int) -> None:
     """And are gone without a trace once nothing crosses."""
-    terms, rng = drawn(seed), np.random.default_rng(seed)
+    terms, rng = draw_terms(seed), np.random.default_rng(seed)
     terms = dataclasses.replace(terms, link=np.full_like(terms.link, -1))
     made = tables_of(terms, np.arange(terms.classes), NONE)
     now = state_of(terms, made, rng.integers(0, terms.devices, terms.classes))
     most = float(terms.work.sum() + terms.send.sum()) + 1.0
     assert (now.load.max() > most) == bool(np.isinf(sum(loads_s(terms, now.place))).any())
     for g in range(terms.classes):
-        moved(made, now, g, 0)
+        move(made, now, g, 0)
     assert now.load[0] == pytest.approx(float(terms.work[0].sum()), abs=1e-6)

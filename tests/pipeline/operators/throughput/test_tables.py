@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pipeline.operators.instances import drawn
+from tests.pipeline.operators.instances import draw_terms
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.lines import arcs
 from tiger.pipeline.operators.throughput.tables import tables_of
@@ -14,7 +14,7 @@ NONE: IntArray = np.empty(0, np.int64)
 @pytest.mark.parametrize("seed", range(30))
 def test_groups_sum_up_their_classes(seed: int) -> None:
     """What they take and hold; and they go where all of their classes may."""
-    terms, rng = drawn(seed), np.random.default_rng(seed)
+    terms, rng = draw_terms(seed), np.random.default_rng(seed)
     label = np.unique(rng.integers(0, 4, terms.classes), return_inverse=True)[1].astype(np.int64)
     made = tables_of(terms, label, NONE)
     for g in range(label.max() + 1):
@@ -27,7 +27,7 @@ def test_groups_sum_up_their_classes(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_readers_are_counted_by_group(seed: int) -> None:
     """Each edge between two groups once, by its producer; those within one for what others read as well."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     made = tables_of(terms, np.arange(terms.classes), NONE)
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     outside = terms.of[producer] != terms.of[terms.consumer]
@@ -42,7 +42,7 @@ def test_readers_are_counted_by_group(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_stages_bind_the_classes_of_arcs(seed: int) -> None:
     """But where they are free."""
-    terms = drawn(seed)
+    terms = draw_terms(seed)
     every = np.arange(terms.classes)
     source, target = arcs(terms)
     made = tables_of(terms, every, np.arange(terms.devices))

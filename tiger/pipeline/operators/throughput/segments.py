@@ -42,7 +42,7 @@ def _charges(terms: Terms, position: IntArray) -> FloatArray:
     size, at = int(position.max()) + 1, position[terms.of]
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     u, q = np.divmod(np.unique(producer * size + at[terms.consumer]), size)
-    sent, steps = _sent(terms), np.zeros((size + 1, size + 1))
+    sent, steps = _mean_sent_s(terms), np.zeros((size + 1, size + 1))
     sender = np.unique(u)
     p, last = at[sender], np.full(len(sender), size - 1)
     low, high = p.copy(), p.copy()
@@ -62,7 +62,7 @@ def _charges(terms: Terms, position: IntArray) -> FloatArray:
     return charges
 
 
-def _sent(terms: Terms) -> FloatArray:
+def _mean_sent_s(terms: Terms) -> FloatArray:
     """Return the mean seconds of what every operator sends over the links that there are [n]."""
     links = terms.link[terms.link != NO_LINK]
     share = np.bincount(links, minlength=len(terms.send)) / max(len(links), 1)

@@ -60,7 +60,7 @@ def tables_of(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
     ahead, behind = (label[side] for side in arcs(terms)) if len(rank) else (label[:0], label[:0])
     return Tables(
         work=_sum_by_group(terms, of, size),
-        sent=_sent(terms),
+        sent=_sent_s(terms),
         link=terms.link.copy(),
         pays=terms.pays.copy(),
         memory=np.bincount(label, terms.memory, size).astype(np.float64),
@@ -86,7 +86,7 @@ def _sum_by_group(terms: Terms, of: IntArray, size: int) -> FloatArray:
     return np.ascontiguousarray(np.array(rows, np.float64).T)
 
 
-def _sent(terms: Terms) -> FloatArray:
+def _sent_s(terms: Terms) -> FloatArray:
     """Return the seconds of what operators send [curves + 1, n], the last row between devices without a link."""
     most = terms.work.max(axis=0).sum() + terms.send.sum()
     return np.vstack([terms.send, np.full(terms.operators, APART * (most or 1.0))])
