@@ -30,14 +30,14 @@ def best_cuts(
     layers: Layers, cluster: Cluster, grid: IntArray, params: LineParams, virtual: int = 1
 ) -> tuple[int, ...]:
     """Return the cuts with the least largest load of a stage on a grid `[p, d, t]`, none if nothing fits."""
-    found = split(layers, *_costs(layers, cluster, grid, len(grid) * virtual), _by_position(params, grid))
+    found = split(layers, *_costs(layers, cluster, grid, len(grid) * virtual), _params_by_position(params, grid))
     return () if found is None else found.cuts
 
 
 def candidates(layers: Layers, cluster: Cluster, grid: IntArray, virtual: int, search: LineSearch) -> Iterator[Plan]:
     """Yield plans on a grid `[p, d, t]` with so many stages a position; not all of them need fit."""
     stages = len(grid) * virtual
-    costs, pinned = _costs(layers, cluster, grid, stages), _by_position(search.params, grid)
+    costs, pinned = _costs(layers, cluster, grid, stages), _params_by_position(search.params, grid)
     seen: set[tuple[int, ...]] = set()
     for cuts in (*mixes(layers, *costs, pinned, search.stop), uniform_cuts(layers, stages), by_time(layers, stages)):
         if cuts not in seen:
@@ -75,7 +75,7 @@ def _costs(layers: Layers, cluster: Cluster, grid: IntArray, stages: int) -> tup
     return [position_of(layers, cluster, ranks) for ranks in grid], table
 
 
-def _by_position(params: LineParams, grid: IntArray) -> LineParams:
+def _params_by_position(params: LineParams, grid: IntArray) -> LineParams:
     """Return the parameters with positions for the devices of pins; one that is not in the grid fits nowhere."""
     place: Mapping[int, int] = {int(device): p for p, ranks in enumerate(grid) for device in ranks.ravel()}
     pinned = {layer: place.get(device, len(grid)) for layer, device in params.pinned.items()}

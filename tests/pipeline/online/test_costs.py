@@ -22,7 +22,7 @@ def costs_of(layers: Layers, cluster: Cluster) -> Costs:
     return Costs.of(layers.forward_s + layers.backward_s, 1 / cluster.speed)
 
 
-def programme_s(layers: Layers, cluster: Cluster, order: tuple[int, ...]) -> float:
+def least_bottleneck_s(layers: Layers, cluster: Cluster, order: tuple[int, ...]) -> float:
     """Return the least bottleneck of an order by the programme of the chain, infinite where nothing fits."""
     ranks = [np.array([[device]]) for device in order]
     sent = [transfers_s(layers, cluster, a, b) for a, b in pairwise(ranks)]
@@ -42,7 +42,7 @@ def test_cuts_are_those_of_the_exact_programme(
     layers, cluster = drawn_layers(9, seed), drawn_cluster(4, seed, memory_bytes=memory_bytes)
     order = tuple(np.random.default_rng(seed).permutation(4).tolist())
     found = Terms.of(layers, cluster).best_cuts(costs_of(layers, cluster), order)
-    expected = programme_s(layers, cluster, order)
+    expected = least_bottleneck_s(layers, cluster, order)
     assert (np.inf if found is None else found[0]) == pytest.approx(expected)
     if found is not None:
         assert Judge(layers=layers, cluster=cluster).value(Plan.line(*found[1])) == pytest.approx(expected)

@@ -5,13 +5,12 @@ from types import ModuleType
 import pytest
 
 from tiger.pipeline.operators import lines
-from tiger.pipeline.operators.throughput import annealing, generator, proposals, state
-from tiger.pipeline.operators.throughput import cut_dp as programme
+from tiger.pipeline.operators.throughput import annealing, cut_dp, generator, proposals, state
 
 
 def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel of the search by its Python function, wherever it is imported."""
-    for module in (annealing, generator, lines, programme, proposals, state):
+    for module in (annealing, cut_dp, generator, lines, proposals, state):
         _interpret_module(monkeypatch, module)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tiger.pipeline.schedules.memory import footprint
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT, pass_orders
-from tiger.pipeline.schedules.simulator import iteration_s, programme_for, simulate
+from tiger.pipeline.schedules.simulator import iteration_s, simulate, table_for
 
 KINDS = (FORWARD, BACKWARD, WEIGHT)
 
@@ -74,6 +74,6 @@ def test_no_position_holds_more_than_the_first_does_with_1f1b(random_stages, see
 
 def test_the_same_stages_have_the_same_order(random_stages):
     """Tests that nothing but the workload decides."""
-    first, second = (programme_for(random_stages(5, 6), "zero-bubble", 18) for _ in range(2))
+    first, second = (table_for(random_stages(5, 6), "zero-bubble", 18) for _ in range(2))
     assert first.key == second.key
     assert first.waits == second.waits

@@ -82,12 +82,12 @@ def _steps(trellis: Trellis, found: Sweep, limit: float) -> list[Step]:
     steps = [Step(owner, np.zeros(1, np.int64), np.zeros(1))]
     for depth in range(found.depth, 0, -1):
         used[steps[-1].owner] += 1
-        step, states = _next(trellis, found, limit, (steps[-1], states, depth, used))
+        step, states = _next_states(trellis, found, limit, (steps[-1], states, depth, used))
         steps.append(step)
     return steps
 
 
-def _next(
+def _next_states(
     trellis: Trellis, found: Sweep, limit: float, at: tuple[Step, IntArray, int, list[int]]
 ) -> tuple[Step, IntArray]:
     """Return the stage behind that of the states at a level, and the states that it may be in."""

@@ -40,7 +40,7 @@ def least_sum(stages: list[Stage], limit_s: float) -> Total:
     totals[-1] = 0.0
     behind = []
     for stage, rows in zip(reversed(stages), reversed(ranges(stages, limit_s)), strict=True):
-        totals, ends = _before(stage, totals, limit_s, rows)
+        totals, ends = _sums_before(stage, totals, limit_s, rows)
         behind.append(ends)
     return total(stages, _follow(behind))
 
@@ -112,7 +112,7 @@ def _width(stage: Stage, rows: slice, limit_s: float) -> int:
     return max(int(_counts(stage, limit_s)[rows].max()), 1)
 
 
-def _before(stage: Stage, totals: FloatArray, limit_s: float, among: slice) -> tuple[FloatArray, IntArray]:
+def _sums_before(stage: Stage, totals: FloatArray, limit_s: float, among: slice) -> tuple[FloatArray, IntArray]:
     """Return the least sums from each start of a stage on, and where the stage then ends, for a range of starts."""
     size, width, counts = len(totals), _width(stage, among, limit_s), _counts(stage, limit_s)
     padding = np.full(width, np.inf)

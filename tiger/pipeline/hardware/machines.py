@@ -67,7 +67,7 @@ def _nic(field: str, value: object, nics: Mapping[str, Connection]) -> str:
 def _machine(field: str, value: object, nics: Mapping[str, Connection]) -> MachineType:
     """Return a node group."""
     fields = check_record(field, value, _MACHINE_FIELDS)
-    devices, inside, links = _own(field, fields) if TOPO not in fields else _read_printed(field, fields)
+    devices, inside, links = _own_devices(field, fields) if TOPO not in fields else _read_printed(field, fields)
     return MachineType(
         count=_count(f"{field}/count", fields.get("count", 1)),
         devices=devices,
@@ -81,7 +81,7 @@ def _machine(field: str, value: object, nics: Mapping[str, Connection]) -> Machi
 Inside = tuple[int, Connection | None, Mapping[tuple[int, int], Connection]]
 
 
-def _own(field: str, fields: Mapping[str, object]) -> Inside:
+def _own_devices(field: str, fields: Mapping[str, object]) -> Inside:
     """Return the devices of a machine, the connection of most of its pairs, and that of some."""
     if CLASSES in fields:
         raise InputError(f"{field}/{CLASSES}", f"expected this field beside {TOPO} alone")

@@ -66,7 +66,7 @@ class OnlinePlanner:
         pace = 1 / devices.speed
         self._estimates = Estimates(layers.forward_s + layers.backward_s, pace, _share("noise", noise))
         self._rng = np.random.default_rng(seed)
-        self._line = _first(layers, devices, seed)
+        self._line = _first_line(layers, devices, seed)
         self._least_s, self._enough = np.inf, CURIOUS
         self._quest: Quest | None = None
         # Whether quests may begin: until it has settled, and after a surprise.
@@ -194,7 +194,7 @@ class OnlinePlanner:
         return min(nearer, key=lambda line: self._terms.bottlenecks_s(costs, [line])[0], default=None)
 
 
-def _first(layers: Layers, cluster: Cluster, seed: int) -> Line:
+def _first_line(layers: Layers, cluster: Cluster, seed: int) -> Line:
     """Return the best line by the guess."""
     placed = place_layers(layers, cluster, PlaceParams(seed=seed))
     if placed.plan is None or placed.violations:

@@ -35,10 +35,10 @@ class Targets:
 
     def best(self, costs: Costs, line: Line) -> Found:
         """Return the line to make for, and its bottleneck first."""
-        near = self._near(costs, line)
-        return near if self._trellis is None else self._any(costs, near, self._trellis)
+        near = self._search_near(costs, line)
+        return near if self._trellis is None else self._search_all(costs, near, self._trellis)
 
-    def _near(self, costs: Costs, line: Line) -> Found:
+    def _search_near(self, costs: Costs, line: Line) -> Found:
         """Return the end of a descent over orders, each with its best cuts."""
         best, better = (np.inf, line), self._terms.best_cuts(costs, line.devices)
         while better is not None:
@@ -51,7 +51,7 @@ class Targets:
                     limit, better = found[0], found
         return best
 
-    def _any(self, costs: Costs, near: Found, shape: Trellis) -> Found:
+    def _search_all(self, costs: Costs, near: Found, shape: Trellis) -> Found:
         """Return a line of any order where that is better than one near by more than the tolerance."""
         trellis = replace(shape, ahead_s=costs.ahead_s * costs.pace[:, None])
         low, high, limit = self._floor(costs), near[0], near[0] * (1 - self._tolerance)

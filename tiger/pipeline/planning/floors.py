@@ -91,7 +91,7 @@ class Floors:
             for reduced, closing in zip(self.reduced_s, self.closing_s, strict=True)
         ]
         forward = self.passes_s[0] + self.reduced_s.min(axis=0)
-        stages = np.min(loads, axis=0) + _through(forward)[:, None]
+        stages = np.min(loads, axis=0) + _prefix_sums(forward)[:, None]
         return np.maximum(_sweep([stages] * positions), cut_bounds_s(self._leasts(), schedule, positions, count))
 
     def need_bytes(self, schedule: Schedule, virtual: int, positions: int) -> float:
@@ -193,6 +193,6 @@ def _sweep(stages: list[FloatArray]) -> FloatArray:
     return found
 
 
-def _through(values: FloatArray) -> FloatArray:
+def _prefix_sums(values: FloatArray) -> FloatArray:
     """Return the sums [L + 1] of the first k layers."""
     return np.concatenate([[0.0], np.cumsum(values)])

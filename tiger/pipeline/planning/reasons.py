@@ -25,9 +25,15 @@ def why_slower(cluster: Cluster, best: Told, other: Told) -> str:
         return "as fast within 0.01 %"
     parts = [
         (spent.waiting_s - least.waiting_s, "waiting"),
-        (spent.tensor_s - least.tensor_s, _over("tensor-parallel all-reduces", tensor_links, cluster, plan.grid)),
-        (spent.messages_s - least.messages_s, _over("pipeline messages", pipeline_links, cluster, plan.grid)),
-        (spent.gradients_s - least.gradients_s, _over("all-reduces of gradients", data_links, cluster, plan.grid)),
+        (
+            spent.tensor_s - least.tensor_s,
+            _traffic_text("tensor-parallel all-reduces", tensor_links, cluster, plan.grid),
+        ),
+        (spent.messages_s - least.messages_s, _traffic_text("pipeline messages", pipeline_links, cluster, plan.grid)),
+        (
+            spent.gradients_s - least.gradients_s,
+            _traffic_text("all-reduces of gradients", data_links, cluster, plan.grid),
+        ),
         (spent.compute_s - least.compute_s, "computing"),
     ]
     notable = SHARE * max(abs(difference) for difference, _ in parts)
@@ -62,7 +68,7 @@ def why_pruned(pruned: Pruned, best_s: float, room_bytes: float) -> str:
             return f"left out as the search ended; takes {seconds_text(pruned.least)} or more"
 
 
-def _over(what: str, links: Callable[[Cluster, IntArray], str], cluster: Cluster, grid: IntArray) -> str:
+def _traffic_text(what: str, links: Callable[[Cluster, IntArray], str], cluster: Cluster, grid: IntArray) -> str:
     """Return what is sent, and over which links if over any."""
     where = links(cluster, grid)
     return f"{what} over {where}" if where else what

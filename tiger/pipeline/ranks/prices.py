@@ -94,7 +94,7 @@ class Prices:
             reduce_s=_ring_s(cluster, sizes, t),
             sent_s=_rows(cluster, layers.crossing_bytes[list(cuts[1:-1])] / t),
             gradient_s=_ring_s(cluster, gradients, d),
-            ties=tuple(_tie(layers, cluster, cuts, group, degrees) for group in layers.tied),
+            ties=tuple(_tied_positions(layers, cluster, cuts, group, degrees) for group in layers.tied),
             kind=_kinds(cluster),
             speed=cluster.speed,
             memory_bytes=cluster.memory_bytes,
@@ -186,7 +186,9 @@ def _ring_s(cluster: Cluster, size_bytes: FloatArray, ranks: int) -> FloatArray:
     return 2 * (ranks - 1) * spent if ranks > 1 else np.zeros_like(spent)
 
 
-def _tie(layers: Layers, cluster: Cluster, cuts: tuple[int, ...], group: tuple[int, ...], degrees: Degrees) -> Tie:
+def _tied_positions(
+    layers: Layers, cluster: Cluster, cuts: tuple[int, ...], group: tuple[int, ...], degrees: Degrees
+) -> Tie:
     """Return the positions of tied layers."""
     stages = np.searchsorted(cuts, group, side="right") - 1
     places = np.unique(stages % degrees.pipeline)

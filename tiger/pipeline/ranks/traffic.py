@@ -29,7 +29,11 @@ def rank_problem(layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degree
     data-parallel rings once; devices are as far apart as messages of the middle size by volume take.
     """
     ranks = np.arange(degrees.ranks).reshape(degrees.shape)
-    flows = [_tensor(layers, cuts, ranks, degrees), _pipeline(layers, cuts, ranks, degrees), _data(layers, cuts, ranks)]
+    flows = [
+        _tensor_flow(layers, cuts, ranks, degrees),
+        _pipeline_flow(layers, cuts, ranks, degrees),
+        _data_flow(layers, cuts, ranks),
+    ]
     source, target, volume, message = (np.concatenate([flow[part].ravel() for flow in flows]) for part in range(4))
     traffic = sp.csr_array((volume, (source, target)), shape=(degrees.ranks, degrees.ranks))
     spent = np.add.reduceat(layers.forward_s + layers.backward_s, np.array(cuts[:-1]))
@@ -39,7 +43,7 @@ def rank_problem(layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degree
     return assignment_problem(traffic, np.repeat(work, degrees.data * degrees.tensor), distance, 1 / cluster.speed)
 
 
-def _tensor(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Degrees) -> Flow:
+def _tensor_flow(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Degrees) -> Flow:
     """Return the flow of tensor-parallel rings: a forward and a backward pass for every microbatch."""
     reduced = _per_position(np.add.reduceat(layers.reduced_bytes, np.array(cuts[:-1])), len(ranks))
     calls = _per_position(np.add.reduceat(np.maximum(layers.reductions, 1), np.array(cuts[:-1])), len(ranks))
@@ -48,7 +52,7 @@ def _tensor(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Deg
     return _ring_flow(ranks, 2, volume, reduced / calls / t)
 
 
-def _pipeline(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Degrees) -> Flow:
+def _pipeline_flow(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: Degrees) -> Flow:
     """Return the flow between stages: a message forward and one back for every microbatch."""
     stages = np.arange(len(cuts) - 1) % len(ranks)
     source, target = ranks[stages[:-1]], ranks[stages[1:]]
@@ -56,7 +60,7 @@ def _pipeline(layers: Layers, cuts: tuple[int, ...], ranks: IntArray, degrees: D
     return Flow(source, target, 2 * degrees.microbatches * message, message)
 
 
-def _data(layers: Layers, cuts: tuple[int, ...], ranks: IntArray) -> Flow:
+def _data_flow(layers: Layers, cuts: tuple[int, ...], ranks: IntArray) -> Flow:
     """Return the flow of data-parallel rings: the gradients, once."""
     held = _per_position(np.add.reduceat(layers.parameter_bytes, np.array(cuts[:-1])), len(ranks)) / ranks.shape[2]
     d = ranks.shape[1]

@@ -41,8 +41,8 @@ class Floors:
         sent = 0.5 if layers.crossing_bytes.any() else 0.0
         return cls(
             bottleneck_s=bottleneck_s,
-            work_s=_through(passes.min(axis=0)),
-            forward_s=_through(forward.min(axis=0)),
+            work_s=_prefix_sums(passes.min(axis=0)),
+            forward_s=_prefix_sums(forward.min(axis=0)),
             urgent_s=float(urgent.min(axis=0).sum()),
             forward_share=float((forward[some] / passes[some]).max(initial=sent)),
         )
@@ -63,7 +63,7 @@ def iteration_bound_s(floors: Floors, schedule: Schedule, positions: int, microb
     return _least_admitting(lines, float(floors.work_s[-1]), least)
 
 
-def _through(layers_s: FloatArray) -> FloatArray:
+def _prefix_sums(layers_s: FloatArray) -> FloatArray:
     """Return the seconds [L + 1] of the first k layers."""
     return np.concatenate([[0.0], np.cumsum(layers_s)])
 

@@ -116,14 +116,14 @@ def _paths(every: Leasts, own: Leasts, schedule: Schedule, microbatches: int) ->
     message = own.transfer_s[:, None] + own.transfer_s[None, :]
     passes, urgent = spans(own.passes_s), spans(own.urgent_s)
     banned = np.where(np.tri(len(message), dtype=bool), np.inf, 0.0)
-    before = _through(every.passes_s)[:, None]
+    before = _prefix_sums(every.passes_s)[:, None]
     if schedule == "zero-bubble":
         # Weight passes may come last; without them, the last gradients of a stage go all the way back.
-        ahead = banned + _through(every.forward_s)[:, None] + microbatches * (passes + 2 * message)
-        around = banned + _through(every.urgent_s)[:, None] + microbatches * (urgent + 2 * message)
+        ahead = banned + _prefix_sums(every.forward_s)[:, None] + microbatches * (passes + 2 * message)
+        around = banned + _prefix_sums(every.urgent_s)[:, None] + microbatches * (urgent + 2 * message)
         return ahead, around, np.zeros_like(banned)
     ahead = banned + before + microbatches * (passes + 2 * message)
-    behind = _through(every.passes_s[::-1])[::-1]
+    behind = _prefix_sums(every.passes_s[::-1])[::-1]
     around = ahead + behind
     return ahead, around, np.zeros_like(banned) if schedule == "gpipe" else spans(own.forward_s) + message
 
@@ -139,6 +139,6 @@ def spans(values: FloatArray) -> FloatArray:
     return np.cumsum(sums, axis=1, out=sums)
 
 
-def _through(layers_s: FloatArray) -> FloatArray:
+def _prefix_sums(layers_s: FloatArray) -> FloatArray:
     """Return the seconds [L + 1] of the first k layers."""
     return np.concatenate([[0.0], np.cumsum(layers_s)])

@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, check_schedule, warm_up
-from tiger.pipeline.schedules.schedule_table import static_programme
+from tiger.pipeline.schedules.schedule_table import static_table
 from tiger.pipeline.schedules.simulator import Timeline, zero_bubble_order
 from tiger.pipeline.stages import Workload
 
@@ -75,7 +75,7 @@ def peak_held(schedule: Schedule, positions: int, virtual: int, microbatches: in
     of every stage. For "zero-bubble" it is what fits at the least, as in 1F1B. O(p v m). Raises InputError.
     """
     check_schedule(schedule, positions, virtual, microbatches)
-    return _peaks(static_programme(schedule, positions, virtual, microbatches).key, positions, virtual, BACKWARD)
+    return _peaks(static_table(schedule, positions, virtual, microbatches).key, positions, virtual, BACKWARD)
 
 
 def in_flight(schedule: Schedule | None, microbatches: int, virtual: int = 1) -> Callable[[int], int]:

@@ -28,8 +28,8 @@ class Programme:
     waits: list[int]
 
 
-def static_programme(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Programme:
-    """Return the programme of an order that is fixed beforehand. O(p v m) once, then kept. Raises InputError."""
+def static_table(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Programme:
+    """Return the table of an order that is fixed beforehand. O(p v m) once, then kept. Raises InputError."""
     kept = _kept_long if positions * virtual * microbatches > LONG else _kept
     return kept(schedule, positions, virtual, microbatches)
 
@@ -50,8 +50,8 @@ _kept = lru_cache(maxsize=KEPT_PROGRAMMES)(_merge)
 _kept_long = lru_cache(maxsize=KEPT_LONG_PROGRAMMES)(_merge)
 
 
-def programme_of(order: list[int], positions: int) -> Programme:
-    """Return the programme of passes given by their keys, one stage a position, each kind in order of microbatches.
+def table_of(order: list[int], positions: int) -> Programme:
+    """Return the table of passes given by their keys, one stage a position, each kind in order of microbatches.
 
     O(p m).
     """

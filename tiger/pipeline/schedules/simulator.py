@@ -10,7 +10,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.params import Schedule
 from tiger.pipeline.schedules.costs import Costs
 from tiger.pipeline.schedules.orders import KINDS
-from tiger.pipeline.schedules.schedule_table import Programme, programme_of, static_programme
+from tiger.pipeline.schedules.schedule_table import Programme, static_table, table_of
 from tiger.pipeline.schedules.zerobubble import zero_bubble_orders
 from tiger.pipeline.stages import Workload
 
@@ -53,15 +53,15 @@ def simulate(workload: Workload, schedule: Schedule, microbatches: int) -> Timel
     is ready, and receives right before the pass that needs the message, no earlier than it is sent. O(S m) for S
     stages, O(S m log p) with "zero-bubble". Raises InputError where the schedule cannot run so.
     """
-    programme, costs = programme_for(workload, schedule, microbatches), Costs.of(workload, schedule)
-    ends, free = _times(programme, costs)
-    key, end, iteration = np.array(programme.key), np.array(ends), float(np.max(free + workload.closing_s))
+    table, costs = table_for(workload, schedule, microbatches), Costs.of(workload, schedule)
+    ends, free = _times(table, costs)
+    key, end, iteration = np.array(table.key), np.array(ends), float(np.max(free + workload.closing_s))
     return Timeline(
         schedule=schedule,
-        position=np.array(programme.position),
+        position=np.array(table.position),
         kind=key % KINDS,
         stage=key // KINDS,
-        microbatch=np.array(programme.microbatch),
+        microbatch=np.array(table.microbatch),
         start_s=end - costs.passing_s[key],
         end_s=end,
         received_s=costs.received_s[key],
@@ -78,7 +78,7 @@ def iteration_s(workload: Workload, schedule: Schedule, microbatches: int) -> fl
     costs = Costs.of(workload, schedule)
     if schedule == "zero-bubble":
         return _search(costs, tuple(workload.closing_s.tolist()), _limits(workload, microbatches), microbatches)[0]
-    free = _times(_fixed_programme(workload, schedule, microbatches), costs)[1]
+    free = _times(_fixed_table(workload, schedule, microbatches), costs)[1]
     return float(np.max(free + workload.closing_s))
 
 
@@ -88,11 +88,11 @@ def bubble_of(workload: Workload, microbatches: int, iteration: float) -> float:
     return max(0.0, 1 - busy / (workload.positions * iteration)) if iteration else 0.0
 
 
-def programme_for(workload: Workload, schedule: Schedule, microbatches: int) -> Programme:
+def table_for(workload: Workload, schedule: Schedule, microbatches: int) -> Programme:
     """Return the passes in order, which for "zero-bubble" depends on what they take. Raises InputError."""
     if schedule != "zero-bubble":
-        return _fixed_programme(workload, schedule, microbatches)
-    return programme_of(zero_bubble_order(workload, microbatches), workload.positions)
+        return _fixed_table(workload, schedule, microbatches)
+    return table_of(zero_bubble_order(workload, microbatches), workload.positions)
 
 
 def zero_bubble_order(workload: Workload, microbatches: int) -> list[int]:
@@ -101,10 +101,10 @@ def zero_bubble_order(workload: Workload, microbatches: int) -> list[int]:
     return _search(costs, tuple(workload.closing_s.tolist()), _limits(workload, microbatches), microbatches)[1]
 
 
-def _fixed_programme(workload: Workload, schedule: Schedule, microbatches: int) -> Programme:
-    """Return the programme that does not depend on what passes take."""
+def _fixed_table(workload: Workload, schedule: Schedule, microbatches: int) -> Programme:
+    """Return the table that does not depend on what passes take."""
     positions = workload.positions
-    return static_programme(schedule, positions, len(workload.forward_s) // positions, microbatches)
+    return static_table(schedule, positions, len(workload.forward_s) // positions, microbatches)
 
 
 def _limits(workload: Workload, microbatches: int) -> tuple[int, ...]:
@@ -131,19 +131,19 @@ def _search(
     Whoever compares plans asks for seconds and memory of the same stages in turn.
     """
     positions = len(closing_s)
-    fixed = static_programme("zero-bubble", positions, len(costs.sent_s) // (KINDS * positions), microbatches)
+    fixed = static_table("zero-bubble", positions, len(costs.sent_s) // (KINDS * positions), microbatches)
     # The fixed order comes first, as it holds the least where others are no faster.
     orders = [(fixed.key, _times(fixed, costs)[1]), *zero_bubble_orders(costs, limits, microbatches)]
     return min(((float(np.max(free + closing_s)), order) for order, free in orders), key=itemgetter(0))
 
 
-def _times(programme: Programme, costs: Costs) -> tuple[list[float], FloatArray]:
-    """Return when every pass ends and when every position is free: a longest path along the programme. O(N)."""
+def _times(table: Programme, costs: Costs) -> tuple[list[float], FloatArray]:
+    """Return when every pass ends and when every position is free: a longest path along the table. O(N)."""
     taken, sent = (costs.received_s + costs.passing_s).tolist(), costs.sent_s.tolist()
     # The pass of number 0 sends what nobody has to send.
-    free, ends = [0.0] * programme.positions, [0.0]
+    free, ends = [0.0] * table.positions, [0.0]
     append = ends.append
-    for position, key, waits in zip(programme.position, programme.key, programme.waits, strict=True):
+    for position, key, waits in zip(table.position, table.key, table.waits, strict=True):
         start, arrived = free[position], ends[waits]
         # A conditional is twice as fast as max(), and this loop is what a search spends its time in.
         if arrived > start:

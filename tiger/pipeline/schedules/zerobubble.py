@@ -45,7 +45,7 @@ def zero_bubble_orders(costs: Costs, limits: Sequence[int], microbatches: int) -
     """
     # Patience pays at both ends of an iteration, 2 % of one with 2 p microbatches, and nothing of one with 32 p.
     tried = PATIENCE if microbatches <= PATIENT_MICROBATCHES * len(limits) else PATIENCE[:1]
-    return [_greedy(_stations(costs, limits, microbatches), patience) for patience in tried]
+    return [_order_greedily(_stations(costs, limits, microbatches), patience) for patience in tried]
 
 
 def _stations(costs: Costs, limits: Sequence[int], microbatches: int) -> list[_Station]:
@@ -61,7 +61,7 @@ def _stations(costs: Costs, limits: Sequence[int], microbatches: int) -> list[_S
     return made
 
 
-def _greedy(stations: list[_Station], patience: float) -> tuple[list[int], FloatArray]:
+def _order_greedily(stations: list[_Station], patience: float) -> tuple[list[int], FloatArray]:
     """Return the order in which positions take what is there when they are free, and when each is free at last."""
     order: list[int] = []
     same = SAME_TIME * max(max(station.taken_s) for station in stations)
@@ -85,7 +85,7 @@ def _greedy(stations: list[_Station], patience: float) -> tuple[list[int], Float
             heappop(events)
             continue
         else:
-            due = _due(here) if patience else now
+            due = _next_arrival(here) if patience else now
             if now + same < due < now + patience * here.taken_s[WEIGHT]:
                 heapreplace(events, (due, at))
                 continue
@@ -104,7 +104,7 @@ def _greedy(stations: list[_Station], patience: float) -> tuple[list[int], Float
     return order, np.array([station.free_s for station in stations])
 
 
-def _due(here: _Station) -> float:
+def _next_arrival(here: _Station) -> float:
     """Return when the next message arrives that a position could use, as far as it has been sent, or 0."""
     usable = here.gradients[here.backward : here.backward + 1]
     if here.forward - here.weight < here.limit:

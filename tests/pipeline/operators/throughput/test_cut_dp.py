@@ -12,7 +12,7 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput import cut_dp as programme
+from tiger.pipeline.operators.throughput import cut_dp
 from tiger.pipeline.operators.throughput.cut_dp import cut
 
 
@@ -58,7 +58,7 @@ def test_many_kinds_are_taken_in_one_order(seed: int, monkeypatch: pytest.Monkey
     """The best of these orders is the best of all, when all are drawn."""
     terms = with_equal_links(seed)
     position = draw_line(terms, seed)
-    monkeypatch.setattr(programme, "STATES", 0)
+    monkeypatch.setattr(cut_dp, "STATES", 0)
     lines = [cut(terms, position, order) for order in range(30)]
     loads = [float(sum(loads_s(terms, found.place)).max()) for found in lines if found]
     assert min(loads, default=np.inf) == pytest.approx(least_of_all(terms, position))
@@ -67,7 +67,7 @@ def test_many_kinds_are_taken_in_one_order(seed: int, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(("limit", "most"), [("WIDEST", 2), ("CELLS", 8)])
 def test_wide_lines_are_cut_in_blocks(monkeypatch: pytest.MonkeyPatch, limit: str, most: int) -> None:
     """Every class still has a device, and the order is kept."""
-    monkeypatch.setattr(programme, limit, most)
+    monkeypatch.setattr(cut_dp, limit, most)
     terms = with_equal_links(3)
     position = draw_line(terms, 0)
     found = cut(terms, position, 0)

@@ -78,11 +78,11 @@ def cost_of(jobs: Jobs, yard: Yard, limit: float) -> float:
             return np.inf
         yard.end[u] = yard.free[d] = begins + jobs.work[u, d]
         makespan = max(makespan, yard.end[u])
-    return float(weight * makespan + (yard.weights[1] * _largest(jobs, yard) if yard.weights[1] > 0.0 else 0.0))
+    return float(weight * makespan + (yard.weights[1] * _largest_load(jobs, yard) if yard.weights[1] > 0.0 else 0.0))
 
 
 @inner_kernel
-def _largest(jobs: Jobs, yard: Yard) -> float:
+def _largest_load(jobs: Jobs, yard: Yard) -> float:
     """Return the largest load; O(n + e + k)."""
     yard.load[:] = 0.0
     yard.seen[:] = -1
