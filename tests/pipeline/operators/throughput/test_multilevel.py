@@ -82,7 +82,7 @@ def test_stopping_leaves_a_line() -> None:
 @pytest.mark.parametrize("heard", [0, 1, 2])
 def test_bug_a_cycle_ends_where_time_is_over(monkeypatch: pytest.MonkeyPatch, heard: int) -> None:
     """While it joins classes: no more of them are, and its places are those it began with."""
-    terms, joins = lattice(10, 20, "aaaa", 60.0), mock.Mock(side_effect=multilevel.clustered)
+    terms, joins = lattice(10, 20, "aaaa", 60.0), mock.Mock(side_effect=multilevel.cluster_labels)
     monkeypatch.setattr(multilevel, "cluster_labels", joins)
     monkeypatch.setattr(multilevel, "_anneal", mock.Mock(side_effect=AssertionError))
     start = np.repeat(np.arange(4), 50)
