@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import tiger
 from tests.fuzz.profile import cases
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.entry import operators as graphs
 from tiger.pipeline.entry.place import layers_of
 from tiger.pipeline.entry.report import PlacementReport
@@ -316,7 +316,7 @@ def test_programmes_bound_no_load_beyond_the_best_placement(seed: int) -> None:
     loads = [largest_load(model, cluster, place) for place in places(model, cluster, contiguous=False)]
     best = min(loads, default=math.inf)
     for known in {best, math.inf}:
-        assert load_bound_s(terms, BoundParams(), never, known) <= best
+        assert load_bound_s(terms, BoundParams(), never_stop, known) <= best
 
 
 @given(SEEDS)

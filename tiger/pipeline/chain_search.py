@@ -14,7 +14,7 @@ from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.chain.dp_states import WORK_LIMIT
 from tiger.pipeline.chain.islands import island_line
-from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, work
+from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.refinement import refine
 from tiger.pipeline.cluster import Cluster
@@ -207,8 +207,8 @@ class Hunt:
             microbatches=self.microbatches if timed else None,
             lower_bound_s=self.lower_bound_s,
             iteration_bound_s=self._iteration_bound_s() if timed and self.best is not None else None,
-            uniform_bottleneck_s=_finite(self.judge.bottleneck_s(base)),
-            uniform_iteration_s=_finite(self.judge.seconds(base)) if timed else None,
+            uniform_bottleneck_s=_finite_or_none(self.judge.bottleneck_s(base)),
+            uniform_iteration_s=_finite_or_none(self.judge.seconds(base)) if timed else None,
             uniform_feasible=self.judge.value(base) < np.inf,
             stages=stages,
         )
@@ -255,7 +255,7 @@ class Hunt:
 
     def _line(self, params: LineParams) -> tuple[Line | None, bool]:
         """Return a line of devices with a small bottleneck, and whether none has a smaller one."""
-        if work(self.layers, self.cluster, params) <= WORK_LIMIT:
+        if sweep_steps(self.layers, self.cluster, params) <= WORK_LIMIT:
             line = best_line(self.layers, self.cluster, params, self.stop)
         else:
             line = island_line(self.layers, self.cluster, params, self.stop)
@@ -308,7 +308,7 @@ class Hunt:
         orders = [] if line is None else [line.devices]
         for count in filter(self._is_worthwhile, self._position_counts()):
             orders += [tuple(range(count)), tuple(fastest[:count])]
-            if work(self.layers, self.cluster, replace(self.line, stages=count)) <= WORK_LIMIT // SHORTER:
+            if sweep_steps(self.layers, self.cluster, replace(self.line, stages=count)) <= WORK_LIMIT // SHORTER:
                 shorter = self._line(replace(self.line, stages=count))[0]
                 orders += [] if shorter is None else [shorter.devices]
         whole = self.params.schedule == "interleaved"
@@ -393,6 +393,6 @@ class Hunt:
         return self.iteration_bound
 
 
-def _finite(seconds: float) -> float | None:
+def _finite_or_none(seconds: float) -> float | None:
     """Return seconds, None for an infinite number."""
     return seconds if np.isfinite(seconds) else None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tiger.model.violation import Violation
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.chain_search import Hunt, most_positions, virtual_stages
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
@@ -16,7 +16,7 @@ def place_layers(
     layers: Layers,
     cluster: Cluster,
     params: PlaceParams,
-    stop: Callable[[], bool] = never,
+    stop: Callable[[], bool] = never_stop,
     watch: Callable[[Progress], None] = ignored,
 ) -> Placed:
     """Place layers on devices; the names in `params` are those of layers and devices.

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.cluster import Cluster, Curve
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.online.planner import OnlinePlanner
@@ -40,17 +40,17 @@ def load(name: str) -> None:
     terms, seen = _terms(), lambda *_: None
     match name:
         case "operators":
-            search_placement(terms, SearchParams(), never, seen)
+            search_placement(terms, SearchParams(), never_stop, seen)
         case "stages of operators":
-            split(terms, SearchParams(), never, seen)
+            split(terms, SearchParams(), never_stop, seen)
         case "bounds of operators":
-            place_exactly(terms, BoundParams(), never, None)
-            load_bound_s(terms, BoundParams(), never, np.inf)
+            place_exactly(terms, BoundParams(), never_stop, None)
+            load_bound_s(terms, BoundParams(), never_stop, np.inf)
         case "many operators":
             # Few enough for a device that classes are joined, and taken apart again.
-            place_classes(terms, MultilevelParams(per_device=FEW), never, seen)
+            place_classes(terms, MultilevelParams(per_device=FEW), never_stop, seen)
         case "makespans":
-            found = quick(terms, LatencyParams(passes=PASSES), [], never, seen)
+            found = quick(terms, LatencyParams(passes=PASSES), [], never_stop, seen)
             makespan_s(terms, np.zeros(terms.classes, np.int64) if found is None else found)
         case _:
             _follow()

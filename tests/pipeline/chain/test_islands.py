@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.pipeline.chain.instances import cluster_of, draw_case, layers_of, loads_of
 from tiger.pipeline.chain import islands as module
 from tiger.pipeline.chain.islands import island_line
-from tiger.pipeline.chain.orders import best_line, bound_s, work
+from tiger.pipeline.chain.orders import best_line, bound_s, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.cluster import Cluster
 
@@ -50,7 +50,7 @@ def test_orders_of_many_machines_need_not_be_told_apart() -> None:
     """Sixteen of eight devices have too many, but runs of at most eight devices have few."""
     layers = layers_of([1.0] * 12, sent=[0.01] * 11)
     cluster = _machines([k // 8 for k in range(128)], [1.0] * 128)
-    assert work(layers, cluster, LineParams()) > 10**15
+    assert sweep_steps(layers, cluster, LineParams()) > 10**15
     found = island_line(layers, cluster, LineParams())
     assert found is not None
     assert len(found.devices) == 12

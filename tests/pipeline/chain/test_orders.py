@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.chain.instances import best_of_all, cluster_of, draw_case, layers_of, loads_of
-from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, work
+from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 
 
@@ -69,11 +69,11 @@ def test_more_stages_than_layers_are_none() -> None:
 def test_work_grows_with_what_differs() -> None:
     """Eight equal devices are a matter of one order, eight different ones of 2^8 sets."""
     layers = layers_of([1.0] * 9)
-    assert work(layers, cluster_of([1.0] * 8), LineParams()) == (8 + 7) * 10
+    assert sweep_steps(layers, cluster_of([1.0] * 8), LineParams()) == (8 + 7) * 10
     different = cluster_of([1.0 + k for k in range(8)])
-    assert work(layers, different, LineParams()) == (8 * 128 + 56 * 64) * 10
-    assert work(layers, different, LineParams(stages=2)) == (8 + 8 * 7 + 8 * 7) * 10
-    assert work(layers, cluster_of([1.0 + k for k in range(20)]), LineParams()) == 2**20 * 10
+    assert sweep_steps(layers, different, LineParams()) == (8 * 128 + 56 * 64) * 10
+    assert sweep_steps(layers, different, LineParams(stages=2)) == (8 + 8 * 7 + 8 * 7) * 10
+    assert sweep_steps(layers, cluster_of([1.0 + k for k in range(20)]), LineParams()) == 2**20 * 10
 
 
 def test_long_chains_agree_with_a_table_of_all_segments() -> None:

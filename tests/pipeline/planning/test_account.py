@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.planning import search
 from tiger.pipeline.planning.account import Account
@@ -18,7 +18,7 @@ from tiger.run.progress import ignored
 Make = Callable[[tuple[int, ...]], Cluster]
 
 
-def report_of(model: Model, cluster: Cluster, params: PlanParams, stop: Callable[[], bool] = never) -> PlanReport:
+def report_of(model: Model, cluster: Cluster, params: PlanParams, stop: Callable[[], bool] = never_stop) -> PlanReport:
     """Return the report of a search."""
     return Account(model, cluster, params, search.explore(model, cluster, params, stop, ignored)).report(10)
 

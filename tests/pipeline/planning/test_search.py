@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.planning import search
 from tiger.pipeline.planning.attempt import judge_of
@@ -35,7 +35,7 @@ def seconds_of_choices(model: Model, cluster: Cluster, params: PlanParams) -> di
 @pytest.fixture(scope="module")
 def found(model: Model, cluster: Cluster) -> Explored:
     """Return what the search knows at its end."""
-    return explore(model, cluster, PARAMS, never, ignored)
+    return explore(model, cluster, PARAMS, never_stop, ignored)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_no_choice_is_better_on_two_machines(large: tuple[Model, Cluster], memor
     model, params = large[0], PlanParams(batch=4)
     cluster = replace(large[1], memory_bytes=np.full(4, memory))
     seconds = seconds_of_choices(model, cluster, params)
-    found = explore(model, cluster, params, never, ignored)
+    found = explore(model, cluster, params, never_stop, ignored)
     assert found.attempts[0].iteration_s == min(seconds.values())
     assert all(each.candidate.bound_s <= seconds[each.choice] for each in found.attempts)
 
@@ -97,7 +97,7 @@ def test_every_choice_is_tried_or_ruled_out(found: Explored) -> None:
 
 def test_the_same_seed_gives_the_same_answer(found: Explored, model: Model, cluster: Cluster) -> None:
     """Also of what is ranked behind the best."""
-    again = explore(model, cluster, PARAMS, never, ignored)
+    again = explore(model, cluster, PARAMS, never_stop, ignored)
     assert [each.choice for each in again.attempts] == [each.choice for each in found.attempts]
     assert [each.iteration_s for each in again.attempts] == [each.iteration_s for each in found.attempts]
 
@@ -113,7 +113,7 @@ def test_a_search_that_is_stopped_has_the_usual_plan(model: Model, cluster: Clus
 def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None:
     """Four layers hold 40 bytes each, so that three devices need 80 or more."""
     small = replace(cluster, memory_bytes=np.full(3, 50.0))
-    found = explore(model, small, PARAMS, never, ignored)
+    found = explore(model, small, PARAMS, never_stop, ignored)
     assert all(each.plan is None for each in found.attempts)
     assert {each.reason for each in found.pruned} == {"memory"}
 
@@ -121,7 +121,7 @@ def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None
 def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) -> None:
     """No ring and no pipeline can be, but one device may hold it all."""
     apart = replace(cluster, link=np.full((3, 3), -1), memory_bytes=np.full(3, 1e3))
-    found = explore(model, apart, PARAMS, never, ignored)
+    found = explore(model, apart, PARAMS, never_stop, ignored)
     assert found.attempts[0].choice.shape == (1, 1, 1)
     assert "links" in {each.reason for each in found.pruned}
 
@@ -129,7 +129,7 @@ def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) ->
 def test_progress_is_told(model: Model, cluster: Cluster) -> None:
     """Every stage, with the best seconds so far."""
     told: list[Progress] = []
-    explore(model, cluster, PARAMS, never, told.append)
+    explore(model, cluster, PARAMS, never_stop, told.append)
     assert [*dict.fromkeys(step.stage for step in told)] == ["heuristic", "bounds", "simulation", "placement"]
     assert told[-1].cost is not None
 
@@ -137,7 +137,7 @@ def test_progress_is_told(model: Model, cluster: Cluster) -> None:
 def test_work_is_counted_by_the_simulations_of_a_search() -> None:
     """Twice one pass and what it takes beside that; the meter never ends a search itself."""
     family = Family(tensor=1, data=1, microbatch=1, microbatches=1)
-    meter = Meter(2 * ASIDE + 2, never)
+    meter = Meter(2 * ASIDE + 2, never_stop)
     stop = meter.stop_for(Choice(family=family, pipeline=1, schedule="1f1b"))
     assert (stop(), meter.left) == (False, ASIDE + 1)
     assert (stop(), meter.left) == (False, 0)
@@ -149,7 +149,7 @@ def test_choices_that_take_too_long_are_left_out(
     """There is the usual plan all the same, and none is said to be impossible."""
     monkeypatch.setattr(search, "SIMULATED", 0)
     monkeypatch.setattr(search, "SEARCHED", 0)
-    found = explore(model, cluster, PARAMS, never, ignored)
+    found = explore(model, cluster, PARAMS, never_stop, ignored)
     assert [each.placed for each in found.attempts] == [None]
     left_out = {each.reason: each for each in found.pruned}["budget"]
     assert found.lower_bound_s == pytest.approx(left_out.least)

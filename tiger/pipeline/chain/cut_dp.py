@@ -9,7 +9,7 @@ from tiger.model.arrays import FloatArray
 from tiger.pipeline.chain.backtrace import first_line
 from tiger.pipeline.chain.layered_graph import Level, Trellis
 from tiger.pipeline.chain.minimax import least_bottleneck
-from tiger.pipeline.chain.params import LineParams, never
+from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.windows import Windows
 from tiger.pipeline.layers import Layers
@@ -29,7 +29,7 @@ def split(
     positions: Sequence[Position],
     transfers_s: FloatArray,
     params: LineParams,
-    stop: Callable[[], bool] = never,
+    stop: Callable[[], bool] = never_stop,
 ) -> Split | None:
     """Return the cuts into S stages with the least bottleneck, stage j at position j mod p; None where nothing fits.
 

@@ -54,7 +54,7 @@ def device_trellis(layers: Layers, classes: Classes, params: LineParams, most_s:
     )
 
 
-def steps(classes: Sequence[tuple[int, int]], size: int, stages: int | None) -> int:
+def count_steps(classes: Sequence[tuple[int, int]], size: int, stages: int | None) -> int:
     """Return how many steps a sweep takes: states and pairs of states that follow each other, L + 1 boundaries each.
 
     Classes are pairs of how many devices they have, and on how many islands.
@@ -94,7 +94,7 @@ def merge_classes(layers: Layers, cluster: Cluster, params: LineParams, limit: i
 def steps_of(layers: Layers, params: LineParams, groups: Groups, islands: tuple[int, ...] = ()) -> int:
     """Return the steps of groups of devices, on one island each unless stated."""
     sizes = zip(groups, islands or (1,) * len(groups), strict=True)
-    return steps([(len(group), count) for group, count in sizes], layers.size, params.stages)
+    return count_steps([(len(group), count) for group, count in sizes], layers.size, params.stages)
 
 
 def kinds_of(classes: Classes) -> Kinds:

@@ -8,8 +8,8 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.chain.cut_dp import one_line, split
 from tiger.pipeline.chain.minimax import TIE
-from tiger.pipeline.chain.params import LineParams, never
-from tiger.pipeline.chain.sums import Total, least_sum, least_sum_of_all, pairs, stages_of, total
+from tiger.pipeline.chain.params import LineParams, never_stop
+from tiger.pipeline.chain.sums import Total, count_pairs, least_sum, least_sum_of_all, stages_of, total
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.stages import Position
 
@@ -26,7 +26,7 @@ def frontier(
     positions: Sequence[Position],
     transfers_s: FloatArray,
     params: LineParams,
-    stop: Callable[[], bool] = never,
+    stop: Callable[[], bool] = never_stop,
 ) -> tuple[Total, ...]:
     r"""Return cuts of which none has both a smaller sum of loads and a smaller largest load than another.
 
@@ -52,7 +52,7 @@ def frontier(
         # The least sum within a limit is often within a tighter one as well, which then needs no look.
         if limit > tightest and limit >= found[-1].bottleneck_s:
             continue
-        left -= pairs(stages, limit)
+        left -= count_pairs(stages, limit)
         if left < 0 or stop():
             break
         found.append(least_sum(stages, limit))
@@ -64,7 +64,7 @@ def mixes(
     positions: Sequence[Position],
     transfers_s: FloatArray,
     params: LineParams,
-    stop: Callable[[], bool] = never,
+    stop: Callable[[], bool] = never_stop,
 ) -> tuple[Cuts, ...]:
     """Return different cuts on the frontiers of several weights of forward passes, those of weight 1 first.
 

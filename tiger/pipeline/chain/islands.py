@@ -12,12 +12,14 @@ from tiger.pipeline.chain.classes import Classes, classes_of, equivalent_devices
 from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_trellis, kinds_of, steps_of
 from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.orders import balance_s
-from tiger.pipeline.chain.params import LineParams, never
+from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 
 
-def island_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never) -> Line | None:
+def island_line(
+    layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never_stop
+) -> Line | None:
     """Return a line with the least bottleneck over all orders and subsets of devices; None where there is no telling.
 
     Takes runs of stages on one island each, as long as an island has devices, as if there were any number of islands.

@@ -78,7 +78,7 @@ def least_bottleneck(trellis: Trellis, low_s: float, stop: Callable[[], bool]) -
     a stop counts once a line is found. Source: the bisection of Pinar and Aykanat, J. Parallel Distrib. Comput. 64
     (2004) 974, doi:10.1016/j.jpdc.2004.05.003, on more than one order of processors.
     """
-    bracket = _first(trellis, low_s)
+    bracket = _first_bracket(trellis, low_s)
     while bracket is not None and not bracket.closed and not stop():
         # The geometric mean, as bounds may be off by a factor where messages dominate.
         middle = max(bracket.low_s, math.sqrt(bracket.low_s) * math.sqrt(bracket.high_s))
@@ -114,7 +114,7 @@ def sweep(trellis: Trellis, limit_s: float) -> Sweep:
     return Sweep(rows, -1, below, above)
 
 
-def _first(trellis: Trellis, low_s: float) -> Bracket | None:
+def _first_bracket(trellis: Trellis, low_s: float) -> Bracket | None:
     """Return the first bracket, of growing limits; None if no limit is high enough."""
     finite = trellis.sent_s[np.isfinite(trellis.sent_s)]
     ceiling = float(trellis.ahead_s[:, -1].max() + 2 * finite.max(initial=0.0)) * 2

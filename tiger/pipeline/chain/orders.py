@@ -8,14 +8,16 @@ import numpy as np
 from tiger.pipeline.chain.backtrace import Line, first_line
 from tiger.pipeline.chain.classes import classes_of, equivalent_devices
 from tiger.pipeline.chain.dp_states import WORK_LIMIT as WORK_LIMIT
-from tiger.pipeline.chain.dp_states import device_trellis, merge_classes, steps
+from tiger.pipeline.chain.dp_states import count_steps, device_trellis, merge_classes
 from tiger.pipeline.chain.minimax import accurate_bottleneck
-from tiger.pipeline.chain.params import LineParams, never
+from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 
 
-def best_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never) -> Line | None:
+def best_line(
+    layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never_stop
+) -> Line | None:
     """Return the line with the least bottleneck over all orders and subsets of devices; None where nothing fits.
 
     Exact, its own certificate. Takes some twenty times `work(..)` steps of about 10 ns, and 8 bytes for each; above
@@ -27,13 +29,13 @@ def best_line(layers: Layers, cluster: Cluster, params: LineParams, stop: Callab
     return None if found is None else first_line(*found)
 
 
-def work(layers: Layers, cluster: Cluster, params: LineParams) -> int:
+def sweep_steps(layers: Layers, cluster: Cluster, params: LineParams) -> int:
     """Return how many steps a sweep over all orders takes: pairs of neighbours, sets behind them and boundaries."""
-    return steps([(len(group), 1) for group in equivalent_devices(cluster, params)], layers.size, params.stages)
+    return count_steps([(len(group), 1) for group in equivalent_devices(cluster, params)], layers.size, params.stages)
 
 
 def bound_s(
-    layers: Layers, cluster: Cluster, params: LineParams, limit: int = WORK_LIMIT, stop: Callable[[], bool] = never
+    layers: Layers, cluster: Cluster, params: LineParams, limit: int = WORK_LIMIT, stop: Callable[[], bool] = never_stop
 ) -> float:
     """Return what no line over any devices in any order goes below; infinite where none fits.
 

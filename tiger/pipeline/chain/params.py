@@ -9,7 +9,7 @@ def nothing_in_flight(after: int) -> int:
     return 0 * after
 
 
-def never() -> bool:
+def never_stop() -> bool:
     """Return that no stop is asked for."""
     return False
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, combinations
 from typing import NamedTuple
 
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 
 Cuts = tuple[int, ...]
 LEAST_GAIN = 1e-12
@@ -19,7 +19,7 @@ class Refined(NamedTuple):
     judged: int
 
 
-def refine(cuts: Cuts, judge: Callable[[Cuts], float], budget: int, stop: Callable[[], bool] = never) -> Refined:
+def refine(cuts: Cuts, judge: Callable[[Cuts], float], budget: int, stop: Callable[[], bool] = never_stop) -> Refined:
     """Return cuts that no move betters, or the best so far when the judge has been asked `budget` times.
 
     `judge` returns what is made small, infinite for what is not allowed. Moves shift a boundary by 1, 2 or 4 layers, a

@@ -26,7 +26,7 @@ def relax_by_machine(layers: Layers, cluster: Cluster) -> Cluster:
         for second in machines[: a + 1]:
             links = link[np.ix_(first, second)]
             if (links != NO_LINK).any():
-                best = _best(curves, np.unique(links[links != NO_LINK]), sizes)
+                best = _fastest_curve(curves, np.unique(links[links != NO_LINK]), sizes)
                 link[np.ix_(first, second)] = link[np.ix_(second, first)] = best
     np.fill_diagonal(link, NO_LINK)
     return replace(cluster, curves=tuple(curves), link=link)
@@ -39,7 +39,7 @@ def _sizes(layers: Layers) -> FloatArray:
     return np.append(sizes, [last * 2, last * 3])
 
 
-def _best(curves: list[Curve], numbers: IntArray, sizes: FloatArray) -> int:
+def _fastest_curve(curves: list[Curve], numbers: IntArray, sizes: FloatArray) -> int:
     """Return the number of the fastest of some curves, or of a new one as fast as the fastest for each size."""
     times = np.array([curves[number].of(sizes) for number in numbers])
     least = times.min(axis=0)

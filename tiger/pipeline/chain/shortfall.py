@@ -13,7 +13,7 @@ from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_trellis, merge_classes
 from tiger.pipeline.chain.minimax import sweep
-from tiger.pipeline.chain.params import LineParams, never
+from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.chain.segments import fitting_ends
 from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.layers import Layers
@@ -62,7 +62,7 @@ class Shortfall:
 
 
 def find_shortfall(
-    layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never
+    layers: Layers, cluster: Cluster, params: LineParams, stop: Callable[[], bool] = never_stop
 ) -> Shortfall | None:
     """Return why no line fits, None where one does.
 
@@ -77,7 +77,7 @@ def find_shortfall(
     if _has_line(layers, cluster, params, (cluster.link, memory)):
         return None
     if not _has_line(layers, cluster, params, (whole, ample)):
-        return _pins(layers, cluster, params)
+        return _pin_reason(layers, cluster, params)
     if _has_line(layers, cluster, params, (whole, memory)):
         return Shortfall(kind="unlinked", devices=_unlinked_devices(cluster))
     link = cluster.link if _has_line(layers, cluster, params, (cluster.link, ample)) else whole
@@ -98,7 +98,7 @@ def _has_line(layers: Layers, cluster: Cluster, params: LineParams, room: tuple[
     return sweep(device_trellis(layers, classes, params), sys.float_info.max).depth >= 0
 
 
-def _pins(layers: Layers, cluster: Cluster, params: LineParams) -> Shortfall:
+def _pin_reason(layers: Layers, cluster: Cluster, params: LineParams) -> Shortfall:
     """Return the pins as the reason."""
     pinned = sorted(params.pinned.items())
     return Shortfall(

@@ -81,7 +81,7 @@ def total(stages: list[Stage], cuts: tuple[int, ...]) -> Total:
     return Total(cuts, max(loads), sum(loads))
 
 
-def pairs(stages: list[Stage], limit_s: float) -> int:
+def count_pairs(stages: list[Stage], limit_s: float) -> int:
     """Return how many pairs of boundaries `least_sum` looks at."""
     each = zip(stages, ranges(stages, limit_s), strict=True)
     return sum((rows.stop - rows.start) * _width(stage, rows, limit_s) for stage, rows in each)

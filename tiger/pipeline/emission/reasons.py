@@ -17,7 +17,7 @@ GIGABYTE = 1e9
 
 def reasons(deployment: Deployment) -> tuple[str, ...]:
     """Return one sentence for each thing that makes stages unequal: ends of the model, devices, memory."""
-    return (*_ends(deployment), *_speeds(deployment), *_memory(deployment))
+    return (*_describe_ends(deployment), *_describe_speeds(deployment), *_describe_memory(deployment))
 
 
 def comments(deployment: Deployment) -> list[str]:
@@ -38,7 +38,7 @@ def relative_cost(deployment: Deployment, kind: LayerKind) -> float:
     return float(spent[kinds == kind].sum() / mean) if mean else 0.0
 
 
-def _ends(deployment: Deployment) -> Iterator[str]:
+def _describe_ends(deployment: Deployment) -> Iterator[str]:
     """Say what embedding and head cost, and how many decoder layers their stages hold."""
     if set(deployment.layers.kinds) == {"layer"} or "layer" not in deployment.layers.kinds:
         return
@@ -55,19 +55,19 @@ def _ends(deployment: Deployment) -> Iterator[str]:
         yield f"{what}, {joint} the {side} stage holds {counts[end]} of {sum(counts)}"
 
 
-def _speeds(deployment: Deployment) -> Iterator[str]:
+def _describe_speeds(deployment: Deployment) -> Iterator[str]:
     """Say how many layers stages on slower and on faster devices hold, the fastest first."""
     paces = np.array(_paces(deployment))
     speeds = sorted(set(paces.tolist()), reverse=True)
     if len(speeds) == 1:
         return
     sizes = np.diff(deployment.plan.cuts)
-    held = [f"speed {pace:g}: {_holding(np.flatnonzero(paces == pace), sizes)}" for pace in speeds[:LISTED]]
+    held = [f"speed {pace:g}: {_describe_layers(np.flatnonzero(paces == pace), sizes)}" for pace in speeds[:LISTED]]
     more = f"; and {len(speeds) - LISTED} speeds more" if len(speeds) > LISTED else ""
     yield f"of {deployment.layers.size} layers, by the speed of devices: {'; '.join(held)}{more}"
 
 
-def _holding(stages: IntArray, sizes: IntArray) -> str:
+def _describe_layers(stages: IntArray, sizes: IntArray) -> str:
     """Say how many layers some stages hold."""
     listed = ranges(stages.tolist())
     more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
@@ -85,7 +85,7 @@ def _paces(deployment: Deployment) -> list[float]:
     return [positions[stage % plan.positions] for stage in range(plan.stages)]
 
 
-def _memory(deployment: Deployment) -> Iterator[str]:
+def _describe_memory(deployment: Deployment) -> Iterator[str]:
     """Say which positions are nearly full."""
     plan, cluster = deployment.plan, deployment.cluster
     for position, held in enumerate(deployment.memory_bytes):

@@ -25,14 +25,14 @@ def _runs(names: Sequence[str]) -> list[list[str]]:
     """Return names in their order, those together whose numbers follow each other."""
     runs: list[list[str]] = []
     for name in names:
-        if runs and name == _next(runs[-1][-1]):
+        if runs and name == _next_name(runs[-1][-1]):
             runs[-1].append(name)
         else:
             runs.append([name])
     return runs
 
 
-def _next(name: str) -> str | None:
+def _next_name(name: str) -> str | None:
     """Return the name with the next number at its end, None for one without a number."""
     parts = _NUMBERED.fullmatch(name)
     return parts and f"{parts[1]}{int(parts[2]) + 1:0{len(parts[2])}d}"

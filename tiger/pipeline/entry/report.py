@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from tiger.errors import InputError
 from tiger.model.violation import Violation
-from tiger.pipeline.entry.stage import PlacedStage, finite
+from tiger.pipeline.entry.stage import PlacedStage, finite_or_none
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Mode, Schedule
 from tiger.pipeline.tolerances import MET
@@ -28,7 +28,7 @@ class Link:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields by name."""
-        return {"a": self.a, "b": self.b, "bytes": finite(self.sent_bytes)}
+        return {"a": self.a, "b": self.b, "bytes": finite_or_none(self.sent_bytes)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,16 +114,16 @@ class PlacementReport:
             "mode": self.mode,
             "objective": self.objective,
             "stages": [stage.to_dict() for stage in self.stages],
-            "bottleneck_s": finite(self.bottleneck_s),
-            "iteration_s": finite(self.iteration_s),
-            "bubble": finite(self.bubble),
-            "uniform_bottleneck_s": finite(self.uniform_bottleneck_s),
-            "uniform_iteration_s": finite(self.uniform_iteration_s),
+            "bottleneck_s": finite_or_none(self.bottleneck_s),
+            "iteration_s": finite_or_none(self.iteration_s),
+            "bubble": finite_or_none(self.bubble),
+            "uniform_bottleneck_s": finite_or_none(self.uniform_bottleneck_s),
+            "uniform_iteration_s": finite_or_none(self.uniform_iteration_s),
             "uniform_feasible": self.uniform_feasible,
-            "lower_bound_s": finite(self.lower_bound_s),
-            "iteration_bound_s": finite(self.iteration_bound_s),
-            "latency_s": finite(self.latency_s),
-            "latency_bound_s": finite(self.latency_bound_s),
+            "lower_bound_s": finite_or_none(self.lower_bound_s),
+            "iteration_bound_s": finite_or_none(self.iteration_bound_s),
+            "latency_s": finite_or_none(self.latency_s),
+            "latency_bound_s": finite_or_none(self.latency_bound_s),
             "optimal": self.optimal,
             "feasible": self.feasible,
             "violations": [violation.to_dict() for violation in self.violations],

@@ -27,14 +27,14 @@ class PlacedStage:
         return {
             "device": self.device,
             "ops": list(self.ops),
-            "compute_s": finite(self.compute_s),
-            "communication_s": finite(self.communication_s),
-            "memory_bytes": finite(self.memory_bytes),
+            "compute_s": finite_or_none(self.compute_s),
+            "communication_s": finite_or_none(self.communication_s),
+            "memory_bytes": finite_or_none(self.memory_bytes),
             "capacity_bytes": self.capacity_bytes,
             "devices": [list(row) for row in self.devices],
         }
 
 
-def finite(value: float | None) -> float | None:
+def finite_or_none(value: float | None) -> float | None:
     """Return a number as JSON knows it, None for one that is not finite."""
     return value if value is not None and math.isfinite(value) else None

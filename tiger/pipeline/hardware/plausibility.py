@@ -16,7 +16,7 @@ MOST_LATENCY_S = 1.0
 
 def warn_implausible(cluster: Cluster) -> tuple[str, ...]:
     """Return warnings of memory, bandwidth and latency that look like a number in another unit, one of each."""
-    return (*_memory(cluster), *_links(cluster))
+    return (*_warn_memory(cluster), *_warn_links(cluster))
 
 
 def warn_missing_state(layers: Layers, cluster: Cluster) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def warn_missing_state(layers: Layers, cluster: Cluster) -> tuple[str, ...]:
     )
 
 
-def _memory(cluster: Cluster) -> tuple[str, ...]:
+def _warn_memory(cluster: Cluster) -> tuple[str, ...]:
     """Return a warning of the first device with too little memory; one with none may hold nothing on purpose."""
     few = np.flatnonzero((cluster.memory_bytes > 0) & (cluster.memory_bytes < LEAST_MEMORY_BYTES))
     if not few.size:
@@ -40,7 +40,7 @@ def _memory(cluster: Cluster) -> tuple[str, ...]:
     return (f"{who}: {size:g} bytes of memory; did you mean '{size:g}GB'?",)
 
 
-def _links(cluster: Cluster) -> tuple[str, ...]:
+def _warn_links(cluster: Cluster) -> tuple[str, ...]:
     """Return a warning of the first link that is too slow, and of the first that takes too long for any message."""
     warnings = []
     for curve in cluster.curves:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
@@ -20,7 +20,7 @@ def place_operators(
     operators: Operators,
     cluster: Cluster,
     params: OperatorParams,
-    stop: Callable[[], bool] = never,
+    stop: Callable[[], bool] = never_stop,
     watch: Callable[[Progress], None] = ignored,
 ) -> Found:
     """Place operators on devices; the names in `params` are those of both.

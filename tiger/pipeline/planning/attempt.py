@@ -10,7 +10,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.violation import Violation
 from tiger.pipeline.candidates import LineSearch, candidates, chunks_in_flight
 from tiger.pipeline.chain.baselines import uniform_cuts
-from tiger.pipeline.chain.params import LineParams, never
+from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.judge import Judge
 from tiger.pipeline.layers import Layers
@@ -83,7 +83,7 @@ def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
     """Yield plans that are worth a look."""
     count, virtual, schedule = choice.family.microbatches, choice.virtual, choice.schedule
     flying = in_flight(schedule, count) if virtual == 1 else chunks_in_flight(schedule, choice.pipeline, virtual, count)
-    search = LineSearch(LineParams(in_flight=flying), never)
+    search = LineSearch(LineParams(in_flight=flying), never_stop)
     for grid in _grids(cluster, choice):
         yield from candidates(layers, cluster, grid, virtual, search)
 

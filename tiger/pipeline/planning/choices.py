@@ -82,7 +82,7 @@ def families(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Fam
     """Yield all ways to cut layers and the batch on a cluster, as far as `params` leave them open."""
     batch = batch_of(model, cluster, params)
     sizes = model.sizes if params.microbatch is None else (params.microbatch,)
-    for tensor in _tensor(model, cluster, params):
+    for tensor in _tensor_degrees(model, cluster, params):
         for data in _divisors(batch) if params.data is None else [params.data]:
             for size in sizes:
                 count, rest = divmod(batch, data * size)
@@ -103,21 +103,21 @@ def schedules_of(model: Model, params: PlanParams, family: Family, pipeline: int
     for schedule in SCHEDULES if params.schedule is None else [params.schedule]:
         if pipeline == 1 and params.schedule is None and schedule != "1f1b":
             continue
-        for virtual in _virtual(model, params, schedule, pipeline):
+        for virtual in _virtual_stages(model, params, schedule, pipeline):
             choice = Choice(family=family, pipeline=pipeline, schedule=schedule, virtual=virtual)
             whole = schedule != "interleaved" or family.microbatches % pipeline == 0
             if whole and choice.passes <= MOST_PASSES and pipeline * virtual <= model.given.size:
                 yield choice
 
 
-def _tensor(model: Model, cluster: Cluster, params: PlanParams) -> list[int]:
+def _tensor_degrees(model: Model, cluster: Cluster, params: PlanParams) -> list[int]:
     """Return among how many devices layers may be cut: divisors of their slices, of the devices if any will do."""
     if params.tensor is not None:
         return [params.tensor]
     return [size for size in _divisors(model.given.slices or cluster.size) if size <= cluster.size]
 
 
-def _virtual(model: Model, params: PlanParams, schedule: Schedule, pipeline: int) -> list[int]:
+def _virtual_stages(model: Model, params: PlanParams, schedule: Schedule, pipeline: int) -> list[int]:
     """Return how many stages a position may have: two, four, and up to 8 that cut the layers evenly."""
     if schedule != "interleaved":
         return [1]

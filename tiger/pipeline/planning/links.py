@@ -26,7 +26,9 @@ class Links:
         curves = tuple(cluster.curves[curve] for curve in order)
         if len(order) > MOST_CURVES:
             return cls(curves, (cluster.size,) * len(order))
-        return cls(curves, tuple(_largest(np.isin(cluster.link, order[: end + 1])) for end in range(len(order))))
+        return cls(
+            curves, tuple(_largest_component(np.isin(cluster.link, order[: end + 1])) for end in range(len(order)))
+        )
 
     def need(self, ranks: int) -> int | None:
         """Return the first curve without which no ring joins so many devices, None where none does; 0 for one device.
@@ -54,7 +56,7 @@ def rate(curve: Curve) -> float:
     return float(min([*(curve.seconds[some] / curve.size_bytes[some]), (late - early) / (last - before)]))
 
 
-def _largest(linked: BoolArray) -> int:
+def _largest_component(linked: BoolArray) -> int:
     """Return how many devices the largest connected part of a graph `linked[n, n]` has."""
     left, most = np.ones(len(linked), bool), 0
     while left.any():

@@ -90,10 +90,10 @@ class Tree:
                 continue
             child = options.copy()
             child[position, replica] = option
-            if self._holds(child):
+            if self._fits(child):
                 yield child
 
-    def _holds(self, options: IntArray) -> bool:
+    def _fits(self, options: IntArray) -> bool:
         """Return whether machines have room: a group on several takes less than all its ranks from each."""
         room, tensor = self._room(options), self.cases.prices.degrees.tensor
         split = int((options == self.cases.split).sum())

@@ -59,12 +59,12 @@ def place_groups(
     start = trade.judge(rank_order(degrees.shape))
     best = trade.search_starts(trade.settle(start))
     if not search.stop():
-        best = better(best, trade.settle(trade.solve_assignment(start)))
+        best = better_of(best, trade.settle(trade.solve_assignment(start)))
     best = trade.prefer_rank_order(trade.shake(trade.polish(best)))
     return None if best.iteration_s == np.inf else Plan(cuts=best.cuts, grid=best.grid)
 
 
-def better(one: Judged, other: Judged) -> Judged:
+def better_of(one: Judged, other: Judged) -> Judged:
     """Return the quicker of two, the first unless the other gains."""
     return other if other.iteration_s < one.iteration_s * (1 - GAIN) else one
 
@@ -90,7 +90,7 @@ class Trade:
         grids = orders.reshape(-1, *self.degrees.shape)
         for grid in self._most_promising(self._prices(best.cuts or self._even_cuts()), grids, BEGUN):
             if not self.search.stop():
-                best = better(best, self.settle(self.judge(grid)))
+                best = better_of(best, self.settle(self.judge(grid)))
         return best
 
     def settle(self, start: Judged) -> Judged:
@@ -99,7 +99,7 @@ class Trade:
         for _ in range(ROUNDS):
             grid = self._descend(self._prices(cuts), best.grid)
             found = min((self._judge(grid, cuts), self.judge(grid)), key=lambda each: each.iteration_s)
-            if better(best, found) is best:
+            if better_of(best, found) is best:
                 break
             best, cuts = found, found.cuts
         return best
@@ -119,10 +119,10 @@ class Trade:
             cuts = best.cuts or self._even_cuts()
             grids = self._most_promising(self._prices(cuts), neighbour_grids(best.grid, self.cluster.machine), JUDGED)
             tried = chain((self._judge(grid, cuts) for grid in grids), map(self.judge, grids))
-            found = next((each for each in tried if better(best, each) is each), best)
+            found = next((each for each in tried if better_of(best, each) is each), best)
             if found is best:
                 break
-            best = better(found, self.judge(found.grid))
+            best = better_of(found, self.judge(found.grid))
         return best
 
     def shake(self, best: Judged) -> Judged:
@@ -134,14 +134,14 @@ class Trade:
             grids = draw_grids(best.grid, self.cluster.machine, DRAWN, rng)
             for grid in self._most_promising(self._prices(cuts), grids, SETTLED):
                 if not self.search.stop():
-                    best = better(best, self.settle(self._judge(grid, cuts)))
+                    best = better_of(best, self.settle(self._judge(grid, cuts)))
             failed = failed + 1 if best is known else 0
         return best
 
     def prefer_rank_order(self, best: Judged) -> Judged:
         """Return rank order between the same cuts if that is as good."""
         ranks = self._judge(rank_order(self.degrees.shape), best.cuts) if best.cuts else best
-        return best if better(ranks, best) is best else ranks
+        return best if better_of(ranks, best) is best else ranks
 
     def _most_promising(self, prices: Prices, grids: IntArray, count: int) -> IntArray:
         """Return the best grids by estimate, one of all with the same."""

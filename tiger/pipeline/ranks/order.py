@@ -8,7 +8,7 @@ from tiger.model.problem import Problem
 from tiger.model.seeds import derived
 from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.dp_states import WORK_LIMIT
-from tiger.pipeline.chain.orders import best_line, work
+from tiger.pipeline.chain.orders import best_line, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
@@ -28,7 +28,7 @@ def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: 
     comes of it is polished by moves. Exact in the cuts, heuristic in the order: the line's `bound_s` holds for all.
     "auto" goes through all orders instead where that is no more work, and then is exact in both.
     """
-    if search.solver == "auto" and work(layers, cluster, params) <= WORK_LIMIT:
+    if search.solver == "auto" and sweep_steps(layers, cluster, params) <= WORK_LIMIT:
         return best_line(layers, cluster, params, search.stop)
     kind = _kinds(cluster, params)
     polish = Polish(lines=Lines.of(layers, cluster, params), search=search, kind=kind, stages=params.stages)

@@ -21,7 +21,9 @@ def neighbour_grids(grid: IntArray, machine: IntArray) -> IntArray:
     Two ranks, or a rank and an unused device, change places; so do two tensor-parallel groups, two stages, the
     contents of two machines; and along an axis, two indices of all ranks, or of those of one group.
     """
-    return np.concatenate([_swaps(grid, len(machine)), *_groups(grid), *_lanes(grid), _machines(grid, machine)])
+    return np.concatenate(
+        [_swap_devices(grid, len(machine)), *_swap_groups(grid), *_swap_lanes(grid), _swap_machines(grid, machine)]
+    )
 
 
 def draw_grids(grid: IntArray, machine: IntArray, count: int, rng: np.random.Generator) -> IntArray:
@@ -50,7 +52,7 @@ def _shuffle(machine: IntArray, count: int, rng: np.random.Generator) -> IntArra
     return made
 
 
-def _swaps(grid: IntArray, devices: int) -> IntArray:
+def _swap_devices(grid: IntArray, devices: int) -> IntArray:
     """Return the grids with two devices exchanged, of which one at least is used."""
     order = np.append(grid.ravel(), np.setdiff1d(np.arange(devices), grid))
     low, high = np.triu_indices(devices, 1)
@@ -60,7 +62,7 @@ def _swaps(grid: IntArray, devices: int) -> IntArray:
     return made[:, : grid.size].reshape(-1, *grid.shape)
 
 
-def _groups(grid: IntArray) -> Iterator[IntArray]:
+def _swap_groups(grid: IntArray) -> Iterator[IntArray]:
     """Yield the grids with two tensor-parallel groups, or two stages, exchanged, or stages in between turned round."""
     p, d, t = grid.shape
     if t > 1 and d > 1:
@@ -82,7 +84,7 @@ def _exchange(rows: IntArray) -> Iterator[IntArray]:
         yield made
 
 
-def _lanes(grid: IntArray) -> Iterator[IntArray]:
+def _swap_lanes(grid: IntArray) -> Iterator[IntArray]:
     """Yield the grids with two indices of tensor-parallel ranks exchanged at all positions, in replicas, or in groups.
 
     Exchanging them everywhere keeps which ranks of a pipeline talk, and changes the order of the rings alone.
@@ -98,7 +100,7 @@ def _lanes(grid: IntArray) -> Iterator[IntArray]:
             yield np.where(cells[:, :, None], grid[:, :, swap], grid)[None]
 
 
-def _machines(grid: IntArray, machine: IntArray) -> IntArray:
+def _swap_machines(grid: IntArray, machine: IntArray) -> IntArray:
     """Return the grids with the contents of two machines of one size exchanged."""
     members = [np.flatnonzero(machine == one) for one in np.unique(machine)]
     made = [grid[:0]]

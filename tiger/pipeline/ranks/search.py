@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,4 +17,4 @@ class OrderSearch:
     solver: str = "auto"
     seed: int = 0
     effort: int = 1
-    stop: Callable[[], bool] = never
+    stop: Callable[[], bool] = never_stop

@@ -98,10 +98,10 @@ def _peaks(order: list[int], positions: int, virtual: int, last: int) -> tuple[I
     kind, stage = key % KINDS, key // KINDS
     change = np.zeros((len(key), virtual), np.int64)
     change[np.arange(len(key)), stage // positions] = np.where(kind == FORWARD, 1, np.where(kind == last, -1, 0))
-    return tuple(_largest(np.cumsum(change[stage % positions == at], axis=0)) for at in range(positions))
+    return tuple(_dominant_rows(np.cumsum(change[stage % positions == at], axis=0)) for at in range(positions))
 
 
-def _largest(counts: IntArray) -> IntArray:
+def _dominant_rows(counts: IntArray) -> IntArray:
     """Return the rows [k, v] that no other row is at least as large as in every column."""
     if counts.shape[1] == 1:
         return np.array([[counts.max()]])

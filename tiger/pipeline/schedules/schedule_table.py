@@ -39,7 +39,7 @@ def _merge(schedule: Schedule, positions: int, virtual: int, microbatches: int) 
     orders = pass_orders(schedule, positions, virtual, microbatches)
     made = Programme(positions=positions, position=[], key=[], microbatch=[], waits=[])
     sent = _nothing_sent(positions * virtual, microbatches)
-    running = {position: _running(made, sent, position, order) for position, order in enumerate(orders)}
+    running = {position: _append_passes(made, sent, position, order) for position, order in enumerate(orders)}
     while running:
         # Every round runs each position up to the first pass whose message nobody has sent so far.
         running = {position: steps for position, steps in running.items() if next(steps, None) is not None}
@@ -83,7 +83,9 @@ def _nothing_sent(stages: int, microbatches: int) -> dict[int, list[list[int]]]:
     return sent
 
 
-def _running(made: Programme, sent: dict[int, list[list[int]]], position: int, order: list[Pass]) -> Iterator[Pass]:
+def _append_passes(
+    made: Programme, sent: dict[int, list[list[int]]], position: int, order: list[Pass]
+) -> Iterator[Pass]:
     """Append the passes of a position in its order, and yield each that has to wait for another position."""
     last = len(sent[FORWARD]) - 1
     for step in order:

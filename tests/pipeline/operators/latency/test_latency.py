@@ -8,7 +8,7 @@ import pytest
 
 from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.lattices import is_within, lattice
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.operators.latency.latency import LatencyParams, bound_s, place_classes
 from tiger.pipeline.operators.latency.list_scheduling import makespan_s
 from tiger.pipeline.operators.loads import loads_s
@@ -37,7 +37,7 @@ def test_small_graphs_are_placed_as_well_as_can_be(seed: int) -> None:
     """By all placements; and the bound holds."""
     terms = small(seed)
     best = min((makespan_s(terms, place) for place in fitting(terms)), default=np.inf)
-    found = place_classes(terms, QUICK, [], never, ignore)
+    found = place_classes(terms, QUICK, [], never_stop, ignore)
     assert (np.inf if found is None else makespan_s(terms, found)) == pytest.approx(best)
     assert bound_s(terms) <= best * (1 + 1e-9)
 
@@ -61,7 +61,7 @@ def test_no_answer_is_dearer_than_a_start(seed: int) -> None:
     """Here a good one, with next to no search."""
     terms = lattice(4, 6, "aaaa")
     start = np.repeat(np.arange(4), 6)
-    found = place_classes(terms, LatencyParams(seed=seed, passes=1), [start], never, ignore)
+    found = place_classes(terms, LatencyParams(seed=seed, passes=1), [start], never_stop, ignore)
     assert found is not None
     assert makespan_s(terms, found) <= makespan_s(terms, start)
 
@@ -69,21 +69,21 @@ def test_no_answer_is_dearer_than_a_start(seed: int) -> None:
 def test_starts_that_do_not_fit_are_left_out() -> None:
     """All on one device."""
     terms = lattice(2, 3, "aa", 4.0)
-    found = place_classes(terms, QUICK, [np.zeros(6, np.int64)], never, ignore)
+    found = place_classes(terms, QUICK, [np.zeros(6, np.int64)], never_stop, ignore)
     assert found is not None
     assert is_within(terms, found)
 
 
 def test_what_fits_nowhere_has_no_placement() -> None:
     """Six bytes on two devices of two."""
-    assert place_classes(lattice(2, 3, "aa", 2.0), QUICK, [], never, ignore) is None
+    assert place_classes(lattice(2, 3, "aa", 2.0), QUICK, [], never_stop, ignore) is None
 
 
 def test_loads_weigh_as_asked() -> None:
     """With their weight alone the largest load is smaller, and the makespan longer."""
     terms = lattice(3, 6, "aaa")
     found = [
-        place_classes(terms, replace(QUICK, makespan_weight=1.0 - weight, load_weight=weight), [], never, ignore)
+        place_classes(terms, replace(QUICK, makespan_weight=1.0 - weight, load_weight=weight), [], never_stop, ignore)
         for weight in (0.0, 1.0)
     ]
     early, even = (place for place in found if place is not None)
@@ -96,7 +96,7 @@ def test_the_same_seed_gives_the_same_places() -> None:
     told: list[float] = []
     terms = lattice(4, 4, "aaaa", 5.0)
     first, second = (
-        place_classes(terms, QUICK, [], never, lambda _stage, _place, cost: told.append(cost)) for _ in range(2)
+        place_classes(terms, QUICK, [], never_stop, lambda _stage, _place, cost: told.append(cost)) for _ in range(2)
     )
     assert first is not None
     assert second is not None

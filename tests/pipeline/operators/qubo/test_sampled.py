@@ -10,7 +10,7 @@ from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.qubo.sampled import sample
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.moves import SearchParams, cost
+from tiger.pipeline.operators.throughput.moves import SearchParams, largest_load_s
 from tiger.solvers import registry
 
 
@@ -42,7 +42,7 @@ def test_samplers_find_the_best_split(sampler: dimod.Sampler) -> None:
     """Six operators cut in the middle: 6 s of work and half a second sent, for both devices."""
     place = sample(TERMS, sampler, SearchParams(), lambda: False, ignore)
     assert place is not None
-    assert cost(TERMS, place) == pytest.approx(6.5)
+    assert largest_load_s(TERMS, place) == pytest.approx(6.5)
 
 
 def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
     assert places[0] is not None
     assert np.array_equal(*places)
     assert len(told) == 16
-    assert told[7] == cost(TERMS, places[0])
+    assert told[7] == largest_load_s(TERMS, places[0])
 
 
 def test_nothing_fits() -> None:

@@ -9,13 +9,13 @@ import pytest
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.mixtures import chain
 from tiger.model.arrays import IntArray
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.operators.lines import arcs
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import contiguous
 from tiger.pipeline.operators.throughput.contiguous import Line, line_of_places, split
-from tiger.pipeline.operators.throughput.moves import SearchParams, cost
+from tiger.pipeline.operators.throughput.moves import SearchParams, largest_load_s
 
 
 def ignore(stage: str, place: IntArray, load: float) -> None:
@@ -30,7 +30,7 @@ def least_of_all(terms: Terms) -> float:
     orders = np.array(list(itertools.permutations(range(terms.devices))))
     places = np.unique(orders[:, stages].reshape(-1, terms.classes), axis=0)
     fits = [place for place in places if (held_bytes(terms, place) <= terms.capacity).all()]
-    return min((cost(terms, place) for place in fits), default=np.inf)
+    return min((largest_load_s(terms, place) for place in fits), default=np.inf)
 
 
 def is_in_order(terms: Terms, line: Line) -> bool:
@@ -53,8 +53,8 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_small_searches_are_exact(seed: int) -> None:
     """The best of all lines, and none where there is none."""
     terms = draw_terms(seed)
-    line = split(terms, SearchParams(), never, ignore)
-    assert (np.inf if line is None else cost(terms, line.place)) == pytest.approx(least_of_all(terms))
+    line = split(terms, SearchParams(), never_stop, ignore)
+    assert (np.inf if line is None else largest_load_s(terms, line.place)) == pytest.approx(least_of_all(terms))
     assert line is None or is_in_order(terms, line)
 
 
@@ -62,7 +62,7 @@ def test_small_searches_are_exact(seed: int) -> None:
 def test_stages_are_in_order(seed: int) -> None:
     """And told once a stage of the search, each no worse than the one before."""
     terms, told = draw_terms(seed), list[tuple[str, float]]()
-    line = split(terms, SearchParams(seed=seed), never, lambda stage, _, load: told.append((stage, load)))
+    line = split(terms, SearchParams(seed=seed), never_stop, lambda stage, _, load: told.append((stage, load)))
     assert line is None or is_in_order(terms, line)
     assert line is None or [stage for stage, _ in told] == ["linear", "annealing"]
     assert all(late <= early for (_, early), (_, late) in itertools.pairwise(told))
@@ -70,7 +70,7 @@ def test_stages_are_in_order(seed: int) -> None:
 
 def test_the_same_seed_gives_the_same_line() -> None:
     """Places and order."""
-    first, second = (split(draw_terms(4), SearchParams(seed=2), never, ignore) for _ in range(2))
+    first, second = (split(draw_terms(4), SearchParams(seed=2), never_stop, ignore) for _ in range(2))
     assert first is not None
     assert second is not None
     assert (first.place == second.place).all()
@@ -80,7 +80,9 @@ def test_the_same_seed_gives_the_same_line() -> None:
 def test_nothing_is_found_where_nothing_fits() -> None:
     """Too little memory."""
     terms = draw_terms(4)
-    assert split(dataclasses.replace(terms, capacity=np.zeros(terms.devices)), SearchParams(), never, ignore) is None
+    assert (
+        split(dataclasses.replace(terms, capacity=np.zeros(terms.devices)), SearchParams(), never_stop, ignore) is None
+    )
 
 
 def test_places_are_stages_where_no_two_devices_wait_for_each_other() -> None:

@@ -8,12 +8,12 @@ import pytest
 from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.lattices import is_within, lattice
 from tiger.model.seeds import derived
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.operators.lines import arcs, draw_line
 from tiger.pipeline.operators.throughput import cuts
 from tiger.pipeline.operators.throughput.cut_dp import cut
 from tiger.pipeline.operators.throughput.cuts import CutParams, cut_lines
-from tiger.pipeline.operators.throughput.moves import cost
+from tiger.pipeline.operators.throughput.moves import largest_load_s
 
 
 def ignore(_stage: str, _place: object, _cost: float) -> None:
@@ -24,18 +24,18 @@ def ignore(_stage: str, _place: object, _cost: float) -> None:
 def test_cuts_become_exact(blocks: int) -> None:
     """As if all 200 positions had been told apart from the start."""
     terms = lattice(1, 200, "aaaa", 60.0)
-    found = cut_lines(terms, CutParams(lines=1, blocks=blocks), never, ignore)
+    found = cut_lines(terms, CutParams(lines=1, blocks=blocks), never_stop, ignore)
     exact = cut(terms, draw_line(terms, derived(0, 0)), 0)
     assert found is not None
     assert exact is not None
-    assert cost(terms, found.place) == pytest.approx(cost(terms, exact.place))
+    assert largest_load_s(terms, found.place) == pytest.approx(largest_load_s(terms, exact.place))
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_arc_goes_backwards(seed: int) -> None:
     """Between the stages in the order of the line; and all is within memory."""
     terms = draw_terms(seed)
-    found = cut_lines(terms, CutParams(seed=seed, lines=2, blocks=5), never, ignore)
+    found = cut_lines(terms, CutParams(seed=seed, lines=2, blocks=5), never_stop, ignore)
     if found is not None:
         stage = np.zeros(terms.devices, np.int64)
         stage[list(found.devices)] = np.arange(len(found.devices))
@@ -46,13 +46,13 @@ def test_no_arc_goes_backwards(seed: int) -> None:
 
 def test_what_does_not_fit_has_no_line() -> None:
     """Ten bytes on two devices of four."""
-    assert cut_lines(lattice(1, 10, "aa", 4.0), CutParams(), never, ignore) is None
+    assert cut_lines(lattice(1, 10, "aa", 4.0), CutParams(), never_stop, ignore) is None
 
 
 def test_costs_that_are_told_fall() -> None:
     """From block to block and line to line."""
     told: list[float] = []
-    cut_lines(lattice(8, 8, "aaa"), CutParams(blocks=10), never, lambda _stage, _place, load: told.append(load))
+    cut_lines(lattice(8, 8, "aaa"), CutParams(blocks=10), never_stop, lambda _stage, _place, load: told.append(load))
     assert told == sorted(told, reverse=True)
     assert told
 

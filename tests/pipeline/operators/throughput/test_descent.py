@@ -7,7 +7,7 @@ import pytest
 
 from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.lattices import interpret, is_within, lattice
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import descent, state
 from tiger.pipeline.operators.throughput.descent import DescentParams, descend
@@ -28,7 +28,7 @@ def test_the_mean_falls_within_memory(seed: int) -> None:
     terms = draw_terms(seed)
     start = spread(terms)
     if start is not None:
-        found = descend(terms, start, SQUARES, seed, never)
+        found = descend(terms, start, SQUARES, seed, never_stop)
         before, after = (np.square(np.sum(loads_s(terms, place), axis=0)).sum() for place in (start, found))
         assert after <= before * (1 + 1e-9)
         assert is_within(terms, found)
@@ -38,14 +38,14 @@ def test_a_class_on_the_wrong_side_comes_back() -> None:
     """The third of a row of eight, where messages cost the most."""
     terms = lattice(1, 8, "aa")
     terms = replace(terms, send=10 * terms.send)
-    place = descend(terms, np.array([0, 0, 1, 0, 1, 1, 1, 1]), SQUARES, 0, never)
+    place = descend(terms, np.array([0, 0, 1, 0, 1, 1, 1, 1]), SQUARES, 0, never_stop)
     assert place.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
 def test_a_full_device_takes_no_class() -> None:
     """The first has not a byte left."""
     start = np.array([0, 1, 0, 0, 1, 1, 1, 1])
-    assert (descend(lattice(1, 8, "aa", 3.0), start, DescentParams(), 0, never) == start).all()
+    assert (descend(lattice(1, 8, "aa", 3.0), start, DescentParams(), 0, never_stop) == start).all()
 
 
 def test_stopping_leaves_the_start() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.pipeline.operators.lattices import is_within, lattice
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import multilevel
-from tiger.pipeline.operators.throughput.moves import cost, ideal
+from tiger.pipeline.operators.throughput.moves import ideal_load_s, largest_load_s
 from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, place_classes, run_cycle
 
 QUICK = MultilevelParams(per_device=8, tries=5_000)
@@ -25,9 +25,9 @@ def ignore(_stage: str, _place: object, _cost: float) -> None:
 def test_a_grid_is_cut_evenly(kinds: str) -> None:
     """Within a tenth of equal shares, communication and all, and within memory."""
     terms = lattice(12, 24, kinds, 85.0)
-    place = place_classes(terms, QUICK, never, ignore)
+    place = place_classes(terms, QUICK, never_stop, ignore)
     assert place is not None
-    assert cost(terms, place) <= 1.1 * ideal(terms)
+    assert largest_load_s(terms, place) <= 1.1 * ideal_load_s(terms)
     assert is_within(terms, place)
 
 
@@ -35,7 +35,7 @@ def test_a_cycle_joins_no_classes_of_different_devices() -> None:
     """So that what it begins with can be what it ends with, or better."""
     terms = lattice(10, 20, "aaaa", 60.0)
     start = np.repeat(np.arange(4), 50)
-    found = run_cycle(terms, start, QUICK, 0, never)
+    found = run_cycle(terms, start, QUICK, 0, never_stop)
     assert found is not None
     assert (
         np.square(np.sum(loads_s(terms, found), axis=0)).sum() < np.square(np.sum(loads_s(terms, start), axis=0)).sum()
@@ -48,7 +48,7 @@ def test_classes_stay_where_they_may_go() -> None:
     allowed = np.ones((200, 4), np.bool_)
     allowed[::10] = np.arange(20)[:, None] % 4 == np.arange(4)
     terms = replace(terms, allowed=allowed)
-    place = place_classes(terms, QUICK, never, ignore)
+    place = place_classes(terms, QUICK, never_stop, ignore)
     assert place is not None
     assert is_within(terms, place)
 
@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_places() -> None:
     """And what is told falls."""
     terms, told = lattice(10, 20, "aaa", 80.0), list[float]()
     first, second = (
-        place_classes(terms, QUICK, never, lambda _stage, _place, load: told.append(load)) for _ in range(2)
+        place_classes(terms, QUICK, never_stop, lambda _stage, _place, load: told.append(load)) for _ in range(2)
     )
     assert first is not None
     assert second is not None
@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_places() -> None:
 
 def test_what_fits_nowhere_has_no_placement() -> None:
     """A hundred bytes on two devices of forty."""
-    assert place_classes(lattice(10, 10, "aa", 40.0), QUICK, never, ignore) is None
+    assert place_classes(lattice(10, 10, "aa", 40.0), QUICK, never_stop, ignore) is None
 
 
 def test_stopping_leaves_a_line() -> None:
@@ -98,7 +98,7 @@ def test_bug_places_are_carried_to_all_classes_where_time_is_over(monkeypatch: p
 
     def late(*given: Any) -> Any:
         over.append(True)
-        return annealed(*given[:-1], never)
+        return annealed(*given[:-1], never_stop)
 
     monkeypatch.setattr(multilevel, "_anneal", late)
     monkeypatch.setattr(multilevel, "descend", mock.Mock(side_effect=AssertionError))

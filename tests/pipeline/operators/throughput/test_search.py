@@ -8,12 +8,12 @@ import pytest
 
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tiger.model.arrays import IntArray
-from tiger.pipeline.chain.params import never
+from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import search
-from tiger.pipeline.operators.throughput.moves import cost
+from tiger.pipeline.operators.throughput.moves import largest_load_s
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
 
 
@@ -27,14 +27,14 @@ def least_of_all(terms: Terms) -> float:
     for devices in itertools.product(range(terms.devices), repeat=terms.classes):
         place = np.array(devices)
         if (held_bytes(terms, place) <= terms.capacity).all() and terms.allowed[np.arange(len(place)), place].all():
-            best = min(best, cost(terms, place))
+            best = min(best, largest_load_s(terms, place))
     return best
 
 
 def least_load(terms: Terms, seed: int = 0) -> float:
     """Return the largest load that is found, infinite for none."""
-    place = search_placement(terms, SearchParams(seed=seed), never, ignore)
-    return np.inf if place is None else cost(terms, place)
+    place = search_placement(terms, SearchParams(seed=seed), never_stop, ignore)
+    return np.inf if place is None else largest_load_s(terms, place)
 
 
 @pytest.fixture(autouse=True)
@@ -73,14 +73,14 @@ def test_nothing_is_found_where_nothing_fits() -> None:
 def test_the_same_seed_gives_the_same_places() -> None:
     """And stages are told in order, each no worse than the one before."""
     terms, told = draw_terms(4), list[tuple[str, float]]()
-    first = search_placement(terms, SearchParams(seed=3), never, lambda stage, _, load: told.append((stage, load)))
-    second = search_placement(terms, SearchParams(seed=3), never, ignore)
+    first = search_placement(terms, SearchParams(seed=3), never_stop, lambda stage, _, load: told.append((stage, load)))
+    second = search_placement(terms, SearchParams(seed=3), never_stop, ignore)
     assert first is not None
     assert second is not None
     assert (first == second).all()
     assert [stage for stage, _ in told] == ["linear", "annealing", "relinking"]
     assert all(late <= early for (_, early), (_, late) in itertools.pairwise(told))
-    assert told[-1][1] == cost(terms, first)
+    assert told[-1][1] == largest_load_s(terms, first)
 
 
 @pytest.mark.parametrize(("size", "devices"), [(1, 1), (5, 1), (1, 3), (6, 64)])

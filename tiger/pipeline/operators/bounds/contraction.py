@@ -36,15 +36,15 @@ class Contraction:
         being the work of its group: that device would reach the target. Groups grow until no edge is kept any more.
         O(g e) a round.
         """
-        made = cls(group=np.arange(terms.classes), floors=floors, memory=terms.memory)._below(target_s)
+        made = cls(group=np.arange(terms.classes), floors=floors, memory=terms.memory)._forbid_overloads(target_s)
         while made.possible:
             kept = made._kept_edges(terms, target_s)
             if not kept.any():
                 break
-            made = made._join_groups(terms, kept)._below(target_s)
+            made = made._join_groups(terms, kept)._forbid_overloads(target_s)
         return made
 
-    def _below(self, target_s: float) -> Self:
+    def _forbid_overloads(self, target_s: float) -> Self:
         """Return the groups with those devices forbidden that they alone would keep busy for too long."""
         floors = self.floors
         return replace(self, floors=replace(floors, allowed=floors.allowed & (floors.work < target_s)))

@@ -104,7 +104,7 @@ def _proposal(nets: Nets, generator: Generator) -> int:
 
 
 @inner_kernel
-def _turn(nets: Nets, costs: Costs, state: State, c: int) -> None:
+def _flip(nets: Nets, costs: Costs, state: State, c: int) -> None:
     """Put a class into the share, or take it out."""
     step = -1 if state.share[c] else 1
     state.total[0] += step * costs.work[c] + _change(nets, costs.cost, state.inside, c, step)
@@ -130,7 +130,7 @@ def grow(
     """
     (goal, hot, steps), total, worth, best = run, state.total, 0.0, 0.0
     for c in begin:
-        _turn(nets, costs, state, c)
+        _flip(nets, costs, state, c)
         worth += price[c]
     excess = _excess(total[0], total[1], goal)
     for k in range(steps):
@@ -143,7 +143,7 @@ def grow(
         gain = step * price[c] - over + excess
         if gain < 0 and draw_uniform(state.generator) >= math.exp(gain / (hot * (COLD / hot) ** (k / steps))):
             continue
-        _turn(nets, costs, state, c)
+        _flip(nets, costs, state, c)
         worth, excess = worth + step * price[c], over
         if worth > best and total[0] < goal and total[1] <= 1:
             best = worth

@@ -16,7 +16,7 @@ from tiger.pipeline.operators.qubo.qubo import Encoding, encode
 from tiger.pipeline.operators.qubo.repair import repair
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.throughput.moves import SearchParams, cost, refine
+from tiger.pipeline.operators.throughput.moves import SearchParams, largest_load_s, refine
 from tiger.pipeline.tolerances import MEMORY
 from tiger.qubo.ising import Sampling
 from tiger.qubo.penalties import Penalties
@@ -53,7 +53,7 @@ def sample(
         trial = rounds.judge(bits, (penalties, trial))
         penalties = rounds.tuner.next(penalties, trial) or penalties
         if rounds.best is not None:
-            tell("sampling", rounds.best, cost(terms, rounds.best))
+            tell("sampling", rounds.best, largest_load_s(terms, rounds.best))
     return rounds.best
 
 
@@ -113,12 +113,12 @@ class Rounds:
         crowded = held > self.terms.capacity * (1 + MEMORY)
         feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
         places = {(place := self._mend(read)).tobytes(): place for read in bits}
-        ranked = sorted(places.values(), key=lambda place: (self._overflow(place), cost(self.terms, place)))
+        ranked = sorted(places.values(), key=lambda place: (self._overflow(place), largest_load_s(self.terms, place)))
         for place in ranked[:FINALISTS]:
             for each in self._improve(place):
                 self._offer(each)
         self.around = self.around if self.best is None else self.best
-        value = None if self.best is None else cost(self.terms, self.best)
+        value = None if self.best is None else largest_load_s(self.terms, self.best)
         return Trial(
             penalties=turn[0],
             feasible_share=float(feasible.mean()) if len(feasible) else 0.0,
@@ -167,6 +167,8 @@ class Rounds:
 
     def _offer(self, place: IntArray) -> None:
         """Keep a place if it fits and is the best."""
-        value = cost(self.terms, place)
-        if self._overflow(place) == 0 and value < (np.inf if self.best is None else cost(self.terms, self.best)):
+        value = largest_load_s(self.terms, place)
+        if self._overflow(place) == 0 and value < (
+            np.inf if self.best is None else largest_load_s(self.terms, self.best)
+        ):
             self.best = place

@@ -13,7 +13,7 @@ from tiger.pipeline.operators.lines import arcs, components, draw_line
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.cut_dp import Line, cut
-from tiger.pipeline.operators.throughput.moves import Moves, Plan, SearchParams, cost, tries
+from tiger.pipeline.operators.throughput.moves import Moves, Plan, SearchParams, count_tries, largest_load_s
 from tiger.pipeline.tolerances import MEMORY
 
 __all__ = ["Line", "line_of_places", "split"]
@@ -72,7 +72,7 @@ class _Lines:
 
     def anneal(self) -> None:
         """Add what annealing of lines leads to, cut anew along an order of its own."""
-        part, count = components(self.terms)[0], tries(self.terms, TRIES, PER_CLASS)
+        part, count = components(self.terms)[0], count_tries(self.terms, TRIES, PER_CLASS)
         for number, heat in enumerate(HEATS * self.params.effort):
             if self.stop() or not self.found:
                 break
@@ -102,7 +102,7 @@ class _Lines:
         """Return the largest load, infinite where places do not fit or are not allowed."""
         over = held_bytes(self.terms, place) > self.terms.capacity * (1 + MEMORY)
         barred = ~self.terms.allowed[np.arange(self.terms.classes), place]
-        return np.inf if over.any() or barred.any() else cost(self.terms, place)
+        return np.inf if over.any() or barred.any() else largest_load_s(self.terms, place)
 
     def _ranks(self, made: Line, rng: np.random.Generator) -> IntArray:
         """Return the stage of every device [k], those without one anywhere between."""

@@ -11,7 +11,7 @@ from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.coarsening import blocks
 from tiger.pipeline.operators.throughput.cut_dp import Line, cut
-from tiger.pipeline.operators.throughput.moves import cost
+from tiger.pipeline.operators.throughput.moves import largest_load_s
 
 WINDOW, NARROWER, FEWEST = 2, 8, 3
 
@@ -39,7 +39,7 @@ def cut_lines(
         if number and stop():
             break
         for found in _cuts(terms, draw_line(terms, derived(params.seed, number)), params):
-            load = cost(terms, found.place)
+            load = largest_load_s(terms, found.place)
             if load < least:
                 best, least = found, load
                 tell("lines", best.place, least)

@@ -71,7 +71,7 @@ class Moves:
             anneal(self.tables, walk, energy, heats, max(plan.tries // HEATS, 1))
         fits = bool(np.isfinite(walk.best.value[0]))
         found = (walk.best.place if fits else walk.state.place)[self.label]
-        return found, cost(self.terms, found) if fits else np.inf
+        return found, largest_load_s(self.terms, found) if fits else np.inf
 
     def _begin(self, place: IntArray, seed: int) -> Walk:
         """Return what annealing from places [C] begins with."""
@@ -92,22 +92,22 @@ def refine(terms: Terms, place: IntArray, params: SearchParams, stop: Callable[[
     # No hotter than what a class adds to a load, for there are too few tries to cool down from more.
     heat = min(REFINEMENT, SHARE * terms.devices / terms.classes)
     plan = Plan(heat=heat, tries=PER_CLASS * terms.classes * params.effort, seed=params.seed)
-    start = cost(terms, place)
-    return moves.anneal(place, start if np.isfinite(start) else ideal(terms), plan)[0]
+    start = largest_load_s(terms, place)
+    return moves.anneal(place, start if np.isfinite(start) else ideal_load_s(terms), plan)[0]
 
 
-def tries(terms: Terms, most: int, per_class: int) -> int:
+def count_tries(terms: Terms, most: int, per_class: int) -> int:
     """Return how many proposals a run may make: fewer where classes have many operators, as each is then dear."""
     visits = (terms.operators + 2 * len(terms.consumer)) // terms.classes + 1
     return max(min(most, per_class * terms.classes, VISITS // visits), 1)
 
 
-def cost(terms: Terms, place: IntArray) -> float:
+def largest_load_s(terms: Terms, place: IntArray) -> float:
     """Return the largest load, in seconds."""
     loads: FloatArray = np.add(*loads_s(terms, place))
     return float(loads.max())
 
 
-def ideal(terms: Terms) -> float:
+def ideal_load_s(terms: Terms) -> float:
     """Return the seconds of work on the fastest devices, in k equal parts."""
     return float(terms.work.min(axis=0).sum() / terms.devices) or 1.0

@@ -19,7 +19,7 @@ from tiger.pipeline.operators.throughput.cut_dp import cut
 from tiger.pipeline.operators.throughput.cuts import CutParams, cut_lines
 from tiger.pipeline.operators.throughput.descent import DescentParams, descend
 from tiger.pipeline.operators.throughput.filling import fill, spread
-from tiger.pipeline.operators.throughput.moves import UNSTAGED, Moves, Plan, cost, ideal
+from tiger.pipeline.operators.throughput.moves import UNSTAGED, Moves, Plan, ideal_load_s, largest_load_s
 
 SHRINK = 0.95
 
@@ -62,13 +62,13 @@ def place_classes(
     """
     along = cut_lines(terms, CutParams(seed=params.seed, lines=params.lines, effort=params.effort), stop, tell)
     start = spread(terms) if along is None else along.place
-    best, least = start, np.inf if start is None else cost(terms, start)
+    best, least = start, np.inf if start is None else largest_load_s(terms, start)
     for number in range(params.cycles * params.effort):
         if stop():
             break
         begin = (None, start)[number] if number < 2 else best
         found = run_cycle(terms, begin, params, derived(params.seed, number), stop)
-        load = np.inf if found is None else cost(terms, found)
+        load = np.inf if found is None else largest_load_s(terms, found)
         if load < least:
             best, least = found, load
         if best is not None:
@@ -119,7 +119,7 @@ def _anneal(level: Level, params: MultilevelParams, seed: int, stop: Callable[[]
     if start is None:
         return None
     moves = Moves.of(terms, np.arange(terms.classes), UNSTAGED, stop)
-    scale = min(cost(terms, start), 2 * ideal(terms))
+    scale = min(largest_load_s(terms, start), 2 * ideal_load_s(terms))
     plans = (Plan(heat=heat, tries=params.tries, seed=seed) for heat in params.heats)
     found, load = min((moves.anneal(start, scale, plan) for plan in plans), key=lambda each: each[1])
     return found if np.isfinite(load) else None

@@ -13,7 +13,15 @@ from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.throughput.moves import UNSTAGED, Moves, Plan, SearchParams, cost, ideal, tries
+from tiger.pipeline.operators.throughput.moves import (
+    UNSTAGED,
+    Moves,
+    Plan,
+    SearchParams,
+    count_tries,
+    ideal_load_s,
+    largest_load_s,
+)
 from tiger.pipeline.operators.throughput.path_relinking import agreed_groups
 from tiger.pipeline.tolerances import MEMORY
 
@@ -36,7 +44,7 @@ def search_placement(
     if not terms.allowed.any(axis=1).all():
         return None
     moves = Moves.of(terms, np.arange(terms.classes), UNSTAGED, stop)
-    pool = _Pool(terms, params, stop, moves, tries(terms, TRIES, PER_CLASS))
+    pool = _Pool(terms, params, stop, moves, count_tries(terms, TRIES, PER_CLASS))
     for name, stage in (("linear", pool.cut), ("annealing", pool.anneal), ("relinking", pool.relink)):
         stage()
         if pool.found:
@@ -64,8 +72,8 @@ class _Pool:
         """Return the largest load of the best, or of what it begins with that does not fit."""
         if self.found:
             return self.found[0][0]
-        loads = [load for place in self.start if np.isfinite(load := cost(self.terms, place))]
-        return min(loads, default=0.0) or ideal(self.terms)
+        loads = [load for place in self.start if np.isfinite(load := largest_load_s(self.terms, place))]
+        return min(loads, default=0.0) or ideal_load_s(self.terms)
 
     def cut(self) -> None:
         """Add the best line of some orders, of one at least."""
@@ -78,7 +86,7 @@ class _Pool:
             )
             self.start.append(made.place if made else _spread(self.terms, position))
             self.add(self.start[-1])
-        self.start.sort(key=lambda place: cost(self.terms, place))
+        self.start.sort(key=lambda place: largest_load_s(self.terms, place))
 
     def anneal(self) -> None:
         """Add what annealing makes of the lines, cold and hot."""
@@ -114,7 +122,7 @@ class _Pool:
 
     def add(self, place: IntArray) -> None:
         """Add a placement that fits, unless one as good is there."""
-        load = cost(self.terms, place)
+        load = largest_load_s(self.terms, place)
         over = held_bytes(self.terms, place) > self.terms.capacity * (1 + MEMORY)
         barred = ~self.terms.allowed[np.arange(self.terms.classes), place]
         if over.any() or barred.any() or not np.isfinite(load):
