@@ -5,12 +5,12 @@ from types import ModuleType
 import pytest
 
 from tiger.pipeline.operators import lines
-from tiger.pipeline.operators.throughput import annealing, cut_dp, generator, proposals, state
+from tiger.pipeline.operators.throughput import annealing, cut_dp, generator, moves, proposals, state
 
 
 def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel of the search by its Python function, wherever it is imported."""
-    for module in (annealing, cut_dp, generator, lines, proposals, state):
+    for module in (annealing, cut_dp, generator, lines, moves, proposals, state):
         _interpret_module(monkeypatch, module)
 
 
