@@ -62,7 +62,7 @@ def create_app(settings: Settings | None = None, keeper: Keeper = durable) -> Fa
     )
     protect(app, asked, metrics)
     _add_work(app, service)
-    _add_jobs(app, JobRoutes(service.jobs, asked.max_wait_s, metrics.cancelled))
+    _add_jobs(app, JobRoutes(service.jobs, asked.max_wait_s, metrics.count_cancelled))
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.refusals())
     app.add_api_route(
         "/topologies",
@@ -90,7 +90,7 @@ class Service:
         memory_bytes = settings.max_memory_bytes
         self.workers = Workers(min(settings.workers, INLINE_WORKERS), memory_bytes)
         self.job_workers = Workers(settings.workers, memory_bytes, NICE)
-        self.workers.told = self.job_workers.told = metrics.worked
+        self.workers.told = self.job_workers.told = metrics.record_call
         self.jobs = keeper(settings, self.job_workers)
         metrics.watch(self.jobs.waiting)
         bounds = Bounds(max_body_bytes=settings.max_body_bytes, max_wait_s=settings.max_wait_s)
@@ -177,7 +177,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         response_model=Answer,
         response_description="The report; where nothing feasible exists, `feasible` is false and `violations` say why.",
         responses=answers.WORK,
-        openapi_extra=_asking(REQUEST),
+        openapi_extra=_document_request(REQUEST),
     )
     app.add_api_route(
         "/place",
@@ -188,7 +188,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         response_description="The report; where the cluster cannot hold the network, `feasible` is false and "
         "`violations` say by how much.",
         responses=answers.WORK,
-        openapi_extra=_asking(PLACE_REQUEST),
+        openapi_extra=_document_request(PLACE_REQUEST),
     )
 
 
@@ -215,7 +215,7 @@ def _add_jobs(app: FastAPI, jobs: JobRoutes) -> None:
     )
 
 
-def _asking(content: Mapping[str, object]) -> dict[str, object]:
+def _document_request(content: Mapping[str, object]) -> dict[str, object]:
     """Document the body and the headers of a request for work."""
     body = {"required": True, "content": {"application/json": content}}
     return {"requestBody": body, "parameters": answers.PARAMETERS}

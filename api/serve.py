@@ -30,7 +30,7 @@ def serve(host: str, port: int) -> None:
     cannot be listened on, for one that others can reach while no keys are set, and for a setting out of bounds.
     """
     settings = load()
-    _own(settings.data_dir)
+    _make_folder(settings.data_dir)
     listener = _listen(host, port, settings)
     log.configure()
     workers.prepare().result()
@@ -73,7 +73,7 @@ class _Server(uvicorn.Server):
                 sys.stdout.flush()
 
 
-def _own(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     """Make the data folder, which only its user may look into, or raise InputError of its variable."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -22,29 +22,29 @@ SECRET = frozenset(("api_keys", "database_url"))
 MASK = "***"
 
 
-def _listed(value: object) -> object:
+def _split(value: object) -> object:
     """Return the parts of a comma-separated text."""
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
-def _keyed(value: object) -> object:
+def _parse_keys(value: object) -> object:
     """Return the keys that a text states."""
     return keys.parse(value) if isinstance(value, str) else value
 
 
-def _optional(value: object) -> object:
+def _empty_to_none(value: object) -> object:
     """Return nothing for an empty text, as a variable is unset where files of variables cannot leave it out."""
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def _home() -> Path:
+def _data_home() -> Path:
     """Return where a user's data is kept, as the XDG base directory specification says."""
     base = os.environ.get("XDG_DATA_HOME", "")
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "share") / "tiger"
 
 
-Text = Annotated[str | None, BeforeValidator(_optional)]
-Texts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+Text = Annotated[str | None, BeforeValidator(_empty_to_none)]
+Texts = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
@@ -63,9 +63,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True)
 
-    data_dir: Path = Field(default_factory=_home)
+    data_dir: Path = Field(default_factory=_data_home)
     database_url: Text = Field(default=None, repr=False)
-    api_keys: Annotated[tuple[keys.Key, ...], NoDecode, BeforeValidator(_keyed)] = Field(default=(), repr=False)
+    api_keys: Annotated[tuple[keys.Key, ...], NoDecode, BeforeValidator(_parse_keys)] = Field(default=(), repr=False)
     max_body_bytes: int = Field(default=4_194_304, ge=1)
     max_tasks: int = Field(default=4096, ge=1)
     max_edges: int = Field(default=200_000, ge=1)
@@ -80,14 +80,14 @@ class Settings(BaseSettings):
     max_jobs: int = Field(default=1000, ge=1)
     retention_days: float = Field(default=7.0, gt=0, allow_inf_nan=False)
     rate: Text = None
-    max_concurrent: Annotated[int | None, BeforeValidator(_optional)] = Field(default=None, ge=1)
+    max_concurrent: Annotated[int | None, BeforeValidator(_empty_to_none)] = Field(default=None, ge=1)
     trusted_proxies: Texts = ()
     cors_origins: Texts = ()
     enable_dwave: bool = False
 
     @field_validator("data_dir")
     @classmethod
-    def _a_folder(cls, value: Path) -> Path:
+    def _check_folder(cls, value: Path) -> Path:
         """Return an absolute path at which no file stands."""
         found = value.expanduser().absolute()
         if found.exists() and not found.is_dir():
@@ -96,7 +96,7 @@ class Settings(BaseSettings):
 
     @field_validator("database_url")
     @classmethod
-    def _a_store(cls, value: str | None) -> str | None:
+    def _check_store(cls, value: str | None) -> str | None:
         """Refuse other databases, without showing the password that may stand in the URL."""
         if value is not None and not STORES.fullmatch(value):
             raise ValueError("expected sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME, got another URL")
@@ -104,7 +104,7 @@ class Settings(BaseSettings):
 
     @field_validator("executor")
     @classmethod
-    def _an_executor(cls, value: str | None) -> str | None:
+    def _check_executor(cls, value: str | None) -> str | None:
         """Refuse what names no Dask scheduler."""
         try:
             executors.check(value)
@@ -114,7 +114,7 @@ class Settings(BaseSettings):
 
     @field_validator("rate")
     @classmethod
-    def _a_rate(cls, value: str | None) -> str | None:
+    def _check_rate(cls, value: str | None) -> str | None:
         """Refuse what is not a number of requests in a time."""
         if value is not None:
             rates.parse(value)
@@ -122,7 +122,7 @@ class Settings(BaseSettings):
 
     @field_validator("trusted_proxies")
     @classmethod
-    def _proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse names, which nothing would match, and `*`, by which anyone could state any address."""
         for proxy in value:
             try:
@@ -133,7 +133,7 @@ class Settings(BaseSettings):
 
     @field_validator("cors_origins")
     @classmethod
-    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse what a browser never names as an origin; `*` would be any page at all."""
         for origin in value:
             parts = urlsplit(origin)
@@ -163,12 +163,12 @@ def rows(settings: Settings) -> list[tuple[str, str, str]]:
     """Return variable, value and origin of every setting, with secrets masked."""
     shown: Mapping[str, str] = {
         "api_keys": ", ".join(f"{MASK} ({key.owner})" for key in settings.api_keys) or "none",
-        "database_url": _masked(settings.store_url),
+        "database_url": _mask(settings.store_url),
     }
     found = []
     for name in type(settings).model_fields:
         origin = "environment" if name in settings.model_fields_set else "default"
-        found.append((_variable(name), shown.get(name) or _written(getattr(settings, name)), origin))
+        found.append((_variable(name), shown.get(name) or _write(getattr(settings, name)), origin))
     return found
 
 
@@ -185,7 +185,7 @@ def _variable(name: str) -> str:
     return f"{PREFIX}{name.upper()}"
 
 
-def _written(value: object) -> str:
+def _write(value: object) -> str:
     """Return a value as an operator would write it."""
     if isinstance(value, tuple):
         return ",".join(map(str, value)) or "none"
@@ -194,7 +194,7 @@ def _written(value: object) -> str:
     return {"None": "none", "True": "true", "False": "false"}.get(str(value), str(value))
 
 
-def _masked(url: str) -> str:
+def _mask(url: str) -> str:
     """Return a URL without its password and without its query, where another may stand."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]

@@ -10,12 +10,12 @@ import numpy as np
 from benchmarks.devices import Case, cases, stored
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.gate_dag import Skeleton
-from tiger.circuits.ising.movement import movement, resting, routed
-from tiger.circuits.ising.proposals import ProposalParams, gates_placed, layout_at, proposals
+from tiger.circuits.ising.movement import movement, route_visits, static_visits
+from tiger.circuits.ising.proposals import ProposalParams, layout_at, place_gates, proposals
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
-from tiger.circuits.solve import mapped
+from tiger.circuits.solve import map_circuit
 from tiger.circuits.transpiler.model import model_of
 from tiger.model.arrays import FloatArray
 
@@ -64,12 +64,17 @@ def saved(case: Case, seed: int) -> FloatArray | None:
     params = ProposalParams(seed=seed)
     static = next(proposals(skeleton, coupling, params)).anchor.place
     placed = time.perf_counter()
-    tasks, arc = gates_placed(skeleton, coupling, params, static)
+    tasks, arc = place_gates(skeleton, coupling, params, static)
     first = layout_at(skeleton, coupling, tasks, arc, (0, params))
     levelled = time.perf_counter()
-    full = mapped(skeleton, coupling, LayoutParams(level=LEVEL, seed=seed, threads=THREADS)).route
+    full = map_circuit(skeleton, coupling, LayoutParams(level=LEVEL, seed=seed, threads=THREADS)).route
     searched = time.perf_counter()
-    visits = [resting(skeleton, trivial), resting(skeleton, static), tasks.visits(arc), routed(skeleton, full)]
+    visits = [
+        static_visits(skeleton, trivial),
+        static_visits(skeleton, static),
+        tasks.visits(arc),
+        route_visits(skeleton, full),
+    ]
     moved = [movement(visit, coupling) for visit in visits]
     routes = [
         from_start(case, skeleton, place, seed) for place in (trivial, static, static if first is None else first)

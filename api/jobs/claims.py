@@ -59,7 +59,7 @@ class Claims:
 
     def claim(self, turn: Turn) -> Claim | None:
         """Begin a turn of a job, None where it is not this turn's any more."""
-        with self.database.noted() as connection:
+        with self.database.begin_relaxed() as connection:
             now_s = now(connection)
             update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "queued")
             update = update.values(
@@ -78,16 +78,16 @@ class Claims:
     def touch(self, turn: Turn, progress: Mapping[str, object] | None) -> Order:
         """Write how far a run has come, if that is new, and return what it is to do."""
         mine = (*_of(turn), JOBS.c.status == "running", JOBS.c.server == self.server)
-        with self.database.noted() as connection:
+        with self.database.begin_relaxed() as connection:
             if progress is not None:
                 connection.execute(sa.update(JOBS).where(*mine).values(progress=json.dumps(progress)))
             cancelled = connection.execute(sa.select(JOBS.c.cancelled).where(*mine)).scalar_one_or_none()
         return "lost" if cancelled is None else "end" if cancelled else "go on"
 
     def finish(self, turn: Turn, outcome: Outcome) -> bool:
-        """Write the result of a run, and tell whether it was still this one's to write."""
+        """Write the result of a run, and return whether it was still this one's to write."""
         problem = None if outcome.problem is None else json.dumps(outcome.problem)
-        with self.database.begun() as connection:
+        with self.database.begin() as connection:
             ended = {"status": outcome.status, "report": outcome.report, "problem": problem}
             update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "running")
             mine = connection.execute(update.values(**ended, ended_s=now(connection))).rowcount == 1
@@ -97,14 +97,14 @@ class Claims:
 
     def release(self, turn: Turn) -> None:
         """Put a job that was claimed back into the queue."""
-        with self.database.noted() as connection:
+        with self.database.begin_relaxed() as connection:
             found = _requeue(connection, *_of(turn), JOBS.c.status == "running")
-        _tell("job put back", found)
+        _log_outcomes("job put back", found)
 
     def release_mine(self, but: Container[Turn]) -> None:
         """Put back all jobs of this server but some turns, which are looked up after the rows have been read."""
         query = sa.select(JOBS.c.id, JOBS.c.token).where(JOBS.c.status == "running", JOBS.c.server == self.server)
-        with self.database.seen() as connection:
+        with self.database.read() as connection:
             turns = [Turn(row.id, row.token) for row in connection.execute(query)]
         for turn in turns:
             if turn not in but:
@@ -112,18 +112,18 @@ class Claims:
 
     def release_silent(self, silent: Mapping[str, float]) -> int:
         """Put back the jobs of servers that have gone, or whose last beat is still the one stated; count them."""
-        with self.database.noted() as connection:
+        with self.database.begin_relaxed() as connection:
             for name, beat in silent.items():
                 # Not one that has beaten since.
                 connection.execute(sa.delete(SERVERS).where(SERVERS.c.id == name, SERVERS.c.beat_s == beat))
             others = (JOBS.c.server != self.server, JOBS.c.server.not_in(sa.select(SERVERS.c.id)))
             found = _requeue(connection, JOBS.c.status == "running", *others)
-        _tell("job taken over", found)
+        _log_outcomes("job taken over", found)
         return len(found)
 
     def renew(self, turn: Turn) -> None:
         """Give a job that waits another turn, as this one has been lost."""
-        with self.database.noted() as connection:
+        with self.database.begin_relaxed() as connection:
             again = {"token": JOBS.c.token + 1, "enqueued_s": None}
             connection.execute(sa.update(JOBS).where(*_of(turn), JOBS.c.status == "queued").values(again))
 
@@ -135,14 +135,14 @@ class Claims:
         """Return turns that are in the queue, the oldest first."""
         return self._turns(JOBS.c.enqueued_s.is_not(None), limit)
 
-    def enqueued(self, turn: Turn) -> None:
+    def mark_queued(self, turn: Turn) -> None:
         """Note that a turn is in the queue."""
-        with self.database.noted() as connection:
+        with self.database.begin_relaxed() as connection:
             connection.execute(sa.update(JOBS).where(*_of(turn)).values(enqueued_s=now(connection)))
 
     def beat(self) -> None:
         """Say that this server lives."""
-        with self.database.noted() as connection:
+        with self.database.begin_relaxed() as connection:
             beat_s = now(connection)
             mine = sa.update(SERVERS).where(SERVERS.c.id == self.server).values(beat_s=beat_s)
             if connection.execute(mine).rowcount == 0:
@@ -152,12 +152,12 @@ class Claims:
 
     def leave(self) -> None:
         """Say that this server has gone."""
-        with self.database.noted() as connection:
+        with self.database.begin_relaxed() as connection:
             connection.execute(sa.delete(SERVERS).where(SERVERS.c.id == self.server))
 
     def beats(self) -> dict[str, float]:
         """Return the last beats of all servers that have not gone."""
-        with self.database.seen() as connection:
+        with self.database.read() as connection:
             rows = connection.execute(sa.select(SERVERS.c.id, SERVERS.c.beat_s)).all()
         return {row.id: row.beat_s for row in rows}
 
@@ -168,7 +168,7 @@ class Claims:
     def _turns(self, where: sa.ColumnElement[bool], limit: int, *first: sa.ColumnElement[int]) -> list[Turn]:
         """Return turns of jobs that wait, by what comes first and then by age."""
         query = sa.select(JOBS.c.id, JOBS.c.token, JOBS.c.priority).where(JOBS.c.status == "queued", where)
-        with self.database.seen() as connection:
+        with self.database.read() as connection:
             rows = connection.execute(query.order_by(*first, JOBS.c.created_s).limit(limit)).all()
         return [Turn(row.id, row.token, row.priority) for row in rows]
 
@@ -205,7 +205,7 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Map
     return found
 
 
-def _tell(event: str, jobs: list[Mapping[str, object]]) -> None:
+def _log_outcomes(event: str, jobs: list[Mapping[str, object]]) -> None:
     """Log what has become of jobs."""
     for job in jobs:
         LOG.warning(event, **job)

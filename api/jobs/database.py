@@ -61,41 +61,41 @@ class Database:
     def prepare(self) -> None:
         """Bring the tables up to date; raise StoreGoneError."""
         if self.room is not None:
-            with guarded():
+            with guard():
                 make_shrinkable(self.engine, self.room)
-        with self.begun() as connection:
+        with self.begin() as connection:
             migrate(connection)
 
     @contextmanager
-    def begun(self) -> Iterator[Connection]:
+    def begin(self) -> Iterator[Connection]:
         """Open a transaction that is committed at the end; raise StoreGoneError where the database is not usable."""
-        with guarded(), self._turns, self.engine.begin() as connection:
+        with guard(), self._turns, self.engine.begin() as connection:
             yield connection
 
     @contextmanager
-    def noted(self) -> Iterator[Connection]:
-        """Open a transaction that may be lost when the power is; raise StoreGoneError as `begun` does.
+    def begin_relaxed(self) -> Iterator[Connection]:
+        """Open a transaction that may be lost when the power is; raise StoreGoneError as `begin` does.
 
         For what is found out again: who works on what, and how far that has come. It does not wait for the disk.
         """
-        with guarded(), self._turns, self._noting.begin() as connection:
+        with guard(), self._turns, self._noting.begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.text("SET LOCAL synchronous_commit = off"))
             yield connection
 
     @contextmanager
-    def seen(self) -> Iterator[Connection]:
-        """Open a connection to read by, which waits for no writer; raise StoreGoneError as `begun` does."""
-        with guarded(), self._noting.connect() as connection:
+    def read(self) -> Iterator[Connection]:
+        """Open a connection to read by, which waits for no writer; raise StoreGoneError as `begin` does."""
+        with guard(), self._noting.connect() as connection:
             yield connection
 
     def shrink(self) -> bool:
         """Give back to the disk what nothing is kept in, and return whether there is more; raise StoreGoneError."""
         if self.room is None:
             return False
-        with guarded(), self._turns:
+        with guard(), self._turns:
             more = shrink(self.engine)
-        with guarded():
+        with guard():
             return shrink(self.queue_engine) or more
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ class Database:
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def guard() -> Iterator[None]:
     """Raise StoreGoneError for any error that says that the database, or the folder of its file, is not usable.
 
     What is run by SQLite's own driver raises that one's errors.
@@ -116,11 +116,11 @@ def guarded() -> Iterator[None]:
     except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.DataError):
         raise
     except (sa.exc.DBAPIError, sa.exc.TimeoutError, sqlite3.OperationalError, OSError) as error:
-        gone = NoRoomError if _full(error) else StoreGoneError
+        gone = NoRoomError if _is_full(error) else StoreGoneError
         raise gone(type(error).__name__) from error
 
 
-def _full(error: Exception) -> bool:
+def _is_full(error: Exception) -> bool:
     """Return whether an error says that the disk is full, in the words of SQLite or by PostgreSQL's number."""
     cause = getattr(error, "orig", error)
     names = (getattr(cause, "sqlite_errorname", None), getattr(cause, "sqlstate", None))

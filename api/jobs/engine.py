@@ -20,7 +20,7 @@ from tiger.api.jobs.job import Job, StoreGoneError, Work
 from tiger.api.jobs.maintenance import Rounds
 from tiger.api.jobs.queue import Queue
 from tiger.api.jobs.run import Run
-from tiger.api.jobs.server import named
+from tiger.api.jobs.server import claim_name
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
 from tiger.api.jobs.watchers import Watchers
@@ -42,7 +42,7 @@ class DurableJobs:
 
     async def start(self) -> None:
         """Open the store, take up what was left, and begin to work; raise StoreGoneError or OSError."""
-        self._server = named(self.settings.data_dir)
+        self._server = claim_name(self.settings.data_dir)
         self._database = Database(self.settings.url, self.settings.reserve_bytes)
         self._store = Store(self._database, self.settings.max_queued)
         claims = Claims(self._database, self._server.name)
@@ -52,7 +52,7 @@ class DurableJobs:
             workers=self.workers,
             exchange=Exchange(),
             solve=self.solve,
-            changed=self._watchers.changed,
+            changed=self._watchers.wake,
             threads=ThreadPoolExecutor(THREADS, thread_name_prefix="tiger-jobs"),
         )
         await self._bench.exchange.start()
@@ -72,15 +72,15 @@ class DurableJobs:
                     await asyncio.sleep(0.01)
         await self._bench.exchange.stop()
         with suppress(StoreGoneError):
-            await self._asked(self._bench.claims.release_mine, ())
-            await self._asked(self._bench.claims.leave)
+            await self._ask(self._bench.claims.release_mine, ())
+            await self._ask(self._bench.claims.leave)
         self._bench.threads.shutdown(wait=False)
         self._database.close()
         self._server.close()
 
     async def submit(self, work: Work) -> Job:
         """Keep a job durably and return it; raise KeyReusedError, FullError, NoRoomError or StoreGoneError."""
-        job, new = await self._asked(self._store.insert, work)
+        job, new = await self._ask(self._store.insert, work)
         if new:
             # The job is kept; should this be lost, a round finds it.
             self._rounds.put(Turn(job.id, 0, work.priority))
@@ -88,24 +88,24 @@ class DurableJobs:
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise StoreGoneError."""
-        return await self._asked(self._store.get, job_id, owner)
+        return await self._ask(self._store.get, job_id, owner)
 
     async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page.
 
         Raises InputError for what is no cursor.
         """
-        return await self._asked(self._store.page, owner, after, limit)
+        return await self._ask(self._store.page, owner, after, limit)
 
     async def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that has not ended, and return it once its worker has been freed; what it found is kept."""
-        job = await self._asked(self._store.cancel, job_id, owner)
+        job = await self._ask(self._store.cancel, job_id, owner)
         if job is not None and job.status in ("running", "cancelled"):
             LOG.info("job cancelled", job_id=job_id, kind=job.kind, status=job.status)
         if job is None or job.ended:
-            self._watchers.changed(job_id)
+            self._watchers.wake(job_id)
             if job is not None and job.status == "cancelled":
-                self._rounds.withdraw(await self._asked(self._store.turn, job_id))
+                self._rounds.withdraw(await self._ask(self._store.turn, job_id))
             return job
         for turn, cancelled in self._bench.running.items():
             if turn.job_id == job_id:
@@ -134,7 +134,7 @@ class DurableJobs:
         """Say of the database and the workers whether they can be used."""
         # Together, as whoever may not ask for more can ask this as often as they like.
         if self._beating is None or self._beating.done():
-            self._beating = asyncio.ensure_future(self._reached())
+            self._beating = asyncio.ensure_future(self._is_reachable())
         return {"database": await asyncio.shield(self._beating), "workers": self.workers.active}
 
     def waiting(self) -> int:
@@ -169,17 +169,17 @@ class DurableJobs:
 
     async def _states(self, ids: list[str]) -> Mapping[str, object]:
         """Return how jobs are; raise StoreGoneError."""
-        return await self._asked(self._store.states, ids)
+        return await self._ask(self._store.states, ids)
 
-    async def _reached(self) -> bool:
-        """Tell whether the database can be written to."""
+    async def _is_reachable(self) -> bool:
+        """Return whether the database can be written to."""
         try:
-            await self._asked(self._bench.claims.beat)
+            await self._ask(self._bench.claims.beat)
         except StoreGoneError:
             return False
         return True
 
-    async def _asked(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
+    async def _ask(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
         """Call a function of the store; raise StoreGoneError, also for a database that does not answer at all."""
         try:
             async with asyncio.timeout(HUNG_S):

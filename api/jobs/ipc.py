@@ -100,7 +100,7 @@ class Line:
                 self._server.sendall(HEAD.pack(len(what)) + what)
 
 
-def solved(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> bytes:
+def solve_on_line(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> bytes:
     """Solve in a worker, on the line to its server."""
     ENDING.clear()
     with socket.socket(socket.AF_UNIX) as server:

@@ -35,7 +35,7 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        """Tell whether nothing more will happen to it."""
+        """Return whether nothing more will happen to it."""
         return self.status in ENDED
 
 

@@ -35,8 +35,8 @@ class Rounds:
         """Begin."""
         settings = self.bench.settings
         rounds = ((self.beat, settings.beat_s), (self.reap, settings.reap_s), (self.tidy, TIDY_S))
-        self._tasks = [asyncio.create_task(_every(seconds, call, self.bench.threads)) for call, seconds in rounds]
-        self._tasks.append(asyncio.create_task(_every(SWEEP_S, self.sweep, self._putting)))
+        self._tasks = [asyncio.create_task(_repeat(seconds, call, self.bench.threads)) for call, seconds in rounds]
+        self._tasks.append(asyncio.create_task(_repeat(SWEEP_S, self.sweep, self._putting)))
 
     async def stop(self) -> None:
         """End; what is being written is finished first."""
@@ -84,15 +84,15 @@ class Rounds:
     def _soon(self, change: Callable[[Turn], None], turn: Turn) -> None:
         """Change the queue after what is to be done there already, unless all ends."""
         with suppress(RuntimeError):
-            self._putting.submit(_tried, change, turn)
+            self._putting.submit(_change, change, turn)
 
     def _put(self, turn: Turn) -> None:
         """Put a turn into the queue; if that cannot be done, the next sweep does."""
         self.queue.put(turn)
-        self.bench.claims.enqueued(turn)
+        self.bench.claims.mark_queued(turn)
 
 
-def _tried(change: Callable[[Turn], None], turn: Turn) -> None:
+def _change(change: Callable[[Turn], None], turn: Turn) -> None:
     """Change the queue, if that can be done."""
     try:
         change(turn)
@@ -102,7 +102,7 @@ def _tried(change: Callable[[Turn], None], turn: Turn) -> None:
         LOG.exception("the queue could not be changed: %s", turn.job_id)
 
 
-async def _every(seconds: float, call: Callable[[], None], threads: ThreadPoolExecutor) -> None:
+async def _repeat(seconds: float, call: Callable[[], None], threads: ThreadPoolExecutor) -> None:
     """Make a call every so many seconds, whatever becomes of it; do not say every time that the database has gone."""
     loop, said_s = asyncio.get_running_loop(), -math.inf
     while True:

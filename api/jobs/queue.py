@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from tiger.api.jobs.claims import Turn
-from tiger.api.jobs.database import Database, guarded
+from tiger.api.jobs.database import Database, guard
 
 if TYPE_CHECKING:
     from dbos import DBOS, WorkflowStatus
@@ -77,7 +77,7 @@ class Queue:
 
     def put(self, turn: Turn) -> None:
         """Put a turn in, once, however often it is asked."""
-        with guarded():
+        with guard():
             self._client.enqueue(
                 {
                     "workflow_name": "solve",
@@ -92,7 +92,7 @@ class Queue:
 
     def withdraw(self, turn: Turn) -> None:
         """Take a turn out that need not be run any more."""
-        with guarded():
+        with guard():
             self._client.cancel_workflows([_name(turn)])
 
     def lost(self, turns: list[Turn], alive: set[str], running: set[Turn]) -> list[Turn]:
@@ -100,7 +100,7 @@ class Queue:
         if not turns:
             return []
         names = [_name(turn) for turn in turns]
-        with guarded():
+        with guard():
             known = self._client.list_workflows(workflow_ids=names, load_input=False, load_output=False)
         here = set(map(_name, running))
         # By a clock that nobody sets, which the times of the library are not.
@@ -110,16 +110,16 @@ class Queue:
             for row in known
             if row.status == "PENDING" and row.executor_id == self.server and row.workflow_id not in here
         }
-        fine = {row.workflow_id for row in known if self._cared_for(row, alive, now_s)}
+        fine = {row.workflow_id for row in known if self._is_cared_for(row, alive, now_s)}
         return [turn for turn in turns if _name(turn) not in fine]
 
     def forget(self, jobs: Iterable[tuple[str, int]]) -> None:
         """Delete all turns of jobs, given by their last token."""
-        with guarded():
+        with guard():
             self._client.delete_workflows([_name(Turn(job, token)) for job, last in jobs for token in range(last + 1)])
 
-    def _cared_for(self, row: "WorkflowStatus", alive: set[str], now_s: float) -> bool:
-        """Tell whether a turn will be run."""
+    def _is_cared_for(self, row: "WorkflowStatus", alive: set[str], now_s: float) -> bool:
+        """Return whether a turn will be run."""
         if row.status != "PENDING":
             return row.status in LIVE
         if row.executor_id != self.server:
@@ -153,7 +153,7 @@ class _Quiet(logging.Filter):
         self._said_s: dict[tuple[str, int], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether a record is to be kept."""
+        """Return whether a record is to be kept."""
         place = (record.filename, record.lineno)
         if record.created - self._said_s.get(place, 0.0) < QUIET_S:
             return False

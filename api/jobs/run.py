@@ -12,7 +12,7 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from tiger.api.jobs.claims import Claim, Outcome, Turn
-from tiger.api.jobs.ipc import Call, solved
+from tiger.api.jobs.ipc import Call, solve_on_line
 from tiger.api.jobs.job import Status, StoreGoneError
 from tiger.api.jobs.worker_context import Answer, Bench, Parts
 from tiger.api.middleware.problems import problem_of
@@ -53,7 +53,7 @@ class Run:
         """Solve a claimed job, but for one that must not bring down every server again and again."""
         LOG.info("job begun", attempt=claim.attempts, age_s=round(claim.age_s, 3))
         if claim.attempts > CRASHES:
-            await self._finish(_given_up())
+            await self._finish(_give_up())
         else:
             await self._work(claim)
 
@@ -61,7 +61,7 @@ class Run:
         """Solve a claimed job."""
         limit_s = _limit_s(claim.body, self.bench.settings.max_time_s)
         call = self.bench.exchange.open()
-        solving = asyncio.ensure_future(self._solving(call, claim, limit_s))
+        solving = asyncio.ensure_future(self._start_solve(call, claim, limit_s))
         try:
             await self._attend(solving, call, limit_s)
             await asyncio.wait((solving,))
@@ -71,17 +71,17 @@ class Run:
         if not self.lost:
             await self._settle(claim, _outcome(solving, "cancelled" if self.cancelled.is_set() else "done"))
 
-    async def _solving(self, call: Call, claim: Claim, limit_s: float) -> bytes:
+    async def _start_solve(self, call: Call, claim: Claim, limit_s: float) -> bytes:
         """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second rope."""
         bench = self.bench
         work = (bench.exchange.address, call.ticket, bench.solve, claim.kind, claim.body)
-        return await bench.workers.run(limit_s + ROPE_S, solved, *work)
+        return await bench.workers.run(limit_s + ROPE_S, solve_on_line, *work)
 
     async def _attend(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
         """Wait for a solve, told to end when it is cancelled or over its limit, and killed when it does not."""
         settings = self.bench.settings
         asked: asyncio.Future[object] = asyncio.ensure_future(self.cancelled.wait())
-        over: asyncio.Future[object] = asyncio.ensure_future(_over(call, limit_s))
+        over: asyncio.Future[object] = asyncio.ensure_future(_wait_over_limit(call, limit_s))
         ticking = asyncio.ensure_future(self._tick(solving, call, limit_s))
         try:
             await asyncio.wait((solving, asked, over), return_when=asyncio.FIRST_COMPLETED)
@@ -125,7 +125,7 @@ class Run:
         if outcome is None and claim.attempts < ATTEMPTS:
             await self._insist(self.bench.claims.release, self.turn)
             return
-        await self._finish(outcome or _given_up())
+        await self._finish(outcome or _give_up())
 
     async def _finish(self, outcome: Outcome) -> None:
         """Write the outcome of a job."""
@@ -143,7 +143,7 @@ class Run:
                 await asyncio.sleep(AGAIN_S)
 
 
-async def _over(call: Call, limit_s: float) -> None:
+async def _wait_over_limit(call: Call, limit_s: float) -> None:
     """Wait until a solve is over its limit, counted from when a worker took it up."""
     await call.begun.wait()
     await asyncio.sleep(limit_s + AGAIN_S)
@@ -189,7 +189,7 @@ def _outcome(solving: "asyncio.Future[bytes]", status: Status) -> Outcome | None
     return Outcome(status="failed", problem=_problem(RuntimeError()))
 
 
-def _given_up() -> Outcome:
+def _give_up() -> Outcome:
     """Return the outcome of a job whose worker or server was lost every time."""
     return Outcome(status="failed", problem=_problem(RuntimeError()))
 

@@ -20,7 +20,7 @@ class Server:
         self.lock.close()
 
 
-def named(data_dir: Path) -> Server:
+def claim_name(data_dir: Path) -> Server:
     """Return the first name of a folder that no living process has, a new one if there is none.
 
     A process that is merely halted keeps its name, so that whoever starts meanwhile does not take it for a dead one.

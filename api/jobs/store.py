@@ -34,23 +34,23 @@ class Store:
     def insert(self, work: Work) -> tuple[Job, bool]:
         """Keep a job and return it, and whether it is new; raise KeyReusedError, FullError or NoRoomError."""
         try:
-            return self._kept(work)
+            return self._keep(work)
         except NoRoomError:
             # What was deleted may still take room.
             self.database.shrink()
-        return self._kept(work)
+        return self._keep(work)
 
-    def _kept(self, work: Work) -> tuple[Job, bool]:
+    def _keep(self, work: Work) -> tuple[Job, bool]:
         """Keep a job, if there is room."""
         digest = hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
         try:
-            with self.database.begun() as connection:
-                known = _known(connection, work, digest)
-                return (known, False) if known else (self._inserted(connection, work, digest), True)
+            with self.database.begin() as connection:
+                known = _find_by_key(connection, work, digest)
+                return (known, False) if known else (self._insert(connection, work, digest), True)
         except sa.exc.IntegrityError:
             # Another request with the same key came first.
-            with self.database.seen() as connection:
-                known = _known(connection, work, digest)
+            with self.database.read() as connection:
+                known = _find_by_key(connection, work, digest)
             if known is None:
                 raise
             return known, False
@@ -59,19 +59,19 @@ class Store:
         """Return a job with its report."""
         if not ID.match(job_id):
             return None
-        with self.database.seen() as connection:
-            return _found(connection, *_of(job_id, owner))
+        with self.database.read() as connection:
+            return _find(connection, *_of(job_id, owner))
 
     def turn(self, job_id: str) -> Turn:
         """Return the last turn of a job."""
-        with self.database.seen() as connection:
+        with self.database.read() as connection:
             return Turn(job_id, connection.execute(sa.select(JOBS.c.token).where(JOBS.c.id == job_id)).scalar_one())
 
     def states(self, ids: list[str]) -> Mapping[str, object]:
         """Return by id how jobs are: what differs when something about one has changed."""
         columns = [JOBS.c[name] for name in ("id", "status", "started_s", "progress")]
-        with self.database.seen() as connection:
-            parts = (connection.execute(sa.select(*columns).where(JOBS.c.id.in_(part))) for part in _batched(ids))
+        with self.database.read() as connection:
+            parts = (connection.execute(sa.select(*columns).where(JOBS.c.id.in_(part))) for part in _batches(ids))
             return {row.id: tuple(row) for part in parts for row in part}
 
     def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
@@ -79,7 +79,7 @@ class Store:
         query = _select().where(JOBS.c.owner == owner).order_by(JOBS.c.created_s.desc(), JOBS.c.id.desc())
         if after is not None:
             query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < _place(after))
-        with self.database.seen() as connection:
+        with self.database.read() as connection:
             rows = connection.execute(query.limit(limit + 1)).all()
         jobs = tuple(_job(row) for row in rows[:limit])
         return jobs, f"{jobs[-1].created_s:.6f}-{jobs[-1].id}" if len(rows) > limit else None
@@ -88,7 +88,7 @@ class Store:
         """Cancel a job that waits, mark one that runs, and return it."""
         if not ID.match(job_id):
             return None
-        with self.database.begun() as connection:
+        with self.database.begin() as connection:
             mine, waits = _of(job_id, owner), JOBS.c.status == "queued"
             # In one statement, as the job may be begun or put back at the same moment.
             ended = {
@@ -97,32 +97,32 @@ class Store:
                 "cancelled": 1,
             }
             connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended))
-            job = _found(connection, *mine)
+            job = _find(connection, *mine)
             if job is not None and job.ended:
                 forget(connection, [job_id])
             return job
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait."""
-        with self.database.seen() as connection:
-            return _queued(connection)
+        with self.database.read() as connection:
+            return _count_queued(connection)
 
     def expired(self, keep_s: float, limit: int) -> list[tuple[str, int]]:
         """Return jobs, and the last token of each, that ended so long ago."""
-        with self.database.seen() as connection:
+        with self.database.read() as connection:
             query = sa.select(JOBS.c.id, JOBS.c.token).where(JOBS.c.ended_s < now(connection) - keep_s)
             return [(row.id, row.token) for row in connection.execute(query.limit(limit))]
 
     def delete(self, ids: list[str]) -> None:
         """Forget ended jobs."""
-        with self.database.begun() as connection:
+        with self.database.begin() as connection:
             connection.execute(sa.delete(JOBS).where(JOBS.c.id.in_(ids), JOBS.c.status.in_(ENDED)))
 
-    def _inserted(self, connection: Connection, work: Work, digest: str) -> Job:
+    def _insert(self, connection: Connection, work: Work, digest: str) -> Job:
         """Add a row, unless too many wait."""
         # One key is not to keep out all the others.
         own = math.ceil(self.max_queued / 2) if work.owner else self.max_queued
-        if _queued(connection) >= self.max_queued or _queued(connection, JOBS.c.owner == work.owner) >= own:
+        if _count_queued(connection) >= self.max_queued or _count_queued(connection, JOBS.c.owner == work.owner) >= own:
             raise FullError(f"{self.max_queued} jobs wait already, or {own} of this owner's")
         if self.database.room is not None:
             self.database.room.require(len(work.body))
@@ -136,12 +136,12 @@ class Store:
         return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s)
 
 
-def _batched(ids: list[str]) -> Iterator[list[str]]:
+def _batches(ids: list[str]) -> Iterator[list[str]]:
     """Yield ids, no more at a time than a statement takes."""
     return (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
 
 
-def _known(connection: Connection, work: Work, digest: str) -> Job | None:
+def _find_by_key(connection: Connection, work: Work, digest: str) -> Job | None:
     """Return the job that has the key already."""
     if work.key is None:
         return None
@@ -149,10 +149,10 @@ def _known(connection: Connection, work: Work, digest: str) -> Job | None:
     known = connection.execute(sa.select(JOBS.c.hash).where(*same)).scalar_one_or_none()
     if known not in (None, digest):
         raise KeyReusedError(work.key)
-    return None if known is None else _found(connection, *same)
+    return None if known is None else _find(connection, *same)
 
 
-def _queued(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
+def _count_queued(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
     """Count the jobs that wait."""
     query = sa.select(sa.func.count()).select_from(JOBS).where(JOBS.c.status == "queued", *where)
     return int(connection.execute(query).scalar_one())
@@ -168,7 +168,7 @@ def _select(*more: str) -> sa.Select[tuple[object, ...]]:
     return sa.select(*(JOBS.c[name] for name in (*PLAIN, *more)))
 
 
-def _found(connection: Connection, *where: sa.ColumnElement[bool]) -> Job | None:
+def _find(connection: Connection, *where: sa.ColumnElement[bool]) -> Job | None:
     """Return the one job that meets conditions, with its report."""
     row = connection.execute(_select("report").where(*where)).one_or_none()
     return None if row is None else _job(row)

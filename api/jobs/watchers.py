@@ -25,7 +25,7 @@ class Watchers:
 
     def start(self) -> None:
         """Begin to look at jobs that somebody watches."""
-        self._looking = asyncio.create_task(self._every())
+        self._looking = asyncio.create_task(self._repeat())
 
     async def stop(self) -> None:
         """Look no more."""
@@ -47,12 +47,12 @@ class Watchers:
                 del self._events[job_id]
                 self._seen.pop(job_id, None)
 
-    def changed(self, job_id: str) -> None:
+    def wake(self, job_id: str) -> None:
         """Wake those who watch a job."""
         for event in self._events.get(job_id, ()):
             event.set()
 
-    async def _every(self) -> None:
+    async def _repeat(self) -> None:
         """Look again and again."""
         while True:
             await asyncio.sleep(LOOK_S)
@@ -67,6 +67,6 @@ class Watchers:
             for job_id in watched:
                 state = found.get(job_id)
                 if state is None or state != self._seen.get(job_id):
-                    self.changed(job_id)
+                    self.wake(job_id)
                 if job_id in self._events:
                     self._seen[job_id] = state

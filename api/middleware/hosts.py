@@ -29,7 +29,7 @@ class Local:
 
 
 def _is_local(host: str) -> bool:
-    """Tell whether a Host header, with or without a port, names this machine."""
+    """Return whether a Host header, with or without a port, names this machine."""
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     if name.lower().rstrip(".") == "localhost":
         return True

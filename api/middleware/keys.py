@@ -91,7 +91,7 @@ class Guard:
         """Return the name of the key that a request sends, None without a good one."""
         if not self.keys:
             return ""
-        sent = _sent(scope)
+        sent = _sent_keys(scope)
         if len(sent) != 1:
             return None
         digest, found = _digest(sent.pop()), None
@@ -102,7 +102,7 @@ class Guard:
         return found
 
 
-def _sent(scope: Scope) -> set[str]:
+def _sent_keys(scope: Scope) -> set[str]:
     """Return the keys that a request sends, by either header; it is for one."""
     headers = Headers(scope=scope)
     bearers = (value.partition(" ") for value in headers.getlist("authorization"))
@@ -117,6 +117,6 @@ def _digest(key: str) -> bytes:
 
 def _refusal(scope: Scope) -> Problem:
     """Return the problem of a request without a good key."""
-    found = "a wrong one" if _sent(scope) else "none"
+    found = "a wrong one" if _sent_keys(scope) else "none"
     detail = f"expected an API key as X-API-Key or as Authorization: Bearer, got {found}"
     return Problem(HTTPStatus.UNAUTHORIZED, detail, headers=CHALLENGE)

@@ -48,30 +48,32 @@ class Metrics:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.solvers = {info.name for info in available()}
-        self.latency = self._timed("request", "Seconds until an answer begins.", LATENCIES, "method", "route", "status")
+        self.latency = self._histogram(
+            "request", "Seconds until an answer begins.", LATENCIES, "method", "route", "status"
+        )
         self.running = Gauge("tiger_requests_in_flight", "Requests under way.", registry=self.registry)
-        self.solves = self._timed("solve", "Seconds that a solve took.", SOLVES, "solver")
+        self.solves = self._histogram("solve", "Seconds that a solve took.", SOLVES, "solver")
         self.gaps = Histogram(
             "tiger_gap", "Relative gap to the lower bound.", ("solver",), buckets=GAPS, registry=self.registry
         )
-        self.cancels = self._counted("cancellations", "Jobs cancelled by request.")
-        self.deaths = self._counted("worker_deaths", "Workers that ended while they were solving.")
+        self.cancels = self._counter("cancellations", "Jobs cancelled by request.")
+        self.deaths = self._counter("worker_deaths", "Workers that ended while they were solving.")
 
     def watch(self, depth: Callable[[], int]) -> None:
         """Have the jobs that wait counted, from a thread, whenever the figures are read."""
         waiting = Gauge("tiger_queue_depth", "Jobs that wait.", registry=self.registry)
-        waiting.set_function(lambda: _measured(depth))
+        waiting.set_function(lambda: _count_waiting(depth))
 
-    def worked(self, outcome: object) -> None:
+    def record_call(self, outcome: object) -> None:
         """Record what came of a call of a worker: bytes are taken for a report, and SolverLostError for its death."""
         if isinstance(outcome, SolverLostError):
             self.deaths.inc()
         elif isinstance(outcome, bytes) and len(outcome) > LARGE_BYTES:
-            asyncio.get_running_loop().run_in_executor(None, self.solved, outcome)
+            asyncio.get_running_loop().run_in_executor(None, self.record_report, outcome)
         elif isinstance(outcome, bytes):
-            self.solved(outcome)
+            self.record_report(outcome)
 
-    def solved(self, report: bytes) -> None:
+    def record_report(self, report: bytes) -> None:
         """Record the seconds, the solver and the gap of a report; what has no seconds is none."""
         found = json.loads(report)
         if not isinstance(found, dict) or not isinstance(found.get("seconds"), int | float):
@@ -82,7 +84,7 @@ class Metrics:
         if isinstance(found.get("gap"), int | float):
             self.gaps.labels(solver).observe(found["gap"])
 
-    def cancelled(self) -> None:
+    def count_cancelled(self) -> None:
         """Record that a job was cancelled."""
         self.cancels.inc()
 
@@ -90,11 +92,11 @@ class Metrics:
         """Return all figures in Prometheus' text format."""
         return generate_latest(self.registry)
 
-    def _timed(self, what: str, about: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+    def _histogram(self, what: str, about: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
         """Return a histogram of seconds."""
         return Histogram(f"tiger_{what}_seconds", about, labels, buckets=buckets, registry=self.registry)
 
-    def _counted(self, what: str, about: str) -> Counter:
+    def _counter(self, what: str, about: str) -> Counter:
         """Return a counter."""
         return Counter(f"tiger_{what}", about, registry=self.registry)
 
@@ -154,7 +156,7 @@ def _method(scope: Scope) -> str:
     return scope["method"] if scope["method"] in METHODS else OTHER
 
 
-def _measured(depth: Callable[[], int]) -> float:
+def _count_waiting(depth: Callable[[], int]) -> float:
     """Return how many jobs wait, or not a number where that cannot be told, as the other figures still can."""
     try:
         return float(depth())

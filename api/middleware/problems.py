@@ -133,7 +133,7 @@ def problem_of(error: Exception) -> Problem:
             said = UNTOLD.get(error.status_code, told) if told == _title(error.status_code) else told
             return Problem(error.status_code, said, headers=error.headers or {})
         case RequestValidationError():
-            found = [_outside(detail) for detail in error.errors()]
+            found = [_about_parameter(detail) for detail in error.errors()]
             return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, found)))
         case KeyReusedError():
             reason = "expected a new Idempotency-Key, as another body came with this one before"
@@ -173,7 +173,7 @@ def _about_fields(status: int, errors: tuple[FieldError, ...]) -> Problem:
     return Problem(status, f"{where}{errors[0].detail}{more}", errors)
 
 
-def _outside(found: ErrorDetails) -> ErrorDetails:
+def _about_parameter(found: ErrorDetails) -> ErrorDetails:
     """Return what is wrong with a parameter of the path or the query, named without saying where it stood."""
     return found | {"loc": tuple(part for part in found["loc"][1:])}
 
@@ -204,7 +204,7 @@ def _title(status: int) -> str:
     return "Client Closed Request" if status == CLIENT_GONE else HTTPStatus(status).phrase
 
 
-def documented(sentences: Mapping[int, str]) -> dict[int | str, dict[str, object]]:
+def document_problems(sentences: Mapping[int, str]) -> dict[int | str, dict[str, object]]:
     """Return OpenAPI responses for problems from {status: sentence}."""
     content = {MEDIA_TYPE: {"schema": SCHEMA}}
     return {status: {"description": sentence, "content": content} for status, sentence in sentences.items()}

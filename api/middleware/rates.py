@@ -53,26 +53,26 @@ class Rates:
             await self.app(scope, receive, send)
             return
         name = _name(scope)
-        problem = self._busy(name) or self._over(name)
+        problem = self._refuse_busy(name) or self._count_or_refuse(name)
         if problem is not None:
             await turn_away(problem, scope, receive, send)
             return
         self.running[name] += 1
         try:
-            await self.app(scope, receive, self._told(name, send))
+            await self.app(scope, receive, self._tell(name, send))
         finally:
             self.running[name] -= 1
             if not self.running[name]:
                 del self.running[name]
 
-    def _busy(self, name: str) -> Problem | None:
+    def _refuse_busy(self, name: str) -> Problem | None:
         """Return the refusal of an owner who has too many requests under way."""
         if self.max_concurrent is None or self.running[name] < self.max_concurrent:
             return None
         detail = f"expected at most {self.max_concurrent} requests at once, got another one"
         return Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": str(BUSY_S)})
 
-    def _over(self, name: str) -> Problem | None:
+    def _count_or_refuse(self, name: str) -> Problem | None:
         """Return the refusal of an owner who has asked too often, or count the request."""
         windows = self._windows(name)
         # Before the last of them there would be another refusal.
@@ -97,7 +97,7 @@ class Rates:
         self.windows[name] = found = windows or tuple(map(_Window, self.rates))
         return found
 
-    def _told(self, name: str, send: Send) -> Send:
+    def _tell(self, name: str, send: Send) -> Send:
         """Return a `send` that adds to an answer what is left."""
 
         async def told(message: Message) -> None:

@@ -8,12 +8,12 @@ import structlog
 from fastapi import APIRouter, Response
 from pydantic import BaseModel
 
-from tiger.api.middleware.problems import Problem, documented
+from tiger.api.middleware.problems import Problem, document_problems
 from tiger.api.routes import answers
 
 Ready = Callable[[], Awaitable[Mapping[str, bool]]]
 PATIENCE_S = 2.0
-UNREADY = answers.HEALTH | documented({503: "The database or the workers cannot be used; members say which."})
+UNREADY = answers.HEALTH | document_problems({503: "The database or the workers cannot be used; members say which."})
 
 
 class ReadyBody(BaseModel):
@@ -29,15 +29,15 @@ def router(ready: Ready) -> APIRouter:
 
     @routes.get("/readyz", summary="Answer 200 while work can be taken", response_model=ReadyBody, responses=UNREADY)
     async def readiness() -> Response | Mapping[str, bool]:
-        parts = await _asked(ready)
-        return parts if all(parts.values()) else _unready(parts).response()
+        parts = await _ask(ready)
+        return parts if all(parts.values()) else _refuse(parts).response()
 
     # Balancers ask so.
     routes.add_api_route("/readyz", readiness, methods=["HEAD"], response_model=None, include_in_schema=False)
     return routes
 
 
-async def _asked(ready: Ready) -> Mapping[str, bool]:
+async def _ask(ready: Ready) -> Mapping[str, bool]:
     """Return what can be used; nothing where that cannot be told."""
     try:
         return await asyncio.wait_for(ready(), PATIENCE_S)
@@ -46,7 +46,7 @@ async def _asked(ready: Ready) -> Mapping[str, bool]:
         return {"database": False, "workers": False}
 
 
-def _unready(parts: Mapping[str, bool]) -> Problem:
+def _refuse(parts: Mapping[str, bool]) -> Problem:
     """Return the problem of a server that cannot take work yet, or any more."""
     lacking = " and ".join(f"the {part}" for part, good in parts.items() if not good)
     return Problem(

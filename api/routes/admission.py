@@ -11,7 +11,7 @@ SMALL_TEXT, SMALL_HARD_TEXT, SMALL_LAYERS = 8192, 600, 64
 LISTS = ("layers", "operators", "nodes")
 
 
-def small(request: AssignRequest | CircuitRequest | PlaceRequest) -> bool:
+def is_small(request: AssignRequest | CircuitRequest | PlaceRequest) -> bool:
     """Guess from its size, its effort and its time limit whether a request takes a fraction of a second."""
     if request.solver in DWAVE:
         return False
@@ -19,16 +19,16 @@ def small(request: AssignRequest | CircuitRequest | PlaceRequest) -> bool:
         return True
     match request:
         case AssignRequest():
-            return _few_tasks(request)
+            return _has_few_tasks(request)
         case CircuitRequest():
             most = SMALL_TEXT if request.level <= 1 else SMALL_HARD_TEXT
             return len(request.circuit) * request.effort <= most
         case PlaceRequest():
-            return _few_layers(request)
+            return _has_few_layers(request)
 
 
-def _few_tasks(request: AssignRequest) -> bool:
-    """Tell whether tasks and edges, times the effort, are few; with a time limit alone, a search lasts that long."""
+def _has_few_tasks(request: AssignRequest) -> bool:
+    """Return whether tasks and edges, times the effort, are few; with a time limit alone, a search lasts that long."""
     if request.effort is None and request.time_limit_s is not None:
         return False
     effort = request.effort or 1
@@ -37,8 +37,8 @@ def _few_tasks(request: AssignRequest) -> bool:
     return tasks <= (SMALL_TASKS if plain else SMALL_HARD_TASKS) and edges <= SMALL_EDGES
 
 
-def _few_layers(request: PlaceRequest) -> bool:
-    """Tell whether layers or operators, times the effort, are listed and few; a described model's are not counted."""
+def _has_few_layers(request: PlaceRequest) -> bool:
+    """Return whether layers or operators, times the effort, are listed and few; a described model's are not counted."""
     listed: object = request.model
     if isinstance(request.model, dict):
         listed = next((request.model[name] for name in LISTS if name in request.model), None)

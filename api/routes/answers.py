@@ -61,19 +61,19 @@ EVENT_TEXT = 'event: progress\ndata: {"id": "a4c6f1de", "status": "running"}\n\n
 
 def refusals(*statuses: int) -> Responses:
     """Document problem documents of some statuses, and of those that every route but health may answer with."""
-    return _refused(*statuses, *EVERYWHERE)
+    return _document_refusals(*statuses, *EVERYWHERE)
 
 
-def _refused(*statuses: int) -> Responses:
+def _document_refusals(*statuses: int) -> Responses:
     """Document problem documents of some statuses."""
-    found = problems.documented({status: REFUSED[status] for status in sorted(statuses)})
+    found = problems.document_problems({status: REFUSED[status] for status in sorted(statuses)})
     for status, response in found.items():
         response.update({"headers": HEADERS[int(status)]} if status in HEADERS else {})
     return found
 
 
 # Of routes that need no key.
-HEALTH: Responses = _refused(*ANYBODY)
+HEALTH: Responses = _document_refusals(*ANYBODY)
 WORK: Responses = refusals(400, 408, 409, 413, 415, 422) | {
     200: {"headers": APPLIED | LOCATION},
     202: {

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from tiger.api.routes.admission import small
-from tiger.api.routes.circuits import laid_out, scanned
+from tiger.api.routes.admission import is_small
+from tiger.api.routes.circuits import lay_out, scan_circuit
 from tiger.api.routes.document import parse
 from tiger.api.schemas import limits as bounds
 from tiger.api.schemas.assignment import AssignRequest, CircuitRequest, IsingBody
@@ -31,7 +31,7 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
 
     The graphs inside it are only measured, and so is a circuit that is short.
     """
-    request = _stated(parse(body))
+    request = _read_request(parse(body))
     check_limits(limits, request.time_limit_s, request.solver)
     if isinstance(request, AssignRequest):
         bounds.check_tasks(limits, request.tasks)
@@ -41,7 +41,7 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
             bounds.check_hardware(limits, request.topology)
     else:
         bounds.check_device(limits, request.topology)
-        scanned(request, limits)
+        scan_circuit(request, limits)
     return request
 
 
@@ -62,13 +62,13 @@ def answer(body: bytes, limits: Limits, watch: Watch = ignored, executor: str | 
     # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
     request = check(body, limits)
     if isinstance(request, AssignRequest):
-        report = _assigned(request, limits, watch, executor).to_dict()
+        report = _assign(request, limits, watch, executor).to_dict()
     else:
-        report = laid_out(request, limits, watch).to_dict()
+        report = lay_out(request, limits, watch).to_dict()
     return json.dumps(report, allow_nan=False).encode()
 
 
-def _stated(data: object) -> AssignRequest | CircuitRequest:
+def _read_request(data: object) -> AssignRequest | CircuitRequest:
     """Return the request for tasks or for a circuit that parsed JSON states; it is for exactly one of them."""
     if isinstance(data, dict) and "circuit" in data:
         if "tasks" in data:
@@ -79,9 +79,9 @@ def _stated(data: object) -> AssignRequest | CircuitRequest:
     return AssignRequest.model_validate(data)
 
 
-def _assigned(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
+def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
     """Solve a mapping problem, and say in the report where the cluster failed; without it the mapping is the same."""
-    lent = None if executor is None or small(request) else executors.kept(executor)
+    lent = None if executor is None or is_small(request) else executors.kept(executor)
     tasks = nodelink.task_graph(request.tasks)
     hardware = request.topology
     topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)
@@ -103,13 +103,13 @@ def _assigned(request: AssignRequest, limits: Limits, watch: Watch, executor: st
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
         executor=lent,
-        ising=_ising(request.ising),
+        ising=_ising_options(request.ising),
         progress=watch,
     )
     return replace(report, warnings=(*report.warnings, lent.trouble)) if lent and lent.trouble else report
 
 
-def _ising(body: IsingBody) -> IsingParams:
+def _ising_options(body: IsingBody) -> IsingParams:
     """Return the options of the Ising path."""
     betas = None if body.beta_range is None else (body.beta_range[0], body.beta_range[1])
     return IsingParams(penalty_scale=body.penalty_scale, beta_range=betas, capacity=body.capacity)

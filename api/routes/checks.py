@@ -31,12 +31,12 @@ class Checks:
                 return await asyncio.to_thread(door.check, asked, self.limits)
             except ValidationError as error:
                 raise RefusedError(problems.of_fields(error)) from None
-        found = await self._elsewhere(door, asked)
+        found = await self._check_in_worker(door, asked)
         if found is not None:
             raise RefusedError(found)
         return None
 
-    async def _elsewhere(self, door: Door, asked: bytes) -> Problem | None:
+    async def _check_in_worker(self, door: Door, asked: bytes) -> Problem | None:
         """Have a worker check a body, in turn."""
         if self._waiting >= WAITING:
             detail = "expected room for another large body, but too many wait already; ask again later"
@@ -44,14 +44,14 @@ class Checks:
         self._waiting += 1
         try:
             async with self._turn:
-                return await self.workers.run(CHECK_S, fault, door.kind, asked, self.limits)
+                return await self.workers.run(CHECK_S, find_fault, door.kind, asked, self.limits)
         except SolverLostError:
             raise InputError("", f"expected a body that can be read in {CHECK_S:g} s, got another one") from None
         finally:
             self._waiting -= 1
 
 
-def fault(kind: str, asked: bytes, limits: Limits) -> Problem | None:
+def find_fault(kind: str, asked: bytes, limits: Limits) -> Problem | None:
     """Return what is wrong with a body, None where nothing is."""
     try:
         DOORS[kind].check(asked, limits)

@@ -19,23 +19,23 @@ SEARCH = 0.75
 SHORT = 32_768
 
 
-def scanned(request: CircuitRequest, limits: Limits) -> None:
+def scan_circuit(request: CircuitRequest, limits: Limits) -> None:
     """Raise InputError for a circuit that is short, and yet too large or one that would read files."""
     if len(request.circuit) <= SHORT:
         scan(request.circuit, _bounds(limits))
 
 
-def laid_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress], None] = ignored) -> "CircuitReport":
+def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress], None] = ignored) -> "CircuitReport":
     """Lay a circuit out and route it, within the limits; raise InputError that names the field.
 
     Neither circuit nor device is ever opened as a file.
     """
     from tiger.circuits.entry.hardware import device_of_document, device_of_spec
-    from tiger.circuits.entry.layout import answered
+    from tiger.circuits.entry.layout import report_mapping
     from tiger.circuits.entry.reading import qasm_circuit
-    from tiger.circuits.entry.request import Asked, checked
+    from tiger.circuits.entry.request import Asked, check_params
 
-    params = checked(
+    params = check_params(
         LayoutParams(
             level=request.level,
             effort=request.effort,
@@ -52,7 +52,7 @@ def laid_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress]
         device = device_of_spec(hardware, limits.max_qubits)
     else:
         device = device_of_document(hardware, limits.max_qubits)
-    return answered(Asked(circuit, device, params, watch), request.initial_layout)
+    return report_mapping(Asked(circuit, device, params, watch), request.initial_layout)
 
 
 def _bounds(limits: Limits) -> CircuitLimits:

@@ -115,7 +115,7 @@ class _News:
         self.following = asyncio.ensure_future(self._follow(jobs, job))
 
     async def more(self, seen: int, limit_s: float) -> bool:
-        """Wait for a state after one that was seen, at most so many seconds; tell whether the job goes on."""
+        """Wait for a state after one that was seen, at most so many seconds; return whether the job goes on."""
         if self.number == seen and not self.over:
             with suppress(TimeoutError):
                 async with asyncio.timeout(limit_s):

@@ -16,14 +16,14 @@ def key_of(headers: Sequence[str]) -> str | None:
     if not headers:
         return None
     if len(headers) > 1:
-        raise _malformed(f"expected one key, got {len(headers)}")
+        raise _refuse(f"expected one key, got {len(headers)}")
     if not KEY.fullmatch(headers[0]):
         found = f"{len(headers[0])} characters" if len(headers[0]) > MAX_LENGTH else "others, or none"
-        raise _malformed(f"expected 1 to {MAX_LENGTH} visible ASCII characters, got {found}")
+        raise _refuse(f"expected 1 to {MAX_LENGTH} visible ASCII characters, got {found}")
     return headers[0]
 
 
-def _malformed(reason: str) -> RefusedError:
+def _refuse(reason: str) -> RefusedError:
     """Return the refusal of a key."""
     problem = Problem(HTTPStatus.BAD_REQUEST, f"{NAME}: {reason}", (FieldError(f"#/{NAME}", reason),))
     return RefusedError(problem)

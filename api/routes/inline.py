@@ -28,10 +28,10 @@ class Inline:
         Raises as Workers.run. What is cancelled, as its client has left, may end by itself within a second.
         """
         end_s = asyncio.get_running_loop().time() + limit_s
-        if not await self._turn(min(QUEUE_S, limit_s)):
+        if not await self._wait_for_turn(min(QUEUE_S, limit_s)):
             return None
         running = asyncio.ensure_future(self.workers.run(limit_s + GRACE_S, door.answer, asked, self.limits))
-        running.add_done_callback(self._done)
+        running.add_done_callback(self._end_turn)
         try:
             async with asyncio.timeout_at(end_s):
                 return await asyncio.shield(running)
@@ -42,8 +42,8 @@ class Inline:
             asyncio.get_running_loop().call_later(LEFT_S, running.cancel)
             raise
 
-    async def _turn(self, limit_s: float) -> bool:
-        """Wait for a worker to be free, and tell whether one is."""
+    async def _wait_for_turn(self, limit_s: float) -> bool:
+        """Wait for a worker to be free, and return whether one is."""
         if self._waiting >= CROWD * self.workers.count:
             return False
         self._waiting += 1
@@ -55,7 +55,7 @@ class Inline:
         finally:
             self._waiting -= 1
 
-    def _done(self, running: "asyncio.Future[bytes]") -> None:
+    def _end_turn(self, running: "asyncio.Future[bytes]") -> None:
         """Let the next one have the worker."""
         self._free.release()
         if not running.cancelled():

@@ -13,7 +13,7 @@ from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes.events import Streams
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import RETRY_AFTER
-from tiger.api.routes.waiting import ended, while_connected
+from tiger.api.routes.waiting import wait_until_ended, while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE, full, summary
 
 PAGE = 100
@@ -49,12 +49,12 @@ class JobRoutes:
 
     async def show(self, request: Request, job_id: JobId, wait: Wait = 0.0) -> Response:
         """Return a job with its report, as soon as it has ended or the wait is over."""
-        job = await self._known(request, job_id)
-        return _shown(await while_connected(request, ended(self.jobs, job, min(wait, self.max_wait_s))))
+        job = await self._find(request, job_id)
+        return _show(await while_connected(request, wait_until_ended(self.jobs, job, min(wait, self.max_wait_s))))
 
     async def events(self, request: Request, job_id: JobId) -> Response:
         """Stream `progress` events while the job goes on, then one `done`; every event has the whole job as data."""
-        return self.streams.of(await self._known(request, job_id))
+        return self.streams.of(await self._find(request, job_id))
 
     async def cancel(self, request: Request, job_id: JobId) -> Response:
         """Cancel a job, and return it; one that has ended stays as it is.
@@ -62,27 +62,27 @@ class JobRoutes:
         202 where its work is still being stopped. The job and what it found stay until the service forgets old jobs,
         so that a cancel that comes too late loses nothing and repeating it does no harm.
         """
-        before = await self._known(request, job_id)
+        before = await self._find(request, job_id)
         job = before if before.ended else await self.jobs.cancel(job_id, owner_of(request))
         if job is None:
-            raise _unknown()
+            raise _refuse_unknown()
         if not before.ended and job.status != "done":
             self.cancelled()
-        return _shown(job, 200 if job.ended else 202)
+        return _show(job, 200 if job.ended else 202)
 
-    async def _known(self, request: Request, job_id: str) -> Job:
+    async def _find(self, request: Request, job_id: str) -> Job:
         """Return the job, or raise RefusedError (404)."""
         job = await self.jobs.get(job_id, owner_of(request)) if ID.fullmatch(job_id) else None
         if job is None:
-            raise _unknown()
+            raise _refuse_unknown()
         return job
 
 
-def _shown(job: Job, status: int = 200) -> Response:
+def _show(job: Job, status: int = 200) -> Response:
     """Answer with a job, and with when to ask again if it goes on."""
     return Response(full(job), status, {} if job.ended else RETRY_AFTER, MEDIA_TYPE)
 
 
-def _unknown() -> RefusedError:
+def _refuse_unknown() -> RefusedError:
     """Return the refusal of an id that is of no job, or of somebody else's."""
     return RefusedError(Problem(404, "There is no such job, or not any more."))

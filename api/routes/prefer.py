@@ -48,19 +48,19 @@ class Preference:
 
 def preference(headers: Sequence[str], longest_s: float) -> Preference:
     """Read the values of all `Prefer` headers; what is unknown or malformed is ignored, as RFC 7240 asks."""
-    stated = _stated(",".join(headers)[:LONGEST])
+    stated = _parse(",".join(headers)[:LONGEST])
     wait = stated.get("wait", "")
     wait_s = min(float(wait[:9]), longest_s) if re.fullmatch(r"[0-9]+", wait) else None
     default_s = min(DEFAULT_WAIT_S, longest_s)
     return Preference(at_once=stated.get("respond-async") == "", wait_s=wait_s, default_s=default_s)
 
 
-def applied(followed: Sequence[str]) -> dict[str, str]:
+def applied_header(followed: Sequence[str]) -> dict[str, str]:
     """Return the header that says which preferences were followed, none if there were none."""
     return {"Preference-Applied": ", ".join(followed)} if followed else {}
 
 
-def _stated(text: str) -> dict[str, str]:
+def _parse(text: str) -> dict[str, str]:
     """Return the preferences with their values, "" without one; of a preference stated twice the first counts."""
     stated: dict[str, str] = {}
     at = 0

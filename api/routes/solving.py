@@ -12,13 +12,13 @@ from tiger.api.jobs.job import Job, Jobs, Work
 from tiger.api.middleware import problems
 from tiger.api.middleware.body import Bodies
 from tiger.api.routes import idempotency
-from tiger.api.routes.admission import small
+from tiger.api.routes.admission import is_small
 from tiger.api.routes.checks import Checks
 from tiger.api.routes.entries import Door
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
-from tiger.api.routes.prefer import Preference, applied, preference
-from tiger.api.routes.waiting import ended, while_connected
+from tiger.api.routes.prefer import Preference, applied_header, preference
+from tiger.api.routes.waiting import wait_until_ended, while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE, full, location
 
 RETRY_AFTER = {"Retry-After": "1"}
@@ -46,20 +46,20 @@ class Solving:
     async def answer(self, request: Request, door: Door) -> Response:
         """Check a request, and answer it with its report, or with the job that it has become."""
         async with self.bodies.read(request) as asked:
-            return await self._answered(request, door, asked)
+            return await self._answer_body(request, door, asked)
 
-    async def _answered(self, request: Request, door: Door, asked: bytes) -> Response:
+    async def _answer_body(self, request: Request, door: Door, asked: bytes) -> Response:
         """Answer a request whose body has been read."""
         key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
         deadline = asyncio.get_running_loop().time() + prefer.patience_s
         wanted = await while_connected(request, self.checks.check(door, asked))
-        little = wanted is not None and small(wanted)
+        little = wanted is not None and is_small(wanted)
         at_once_s = 0.0 if key is not None or prefer.at_once else min(prefer.patience_s, AT_ONCE_S)
         if at_once_s and little:
             found = await while_connected(request, self.inline.answer(door, asked, at_once_s))
             if found is not None:
-                return Response(found, headers=applied(prefer.waited), media_type=MEDIA_TYPE)
+                return Response(found, headers=applied_header(prefer.waited), media_type=MEDIA_TYPE)
         awaited = LITTLE if little else WAITED_FOR
         priority = awaited if prefer.patience_s else PUT_OFF
         work = Work(
@@ -70,16 +70,16 @@ class Solving:
             priority=priority,
             request_id=getattr(request.state, "request_id", None),
         )
-        return _answer(await self._stored(request, work, deadline), prefer)
+        return _answer(await self._store(request, work, deadline), prefer)
 
-    async def _stored(self, request: Request, work: Work, deadline: float) -> Job:
+    async def _store(self, request: Request, work: Work, deadline: float) -> Job:
         """Keep a request as a job, and return it once it has ended or the deadline is over."""
         job = await self.jobs.submit(work)
         # For the log.
         request.state.job_id = job.id
         left = deadline - asyncio.get_running_loop().time()
         try:
-            return await while_connected(request, ended(self.jobs, job, left))
+            return await while_connected(request, wait_until_ended(self.jobs, job, left))
         except ClientDisconnect:
             # Nobody was told of the job, so that nobody can ask for it; with a key, the same request finds it again.
             if work.key is None:
@@ -91,9 +91,9 @@ def _answer(job: Job, prefer: Preference) -> Response:
     """Answer with the report or the problem of an ended job that was waited for, else with the job."""
     there = {"Location": location(job)}
     if not job.ended or not prefer.patience_s:
-        headers = there | applied(prefer.put_off) | ({} if job.ended else RETRY_AFTER)
+        headers = there | applied_header(prefer.put_off) | ({} if job.ended else RETRY_AFTER)
         return Response(full(job), 202, headers, MEDIA_TYPE)
-    headers = there | applied(prefer.waited)
+    headers = there | applied_header(prefer.waited)
     if job.status == "done":
         return Response(job.report, 200, headers, MEDIA_TYPE)
     if job.status == "cancelled":

@@ -14,7 +14,7 @@ Found = TypeVar("Found")
 
 async def while_connected(request: Request, work: Coroutine[None, None, Found]) -> Found:
     """Return what the work returns; cancel it and raise ClientDisconnect when the client leaves first."""
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_wait_until_gone(request))
     try:
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -25,11 +25,11 @@ async def while_connected(request: Request, work: Coroutine[None, None, Found]) 
         leaving.cancel()
 
 
-async def ended(jobs: Jobs, job: Job, limit_s: float) -> Job:
+async def wait_until_ended(jobs: Jobs, job: Job, limit_s: float) -> Job:
     """Return a job with its report as soon as it has ended, or as it is after so many seconds."""
     if job.ended or limit_s <= 0:
         return job
-    watching = asyncio.ensure_future(_last(jobs, job))
+    watching = asyncio.ensure_future(_wait_for_end(jobs, job))
     try:
         await asyncio.wait((watching,), timeout=limit_s)
         if watching.done():
@@ -39,14 +39,14 @@ async def ended(jobs: Jobs, job: Job, limit_s: float) -> Job:
     return await jobs.get(job.id, job.owner) or job
 
 
-async def _last(jobs: Jobs, job: Job) -> None:
+async def _wait_for_end(jobs: Jobs, job: Job) -> None:
     """Wait until a job has ended."""
     async for seen in jobs.watch(job.id, job.owner):
         if seen.ended:
             return
 
 
-async def _gone(request: Request) -> None:
+async def _wait_until_gone(request: Request) -> None:
     """Wait until the client has left."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -13,28 +13,28 @@ from tiger.qubo.encode import CapacityEncoding
 from tiger.run.limits import EFFORT_LIMIT, SEED_LIMIT
 
 
-def _graph(value: object) -> object:
+def _check_graph(value: object) -> object:
     """Refuse a string where only a graph may stand, and say why."""
     if isinstance(value, str):
         raise PydanticCustomError("graph", "expected a node-link graph as an object, never a path or a name")
     return value
 
 
-def _hardware(value: object) -> object:
+def _check_hardware(value: object) -> object:
     """Refuse what is neither a specification nor a graph."""
     if not isinstance(value, str | dict):
         raise PydanticCustomError("hardware", "expected a specification such as 'torus:4x4' or a node-link graph")
     return value
 
 
-def _text(value: object) -> object:
+def _check_text(value: object) -> object:
     """Refuse what is not the text of a circuit, and say what is wanted."""
     if not isinstance(value, str):
         raise PydanticCustomError("circuit", "expected the text of a circuit in OpenQASM 2 or 3")
     return value
 
 
-def _device(value: object) -> object:
+def _check_device(value: object) -> object:
     """Refuse what is neither a specification nor a document."""
     if not isinstance(value, str | list | dict):
         raise PydanticCustomError(
@@ -43,7 +43,7 @@ def _device(value: object) -> object:
     return value
 
 
-def _first_wrong(value: object) -> object:
+def _keep_first_wrong(value: object) -> object:
     """Keep the first pin alone that is not to a name, if there is one, so that a flood of them is one error."""
     if not isinstance(value, dict):
         return value
@@ -68,7 +68,7 @@ def _records(ids: tuple[str, ...], numbers: dict[str, str]) -> JsonDict:
     }
 
 
-def _measured(names: JsonDict, *numbers: str) -> JsonDict:
+def _measurements(names: JsonDict, *numbers: str) -> JsonDict:
     """Document a list of objects with fields, which they must have, and numbers, which they may have."""
     amounts: JsonDict = {name: {"type": "number", "minimum": 0} for name in numbers}
     return {
@@ -99,9 +99,9 @@ TARGET: JsonDict = {
     "required": ["num_qubits", "gates"],
     "properties": {
         "num_qubits": {"type": "integer", "minimum": 1},
-        "gates": _measured({"name": {"type": "string"}, "qubits": QUBITS | {"minItems": 1}}, "error", "duration"),
-        "measure": _measured({"qubit": {"type": "integer"}}, "error", "duration"),
-        "qubits": _measured({"qubit": {"type": "integer"}}, "t1", "t2"),
+        "gates": _measurements({"name": {"type": "string"}, "qubits": QUBITS | {"minItems": 1}}, "error", "duration"),
+        "measure": _measurements({"qubit": {"type": "integer"}}, "error", "duration"),
+        "qubits": _measurements({"qubit": {"type": "integer"}}, "t1", "t2"),
     },
 }
 COUPLING: JsonDict = {
@@ -116,7 +116,7 @@ Device = Annotated[
     ),
 ]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
-Pins = Annotated[dict[str, str], BeforeValidator(_first_wrong)]
+Pins = Annotated[dict[str, str], BeforeValidator(_keep_first_wrong)]
 Beta = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -150,11 +150,11 @@ class IsingBody(Closed):
 class AssignRequest(Closed):
     """Ask where the tasks of a graph go on a topology."""
 
-    tasks: Annotated[Tasks, BeforeValidator(_graph)] = Field(
+    tasks: Annotated[Tasks, BeforeValidator(_check_graph)] = Field(
         description="Task graph as networkx node-link JSON: nodes with `id` and optionally `work` and `memory`, "
         "edges (or `links`) with `source`, `target` and optionally `weight`, the traffic."
     )
-    topology: Annotated[str | Hardware, BeforeValidator(_hardware)] = Field(
+    topology: Annotated[str | Hardware, BeforeValidator(_check_hardware)] = Field(
         description="Specification such as `torus:4x4x4` (see `GET /topologies`), or a node-link graph: nodes with "
         "`id` and optionally `slots`, `cost` and `memory`, edges with optional `weight` (length) and `bandwidth`. A "
         "string is never opened as a file."
@@ -196,11 +196,11 @@ class AssignRequest(Closed):
 class CircuitRequest(Closed):
     """Ask where the qubits of a circuit go on a device, and for the routed circuit."""
 
-    circuit: Annotated[str, BeforeValidator(_text)] = Field(
+    circuit: Annotated[str, BeforeValidator(_check_text)] = Field(
         description="OpenQASM 2 or 3, which may include nothing but its standard library. Gates that the text defines "
         "on more than two qubits are written out; others on three qubits or more are refused."
     )
-    topology: Annotated[Device, BeforeValidator(_device)] = Field(
+    topology: Annotated[Device, BeforeValidator(_check_device)] = Field(
         description="Specification such as `heavy-hex:7` (see `GET /topologies`), pairs of qubits, an object with a "
         "`coupling_map` of pairs and optionally `num_qubits`, a node-link graph, or a Target: `num_qubits`, `gates` "
         "with `name`, `qubits`, `error` and `duration`, `measure` with `qubit`, `error` and `duration`, and `qubits` "

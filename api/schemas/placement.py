@@ -17,14 +17,14 @@ MICROBATCHES = (
 )
 
 
-def _model(value: object) -> object:
+def _check_model(value: object) -> object:
     """Refuse what is neither a specification nor a document."""
     if not isinstance(value, str | list | dict):
         raise PydanticCustomError("model", "expected a specification such as 'transformer:..', a list or an object")
     return value
 
 
-def _cluster(value: object) -> object:
+def _check_cluster(value: object) -> object:
     """Refuse what is neither a specification nor a document."""
     if value is not None and not isinstance(value, str | dict):
         raise PydanticCustomError("cluster", "expected a specification such as 'dgx:2' or an object")
@@ -43,7 +43,7 @@ Hardware = Annotated[
 class PlaceRequest(Closed):
     """Ask which layers or operators of a model run on which devices of a cluster."""
 
-    model: Annotated[Model, BeforeValidator(_model)] = Field(
+    model: Annotated[Model, BeforeValidator(_check_model)] = Field(
         description="Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text "
         "of a PipeDream profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one "
         "microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, "
@@ -52,7 +52,7 @@ class PlaceRequest(Closed):
         "seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`; those "
         "of dnn-partitioning and a `graph` are numbers alone. A model that is a string is never opened as a file."
     )
-    cluster: Annotated[Hardware, BeforeValidator(_cluster)] = Field(
+    cluster: Annotated[Hardware, BeforeValidator(_check_cluster)] = Field(
         default=None,
         description="Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and "
         "latency, `machines` with their networks, or `nvidia_smi_topo`. Quantities are bytes, bytes/s and seconds, or "

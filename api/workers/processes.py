@@ -58,7 +58,7 @@ class Workers:
 
     @property
     def active(self) -> bool:
-        """Tell whether there are processes."""
+        """Return whether there are processes."""
         with suppress(BrokenProcessPool):
             return self._pool is not None and self._pool.active
         return False
@@ -101,8 +101,8 @@ class Workers:
         """Run a function in a worker, for so long from when a worker takes it up."""
         pool = self._pool
         if pool is None or not self.active:
-            pool = await self._opened()
-        call = pool.schedule(_contained, function, *args)
+            pool = await self._ensure_open()
+        call = pool.schedule(_contain, function, *args)
         answer = asyncio.wrap_future(call)
         try:
             while not (call.running() or call.done()):
@@ -121,7 +121,7 @@ class Workers:
         if self._pool is not None:
             await asyncio.to_thread(self._pool.end)
 
-    async def _opened(self) -> Pool:
+    async def _ensure_open(self) -> Pool:
         """Return the processes, new ones if there are none or the pool broke, as it does when one dies at rest.
 
         All who wait for them wait for one thread, which is not one that others take turns in or that has to end before
@@ -199,19 +199,19 @@ def _tie(memory_bytes: int, nice: int) -> None:
     os.nice(nice)
 
 
-def _contained(function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+def _contain(function: Callable[[*Parts], Found], *args: *Parts) -> Found:
     """Call a function, and let only exceptions out that are sure to survive the way to the server."""
     try:
         return function(*args)
     except InputError:
         raise
     except BaseException as error:  # noqa: BLE001 (the server is to see all of them)
-        if _full(error):
+        if _is_memory_error(error):
             # What has filled the memory is not sure to be given back, so that another process goes on.
             os._exit(FULL)
         raise RuntimeError("".join(traceback.format_exception(error))) from None
 
 
-def _full(error: BaseException) -> bool:
-    """Tell whether an error comes of too little memory, after which Qiskit's compiled code finds no object."""
+def _is_memory_error(error: BaseException) -> bool:
+    """Return whether an error comes of too little memory, after which Qiskit's compiled code finds no object."""
     return isinstance(error, MemoryError) or "PyObject pointer is null" in str(error)

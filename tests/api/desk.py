@@ -61,7 +61,7 @@ def job(**fields: Any) -> Job:
 
 
 @asynccontextmanager
-async def kept(desk: Desk, most: int = 9) -> AsyncIterator[MemoryJobs]:
+async def keep_jobs(desk: Desk, most: int = 9) -> AsyncIterator[MemoryJobs]:
     """Keep jobs that a desk does, at most so many that have not ended."""
     jobs = MemoryJobs(desk, LIMITS, most)
     await jobs.start()

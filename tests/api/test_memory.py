@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from tests.api.desk import Desk, kept, seen, settle, work
+from tests.api.desk import Desk, keep_jobs, seen, settle, work
 from tiger.api.jobs.job import FullError, KeyReusedError, Status
 from tiger.errors import InputError
 
@@ -14,7 +14,7 @@ def test_a_job_is_queued_then_done(loop: asyncio.Runner) -> None:
     """Its report is what the worker says."""
 
     async def scenario() -> None:
-        async with kept(desk := Desk()) as jobs:
+        async with keep_jobs(desk := Desk()) as jobs:
             first = await jobs.submit(work())
             await settle()
             running = await seen(jobs, first.id)
@@ -31,7 +31,7 @@ def test_the_most_urgent_is_done_first(loop: asyncio.Runner) -> None:
     """Among equals the earliest."""
 
     async def scenario() -> list[Status]:
-        async with kept(desk := Desk()) as jobs:
+        async with keep_jobs(desk := Desk()) as jobs:
             made = [await jobs.submit(work(priority=priority)) for priority in (10, 1, 10)]
             for turn in range(2):
                 await settle()
@@ -46,7 +46,7 @@ def test_a_failed_job_has_its_problem(loop: asyncio.Runner) -> None:
     """The document that the request itself would have been answered with."""
 
     async def scenario() -> None:
-        async with kept(desk := Desk()) as jobs:
+        async with keep_jobs(desk := Desk()) as jobs:
             made = await jobs.submit(work())
             await settle()
             desk.asked[0].set_exception(InputError("tasks", "expected some"))
@@ -63,7 +63,7 @@ def test_a_key_is_one_job(loop: asyncio.Runner) -> None:
     """For the same owner and the same body; another body is refused."""
 
     async def scenario() -> None:
-        async with kept(Desk()) as jobs:
+        async with keep_jobs(Desk()) as jobs:
             made, again, other = [await jobs.submit(work(key="k", owner=who)) for who in ("a", "a", "b")]
             assert made.id == again.id != other.id
             with pytest.raises(KeyReusedError):
@@ -76,7 +76,7 @@ def test_too_many_jobs_are_refused(loop: asyncio.Runner) -> None:
     """Until one of them ends."""
 
     async def scenario() -> None:
-        async with kept(Desk(), most=1) as jobs:
+        async with keep_jobs(Desk(), most=1) as jobs:
             made = await jobs.submit(work())
             with pytest.raises(FullError):
                 await jobs.submit(work())
@@ -90,7 +90,7 @@ def test_a_cancelled_job_is_not_worked_on(loop: asyncio.Runner) -> None:
     """Neither one that runs nor one that waits; an ended one stays as it is."""
 
     async def scenario() -> None:
-        async with kept(desk := Desk()) as jobs:
+        async with keep_jobs(desk := Desk()) as jobs:
             made = [await jobs.submit(work()) for _ in range(3)]
             await settle()
             ended = [await jobs.cancel(job.id, "") for job in made[:2]]
@@ -109,7 +109,7 @@ def test_a_job_of_somebody_else_is_unknown(loop: asyncio.Runner) -> None:
     """As one that never was."""
 
     async def scenario() -> None:
-        async with kept(Desk()) as jobs:
+        async with keep_jobs(Desk()) as jobs:
             made = await jobs.submit(work(owner="a"))
             assert await jobs.get(made.id, "b") is None
             assert await jobs.cancel(made.id, "b") is None
@@ -123,7 +123,7 @@ def test_pages_follow_one_another(loop: asyncio.Runner) -> None:
     """From the newest to the oldest; a cursor that is none has nothing after it."""
 
     async def scenario() -> None:
-        async with kept(Desk()) as jobs:
+        async with keep_jobs(Desk()) as jobs:
             made = [(await jobs.submit(work())).id for _ in range(3)]
             first, cursor = await jobs.page("", None, 2)
             second, end = await jobs.page("", cursor, 2)
@@ -137,7 +137,10 @@ def test_watching_ends_with_the_job(loop: asyncio.Runner) -> None:
     """Every change is seen by one who is quick."""
 
     async def scenario() -> list[Status]:
-        async with kept(desk := Desk()) as jobs, aclosing(jobs.watch((await jobs.submit(work())).id, "")) as watched:
+        async with (
+            keep_jobs(desk := Desk()) as jobs,
+            aclosing(jobs.watch((await jobs.submit(work())).id, "")) as watched,
+        ):
             seen = [(await anext(watched)).status]
             await settle()
             desk.asked[0].set_result(b"{}")
@@ -150,7 +153,7 @@ def test_memory_is_always_there(loop: asyncio.Runner) -> None:
     """Nothing can be missing."""
 
     async def scenario() -> None:
-        async with kept(Desk()) as jobs:
+        async with keep_jobs(Desk()) as jobs:
             assert await jobs.ready() == {"database": True, "workers": True}
 
     loop.run(scenario())

@@ -20,7 +20,7 @@ from tiger.api.jobs import migrations
 from tiger.api.jobs.database import Database
 from tiger.api.middleware.keys import parse
 from tiger.api.routes.examples import STENCIL_ON_TORUS
-from tiger.api.serve import _listen, _own, _Server, serve
+from tiger.api.serve import _listen, _make_folder, _Server, serve
 from tiger.api.settings import Settings
 from tiger.errors import InputError
 
@@ -103,7 +103,7 @@ def children(process: int) -> list[int]:
 
 
 def alive(process: int) -> bool:
-    """Tell whether a process runs; one that only waits to be collected does not."""
+    """Return whether a process runs; one that only waits to be collected does not."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -242,20 +242,20 @@ def test_with_keys_every_address_is_served() -> None:
 
 def test_the_data_folder_is_made_for_its_user_alone(tmp_path: Path) -> None:
     """Nobody else may read what others have asked."""
-    _own(tmp_path / "new" / "tiger")
+    _make_folder(tmp_path / "new" / "tiger")
     assert (tmp_path / "new" / "tiger").stat().st_mode & 0o777 == 0o700
-    _own(tmp_path / "new" / "tiger")
+    _make_folder(tmp_path / "new" / "tiger")
 
 
 def test_a_data_folder_that_cannot_be_made_is_bad_input(tmp_path: Path) -> None:
     """The variable is named."""
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="TIGER_DATA_DIR: expected a folder that can be made"):
-        _own(tmp_path / "file" / "tiger")
+        _make_folder(tmp_path / "file" / "tiger")
 
 
 def test_a_data_folder_that_cannot_be_written_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is found before the first job is lost."""
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InputError, match="TIGER_DATA_DIR: expected a folder that can be written to"):
-        _own(tmp_path)
+        _make_folder(tmp_path)

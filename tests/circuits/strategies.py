@@ -9,7 +9,7 @@ from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
 from qiskit.transpiler import CouplingMap
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.noise.placement import Judge
 from tiger.circuits.params import LayoutParams
@@ -125,7 +125,7 @@ def quick(
     judge: Judge | None = None,
 ) -> Mapped:
     """Map along shortest paths, in place of the search: the tests that use it are about what is around it."""
-    start = allotted(skeleton, coupling, fixed).start
+    start = allot_parts(skeleton, coupling, fixed).start
     routes = (*known, shortest_paths(skeleton, coupling, start))
     return Mapped(route=min(routes, key=lambda route: route.extra_cx))
 
@@ -134,6 +134,6 @@ def quick(
 def quick_search() -> Iterator[None]:
     """Put `quick` in the place of the search for a while, and try few layouts for SABRE."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tiger.circuits.transpiler.mapping.mapped", quick)
+        patch.setattr("tiger.circuits.transpiler.mapping.map_circuit", quick)
         patch.setattr("tiger.circuits.transpiler.judging.GATES", (0, 0, 60, 120))
         yield

@@ -116,10 +116,10 @@ def test_nodes_come_after_what_they_wait_for(steps: list[Step]) -> None:
 def test_backwards_twice_is_the_skeleton(steps: list[Step]) -> None:
     """Reversal turns every order round and is its own inverse."""
     skeleton = skeleton_of(4, steps).skeleton
-    count, back = len(skeleton.pairs), skeleton.reversed()
+    count, back = len(skeleton.pairs), skeleton.reverse()
     assert order(back) == {(count - 1 - b, count - 1 - a) for a, b in order(skeleton)}
-    assert order(back.reversed()) == order(skeleton)
-    assert (back.reversed().pairs == skeleton.pairs).all()
+    assert order(back.reverse()) == order(skeleton)
+    assert (back.reverse().pairs == skeleton.pairs).all()
 
 
 @given(steps=STEPS)
@@ -137,7 +137,7 @@ def test_operations_that_do_not_commute_keep_their_order(steps: list[Step]) -> N
 
 
 def _clash(a: Step, b: Step) -> bool:
-    """Tell whether two operations must not change places."""
+    """Return whether two operations must not change places."""
     axes = dict(zip(a.wires, a.axes, strict=True))
     return any(w in axes and (axis is None or axes[w] != axis) for w, axis in zip(b.wires, b.axes, strict=True))
 

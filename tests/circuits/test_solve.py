@@ -13,7 +13,7 @@ from tiger.circuits.noise.placement import Layers
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.solve import Budget, mapped
+from tiger.circuits.solve import Budget, map_circuit
 from tiger.errors import InputError
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 != 2] + [(k, k + 3) for k in range(6)])
@@ -39,20 +39,20 @@ def circuit(qubits: int, gates: int, seed: int = 0) -> tuple[list[Step], Build]:
 def test_a_route_is_right_at_every_level(level: int) -> None:
     """Every node once, in order, on edges."""
     skeleton = circuit(7, 30)[1].skeleton
-    found = mapped(skeleton, GRID, LayoutParams(level=level))
+    found = map_circuit(skeleton, GRID, LayoutParams(level=level))
     assert flaw(skeleton, GRID, found.route) == ""
 
 
 def test_what_embeds_costs_nothing() -> None:
     """A ring of four on the grid ends with the first stage."""
     ring = skeleton_of(4, [Step((k, (k + 1) % 4), (None, None), pair=True) for k in range(4)]).skeleton
-    found = mapped(ring, GRID, LayoutParams())
+    found = map_circuit(ring, GRID, LayoutParams())
     assert (found.route.extra_cx, [stage.name for stage in found.stages]) == (0, ["embedding"])
 
 
 def test_stages_never_cost_more_than_those_before() -> None:
     """The last one's cost is the route's."""
-    found = mapped(circuit(8, 60)[1].skeleton, GRID, LayoutParams())
+    found = map_circuit(circuit(8, 60)[1].skeleton, GRID, LayoutParams())
     costs = [stage.cost for stage in found.stages]
     assert [stage.name for stage in found.stages] == ["embedding", "proposals", "segments", "search", "windows"]
     assert costs == sorted(costs, reverse=True)
@@ -62,15 +62,15 @@ def test_stages_never_cost_more_than_those_before() -> None:
 def test_known_routes_are_not_exceeded() -> None:
     """The result of another mapper is where the search starts."""
     skeleton = circuit(8, 60)[1].skeleton
-    good = mapped(skeleton, GRID, LayoutParams()).route
-    assert mapped(skeleton, GRID, LayoutParams(level=0), known=(good,)).route.extra_cx == good.extra_cx
+    good = map_circuit(skeleton, GRID, LayoutParams()).route
+    assert map_circuit(skeleton, GRID, LayoutParams(level=0), known=(good,)).route.extra_cx == good.extra_cx
 
 
 def test_a_fixed_layout_is_kept() -> None:
     """Whatever the stages find."""
     skeleton = circuit(6, 30)[1].skeleton
     place = np.array([8, 0, 6, 2, 4, 1], np.int32)
-    found = mapped(skeleton, GRID, LayoutParams(), fixed=place).route
+    found = map_circuit(skeleton, GRID, LayoutParams(), fixed=place).route
     assert (found.start[:6] == place).all()
     assert flaw(skeleton, GRID, found) == ""
 
@@ -79,7 +79,7 @@ def test_a_fixed_layout_is_kept() -> None:
 def test_threads_do_not_matter(threads: int) -> None:
     """One thread finds the same route."""
     skeleton = circuit(8, 50)[1].skeleton
-    one, more = (mapped(skeleton, GRID, LayoutParams(seed=5, threads=count)).route for count in (1, threads))
+    one, more = (map_circuit(skeleton, GRID, LayoutParams(seed=5, threads=count)).route for count in (1, threads))
     assert (one.start == more.start).all()
     assert (one.steps == more.steps).all()
 
@@ -88,8 +88,8 @@ def test_a_judge_has_the_last_word() -> None:
     """A route found by depth is no deeper than the one found by CX gates."""
     steps, build = circuit(7, 30)
     judge = Layers(build.skeleton, singles_of(7, steps, build, ["cx"] * 30), GRID)
-    plain = mapped(build.skeleton, GRID, LayoutParams(level=1)).route
-    found = mapped(build.skeleton, GRID, LayoutParams(level=1), judge=judge)
+    plain = map_circuit(build.skeleton, GRID, LayoutParams(level=1)).route
+    found = map_circuit(build.skeleton, GRID, LayoutParams(level=1), judge=judge)
     assert judge.loss(found.route) <= judge.loss(plain)
     assert found.stages[-1].name == "placement"
 
@@ -97,10 +97,10 @@ def test_a_judge_has_the_last_word() -> None:
 def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Far more work than there is time for; the kernels are there already."""
     skeleton = circuit(8, 200)[1].skeleton
-    mapped(skeleton, GRID, LayoutParams())
+    map_circuit(skeleton, GRID, LayoutParams())
     monkeypatch.setattr(solve, "SEARCH", (Budget(10**10, 0, 10**10),) * 4)
     begun = time.perf_counter()
-    found = mapped(skeleton, GRID, LayoutParams(time_limit_s=0.3)).route
+    found = map_circuit(skeleton, GRID, LayoutParams(time_limit_s=0.3)).route
     assert time.perf_counter() - begun < 5
     assert flaw(skeleton, GRID, found) == ""
 
@@ -108,7 +108,7 @@ def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parts_that_do_not_fit_are_refused() -> None:
     """Three qubits that meet, on parts of two."""
     with pytest.raises(InputError, match="connected parts"):
-        mapped(circuit(3, 9)[1].skeleton, Coupling.of(4, [(0, 1), (2, 3)]), LayoutParams())
+        map_circuit(circuit(3, 9)[1].skeleton, Coupling.of(4, [(0, 1), (2, 3)]), LayoutParams())
 
 
 def test_routes_from_shortest_paths_are_beaten() -> None:
@@ -116,7 +116,7 @@ def test_routes_from_shortest_paths_are_beaten() -> None:
     circuits = [circuit(8, 40, seed)[1].skeleton for seed in range(10)]
     start = np.arange(9, dtype=np.int32)
     plain = sum(shortest_paths(each, GRID, start).extra_cx for each in circuits)
-    assert sum(mapped(each, GRID, LayoutParams(level=1)).route.extra_cx for each in circuits) < 0.7 * plain
+    assert sum(map_circuit(each, GRID, LayoutParams(level=1)).route.extra_cx for each in circuits) < 0.7 * plain
 
 
 def test_effort_is_more_work() -> None:

@@ -37,7 +37,7 @@ class Coupling:
         ends = np.concatenate([self.edges, self.edges[:, ::-1]]) if len(self.edges) else np.empty((0, 2), np.int32)
         graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(self.size, self.size)).tocsr()
         hops = shortest_path(graph, unweighted=True)
-        object.__setattr__(self, "neighbours", locked(_padded(ends, self.size)))
+        object.__setattr__(self, "neighbours", locked(_pad_neighbours(ends, self.size)))
         object.__setattr__(self, "hops", locked(np.where(np.isinf(hops), FAR, hops).astype(np.int16)))
         object.__setattr__(self, "part", locked(connected_components(graph, directed=False)[1].astype(np.int32)))
 
@@ -56,7 +56,7 @@ def _coupling(size: int, edges: tuple[tuple[int, int], ...]) -> Coupling:
     return Coupling(size=size, edges=locked(np.array(edges, np.int32).reshape(-1, 2)))
 
 
-def _padded(ends: IndexArray, size: int) -> IndexArray:
+def _pad_neighbours(ends: IndexArray, size: int) -> IndexArray:
     """Return the ascending neighbours of every qubit from both directions of every edge."""
     degree = np.bincount(ends[:, 0], minlength=size)
     table = np.full((size, max(int(degree.max(initial=0)), 1)), -1, np.int32)

@@ -57,7 +57,7 @@ class Skeleton:
         """Return how many nodes are two-qubit gates."""
         return int((self.pairs[:, 0] >= 0).sum())
 
-    def reversed(self) -> "Skeleton":
+    def reverse(self) -> "Skeleton":
         """Return the skeleton of the circuit backwards; node v becomes node g - 1 - v."""
         count = len(self.pairs)
         heads = np.repeat(np.arange(count), np.diff(self.first))

@@ -11,7 +11,7 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.embedding import EmbeddingParams, perfect_layouts
-from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
 from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.proposals import ProposalParams, proposals
@@ -20,7 +20,7 @@ from tiger.circuits.noise.placement import Judge, PlacementParams, Placer
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
-from tiger.circuits.routing.windows import WindowParams, polished
+from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Detail, Stage
 
@@ -73,7 +73,7 @@ class Mapped:
     stages: tuple[Stage, ...] = field(default=())
 
 
-def mapped(
+def map_circuit(
     skeleton: Skeleton,
     coupling: Coupling,
     params: LayoutParams,
@@ -98,7 +98,7 @@ def mapped(
         hunt.cut()
         hunt.search()
         hunt.polish()
-    route = hunt.best if judge is None else hunt.placed(judge)
+    route = hunt.best if judge is None else hunt.place_best(judge)
     return Mapped(route=route, stages=tuple(hunt.stages))
 
 
@@ -116,7 +116,7 @@ class Hunt:
         limit = params.time_limit_s
         self.skeleton, self.coupling, self.params, self.fixed = skeleton, coupling, params, fixed
         self.stop = Deadline(None if limit is None else time.monotonic() + limit)
-        self.start = allotted(skeleton, coupling, fixed).start
+        self.start = allot_parts(skeleton, coupling, fixed).start
         self.routes: list[Route] = list(known)
         self.anchors: list[Anchor] = []
         self.stages: list[Stage] = []
@@ -128,7 +128,7 @@ class Hunt:
 
     @property
     def open(self) -> bool:
-        """Tell whether a better route may exist."""
+        """Return whether a better route may exist."""
         return not self.routes or self.best.extra_cx > 0
 
     def embed(self) -> None:
@@ -158,7 +158,7 @@ class Hunt:
             for name in ("static", "levels"):
                 own = [p.anchor for p in made if p.name.startswith(name)]
                 if own:
-                    self.routes.append(self.searched(own, (), TRIAL))
+                    self.routes.append(self.search_routes(own, (), TRIAL))
                     detail[f"{name}_extra_cx"] = self.routes[-1].extra_cx
         self.anchors += [p.anchor for p in made]
 
@@ -172,7 +172,7 @@ class Hunt:
                 islice(anchors(self.skeleton, self.coupling, SegmentParams(seed=self.params.seed), self.stop), many)
             )
             if found:
-                self.routes.append(self.searched(found, (), TRIAL))
+                self.routes.append(self.search_routes(found, (), TRIAL))
                 detail["extra_cx"] = self.routes[-1].extra_cx
         self.anchors += found
 
@@ -181,7 +181,7 @@ class Hunt:
         work = SEARCH[self.params.level].work(self.skeleton, self.params.effort)
         with self.stage("search"):
             share = int(work / (1 + self.coupling.size / EVEN))
-            self.routes.append(self.searched(self.anchors, self.routes, share))
+            self.routes.append(self.search_routes(self.anchors, self.routes, share))
 
     def polish(self) -> None:
         """Route windows of the best route again."""
@@ -195,9 +195,9 @@ class Hunt:
             fixed=None if self.fixed is None else self.start[: self.skeleton.qubits],
         )
         with self.stage("windows"):
-            self.routes.append(polished(self.skeleton, self.coupling, self.best, setting, self.stop))
+            self.routes.append(polish(self.skeleton, self.coupling, self.best, setting, self.stop))
 
-    def searched(self, starts: Iterable[Anchor], routes: Iterable[Route], work: int) -> Route:
+    def search_routes(self, starts: Iterable[Anchor], routes: Iterable[Route], work: int) -> Route:
         """Return what a search finds from layouts for some time and from routes."""
         origins = Origins(
             layouts=(self.start,),
@@ -209,7 +209,7 @@ class Hunt:
         setting = SearchParams(work=work, passages=passages, seed=self.params.seed, threads=self.params.threads)
         return search(self.skeleton, self.coupling, origins, setting, self.stop)
 
-    def placed(self, judge: Judge) -> Route:
+    def place_best(self, judge: Judge) -> Route:
         """Return the best route by a judge, from those known on."""
         level, effort = self.params.level, self.params.effort
         with self.stage("placement") as detail:

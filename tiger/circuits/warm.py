@@ -12,7 +12,7 @@ from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.routing.windows import WindowParams, polished
+from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.circuits.solve import TRIAL, Hunt
 
 QUBITS, GATES = 5, 12
@@ -43,11 +43,11 @@ def load(name: str) -> None:
         hunt.embed()
         hunt.propose()
         hunt.cut()
-        hunt.searched(hunt.anchors, hunt.routes, TRIAL)
+        hunt.search_routes(hunt.anchors, hunt.routes, TRIAL)
         return
     route = shortest_paths(build.skeleton, line, np.arange(line.size, dtype=np.int32))
     if name == "windows":
-        polished(build.skeleton, line, route, WindowParams(work=5_000))
+        polish(build.skeleton, line, route, WindowParams(work=5_000))
         return
     errors = Errors.of([Gate(a, b, 0.01) for a, b in line.edges.tolist()], [0.001] * line.size, [0.01] * line.size)
     singles = singles_of(QUBITS, steps, build, ["cx"] * len(steps))

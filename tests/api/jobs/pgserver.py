@@ -59,7 +59,7 @@ class Postgres:
 @contextmanager
 def postgres() -> Iterator[Postgres]:
     """Run a server; skip where there is none, or fail where TIGER_TEST_POSTGRES says that it is required."""
-    if _found("initdb") is None or _found("postgres") is None:
+    if _find("initdb") is None or _find("postgres") is None:
         lacking = "PostgreSQL's initdb and postgres are not installed"
         pytest.fail(lacking) if os.environ.get("TIGER_TEST_POSTGRES") == "required" else pytest.skip(lacking)
     # The path of its socket has to be short.
@@ -72,7 +72,7 @@ def postgres() -> Iterator[Postgres]:
             server.stop()
 
 
-def _found(program: str) -> str | None:
+def _find(program: str) -> str | None:
     """Return where a program of PostgreSQL's is."""
     return shutil.which(program, path=os.pathsep.join(FOLDERS))
 
@@ -80,4 +80,4 @@ def _found(program: str) -> str | None:
 def _run(program: str, *args: object) -> "subprocess.Popen[bytes]":
     """Start a program, without its words."""
     null = subprocess.DEVNULL
-    return subprocess.Popen([str(_found(program)), *map(str, args)], user=USER, cwd="/", stdout=null, stderr=null)
+    return subprocess.Popen([str(_find(program)), *map(str, args)], user=USER, cwd="/", stdout=null, stderr=null)

@@ -100,7 +100,7 @@ def test_bug_two_threads_say_at_once_that_a_server_lives(database: Database) -> 
     """Readiness does so beside the beats, and a server that was taken for dead has no row yet."""
     carl = Claims(database, "carl")
     with ThreadPoolExecutor(1) as threads:
-        with database.begun() as connection:
+        with database.begin() as connection:
             connection.execute(sa.insert(SERVERS).values(id="carl", beat_s=1.0))
             beating = threads.submit(carl.beat)
             # It may wait for this transaction, and must not fail at its end.
@@ -124,7 +124,7 @@ def test_a_job_cancelled_while_its_server_died_ends(ann: Claims, bob: Claims, tu
 
 def test_what_is_released_waits_for_the_queue(ann: Claims, turn: Turn) -> None:
     """It has another turn, which is not in the queue yet; only what is running here is kept."""
-    ann.enqueued(turn)
+    ann.mark_queued(turn)
     ann.claim(turn)
     ann.release_mine({turn})
     assert ann.touch(turn, None) == "go on"
@@ -134,7 +134,7 @@ def test_what_is_released_waits_for_the_queue(ann: Claims, turn: Turn) -> None:
 
 def test_a_lost_turn_is_renewed_once(ann: Claims, turn: Turn) -> None:
     """The token moves on, so that the lost one can come to nothing should it be found."""
-    ann.enqueued(turn)
+    ann.mark_queued(turn)
     assert turn in ann.queued(1000)
     ann.renew(turn)
     ann.renew(turn)
@@ -163,7 +163,7 @@ def test_the_body_of_an_ended_job_is_not_kept(ann: Claims, bob: Claims, store: S
     store.cancel(turn.job_id, "") if end != "done" else ann.finish(turn, DONE)
     ann.leave()
     bob.release_silent({})
-    with store.database.begun() as connection:
+    with store.database.begin() as connection:
         assert not connection.execute(sa.select(BODIES).where(BODIES.c.id == turn.job_id)).all()
     job = store.get(turn.job_id, "")
     assert job is not None

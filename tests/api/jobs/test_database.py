@@ -36,7 +36,7 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     job, _ = store.insert(Work(kind="assign", body=b"{}", owner="me", key="one"))
     turn = Turn(job.id, 0)
     claims.waiting(5)
-    claims.enqueued(turn)
+    claims.mark_queued(turn)
     claims.queued(5)
     claims.next(5)
     claims.beat()
@@ -50,7 +50,7 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     store.page("me", None, 5)
     store.cancel(job.id, "me")
     store.delete([number for number, _ in store.expired(0.0, 5)])
-    with database.seen() as connection:
+    with database.read() as connection:
         plans = [
             (statement, row[3])
             for statement, values in tuple(asked)

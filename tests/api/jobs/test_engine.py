@@ -13,7 +13,7 @@ from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import FullError, Job, KeyReusedError, Work
 from tiger.api.jobs.store import Store
-from tiger.api.routes.waiting import ended
+from tiger.api.routes.waiting import wait_until_ended
 from tiger.errors import InputError
 
 
@@ -117,7 +117,7 @@ def test_the_many_who_wait_do_not_look(loop: Runner, jobs: DurableJobs, monkeypa
         hold = [await begun(jobs, work(sleep=30, polite=1)) for _ in range(2)]
         waits = await jobs.submit(work())
         looks.clear()
-        await asyncio.gather(*(ended(jobs, waits, 1.5) for _ in range(20)))
+        await asyncio.gather(*(wait_until_ended(jobs, waits, 1.5) for _ in range(20)))
         for job in (waits, *hold):
             await jobs.cancel(job.id, "")
 

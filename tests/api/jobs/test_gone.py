@@ -51,7 +51,7 @@ def test_a_database_that_hangs_is_told(loop: Runner, jobs: DurableJobs, monkeypa
     """Whoever asks is answered at last, as there may never be an answer."""
     monkeypatch.setattr(engine, "HUNG_S", 0.01)
     with pytest.raises(StoreGoneError, match="no answer"):
-        loop.run(jobs._asked(time.sleep, 0.2))
+        loop.run(jobs._ask(time.sleep, 0.2))
     monkeypatch.setattr(engine, "COUNT_S", 0.01)
     monkeypatch.setattr(Store, "waiting", lambda _: time.sleep(0.2))
     with pytest.raises(StoreGoneError, match="no answer"):

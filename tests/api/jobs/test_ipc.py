@@ -4,7 +4,7 @@ import asyncio
 from asyncio import Runner
 from collections.abc import Callable
 
-from tiger.api.jobs.ipc import Call, Exchange, solved
+from tiger.api.jobs.ipc import Call, Exchange, solve_on_line
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
@@ -23,7 +23,7 @@ async def story(ticket: str | None = None) -> tuple[Call, bytes]:
     exchange = Exchange()
     await exchange.start()
     call = exchange.open()
-    solving = asyncio.create_task(asyncio.to_thread(solved, exchange.address, call.ticket, say, "kind", b"body"))
+    solving = asyncio.create_task(asyncio.to_thread(solve_on_line, exchange.address, call.ticket, say, "kind", b"body"))
     async with asyncio.timeout(5):
         while call.progress is None:
             await asyncio.sleep(0.01)
@@ -50,7 +50,7 @@ def test_a_solve_that_is_to_end_before_it_begins_is_told_so(loop: Runner) -> Non
         call = exchange.open()
         call.end()
         async with asyncio.timeout(5):
-            found = await asyncio.to_thread(solved, exchange.address, call.ticket, say, "kind", b"body")
+            found = await asyncio.to_thread(solve_on_line, exchange.address, call.ticket, say, "kind", b"body")
         await exchange.stop()
         return found
 

@@ -20,7 +20,7 @@ WORK = Work(kind="assign", body=b"{}")
 LONG = Work(kind="assign", body=b'{"sleep": 30, "polite": 1}')
 
 
-async def ended(jobs: DurableJobs, job_id: str) -> Job:
+async def wait_until_ended(jobs: DurableJobs, job_id: str) -> Job:
     """Return a job once it has ended."""
     async with asyncio.timeout(15):
         return [seen async for seen in jobs.watch(job_id, "")][-1]
@@ -34,22 +34,22 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def going_on(jobs: DurableJobs, turn: Turn) -> bool:
-    """Tell whether this server runs a turn."""
+    """Return whether this server runs a turn."""
     return jobs._bench.claims.touch(turn, None) == "go on"
 
 
 def test_a_job_that_never_came_into_the_queue_is_done(loop: Runner, jobs: DurableJobs) -> None:
     """A sweep finds it."""
     job, _ = jobs._store.insert(WORK)
-    assert loop.run(ended(jobs, job.id)).status == "done"
+    assert loop.run(wait_until_ended(jobs, job.id)).status == "done"
 
 
 def test_a_turn_that_the_queue_has_lost_is_renewed(loop: Runner, jobs: DurableJobs) -> None:
     """Nobody knows of the workflow that was to do it."""
     job, _ = jobs._store.insert(WORK)
-    with jobs._database.begun() as connection:
+    with jobs._database.begin() as connection:
         connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(enqueued_s=1.0))
-    assert loop.run(ended(jobs, job.id)).status == "done"
+    assert loop.run(wait_until_ended(jobs, job.id)).status == "done"
 
 
 def test_a_turn_comes_into_the_queue_once(loop: Runner, jobs: DurableJobs) -> None:
@@ -57,7 +57,7 @@ def test_a_turn_comes_into_the_queue_once(loop: Runner, jobs: DurableJobs) -> No
     job, _ = jobs._store.insert(WORK)
     for _ in range(2):
         loop.run(asyncio.to_thread(jobs._queue.put, Turn(job.id, 0)))
-    done = loop.run(ended(jobs, job.id))
+    done = loop.run(wait_until_ended(jobs, job.id))
     loop.run(asyncio.to_thread(jobs._queue.put, Turn(job.id, 0)))
     loop.run(asyncio.sleep(0.3))
     assert loop.run(jobs.get(job.id, "")) == done
@@ -67,14 +67,14 @@ def test_a_run_that_was_lost_here_is_begun_again(loop: Runner, jobs: DurableJobs
     """A row that says running, without a run, does not say so for long."""
     job, _ = jobs._store.insert(WORK)
     assert jobs._bench.claims.claim(Turn(job.id, 0)) is not None
-    assert loop.run(ended(jobs, job.id)).status == "done"
+    assert loop.run(wait_until_ended(jobs, job.id)).status == "done"
 
 
 def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
     """They go from the list, and with them what the queue knew of them."""
     job, _ = jobs._store.insert(WORK)
-    loop.run(ended(jobs, job.id))
-    with jobs._database.begun() as connection:
+    loop.run(wait_until_ended(jobs, job.id))
+    with jobs._database.begin() as connection:
         connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(ended_s=1.0))
     loop.run(asyncio.to_thread(jobs._rounds.tidy))
     assert loop.run(jobs.get(job.id, "")) is None
@@ -88,7 +88,7 @@ def test_what_waits_is_taken_up_before_the_queue_comes_up_with_it(
     # They only look as if they were in the queue.
     monkeypatch.setattr(jobs._queue, "lost", lambda *_: [])
     waits = [jobs._store.insert(Work(kind="assign", body=b"{}", priority=priority))[0] for priority in (9, 1, 9)]
-    with jobs._database.begun() as connection:
+    with jobs._database.begin() as connection:
         connection.execute(sa.update(JOBS).where(JOBS.c.status == "queued").values(enqueued_s=time.time()))
     assert [turn.job_id for turn in jobs._bench.claims.next(2)] == [waits[1].id, waits[0].id]
     out: list[Turn] = []
@@ -151,16 +151,16 @@ def test_a_job_of_a_dead_server_is_taken_over_and_can_be_cancelled(loop: Runner,
     assert Claims(jobs._database, "ghost").claim(Turn(job.id, 0)) is not None
     loop.run(until(lambda: going_on(jobs, Turn(job.id, 1))))
     jobs._store.cancel(job.id, "")
-    cancelled = loop.run(ended(jobs, job.id))
+    cancelled = loop.run(wait_until_ended(jobs, job.id))
     assert (cancelled.status, cancelled.report) == ("cancelled", b'{"n": null, "ended": true}')
 
 
 def test_a_job_that_was_begun_too_often_fails(loop: Runner, jobs: DurableJobs) -> None:
     """It may be what its servers died of."""
     job, _ = jobs._store.insert(WORK)
-    with jobs._database.begun() as connection:
+    with jobs._database.begin() as connection:
         connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(attempts=10))
-    failed = loop.run(ended(jobs, job.id))
+    failed = loop.run(wait_until_ended(jobs, job.id))
     assert (failed.status, failed.problem and failed.problem["status"]) == ("failed", 500)
 
 
@@ -168,7 +168,7 @@ def test_a_job_that_was_begun_too_often_fails(loop: Runner, jobs: DurableJobs) -
 def test_a_worker_that_dies_thrice_fails_the_job(loop: Runner, jobs: DurableJobs) -> None:
     """It is begun again twice, in case it was not the job's fault."""
     job, _ = jobs._store.insert(Work(kind="assign", body=b'{"fault": "die"}'))
-    failed = loop.run(ended(jobs, job.id))
+    failed = loop.run(wait_until_ended(jobs, job.id))
     assert (failed.status, failed.problem is not None) == ("failed", True)
 
 
@@ -194,7 +194,7 @@ def test_bug_a_server_whose_clock_is_set_keeps_its_jobs(loop: Runner, jobs: Dura
 
     async def beat() -> None:
         for number in range(8):
-            with jobs._database.noted() as connection:
+            with jobs._database.begin_relaxed() as connection:
                 changed = sa.update(SERVERS).where(SERVERS.c.id == "other").values(beat_s=(-1.0) ** number * number)
                 connection.execute(changed)
             await asyncio.to_thread(jobs._rounds.beat)

@@ -43,7 +43,7 @@ def test_the_first_version_is_brought_up_to_date(empty: Database, monkeypatch: p
     assert "request_id" not in columns(empty)
     job = ("1", "", "place", b"{}", "", 1, "queued", 1.0, 0, 0, 0)
     names = "id, owner, kind, body, hash, priority, status, created_s, token, attempts, cancelled"
-    with empty.begun() as connection:
+    with empty.begin() as connection:
         values = {f"v{k}": value for k, value in enumerate(job)}
         connection.execute(sa.text(f"INSERT INTO tiger_jobs ({names}) VALUES (:{', :'.join(values)})"), values)
     empty.prepare()

@@ -24,7 +24,7 @@ def work(size: int, key: str | None = None) -> Work:
     return Work(kind="assign", body=b"x" * size, key=key)
 
 
-def opened(path: Path, reserve_bytes: int) -> Database:
+def open_database(path: Path, reserve_bytes: int) -> Database:
     """Return a database on a disk where so many bytes are kept, however small it is."""
     database = Database(f"sqlite:///{path}/jobs", reserve_bytes)
     database.prepare()
@@ -33,7 +33,7 @@ def opened(path: Path, reserve_bytes: int) -> Database:
 
 def test_bug_a_disk_is_never_filled_by_new_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is known already is found again, and what there is can be cancelled, ended and deleted."""
-    database = opened(tmp_path, 10_000)
+    database = open_database(tmp_path, 10_000)
     store, claims = Store(database, 9), Claims(database, "here")
     ids = [store.insert(work(10, str(k)))[0].id for k in range(2)]
     disk = os.statvfs_result((4096, 4096, 100, 100, 2, 9, 9, 9, 0, 255))
@@ -62,7 +62,7 @@ def test_half_of_a_small_disk_is_for_jobs(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_bug_what_is_deleted_gives_its_room_back(tmp_path: Path) -> None:
     """The file shrinks and the journal is empty, and a job finds room that had none before."""
-    database = opened(tmp_path, 0)
+    database = open_database(tmp_path, 0)
     store, path = Store(database, 9), tmp_path / "jobs"
     ids = [store.insert(work(BIG))[0].id for _ in range(4)]
     for name in ids:
@@ -82,8 +82,8 @@ def test_a_file_of_an_older_version_is_made_to_shrink(tmp_path: Path) -> None:
     for fits in (False, True):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Room, "holds", mock.Mock(return_value=fits))
-            database = opened(tmp_path, 0)
-        with database.seen() as connection:
+            database = open_database(tmp_path, 0)
+        with database.read() as connection:
             kept = connection.exec_driver_sql("SELECT a FROM kept").scalar_one()
             found.append((kept, connection.exec_driver_sql("PRAGMA auto_vacuum").scalar_one()))
         database.close()
@@ -92,7 +92,7 @@ def test_a_file_of_an_older_version_is_made_to_shrink(tmp_path: Path) -> None:
 
 def test_bug_a_full_disk_is_told_apart(tmp_path: Path) -> None:
     """By what SQLite says of it."""
-    database = opened(tmp_path, 0)
+    database = open_database(tmp_path, 0)
     sa.event.listen(database.engine, "checkout", lambda found, *_: found.execute("PRAGMA max_page_count=1"))
     with pytest.raises(NoRoomError):
         Store(database, 9).insert(work(BIG))
@@ -103,8 +103,8 @@ def test_bug_nobody_else_may_read_what_is_kept(tmp_path: Path) -> None:
     """Whatever the mask of the process says, and whichever file it is."""
     before = os.umask(0)
     try:
-        database = opened(tmp_path, 0)
-        with database.seen() as connection, database.queue_engine.connect() as queue:
+        database = open_database(tmp_path, 0)
+        with database.read() as connection, database.queue_engine.connect() as queue:
             connection.exec_driver_sql("SELECT 1")
             queue.exec_driver_sql("CREATE TABLE t (a)")
             modes = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir()}
@@ -124,7 +124,7 @@ def test_bug_a_disk_without_a_size_takes_jobs(monkeypatch: pytest.MonkeyPatch) -
 
 def test_bug_a_file_that_somebody_else_writes_to_does_not_shrink(tmp_path: Path) -> None:
     """Whoever asks for room meanwhile is told that the database cannot be used."""
-    database = opened(tmp_path, 0)
+    database = open_database(tmp_path, 0)
     store = Store(database, 9)
     store.cancel(store.insert(work(BIG))[0].id, "")
     # In milliseconds; a server waits for seconds.
@@ -139,7 +139,7 @@ def test_bug_a_file_that_somebody_else_writes_to_does_not_shrink(tmp_path: Path)
 def test_bug_a_folder_that_has_gone_is_told(tmp_path: Path) -> None:
     """Its disk cannot be measured, so that nothing is kept."""
     (tmp_path / "data").mkdir()
-    database = opened(tmp_path / "data", 0)
+    database = open_database(tmp_path / "data", 0)
     shutil.rmtree(tmp_path / "data")
     with pytest.raises(StoreGoneError):
         Store(database, 9).insert(work(10))

@@ -16,13 +16,13 @@ from tiger.api.workers.processes import SolverLostError, Workers
 Lines = Callable[[], list[dict[str, Any]]]
 
 
-async def ended(jobs: DurableJobs, **asked: object) -> Job:
+async def run_to_end(jobs: DurableJobs, **asked: object) -> Job:
     """Have the toy do something, and return the job once it has ended."""
     job = await jobs.submit(Work(kind="place", body=json.dumps(asked).encode(), request_id="r.1"))
     return [seen async for seen in jobs.watch(job.id, "")][-1]
 
 
-async def cancelled(jobs: DurableJobs, body: bytes = b'{"sleep": 30, "polite": 1}') -> Job:
+async def cancel(jobs: DurableJobs, body: bytes = b'{"sleep": 30, "polite": 1}') -> Job:
     """Cancel a job once it has told of itself."""
     job = await jobs.submit(Work(kind="place", body=body, request_id="r.1"))
     async for seen in jobs.watch(job.id, ""):
@@ -32,7 +32,7 @@ async def cancelled(jobs: DurableJobs, body: bytes = b'{"sleep": 30, "polite": 1
     return job
 
 
-def told(lines: Lines, job: Job) -> list[tuple[str, str | None]]:
+def log_of(lines: Lines, job: Job) -> list[tuple[str, str | None]]:
     """Return event and status of what was logged of a job, all of it with its kind and the request's number."""
     of = [line for line in lines() if line.get("job_id") == job.id]
     assert {(line["kind"], line["request_id"]) for line in of if line["event"] != "job cancelled"} == {("place", "r.1")}
@@ -41,8 +41,8 @@ def told(lines: Lines, job: Job) -> list[tuple[str, str | None]]:
 
 def test_begin_and_end_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
     """With the request that it came with, and the seconds that it took."""
-    job = loop.run(ended(jobs, n=1))
-    assert told(lines, job) == [("job begun", None), ("job ended", "done")]
+    job = loop.run(run_to_end(jobs, n=1))
+    assert log_of(lines, job) == [("job begun", None), ("job ended", "done")]
     begun, end = (line for line in lines() if line.get("job_id") == job.id)
     assert (begun["attempt"], begun["age_s"] >= 0) == (1, True)
     assert end["seconds"] > 0
@@ -50,14 +50,17 @@ def test_begin_and_end_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs)
 
 def test_failures_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
     """The traceback has the number of the job."""
-    assert told(lines, loop.run(ended(jobs, fault="bad")))[1:] == [("job ended", "failed")]
-    assert told(lines, loop.run(ended(jobs, fault="bug")))[1:] == [("job failed", None), ("job ended", "failed")]
+    assert log_of(lines, loop.run(run_to_end(jobs, fault="bad")))[1:] == [("job ended", "failed")]
+    assert log_of(lines, loop.run(run_to_end(jobs, fault="bug")))[1:] == [
+        ("job failed", None),
+        ("job ended", "failed"),
+    ]
     assert any("ValueError" in line.get("exception", "") for line in lines())
 
 
 def test_cancels_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
     """First that it was asked for, then that it has ended."""
-    found = told(lines, loop.run(cancelled(jobs)))
+    found = log_of(lines, loop.run(cancel(jobs)))
     assert found == [("job begun", None), ("job cancelled", "running"), ("job ended", "cancelled")]
 
 
@@ -67,16 +70,16 @@ def test_a_solve_that_has_to_be_killed_is_counted(
     """Its worker dies of it; one that listens lives on."""
     told: list[object] = []
     monkeypatch.setattr(pool, "told", told.append)
-    loop.run(ended(jobs, sleep=30, polite=1, time_limit_s=0.1))
-    loop.run(cancelled(jobs, b'{"sleep": 30}'))
+    loop.run(run_to_end(jobs, sleep=30, polite=1, time_limit_s=0.1))
+    loop.run(cancel(jobs, b'{"sleep": 30}'))
     assert [type(outcome) for outcome in told] == [bytes, SolverLostError]
 
 
 def test_a_cancel_that_comes_too_late_is_not_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> None:
     """It changes nothing."""
-    job = loop.run(ended(jobs, n=2))
+    job = loop.run(run_to_end(jobs, n=2))
     loop.run(jobs.cancel(job.id, ""))
-    assert told(lines, job)[-1] == ("job ended", "done")
+    assert log_of(lines, job)[-1] == ("job ended", "done")
 
 
 def test_bug_a_run_listens_on_after_an_error(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ def rows(url: str) -> Rows:
     return found
 
 
-def refused(service: Service) -> list[httpx.Response]:
+def collect_refusals(service: Service) -> list[httpx.Response]:
     """Return the answers of a server without its database, which are all 503."""
     answers = [service.web.get("/readyz"), service.web.post("/assign", json=TINY, headers=LATER)]
     assert [answer.status_code for answer in answers] == [503, 503]
@@ -112,10 +112,10 @@ def test_a_server_gets_over_the_loss_of_its_database(alone: Service, postgres: P
     """It says so and takes no job; what it solved meanwhile is written, and what waited is done, once it is back."""
     ids = running(alone, 2)
     postgres.stop()
-    refused(alone)
+    collect_refusals(alone)
     assert alone.web.get("/healthz").status_code == 200
     time.sleep(4)
-    refused(alone)
+    collect_refusals(alone)
     postgres.start()
     until(lambda: alone.web.get("/readyz").status_code == 200, 5)
     alone.done(ids, 20)
@@ -126,10 +126,10 @@ def test_a_server_gets_over_a_full_disk(cramped: Service, disk: Path) -> None:
     """As over the loss of its database, but that jobs can still be read."""
     ids = running(cramped, 2)
     subprocess.run(["dd", "if=/dev/zero", f"of={disk}/filler"], stderr=subprocess.DEVNULL, check=False)
-    refused(cramped)
+    collect_refusals(cramped)
     time.sleep(4)
     assert cramped.statuses(ids) == ["running", "queued"]
-    refused(cramped)
+    collect_refusals(cramped)
     (disk / "filler").unlink()
     cramped.done(ids, 20)
     assert cramped.web.get("/readyz").status_code == 200
@@ -147,20 +147,20 @@ def test_a_server_that_is_told_to_end_goes_on_where_it_was(cramped: Service) -> 
 def test_bug_a_queue_that_fills_its_disk_gets_over_it(cramped: Service) -> None:
     """New jobs are refused before there is no room to cancel, to end and to delete; what has gone makes room again."""
     held = cramped.submit(30)
-    ids, last = filled(cramped)
+    ids, last = fill(cramped)
     assert last.headers["retry-after"] == "5"
     assert "disk" in last.json()["detail"]
-    assert filled(cramped)[1].status_code == 503
+    assert fill(cramped)[1].status_code == 503
     answers = [cramped.web.delete(f"/jobs/{name}") for name in ids[2:]]
     assert {(answer.status_code, answer.json()["status"]) for answer in answers} == {(200, "cancelled")}
     assert cramped.web.delete(f"/jobs/{held}").json()["status"] == "cancelled"
     cramped.done(ids[:2], 60)
-    again, _ = filled(cramped)
+    again, _ = fill(cramped)
     assert len(again) >= len(ids) // 2
     assert cramped.web.get("/readyz").status_code == 200
 
 
-def filled(service: Service) -> tuple[list[str], httpx.Response]:
+def fill(service: Service) -> tuple[list[str], httpx.Response]:
     """Submit jobs of half a megabyte until one is refused, and return their ids and the refusal."""
     ids: list[str] = []
     while len(ids) < 100:

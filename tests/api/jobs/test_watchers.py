@@ -44,7 +44,7 @@ async def woken(database: Database, event: str) -> list[bool]:
             known.clear()
         match event:
             case "changed here":
-                watching.changed("a")
+                watching.wake("a")
             case "changed there":
                 database.states["a"] = 2
             case "forgotten":

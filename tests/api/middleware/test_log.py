@@ -114,15 +114,15 @@ def test_a_line_is_bounded(lines: Lines, faulty: TestClient) -> None:
 )
 def test_a_start_that_fails_says_why_in_a_line(error: Exception, said: str) -> None:
     """There is no traceback of what an operator can mend."""
-    assert started(error) == {"type": "lifespan.startup.failed", "message": said}
+    assert start(error) == {"type": "lifespan.startup.failed", "message": said}
 
 
 def test_a_start_that_fails_of_a_bug_is_traced() -> None:
     """Nobody could find it otherwise."""
-    assert "Traceback" in started(OSError("no"))["message"]
+    assert "Traceback" in start(OSError("no"))["message"]
 
 
-def started(error: Exception) -> dict[str, Any]:
+def start(error: Exception) -> dict[str, Any]:
     """Return what a server is told of an application whose start raises an error."""
     sent: list[dict[str, Any]] = []
 

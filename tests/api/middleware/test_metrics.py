@@ -109,22 +109,22 @@ def test_the_figures_are_prometheus_text(service: Service) -> None:
 
 def test_solves_are_timed_by_solver(service: Service) -> None:
     """Seconds and gap of a report are under its solver."""
-    service.metrics.solved(json.dumps({"solver": "neal", "seconds": 2.0, "gap": 0.25}).encode())
+    service.metrics.record_report(json.dumps({"solver": "neal", "seconds": 2.0, "gap": 0.25}).encode())
     assert service.figure("tiger_solve_seconds_sum", solver="neal") == 2.0
     assert service.figure("tiger_gap_sum", solver="neal") == 0.25
 
 
 def test_an_unknown_solver_makes_no_label(service: Service) -> None:
     """It is one of the others."""
-    service.metrics.solved(b'{"solver": "x-1", "seconds": 1}')
-    service.metrics.solved(b'{"seconds": 1, "gap": null}')
+    service.metrics.record_report(b'{"solver": "x-1", "seconds": 1}')
+    service.metrics.record_report(b'{"seconds": 1, "gap": null}')
     assert service.figure("tiger_solve_seconds_count", solver="other") == 2
     assert service.figure("tiger_gap_count", solver="other") is None
 
 
 def test_cancellations_are_counted(service: Service) -> None:
     """They have a counter."""
-    service.metrics.cancelled()
+    service.metrics.count_cancelled()
     assert service.figure("tiger_cancellations_total") == 1
 
 
@@ -147,7 +147,7 @@ def test_what_workers_do_is_counted(outcome: object, seconds: float | None, deat
     metrics = Metrics()
 
     async def work() -> None:
-        metrics.worked(outcome)
+        metrics.record_call(outcome)
 
     # The loop waits for its threads when it ends.
     asyncio.run(work())
@@ -171,5 +171,5 @@ def test_a_queue_that_cannot_be_read_leaves_the_rest() -> None:
 def test_figures_are_not_shared() -> None:
     """Two services in one process count apart."""
     one, other = Metrics(), Metrics()
-    one.cancelled()
+    one.count_cancelled()
     assert other.registry.get_sample_value("tiger_cancellations_total") == 0

@@ -121,7 +121,7 @@ def test_addresses_do_not_fill_the_memory(clock: mock.Mock, monkeypatch: pytest.
     """After too many names the counting begins anew."""
     monkeypatch.setattr(rates, "NAMES_KEPT", 3)
     counting = Rates(FastAPI(), parse("1/minute"), None)
-    assert all(counting._over(str(name)) is None for name in range(100))
+    assert all(counting._count_or_refuse(str(name)) is None for name in range(100))
     assert len(counting.windows) <= 3
 
 
@@ -130,7 +130,7 @@ def test_who_has_not_asked_for_long_is_forgotten(clock: mock.Mock) -> None:
     counting = Rates(FastAPI(), parse("1/minute"), None)
     for name in range(100):
         clock.return_value += 10
-        assert counting._over(str(name)) is None
+        assert counting._count_or_refuse(str(name)) is None
     assert len(counting.windows) <= 7
 
 
@@ -151,8 +151,8 @@ def test_one_waits_no_longer_than_a_window(clock: mock.Mock) -> None:
     for step in range(200):
         clock.return_value = 1e6 + step / 7
         counting.windows.clear()
-        assert counting._over("a") is None
-        assert (problem := counting._over("a")) is not None
+        assert counting._count_or_refuse("a") is None
+        assert (problem := counting._count_or_refuse("a")) is not None
         assert int(problem.headers["Retry-After"]) <= 60
 
 

@@ -31,7 +31,7 @@ async def ready() -> Mapping[str, bool]:
     return {"database": True, "workers": True}
 
 
-async def raised(name: str, wait: int = 0) -> None:
+async def fail(name: str, wait: int = 0) -> None:
     """Raise an error."""
     raise ERRORS[name]
 
@@ -49,7 +49,7 @@ def service(**changes: object) -> FastAPI:
     edge.protect(app, settings, metrics)
     app.router.routes.extend(edge.operations(metrics, ready))
     app.add_api_route("/healthz", fine)
-    app.add_api_route("/errors/{name}", raised, methods=["GET", "POST"])
+    app.add_api_route("/errors/{name}", fail, methods=["GET", "POST"])
     return app
 
 
@@ -60,7 +60,7 @@ def client() -> TestClient:
 
 
 def is_problem(answer: httpx.Response, status: int) -> bool:
-    """Tell whether an answer is a problem document of a status that shows nothing of the inside."""
+    """Return whether an answer is a problem document of a status that shows nothing of the inside."""
     typed = answer.headers["content-type"] == "application/problem+json"
     return answer.status_code == status == answer.json()["status"] and typed and "secret" not in answer.text
 

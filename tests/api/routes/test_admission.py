@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tiger.api.routes.admission import small
+from tiger.api.routes.admission import is_small
 from tiger.api.routes.examples import ELEVEN_TASKS, FOURIER_ON_RING, HEAD_AWARE, STENCIL_ON_TORUS, TWO_SPEEDS
 from tiger.api.schemas.assignment import AssignRequest, CircuitRequest
 from tiger.api.schemas.placement import PlaceRequest
@@ -36,42 +36,42 @@ def tasks(count: int, **fields: object) -> AssignRequest:
 )
 def test_few_tasks_and_little_effort_are_small(count: int, fields: dict[str, Any], *, expected: bool) -> None:
     """A time limit bounds the work, and without effort the search lasts as long as that."""
-    assert small(tasks(count, **fields)) is expected
+    assert is_small(tasks(count, **fields)) is expected
 
 
 @pytest.mark.parametrize("name", ["edges", "links"])
 def test_many_edges_are_not_small(name: str) -> None:
     """By either name."""
     graph = {"nodes": [{"id": 0}], name: [{}] * 2049}
-    assert not small(AssignRequest.model_validate({"tasks": graph, "topology": "grid:9"}))
+    assert not is_small(AssignRequest.model_validate({"tasks": graph, "topology": "grid:9"}))
 
 
 def test_what_is_no_list_counts_nothing() -> None:
     """It is refused soon enough."""
-    assert small(AssignRequest.model_validate({"tasks": {"nodes": 5}, "topology": "grid:9"}))
+    assert is_small(AssignRequest.model_validate({"tasks": {"nodes": 5}, "topology": "grid:9"}))
 
 
 def test_short_circuits_are_small() -> None:
     """Less so at the higher levels."""
     long = FOURIER_ON_RING | {"circuit": "x" * 1000}
     for asked, expected in ((FOURIER_ON_RING, True), (long | {"level": 1}, True), (long | {"level": 3}, False)):
-        assert small(CircuitRequest.model_validate(asked)) is expected
+        assert is_small(CircuitRequest.model_validate(asked)) is expected
 
 
 def test_few_layers_are_small() -> None:
     """A model that is described may have any number."""
-    assert small(PlaceRequest.model_validate(TWO_SPEEDS))
-    assert not small(PlaceRequest.model_validate(HEAD_AWARE))
+    assert is_small(PlaceRequest.model_validate(TWO_SPEEDS))
+    assert not is_small(PlaceRequest.model_validate(HEAD_AWARE))
 
 
 @pytest.mark.parametrize("name", ["operators", "nodes"])
 def test_few_operators_are_small(name: str) -> None:
     """By either name."""
     for count, expected in ((64, True), (65, False)):
-        assert small(PlaceRequest.model_validate({"model": {name: [{}] * count}, "mode": "dag"})) is expected
+        assert is_small(PlaceRequest.model_validate({"model": {name: [{}] * count}, "mode": "dag"})) is expected
 
 
 @pytest.mark.parametrize("asked", [ELEVEN_TASKS, STENCIL_ON_TORUS])
 def test_worked_examples_are_small(asked: dict[str, object]) -> None:
     """They are answered while one looks on."""
-    assert small(AssignRequest.model_validate(asked))
+    assert is_small(AssignRequest.model_validate(asked))

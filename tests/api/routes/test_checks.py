@@ -9,7 +9,7 @@ import pytest
 from tests.api.desk import LIMITS, Clerk, Desk, settle
 from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes import checks
-from tiger.api.routes.checks import LARGE_BYTES, Checks, fault
+from tiger.api.routes.checks import LARGE_BYTES, Checks, find_fault
 from tiger.api.routes.entries import ASSIGN
 from tiger.api.workers.processes import SolverLostError, Workers
 from tiger.errors import InputError
@@ -26,7 +26,7 @@ def test_a_long_body_is_read_by_a_worker(loop: Runner, one: Workers) -> None:
     for body in (LONG + b"]", LONG.replace(b'"grid:2"', b"17     ")):
         with pytest.raises(RefusedError) as caught:
             loop.run(service.check(ASSIGN, body))
-        assert caught.value.problem == fault("assign", body, LIMITS)
+        assert caught.value.problem == find_fault("assign", body, LIMITS)
 
 
 def test_a_short_body_takes_no_worker() -> None:

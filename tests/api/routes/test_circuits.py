@@ -185,7 +185,7 @@ def test_no_search_runs_forever(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(asked.params.time_limit_s)
         raise InputError("stop", "here")
 
-    monkeypatch.setattr("tiger.circuits.entry.layout.answered", record)
+    monkeypatch.setattr("tiger.circuits.entry.layout.report_mapping", record)
     for fields in ({}, {"time_limit_s": 1.5}):
         with pytest.raises(InputError, match="stop"):
             answer(ask(**fields), LIMITS)

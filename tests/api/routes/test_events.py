@@ -8,7 +8,7 @@ import pytest
 from fastapi import Response
 from starlette.types import Message
 
-from tests.api.desk import Desk, job, kept, settle, work
+from tests.api.desk import Desk, job, keep_jobs, settle, work
 from tests.api.memory import MemoryJobs
 from tiger.api.jobs.job import Job, StoreGoneError
 from tiger.api.middleware.problems import RefusedError
@@ -44,7 +44,7 @@ def test_a_stream_shows_progress_then_the_end(loop: asyncio.Runner) -> None:
     """Only the end has the report."""
 
     async def scenario() -> list[bytes]:
-        async with kept(desk := Desk()) as jobs:
+        async with keep_jobs(desk := Desk()) as jobs:
             following = Streams(jobs).events(made := await jobs.submit(work()))
             shown = [await anext(following)]
             await settle()
@@ -85,7 +85,7 @@ def test_an_idle_stream_is_kept_open(loop: asyncio.Runner, monkeypatch: pytest.M
     monkeypatch.setattr(stream, "HEARTBEAT_S", 0.01)
 
     async def scenario() -> list[bytes]:
-        async with kept(Desk()) as jobs:
+        async with keep_jobs(Desk()) as jobs:
             following = Streams(jobs).events(await jobs.submit(work()))
             return [await anext(following) for _ in range(4)]
 
@@ -105,7 +105,7 @@ def test_readers_of_one_job_watch_it_together(loop: asyncio.Runner) -> None:
     """The last one to leave ends the watch; who comes later sees the newest state at once."""
 
     async def scenario() -> None:
-        async with kept(Desk()) as jobs:
+        async with keep_jobs(Desk()) as jobs:
             streams, made = Streams(jobs), await jobs.submit(work())
             readers = [streams.events(made) for _ in range(3)]
             assert {(await anext(reader))[:15] for reader in readers} == {b"event: progress"}
@@ -119,7 +119,7 @@ def test_readers_of_one_job_watch_it_together(loop: asyncio.Runner) -> None:
     loop.run(scenario())
 
 
-async def answered(response: Response) -> str:
+async def read_stream(response: Response) -> str:
     """Return what is sent of a stream to its end."""
     sent: list[bytes] = []
 
@@ -140,9 +140,9 @@ def test_streams_are_bounded(loop: asyncio.Runner) -> None:
         streams = Streams(Told(seen := job(status="done")), most=1)
         with streams.hold_place(seen.owner):
             with pytest.raises(RefusedError) as refusal:
-                await answered(streams.of(seen))
+                await read_stream(streams.of(seen))
             assert (refusal.value.problem.status, "Retry-After" in refusal.value.problem.headers) == (429, True)
-        assert (await answered(streams.of(seen))).startswith("event: done")
+        assert (await read_stream(streams.of(seen))).startswith("event: done")
         assert streams.open.total() == 0
 
     loop.run(scenario())
@@ -156,9 +156,9 @@ def test_one_owner_may_not_have_all_streams(loop: asyncio.Runner) -> None:
         streams = Streams(Told(ann), most=4)
         with streams.hold_place("ann"):
             with pytest.raises(RefusedError):
-                await answered(streams.of(ann))
-            await answered(streams.of(bob))
-        await answered(streams.of(ann))
+                await read_stream(streams.of(ann))
+            await read_stream(streams.of(bob))
+        await read_stream(streams.of(ann))
 
     loop.run(scenario())
 
@@ -170,7 +170,7 @@ def test_bug_streams_asked_for_at_once_are_bounded(loop: asyncio.Runner, owner: 
     async def scenario() -> list[object]:
         streams = Streams(Told(seen := job(owner=owner, status="done")), most=8)
         made = [streams.of(seen) for _ in range(50)]
-        return await asyncio.gather(*map(answered, made), return_exceptions=True)
+        return await asyncio.gather(*map(read_stream, made), return_exceptions=True)
 
     found = loop.run(scenario())
     assert sum(isinstance(one, str) for one in found) == room

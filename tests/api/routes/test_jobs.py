@@ -35,7 +35,7 @@ def client(clerk: Clerk, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
         yield client
 
 
-def submitted(client: TestClient) -> str:
+def submit(client: TestClient) -> str:
     """Submit a job, and return where it is."""
     answer: httpx.Response = client.post("/assign", json=TASKS, headers={"Prefer": "respond-async"})
     return answer.headers["location"]
@@ -43,7 +43,7 @@ def submitted(client: TestClient) -> str:
 
 def test_a_job_is_shown(client: TestClient) -> None:
     """With all that is known of it, and when to ask again."""
-    answer = client.get(submitted(client))
+    answer = client.get(submit(client))
     job = JobBody.model_validate(answer.json())
     assert (answer.status_code, answer.headers["retry-after"]) == (200, "1")
     assert (job.kind, job.ended_s, job.report, job.problem) == ("assign", None, None, None)
@@ -67,21 +67,21 @@ def test_bug_a_done_job_is_done_as_a_whole() -> None:
 def test_an_ended_job_has_its_report(client: TestClient, clerk: Clerk) -> None:
     """Nothing more is to be asked for."""
     clerk.takes_s = 0.0
-    answer = client.get(submitted(client), params={"wait": 9})
+    answer = client.get(submit(client), params={"wait": 9})
     assert (answer.json()["status"], answer.json()["report"]) == ("done", {"seconds": 3})
     assert "retry-after" not in answer.headers
 
 
 def test_waiting_for_a_job_has_an_end(client: TestClient) -> None:
     """The service's own bound counts."""
-    place, begun = submitted(client), time.monotonic()
+    place, begun = submit(client), time.monotonic()
     assert client.get(place, params={"wait": 3600}).json()["status"] == "running"
     assert 0.15 < time.monotonic() - begun < 5
 
 
 def test_a_cancelled_job_stays(client: TestClient) -> None:
     """Cancelling again changes nothing."""
-    place = submitted(client)
+    place = submit(client)
     answers = [client.delete(place) for _ in range(2)]
     assert [(answer.status_code, answer.json()["status"]) for answer in answers] == [(200, "cancelled")] * 2
     assert answers[0].json() == answers[1].json() == client.get(place).json()
@@ -90,7 +90,7 @@ def test_a_cancelled_job_stays(client: TestClient) -> None:
 def test_an_ended_job_cannot_be_cancelled(client: TestClient, clerk: Clerk) -> None:
     """What it found is not lost to a cancel that comes too late."""
     clerk.takes_s = 0.0
-    place = submitted(client)
+    place = submit(client)
     client.get(place, params={"wait": 9})
     answer = client.delete(place)
     assert (answer.status_code, answer.json()["status"], answer.json()["report"]) == (200, "done", {"seconds": 3})
@@ -99,7 +99,7 @@ def test_an_ended_job_cannot_be_cancelled(client: TestClient, clerk: Clerk) -> N
 def test_a_job_is_followed(client: TestClient, clerk: Clerk) -> None:
     """Until it ends, as server-sent events."""
     clerk.takes_s = 0.3
-    answer = client.get(f"{submitted(client)}/events")
+    answer = client.get(f"{submit(client)}/events")
     names = [line for line in answer.text.split("\n") if line.startswith("event")]
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert (names[0], names[-1], names.count("event: done")) == ("event: progress", "event: done", 1)
@@ -110,7 +110,7 @@ def test_a_job_is_followed(client: TestClient, clerk: Clerk) -> None:
 )
 def test_a_job_of_another_key_is_unknown(client: TestClient, method: str, path: str) -> None:
     """It answers just as one that never was."""
-    place = submitted(client)
+    place = submit(client)
     answers = [
         client.request(method, path.format(place), headers={"X-API-Key": KEYS[1]}),
         *(client.request(method, path.format(f"/jobs/{name}")) for name in ("none", "%00", "a" * 200, "%F0%9F%90%AF")),
@@ -121,7 +121,7 @@ def test_a_job_of_another_key_is_unknown(client: TestClient, method: str, path: 
 
 def test_jobs_are_listed_by_page(client: TestClient) -> None:
     """The newest first, without reports, and none of another key."""
-    places = [submitted(client) for _ in range(3)]
+    places = [submit(client) for _ in range(3)]
     first = client.get("/jobs", params={"limit": 2}).json()
     second = client.get(first["next"]).json()
     assert [f"/jobs/{job['id']}" for job in (*first["jobs"], *second["jobs"])] == places[::-1]

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tiger.api.routes.prefer import DEFAULT_WAIT_S, Preference, applied, preference
+from tiger.api.routes.prefer import DEFAULT_WAIT_S, Preference, applied_header, preference
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,6 @@ def test_patience_has_a_default(headers: list[str], patience_s: float) -> None:
 def test_only_what_was_followed_is_said() -> None:
     """An answer in time did not put anything off."""
     both = Preference(at_once=True, wait_s=3.0)
-    assert applied(both.put_off) == {"Preference-Applied": "respond-async, wait=3"}
-    assert applied(both.waited) == {"Preference-Applied": "wait=3"}
-    assert applied(Preference().waited) == {}
+    assert applied_header(both.put_off) == {"Preference-Applied": "respond-async, wait=3"}
+    assert applied_header(both.waited) == {"Preference-Applied": "wait=3"}
+    assert applied_header(Preference().waited) == {}

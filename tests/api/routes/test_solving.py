@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
-from tests.api.desk import LIMITS, Clerk, Desk, kept
+from tests.api.desk import LIMITS, Clerk, Desk, keep_jobs
 from tests.api.memory import MemoryJobs, in_memory
 from tiger.api.app import create_app
 from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError, Work
@@ -185,7 +185,7 @@ def test_a_client_that_leaves_ends_its_job(loop: asyncio.Runner, key: str | None
         return messages.pop(0)
 
     async def scenario() -> None:
-        async with kept(desk) as jobs:
+        async with keep_jobs(desk) as jobs:
             solving = Solving(Inline(desk, LIMITS), jobs, Bounds(max_body_bytes=999))
             with pytest.raises(ClientDisconnect):
                 await solving.answer(Request({"type": "http", "headers": headers}, receive), ASSIGN)

@@ -7,8 +7,8 @@ from fastapi import Request
 from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
-from tests.api.desk import Desk, kept, settle, work
-from tiger.api.routes.waiting import ended, while_connected
+from tests.api.desk import Desk, keep_jobs, settle, work
+from tiger.api.routes.waiting import wait_until_ended, while_connected
 
 
 def test_a_client_that_leaves_ends_its_work(loop: asyncio.Runner) -> None:
@@ -36,8 +36,8 @@ def test_a_job_is_waited_for(loop: asyncio.Runner) -> None:
     """It comes with its report."""
 
     async def scenario() -> None:
-        async with kept(desk := Desk()) as jobs:
-            waiting = asyncio.ensure_future(ended(jobs, await jobs.submit(work()), 5.0))
+        async with keep_jobs(desk := Desk()) as jobs:
+            waiting = asyncio.ensure_future(wait_until_ended(jobs, await jobs.submit(work()), 5.0))
             await settle()
             desk.asked[0].set_result(b"{}")
             done = await waiting
@@ -51,8 +51,8 @@ def test_waiting_has_an_end(loop: asyncio.Runner, limit_s: float) -> None:
     """The job is returned as it is then."""
 
     async def scenario() -> None:
-        async with kept(Desk()) as jobs:
-            seen = await ended(jobs, await jobs.submit(work()), limit_s)
+        async with keep_jobs(Desk()) as jobs:
+            seen = await wait_until_ended(jobs, await jobs.submit(work()), limit_s)
             assert seen.status == ("running" if limit_s > 0 else "queued")
 
     loop.run(scenario())

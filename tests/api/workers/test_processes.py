@@ -15,7 +15,7 @@ import pytest
 from pebble.pool.process import PoolManager
 
 from tiger.api.routes.document import parse
-from tiger.api.workers.processes import SolverLostError, Workers, _contained, _tie
+from tiger.api.workers.processes import SolverLostError, Workers, _contain, _tie
 from tiger.errors import InputError
 
 
@@ -226,7 +226,7 @@ def test_cancelling_ends_the_worker(loop: Runner, one: Workers) -> None:
 def test_only_errors_that_can_travel_leave_a_worker() -> None:
     """Whatever is raised in a worker, an exit included, becomes a RuntimeError with its traceback."""
     with pytest.raises(RuntimeError, match="SystemExit"):
-        _contained(exec, "raise SystemExit(3)")
+        _contain(exec, "raise SystemExit(3)")
 
 
 def test_an_orphan_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,18 +251,18 @@ def test_workers_step_back_if_told(loop: Runner) -> None:
 
 def test_a_worker_has_all_it_needs_from_the_start(loop: Runner, one: Workers) -> None:
     """It is forked from a process that has loaded it, and which is not this one."""
-    assert loop.run(one.run(60, loaded, "tiger.circuits.routing.frontier"))
+    assert loop.run(one.run(60, is_loaded, "tiger.circuits.routing.frontier"))
     assert loop.run(one.run(60, os.getppid)) != os.getpid()
 
 
 def test_bad_input_leaves_a_worker_unchanged() -> None:
     """InputError is one of those that can."""
     with pytest.raises(InputError):
-        _contained(parse, b"{")
+        _contain(parse, b"{")
 
 
-def loaded(name: str) -> bool:
-    """Tell whether a module has been imported."""
+def is_loaded(name: str) -> bool:
+    """Return whether a module has been imported."""
     return name in sys.modules
 
 

@@ -26,7 +26,7 @@ def _grid(rows: int, columns: int) -> Coupling:
 
 
 def _fits(skeleton: Skeleton, coupling: Coupling, place: np.ndarray) -> bool:
-    """Tell whether a layout is a permutation in which all pairs are adjacent."""
+    """Return whether a layout is a permutation in which all pairs are adjacent."""
     pairs = place[interactions(skeleton)]
     return sorted(place) == list(range(coupling.size)) and bool((coupling.hops[pairs[:, 0], pairs[:, 1]] == 1).all())
 

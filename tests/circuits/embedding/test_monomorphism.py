@@ -17,7 +17,7 @@ def _table(graph: nx.Graph) -> np.ndarray:
     return np.array([[*sorted(graph[v]), *[-1] * (width - len(graph[v]))] for v in range(len(graph))], np.int32)
 
 
-def _drawn(seed: int) -> tuple[nx.Graph, nx.Graph]:
+def _draw(seed: int) -> tuple[nx.Graph, nx.Graph]:
     """Draw a small graph without isolated vertices and a device of at least as many qubits."""
     rng = np.random.default_rng(seed)
     device = nx.gnm_random_graph(7, int(rng.integers(6, 12)), seed=seed)
@@ -48,7 +48,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_all_embeddings_are_found(seed: int) -> None:
     """The matcher finds as many monomorphisms as networkx, each of them valid and none twice."""
-    graph, device = _drawn(seed)
+    graph, device = _draw(seed)
     expected = sum(1 for _ in nx.isomorphism.GraphMatcher(device, graph).subgraph_monomorphisms_iter())
     places, complete, _ = _embeddings(graph, device, 20_000)
     assert complete
@@ -59,9 +59,9 @@ def test_all_embeddings_are_found(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_compiled_and_plain_agree(seed: int, request: pytest.FixtureRequest) -> None:
     """The same embeddings come in the same order."""
-    compiled = _embeddings(*_drawn(seed), 50)
+    compiled = _embeddings(*_draw(seed), 50)
     request.getfixturevalue("_plain")
-    plain = _embeddings(*_drawn(seed), 50)
+    plain = _embeddings(*_draw(seed), 50)
     assert compiled[0].tolist() == plain[0].tolist()
     assert compiled[1:] == plain[1:]
 

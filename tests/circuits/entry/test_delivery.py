@@ -25,7 +25,7 @@ ISWAPS = Target(num_qubits=3)
 ISWAPS.add_instruction(iSwapGate(), {pair: None for edge in LINE.get_edges() for pair in (edge, edge[::-1])})
 
 
-def asked(device: Device = LINE, objective: CircuitObjective = "cx", *, commute: bool = True) -> Asked:
+def make_request(device: Device = LINE, objective: CircuitObjective = "cx", *, commute: bool = True) -> Asked:
     """Return a request for qubit 0 to meet both others, the second one twice."""
     circuit = QuantumCircuit(3)
     circuit.cx(0, 1)
@@ -33,7 +33,7 @@ def asked(device: Device = LINE, objective: CircuitObjective = "cx", *, commute:
     return Asked(circuit, device, LayoutParams(level=2, objective=objective, commute=commute))
 
 
-def swapped(*pair: int) -> Emission:
+def add_swap(*pair: int) -> Emission:
     """Return that circuit with a SWAP of a pair before the second gate: of the first one, which fuses, or not."""
     routed, end = QuantumCircuit(3), list(range(3))
     end[pair[0]], end[pair[1]] = pair[1], pair[0]
@@ -49,12 +49,12 @@ def mapping(ours: Emission, theirs: Emission | None) -> Mapping:
     return Mapping(ours, Mapped(route=Route(start=start, steps=steps)), theirs)
 
 
-FUSED, APART = swapped(0, 1), swapped(1, 2)
+FUSED, APART = add_swap(0, 1), add_swap(1, 2)
 
 
 def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
     """A SWAP beside a CX on its pair is two CX instead of four, and the report says so."""
-    kept = keep_delivered(asked(), mapping(APART, FUSED), NEVER)
+    kept = keep_delivered(make_request(), mapping(APART, FUSED), NEVER)
     (stage,) = kept.mapped.stages
     assert kept.emission is kept.sabre is FUSED
     assert (stage.name, stage.cost) == ("optimization", 3)
@@ -64,13 +64,13 @@ def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
 @pytest.mark.parametrize(
     ("found", "request_", "deadline"),
     [
-        (mapping(FUSED, APART), asked(), NEVER),
-        (mapping(APART, APART._replace(end=[0, 1, 2])), asked(), NEVER),
-        (mapping(APART, None), asked(), NEVER),
-        (mapping(APART, FUSED), asked(objective="depth"), NEVER),
-        (mapping(APART, FUSED), asked(commute=False), NEVER),
-        (mapping(APART, FUSED), asked(), Deadline(time.monotonic())),
-        (mapping(APART, FUSED), asked(ISWAPS), NEVER),
+        (mapping(FUSED, APART), make_request(), NEVER),
+        (mapping(APART, APART._replace(end=[0, 1, 2])), make_request(), NEVER),
+        (mapping(APART, None), make_request(), NEVER),
+        (mapping(APART, FUSED), make_request(objective="depth"), NEVER),
+        (mapping(APART, FUSED), make_request(commute=False), NEVER),
+        (mapping(APART, FUSED), make_request(), Deadline(time.monotonic())),
+        (mapping(APART, FUSED), make_request(ISWAPS), NEVER),
     ],
     ids=[
         "fewer gates",

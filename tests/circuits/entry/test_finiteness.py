@@ -13,7 +13,7 @@ from tiger.errors import InputError
 TWO, THREE = 'OPENQASM 2.0; include "qelib1.inc"; ', 'OPENQASM 3.0; include "stdgates.inc"; '
 
 
-def refused(source: QuantumCircuit | str) -> str:
+def refusal(source: QuantumCircuit | str) -> str:
     """Return why a circuit is refused."""
     with pytest.raises(InputError) as caught:
         read_circuit(source)
@@ -36,7 +36,7 @@ def refused(source: QuantumCircuit | str) -> str:
 )
 def test_bug_infinite_angles_of_a_text_are_named(text: str, reason: str) -> None:
     """Gate and parameter."""
-    assert refused(text) == f"circuit: expected finite angles, got {reason}"
+    assert refusal(text) == f"circuit: expected finite angles, got {reason}"
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 10**400], ids=["nan", "inf", "huge"])
@@ -44,12 +44,12 @@ def test_bug_infinite_angles_of_an_object_are_named(value: float) -> None:
     """Also those of a gate of its own."""
     circuit = QuantumCircuit(1)
     circuit.append(Gate("mine", 1, [0.5, value]), [0])
-    assert "as parameter 2 of 'mine'" in refused(circuit)
+    assert "as parameter 2 of 'mine'" in refusal(circuit)
 
 
 def test_a_definition_that_cannot_be_is_named() -> None:
     """Its expressions are only worked out where a gate is used."""
-    assert refused(TWO + "gate g(t) a { rz(ln(t)) a; } qreg q[1]; g(-1) q[0];").startswith(
+    assert refusal(TWO + "gate g(t) a { rz(ln(t)) a; } qreg q[1]; g(-1) q[0];").startswith(
         "circuit: expected gates that are defined, got 'g': 'ln' is undefined"
     )
 

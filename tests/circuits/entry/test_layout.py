@@ -46,8 +46,8 @@ def web() -> QuantumCircuit:
     return circuit
 
 
-def same(circuit: QuantumCircuit, report: CircuitReport) -> bool:
-    """Tell whether the routed circuit leaves the state of the circuit, moved to where its qubits end."""
+def is_same(circuit: QuantumCircuit, report: CircuitReport) -> bool:
+    """Return whether the routed circuit leaves the state of the circuit, moved to where its qubits end."""
     routed = report.circuit
     assert routed is not None
     moved = QuantumCircuit(routed.num_qubits)
@@ -56,7 +56,7 @@ def same(circuit: QuantumCircuit, report: CircuitReport) -> bool:
 
 
 def on_edges(report: CircuitReport, pairs: list[list[int]]) -> bool:
-    """Tell whether all two-qubit gates are on pairs."""
+    """Return whether all two-qubit gates are on pairs."""
     check = CheckMap(CouplingMap([*pairs, *[pair[::-1] for pair in pairs]]))
     check.property_set = {}
     from qiskit.converters import circuit_to_dag
@@ -72,7 +72,7 @@ def test_a_circuit_stays_the_same(web: QuantumCircuit, options: dict[str, Any]) 
     """On the edges of the device, and counted as it is."""
     report = tiger.layout(web, LINE, seed=3, **options)
     counts = report.circuit.count_ops()
-    assert same(web, report)
+    assert is_same(web, report)
     assert on_edges(report, LINE)
     assert (report.feasible, report.extra_cx) == (True, counts["cx"] + 3 * counts.get("swap", 0) - 6)
     assert report.extra_cx == 3 * ((report.swaps or 0) + (report.bridges or 0))
@@ -102,7 +102,7 @@ def test_random_circuits_stay_the_same(seed: int) -> None:
     """Gates on one and two qubits of any kind."""
     circuit = random_circuit(4, 5, max_operands=2, seed=seed)
     report = tiger.layout(circuit, "ring:6", seed=seed, **CHEAP)
-    assert same(circuit, report)
+    assert is_same(circuit, report)
 
 
 def test_never_more_than_qiskit(web: QuantumCircuit) -> None:
@@ -232,7 +232,7 @@ def test_parts_that_hold_the_circuit_are_used() -> None:
     circuit.cx(0, 2)
     circuit.cx(1, 3)
     report = tiger.layout(circuit, [[0, 1], [2, 3]])
-    assert (report.feasible, same(circuit, report), on_edges(report, [[0, 1], [2, 3]])) == (True, True, True)
+    assert (report.feasible, is_same(circuit, report), on_edges(report, [[0, 1], [2, 3]])) == (True, True, True)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ PARTS = [
 ]
 
 
-def nested(parts: tuple[str, str, str, str, str], depth: int) -> str:
+def nest(parts: tuple[str, str, str, str, str], depth: int) -> str:
     """Return a text that nests so deep."""
     head, begin, inside, end, tail = parts
     return head + begin * depth + inside + end * depth + tail
@@ -31,9 +31,9 @@ def nested(parts: tuple[str, str, str, str, str], depth: int) -> str:
 @pytest.mark.parametrize("parts", PARTS, ids=lambda parts: parts[1])
 def test_deep_texts_are_refused(parts: tuple[str, str, str, str, str]) -> None:
     """With their line, and those that are not deep are not, however often they come."""
-    check_nesting("circuit", nested(parts, 30) * 50)
+    check_nesting("circuit", nest(parts, 30) * 50)
     with pytest.raises(InputError, match=f"circuit: line 2: expected brackets, .* at most {NESTING} deep, got more"):
-        check_nesting("circuit", "\n" + nested(parts, NESTING + 1))
+        check_nesting("circuit", "\n" + nest(parts, NESTING + 1))
 
 
 @pytest.mark.parametrize("parts", PARTS, ids=lambda parts: parts[1])
@@ -41,7 +41,7 @@ def test_bug_twenty_thousand_levels_take_no_time(parts: tuple[str, str, str, str
     """The parser of OpenQASM 3 needs minutes for such parentheses."""
     begun = time.process_time()
     with pytest.raises(InputError):
-        check_nesting("circuit", nested(parts, 20_000))
+        check_nesting("circuit", nest(parts, 20_000))
     assert time.process_time() - begun < 0.5
 
 

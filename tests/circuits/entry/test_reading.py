@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "circuits"
 SECRET = "swordfish-4711"
 
 
-def refused(source: object, **limits: int) -> str:
+def refusal(source: object, **limits: int) -> str:
     """Return why a source is refused."""
     with pytest.raises(InputError) as caught:
         read_circuit(source, CircuitLimits(**limits))
@@ -32,7 +32,7 @@ def refused(source: object, **limits: int) -> str:
     return caught.value.reason
 
 
-def packed(circuit: QuantumCircuit, version: int = 17) -> bytes:
+def pack(circuit: QuantumCircuit, version: int = 17) -> bytes:
     """Return a circuit as QPY."""
     stream = io.BytesIO()
     qpy.dump(circuit, stream, version=version)
@@ -82,8 +82,8 @@ def test_a_circuit_is_itself(bell: QuantumCircuit) -> None:
 @pytest.mark.parametrize("version", [13, 16, 17])
 def test_qpy_is_read(bell: QuantumCircuit, tmp_path: Path, version: int) -> None:
     """From bytes and from files of any name."""
-    (tmp_path / "circuit").write_bytes(packed(bell, version))
-    assert read_circuit(packed(bell, version)) == read_circuit(tmp_path / "circuit") == bell
+    (tmp_path / "circuit").write_bytes(pack(bell, version))
+    assert read_circuit(pack(bell, version)) == read_circuit(tmp_path / "circuit") == bell
 
 
 def test_openqasm_3_is_read() -> None:
@@ -98,7 +98,7 @@ def test_openqasm_3_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its parser is a package of its own."""
     monkeypatch.setitem(sys.modules, "qiskit_qasm3_import", None)
     monkeypatch.delitem(sys.modules, "tiger.circuits.entry.openqasm3", raising=False)
-    assert refused(THREE + "qubit q; x q;").endswith("pip install qiskit-qasm3-import")
+    assert refusal(THREE + "qubit q; x q;").endswith("pip install qiskit-qasm3-import")
 
 
 def test_gates_of_the_text_on_three_qubits_are_written_out() -> None:
@@ -153,7 +153,7 @@ def test_gates_of_the_text_on_two_qubits_stay() -> None:
 )
 def test_bad_input_is_named(text: str, reason: str) -> None:
     """Line or gate, and what is expected instead."""
-    assert refused(text).startswith(reason)
+    assert refusal(text).startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -169,14 +169,14 @@ def test_bad_input_is_named(text: str, reason: str) -> None:
 def test_bad_openqasm_3_is_named(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The parser prints nothing besides."""
     pytest.importorskip("qiskit_qasm3_import")
-    assert refused(THREE + text).startswith(reason)
+    assert refusal(THREE + text).startswith(reason)
     assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("language", ["2.0", "3.0"])
 def test_nothing_of_an_included_file_comes_out(language: str, secret: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Neither in the error nor on a stream."""
-    reason = refused(f'OPENQASM {language};\ninclude "{secret}";\n')
+    reason = refusal(f'OPENQASM {language};\ninclude "{secret}";\n')
     assert reason.startswith("line 2: expected no include but")
     assert SECRET not in f"{reason}{capfd.readouterr()}"
 
@@ -199,7 +199,7 @@ def test_a_parser_that_panics_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr("qiskit.qasm2.loads", failing)
         monkeypatch.setattr("qiskit.qpy.load", failing)
         expected = InputError if isinstance(error, panic) else KeyboardInterrupt
-        for source in (TWO + "qreg q[1]; x q[0];", packed(QuantumCircuit(1))):
+        for source in (TWO + "qreg q[1]; x q[0];", pack(QuantumCircuit(1))):
             with pytest.raises(expected):
                 read_circuit(source)
 
@@ -214,25 +214,25 @@ def test_a_parser_that_panics_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_a_payload_is_bounded_by_its_header(bell: QuantumCircuit, limits: dict[str, int], reason: str) -> None:
     """Nothing is built before."""
-    assert refused(packed(bell), **limits) == reason
+    assert refusal(pack(bell), **limits) == reason
 
 
 def test_a_payload_of_two_circuits_is_refused() -> None:
     """One of them would be left out."""
     stream = io.BytesIO()
     qpy.dump([QuantumCircuit(1), QuantumCircuit(1)], stream)
-    assert refused(stream.getvalue()) == "expected one circuit, got 2"
+    assert refusal(stream.getvalue()) == "expected one circuit, got 2"
 
 
 def test_a_damaged_payload_is_refused(bell: QuantumCircuit) -> None:
     """In one sentence, without the parser's own."""
-    assert refused(packed(bell)[:-20]) == "expected a circuit in QPY, got a payload that cannot be read"
+    assert refusal(pack(bell)[:-20]) == "expected a circuit in QPY, got a payload that cannot be read"
 
 
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     """One byte beyond the limit is enough to tell."""
     (tmp_path / "c.qasm").write_text(TWO)
-    assert refused(tmp_path / "c.qasm", max_bytes=10).startswith("expected at most 10 bytes, got more in")
+    assert refusal(tmp_path / "c.qasm", max_bytes=10).startswith("expected at most 10 bytes, got more in")
 
 
 STATEMENTS = (
@@ -242,13 +242,13 @@ STATEMENTS = (
 NOISE = ("", "", "/*", "*/", "//", "\n", "\r", "// \r", "/* \n", "'", '"', "{", "}", ";", "\u2028")
 
 
-def written(circuit: QuantumCircuit) -> int:
+def list_operations(circuit: QuantumCircuit) -> int:
     """Return the operations of a circuit, its own gates written out."""
     count = 0
     for each in circuit.data:
         blocks = each.operation.blocks if each.is_control_flow() else []
         inside = each.operation.definition if each.name in ("d", "f") else None
-        count += sum(map(written, [*blocks, inside] if inside else blocks)) if blocks or inside else 1
+        count += sum(map(list_operations, [*blocks, inside] if inside else blocks)) if blocks or inside else 1
     return count
 
 
@@ -263,7 +263,7 @@ def test_what_is_accepted_is_within_the_limits(sizes: tuple[int, int], parts: li
     text = TWO + gates + registers + "".join(noise + statement for statement, noise in parts)
     with suppress(InputError):
         circuit = read_circuit(text, CircuitLimits(max_qubits=12, max_gates=60))
-        assert (circuit.num_qubits <= 12, written(circuit) <= 60) == (True, True)
+        assert (circuit.num_qubits <= 12, list_operations(circuit) <= 60) == (True, True)
 
 
 def test_other_types_are_refused() -> None:
@@ -281,7 +281,7 @@ def test_wide_gates_of_an_object_are_refused() -> None:
     assert read_circuit(circuit) is circuit
     with circuit.if_test((0, 1)):
         circuit.ccx(0, 1, 2)
-    assert "got 'ccx' on 3" in refused(circuit)
+    assert "got 'ccx' on 3" in refusal(circuit)
 
 
 @pytest.mark.parametrize(("name", "text"), [("openqasm2.qasm2.loads", TWO), ("openqasm3.parse", THREE)])

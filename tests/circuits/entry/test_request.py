@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.circuits.entry.request import checked, placed
+from tiger.circuits.entry.request import check_params, read_layout
 from tiger.circuits.params import LayoutParams
 from tiger.errors import InputError
 
@@ -31,14 +31,14 @@ from tiger.errors import InputError
 def test_bad_values_are_named(name: str, value: object) -> None:
     """Every one by its argument."""
     with pytest.raises(InputError, match="expected") as caught:
-        checked(LayoutParams(**{name: value}))
+        check_params(LayoutParams(**{name: value}))
     assert caught.value.field == name
 
 
 def test_good_values_pass() -> None:
     """As they are."""
     params = LayoutParams(level=0, effort=3, objective="depth", solver="neal", seed=2**63 - 1, time_limit_s=0.5)
-    assert checked(params) is params
+    assert check_params(params) is params
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_good_values_pass() -> None:
 )
 def test_a_layout_is_a_list_or_a_mapping(given: object) -> None:
     """Circuit qubits are numbers, also as text."""
-    assert placed(given, 3, 5).tolist() == [4, 0, 2]
+    assert read_layout(given, 3, 5).tolist() == [4, 0, 2]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_layout_is_a_list_or_a_mapping(given: object) -> None:
 def test_bad_layouts_are_named(given: object, field: str) -> None:
     """Missing, unknown and repeated qubits are bad input."""
     with pytest.raises(InputError, match="expected") as caught:
-        placed(given, 3, 5)
+        read_layout(given, 3, 5)
     assert caught.value.field == field
 
 
@@ -76,4 +76,4 @@ def test_other_types_are_refused() -> None:
     """A text is no layout."""
     for given in ("012", b"012", 5):
         with pytest.raises(TypeError, match="expected initial_layout as a sequence"):
-            placed(given, 3, 5)
+            read_layout(given, 3, 5)

@@ -12,7 +12,7 @@ TWO, THREE = 'OPENQASM 2.0;\ninclude "qelib1.inc";\n', 'OPENQASM 3.0;\ninclude "
 SMALL = CircuitLimits(max_qubits=10, max_gates=100, max_bytes=5000, max_bytes_3=2000)
 
 
-def refused(text: str, limits: CircuitLimits = SMALL) -> str:
+def refusal(text: str, limits: CircuitLimits = SMALL) -> str:
     """Return why a text is refused."""
     with pytest.raises(InputError) as caught:
         scan(text, limits)
@@ -29,7 +29,7 @@ def test_the_language_is_the_one_declared(text: str, language: int) -> None:
 @pytest.mark.parametrize("text", ["", "qreg q[2];", "OPENQASM 4.0;", "root:x:0:0", "OPENQASM x;"])
 def test_a_text_that_declares_no_language_is_refused(text: str) -> None:
     """Nothing of the text comes back, as it may be any file."""
-    assert refused(text).endswith("got another beginning")
+    assert refusal(text).endswith("got another beginning")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_text_that_declares_no_language_is_refused(text: str) -> None:
 def test_too_many_qubits_are_refused_at_once(text: str) -> None:
     """However the number is written, and before a parser sees it."""
     begun = time.perf_counter()
-    assert "expected at most 10 qubits" in refused(text)
+    assert "expected at most 10 qubits" in refusal(text)
     assert time.perf_counter() - begun < 0.5
 
 
@@ -65,13 +65,13 @@ def test_too_many_qubits_are_refused_at_once(text: str) -> None:
 )
 def test_other_sizes_are_bounded(text: str, reason: str) -> None:
     """Bits, digits and the text itself."""
-    assert refused(text).startswith(reason)
+    assert refusal(text).startswith(reason)
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../qelib1.inc", "file:///etc/passwd", "stdgates.inc", ""])
 def test_an_include_of_a_file_is_refused(name: str) -> None:
     """The language's own library is the only one, and it is no file."""
-    assert "expected no include but 'qelib1.inc', as files are never read" in refused(
+    assert "expected no include but 'qelib1.inc', as files are never read" in refusal(
         f'OPENQASM 2.0; include "{name}";'
     )
 
@@ -91,7 +91,7 @@ def test_an_include_in_a_comment_is_none() -> None:
 )
 def test_nothing_hides_in_what_is_no_comment(text: str) -> None:
     """The languages end comments differently, and only one of them has such of many lines."""
-    assert "expected at most 10 qubits" in refused(text)
+    assert "expected at most 10 qubits" in refusal(text)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_nothing_hides_in_what_is_no_comment(text: str) -> None:
 )
 def test_passages_in_other_languages_are_refused(text: str) -> None:
     """Their text is free, so that it could open a comment and hide what follows."""
-    assert refused(THREE + text).startswith("line 3: expected no pragmas, annotations or calibrations")
+    assert refusal(THREE + text).startswith("line 3: expected no pragmas, annotations or calibrations")
 
 
 @pytest.mark.parametrize(
@@ -118,18 +118,18 @@ def test_passages_in_other_languages_are_refused(text: str) -> None:
 )
 def test_operations_are_counted_as_they_will_be_written_out(text: str) -> None:
     """Whole registers and gates defined by gates count in full, doubling ones too."""
-    assert refused(f"{TWO}qreg q[5]; creg c[5]; {text}", CircuitLimits(max_gates=100)).endswith("operations, got more")
+    assert refusal(f"{TWO}qreg q[5]; creg c[5]; {text}", CircuitLimits(max_gates=100)).endswith("operations, got more")
 
 
 def test_operations_on_an_alias_count_for_all_qubits() -> None:
     """What a name stands for is not worked out."""
-    assert "expected at most 100 operations" in refused(f"{THREE}qubit[5] q; let a = q[0:4]; {'h a;' * 21}")
+    assert "expected at most 100 operations" in refusal(f"{THREE}qubit[5] q; let a = q[0:4]; {'h a;' * 21}")
 
 
 def test_gates_may_not_be_defined_too_deep() -> None:
     """Whoever writes them out calls itself as often."""
     deep = "gate a0 x { h x; }" + "".join(f"gate a{k} x {{ a{k - 1} x; }}" for k in range(1, 99))
-    assert "at most 64 deep" in refused(TWO + deep, CircuitLimits())
+    assert "at most 64 deep" in refusal(TWO + deep, CircuitLimits())
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_gates_may_not_be_defined_too_deep() -> None:
 )
 def test_modified_gates_on_three_qubits_are_refused(text: str) -> None:
     """Some parsers compute their matrix."""
-    assert "got a modified one on more: decompose it first" in refused(f"{THREE}qubit[5] q; {text}")
+    assert "got a modified one on more: decompose it first" in refusal(f"{THREE}qubit[5] q; {text}")
 
 
 def test_gates_of_a_text_are_named() -> None:
@@ -185,10 +185,10 @@ def test_a_large_text_is_scanned_quickly() -> None:
 def test_bug_definitions_count_too() -> None:
     """A text of nothing but definitions takes a parser gigabytes."""
     definitions = "".join(f"gate g{k} a {{}}" for k in range(7))
-    assert refused(f"{TWO}{definitions} qreg q[1];").endswith("operations, got more")
+    assert refusal(f"{TWO}{definitions} qreg q[1];").endswith("operations, got more")
 
 
 @pytest.mark.parametrize("text", ["/*\nqreg q[100000000]; */", "/**/qreg/**/q[ 100000000 ] ;"])
 def test_a_comment_of_the_other_language_is_refused(text: str) -> None:
     """No parser has to be asked, as OpenQASM 2 has no use for the two characters."""
-    assert "got '/*'" in refused(TWO + text)
+    assert "got '/*'" in refusal(TWO + text)

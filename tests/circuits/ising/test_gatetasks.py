@@ -5,7 +5,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
-from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, runs, started
+from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, runs, start_arcs
 from tiger.circuits.ising.movement import movement
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
@@ -80,20 +80,20 @@ def test_parts_are_split_by_what_each_can_run() -> None:
 def test_the_start_is_feasible(name: str, seed: int) -> None:
     """No two gates of a level share a device qubit, even where greedy choice ends in a dead end."""
     tasks = random_tasks(DEVICES[name], seed)
-    assert tasks.clashes(started(tasks, np.arange(6, dtype=np.int32))) == 0
+    assert tasks.clashes(start_arcs(tasks, np.arange(6, dtype=np.int32))) == 0
 
 
 def test_a_dead_end_goes_on_a_matching() -> None:
     """On a line of four a first gate in the middle would leave nothing for the second."""
     tasks = gate_tasks(cx(4, (0, 1), (2, 3)), LINE, np.arange(4, dtype=np.int32))
-    found = started(tasks, np.array([1, 2, 0, 3], np.int32))
+    found = start_arcs(tasks, np.array([1, 2, 0, 3], np.int32))
     assert sorted(tasks.arcs.ends[found].ravel().tolist()) == [0, 1, 2, 3]
 
 
 def test_an_embedded_circuit_starts_where_it_is() -> None:
     """Gates whose qubits are adjacent stay on that edge."""
     tasks = gate_tasks(cx(4, (0, 1), (3, 2), (1, 2)), LINE, np.arange(4, dtype=np.int32))
-    found = started(tasks, np.arange(4, dtype=np.int32))
+    found = start_arcs(tasks, np.arange(4, dtype=np.int32))
     assert tasks.arcs.ends[found].tolist() == [[0, 1], [3, 2], [1, 2]]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step, skeleton_of
-from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, started
+from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
 from tiger.circuits.ising.gatewindows import GateWindow, gate_window, safe_penalties
 
 PLACE = np.arange(6, dtype=np.int32)
@@ -27,7 +27,7 @@ def random_tasks(device: Coupling, gates: int, seed: int) -> GateTasks:
 def some_window(seed: int, most: int = 60, gates: int = 20) -> tuple[GateWindow, np.ndarray]:
     """Return a window of the gates on three levels, and the arcs of all gates."""
     tasks = random_tasks(GRID, gates, seed)
-    arc = started(tasks, PLACE)
+    arc = start_arcs(tasks, PLACE)
     return gate_window(tasks, np.flatnonzero(np.isin(tasks.flow.level, (2, 3, 4))), arc, most), arc
 
 
@@ -62,7 +62,7 @@ def test_the_energy_of_a_feasible_sample_is_the_cost_of_all_gates(seed: int, aim
 def test_ground_states_are_feasible_and_optimal(seed: int) -> None:
     """At the safe penalties the lowest of all energies is the cheapest choice of arcs without a clash."""
     tasks = random_tasks(LINE, 8, seed)
-    arc = started(tasks, PLACE[:4])
+    arc = start_arcs(tasks, PLACE[:4])
     window = gate_window(tasks, np.flatnonzero(np.isin(tasks.flow.level, (1, 2))), arc, 16)
     choices = [np.array(local) for local in product(range(window.choice.shape[1]), repeat=len(window.gates))]
     best = np.inf
@@ -88,7 +88,7 @@ def test_gates_keep_off_what_others_of_their_level_hold() -> None:
     tasks = gate_tasks(
         skeleton_of(4, [Step(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).skeleton, LINE, PLACE[:4]
     )
-    arc = started(tasks, PLACE[:4])
+    arc = start_arcs(tasks, PLACE[:4])
     window = gate_window(tasks, np.array([0]), arc, 99)
     offered = tasks.arcs.ends[window.choice[window.index >= 0]].tolist()
     assert offered == [[0, 1], [1, 0]]

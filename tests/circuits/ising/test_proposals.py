@@ -5,7 +5,7 @@ from dwave.samplers import SimulatedAnnealingSampler
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
-from tiger.circuits.ising.proposals import Proposal, ProposalParams, data_movement, gates_placed, proposals
+from tiger.circuits.ising.proposals import Proposal, ProposalParams, data_movement, place_gates, proposals
 from tiger.circuits.routing.shortest import shortest_paths
 
 GRID = Coupling.of(9, [(r * 3 + c, r * 3 + c + 1) for r in range(3) for c in range(2)] + [(k, k + 3) for k in range(6)])
@@ -34,7 +34,7 @@ def random_circuit(qubits: int, gates: int, seed: int = 0) -> Skeleton:
     return skeleton_of(qubits, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).skeleton
 
 
-def listed(found: list[Proposal]) -> list[tuple[str, list[bool], list[int]]]:
+def list_proposals(found: list[Proposal]) -> list[tuple[str, list[bool], list[int]]]:
     """Return proposals as plain values."""
     return [(name, anchor.done.tolist(), anchor.place.tolist()) for name, anchor in found]
 
@@ -58,7 +58,7 @@ def test_what_is_done_has_all_it_waits_for() -> None:
 def test_the_same_seed_gives_the_same_proposals() -> None:
     """Proposals are deterministic."""
     skeleton, params = random_circuit(7, 30), ProposalParams(seed=3)
-    first, second = (listed(list(proposals(skeleton, GRID, params))) for _ in range(2))
+    first, second = (list_proposals(list(proposals(skeleton, GRID, params))) for _ in range(2))
     assert first == second
 
 
@@ -81,7 +81,7 @@ def test_a_sampler_lowers_what_levels_cost() -> None:
     skeleton, place = random_circuit(6, 30), np.arange(9, dtype=np.int32)
     costs = []
     for solver, stop in (("neal", lambda: True), ("neal", bool), ("auto", bool)):
-        tasks, arc = gates_placed(skeleton, GRID, ProposalParams(solver=solver), place, stop)
+        tasks, arc = place_gates(skeleton, GRID, ProposalParams(solver=solver), place, stop)
         costs.append(tasks.cost(arc))
     assert max(costs[1:]) < costs[0]
 

@@ -46,7 +46,7 @@ def u(a, axis=U):
     return Step((a,), axis), "u"
 
 
-def built(qubits, *operations):
+def build(qubits, *operations):
     """Return a skeleton and what its qubits do on their own."""
     steps, names = [step for step, _ in operations], [name for _, name in operations]
     build = skeleton_of(qubits, steps)
@@ -93,7 +93,7 @@ def test_gates_on_three_qubits_are_bad_input():
 
 def test_a_route_is_unrolled_in_order(plain):
     """Gates of a qubit alone come as soon as what they do not commute with is done."""
-    skeleton, singles = built(3, u(0), cx(0, 1), u(1), u(1), cx(1, 2), u(2))
+    skeleton, singles = build(3, u(0), cx(0, 1), u(1), u(1), cx(1, 2), u(2))
     found = operations_of(route_of([1, 0, 2, 3], (0, PLAIN), (-1, 1), (1, PLAIN)), skeleton, singles)
     assert found.tolist() == [
         [ONE, 1, 1],
@@ -108,7 +108,7 @@ def test_a_route_is_unrolled_in_order(plain):
 
 def test_a_bridge_is_four_gates_in_a_row(plain):
     """Control to middle and middle to target, twice."""
-    skeleton, singles = built(2, cx(0, 1))
+    skeleton, singles = build(2, cx(0, 1))
     found = operations_of(route_of([0, 2, 1, 3], (0, 1)), skeleton, singles)
     assert found.tolist() == [[PAIR, 0, 1], [PAIR, 1, 2]] * 2
     assert depth(found) == 4
@@ -116,7 +116,7 @@ def test_a_bridge_is_four_gates_in_a_row(plain):
 
 def test_gates_that_commute_share_a_run(plain):
     """A diagonal gate between two controls does not wait for the first of them."""
-    skeleton, singles = built(3, cx(0, 1), u(0, RZ), cx(0, 2))
+    skeleton, singles = build(3, cx(0, 1), u(0, RZ), cx(0, 2))
     found = operations_of(route_of([1, 0, 2, 3], (1, PLAIN), (0, PLAIN)), skeleton, singles)
     assert found.tolist() == [[ONE, 1, 1], [PAIR, 1, 2], [PAIR, 1, 0]]
 
@@ -125,7 +125,7 @@ def test_a_measurement_happens_where_the_qubit_is_then(plain):
     """Tests measurements with and without a node of their own, and nodes that are no gates."""
     barrier = Step((0, 1), (None, None)), "barrier"
     shared = Step((1, 5), (None, None)), "measure"
-    skeleton, singles = built(2, cx(0, 1), barrier, (Step((0,), U), "measure"), shared)
+    skeleton, singles = build(2, cx(0, 1), barrier, (Step((0,), U), "measure"), shared)
     found = operations_of(route_of([0, 1, 2, 3], (0, PLAIN), (1, PLAIN), (-3, 1), (2, PLAIN)), skeleton, singles)
     assert found.tolist() == [[PAIR, 0, 1], [READ, 0, 0], [SWAP, 2, 1], [READ, 2, 2]]
 
@@ -135,7 +135,7 @@ def test_depth_is_the_longest_chain_of_the_gates_in_order(seed):
     """Tests random routes against the definition."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(4, 2, replace=False).tolist() for _ in range(6)]
-    skeleton, singles = built(4, *[step for a, b in pairs for step in (u(a), cx(a, b))])
+    skeleton, singles = build(4, *[step for a, b in pairs for step in (u(a), cx(a, b))])
     operations = operations_of(shortest_paths(skeleton, LINE, rng.permutation(4).astype(np.int32)), skeleton, singles)
     gates = [(q, [p]) if kind == ONE else (1 + 2 * (kind == SWAP), [p, q]) for kind, p, q in operations.tolist()]
     assert depth(operations) == longest_chain(gates)

@@ -9,7 +9,7 @@ from qiskit.circuit import Measure, Parameter
 from qiskit.circuit.library import CXGate, CZGate, RZGate, SXGate
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
-from tests.circuits.noise.test_depth import built, cx, route_of, u
+from tests.circuits.noise.test_depth import build, cx, route_of, u
 from tiger.circuits.gate_dag import Step
 from tiger.circuits.noise.depth import operations_of_gates
 from tiger.circuits.noise.noise import Errors, Gate, errors_of_target
@@ -30,7 +30,7 @@ def line(**more):
 def test_the_formula_multiplies_what_goes_well():
     """Two one-qubit gates, a gate, a SWAP with its better direction twice, and a measurement."""
     measured = Step((1,), (None,)), "measure"
-    skeleton, singles = built(2, u(0), u(0), cx(0, 1), cx(1, 0), measured)
+    skeleton, singles = build(2, u(0), u(0), cx(0, 1), cx(1, 0), measured)
     route = route_of([0, 1, 2], (0, PLAIN), (-1, 1), (1, PLAIN))
     expected = 0.99**2 * 0.9 * (0.9**2 * 0.8) * 0.9 * 0.95
     assert success(route, skeleton, singles, line()) == pytest.approx(expected)
@@ -38,7 +38,7 @@ def test_the_formula_multiplies_what_goes_well():
 
 def test_a_bridge_is_four_gates():
     """From the control to the middle and on to the target, twice."""
-    skeleton, singles = built(2, cx(0, 1))
+    skeleton, singles = build(2, cx(0, 1))
     assert success(route_of([0, 2, 1], (0, 1)), skeleton, singles, line()) == pytest.approx((0.9 * 0.7) ** 2)
 
 
@@ -54,7 +54,7 @@ def test_waiting_qubits_decay():
 
 def test_a_faulty_gate_succeeds_never():
     """Its logarithm is minus infinity."""
-    skeleton, singles = built(2, cx(0, 1))
+    skeleton, singles = build(2, cx(0, 1))
     errors = Errors.of([Gate(0, 1, 1.0), Gate(1, 2, 0.1)], NONE, NONE)
     assert log_success(route_of([0, 1, 2], (0, PLAIN)), skeleton, singles, errors) == -math.inf
 

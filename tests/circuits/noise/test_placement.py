@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.circuits.noise.test_depth import built, cx, u
+from tests.circuits.noise.test_depth import build, cx, u
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise import placement
 from tiger.circuits.noise.depth import depth, operations_of
 from tiger.circuits.noise.noise import Errors, Gate
-from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success, best_placed, walked
+from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success, place_best, walk
 from tiger.circuits.noise.relabelling import RelabelParams
 from tiger.circuits.noise.success import log_success
 from tiger.circuits.route import Route
@@ -33,7 +33,7 @@ def circuit(seed, qubits=4):
     """Return a random circuit."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(qubits, 2, replace=False).tolist() for _ in range(8)]
-    return built(qubits, *[step for a, b in pairs for step in (u(a), cx(a, b))])
+    return build(qubits, *[step for a, b in pairs for step in (u(a), cx(a, b))])
 
 
 def routes_of(skeleton, coupling):
@@ -89,7 +89,7 @@ def test_the_best_route_comes_first():
     """Relabelled routes are among those returned, and so is the best as it was."""
     errors, (skeleton, singles) = device(2), circuit(2)
     judge = Success(skeleton, singles, errors.coupling(), errors)
-    ranked = best_placed(routes_of(skeleton, errors.coupling()), judge, PARAMS, 0, bool)
+    ranked = place_best(routes_of(skeleton, errors.coupling()), judge, PARAMS, 0, bool)
     losses = list(map(judge.loss, ranked))
     assert len(ranked) == 3
     assert losses == sorted(losses)
@@ -118,7 +118,7 @@ def test_qubits_stay_in_their_part_of_the_device():
     """Two qubits have gates in either part of a device of two."""
     pairs = [(0, 1), (1, 2), (3, 4), (4, 5)]
     errors = device(5, pairs)
-    coupling, (skeleton, singles) = errors.coupling(), built(4, cx(0, 1), cx(2, 3), cx(1, 0))
+    coupling, (skeleton, singles) = errors.coupling(), build(4, cx(0, 1), cx(2, 3), cx(1, 0))
     known = shortest_paths(skeleton, coupling, np.array([0, 2, 3, 5, 1, 4], np.int32))
     found = Placer(skeleton, coupling, Success(skeleton, singles, coupling, errors), PARAMS).best([known], 0, bool)
     assert flaw(skeleton, coupling, found) == ""
@@ -138,7 +138,7 @@ def test_a_perfect_device_has_edges_of_no_cost():
 def test_swaps_are_followed():
     """Compiled and plain code give the end of a route."""
     route = Route(start=np.array([2, 0, 1], np.int32), steps=np.array([[-1, 1], [0, -1], [-3, 1]], np.int32))
-    for follow in (walked, walked.py_func):
+    for follow in (walk, walk.py_func):
         place = route.start.copy()
         follow(route.steps, place)
         assert place.tolist() == route.end().tolist()

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.circuits.noise.test_depth import built, cx, route_of, u
+from tests.circuits.noise.test_depth import build, cx, route_of, u
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step
 from tiger.circuits.noise import depth as depths
 from tiger.circuits.noise import relabelling
-from tiger.circuits.noise.depth import clocked, costs_of, operations_of, operations_of_gates
+from tiger.circuits.noise.depth import costs_of, operations_of, operations_of_gates, run_clock
 from tiger.circuits.noise.noise import Errors, Gate
-from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, pattern_of, relabelled
+from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, pattern_of, relabel
 from tiger.circuits.route import PLAIN
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.shortest import shortest_paths
@@ -47,14 +47,14 @@ def circuit(pairs, seed):
     """Return the operations of a routed random circuit of two or three qubits."""
     rng = np.random.default_rng(seed)
     steps = [step for _ in range(4) for a, b in [rng.choice(3, 2, replace=False).tolist()] for step in (u(a), cx(a, b))]
-    skeleton, singles = built(3, *steps, (Step((0,), (None,)), "measure"))
+    skeleton, singles = build(3, *steps, (Step((0,), (None,)), "measure"))
     start = np.array([0, 1, 2, 3, 4, 5], np.int32)
     return operations_of(shortest_paths(skeleton, Coupling.of(6, pairs), start), skeleton, singles)
 
 
 def loss(operations, place, costs):
     """Return what operations lose at a place."""
-    clock = clocked(operations, np.array(place, np.int32), costs)
+    clock = run_clock(operations, np.array(place, np.int32), costs)
     return clock.loss + clock.idle
 
 
@@ -124,9 +124,9 @@ def test_stop_ends_early():
 def test_a_relabelled_route_is_one_of_the_same_circuit():
     """SWAPs, BRIDGEs and the start move along."""
     line = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
-    skeleton, _ = built(3, cx(0, 1), cx(0, 2))
+    skeleton, _ = build(3, cx(0, 1), cx(0, 2))
     route = route_of([0, 1, 3, 2], (0, PLAIN), (-1, 1), (1, 2))
-    moved = relabelled(route, np.array([3, 2, 1, 0], np.int32))
+    moved = relabel(route, np.array([3, 2, 1, 0], np.int32))
     assert moved.start.tolist() == [3, 2, 0, 1]
     assert moved.steps.tolist() == [[0, PLAIN], [-4, 2], [1, 1]]
     assert flaw(skeleton, line, moved) == flaw(skeleton, line, route) == ""

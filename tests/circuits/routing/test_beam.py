@@ -13,7 +13,7 @@ LADDER = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)]
 LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])
 
 
-def unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
     for module in (beam, frontier, lookahead, router, selection):
         for name, kernel in vars(module).copy().items():
@@ -21,7 +21,7 @@ def unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
                 monkeypatch.setattr(module, name, kernel.py_func)
 
 
-def drawn(seed: int, gates: int = 30) -> Skeleton:
+def draw(seed: int, gates: int = 30) -> Skeleton:
     """Draw a circuit of CX and rotations on five qubits."""
     rng = np.random.default_rng(seed)
     steps = []
@@ -46,9 +46,9 @@ def swept(skeleton: Skeleton, coupling: Coupling, width: int, limit: int = 10**6
 @pytest.mark.parametrize("seed", range(3))
 def test_beams_find_routes(coupling: Coupling, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cost is that of the steps; compiled code finds the same."""
-    skeleton = drawn(seed)
+    skeleton = draw(seed)
     compiled = swept(skeleton, coupling, 3)
-    unpacked(monkeypatch)
+    use_plain_functions(monkeypatch)
     cost, route = swept(skeleton, coupling, 3)
     assert flaw(skeleton, coupling, route) == ""
     assert route.extra_cx == 3 * cost
@@ -57,7 +57,7 @@ def test_beams_find_routes(coupling: Coupling, seed: int, monkeypatch: pytest.Mo
 
 def test_wide_beams_are_better() -> None:
     """On twenty random circuits, 32 states save at least a tenth of what 1 state pays."""
-    cost = [sum(swept(drawn(seed), LINE, width)[0] for seed in range(20)) for width in (1, 32)]
+    cost = [sum(swept(draw(seed), LINE, width)[0] for seed in range(20)) for width in (1, 32)]
     assert cost[1] < 0.9 * cost[0]
 
 
@@ -69,14 +69,14 @@ def test_a_wide_beam_finds_an_optimum() -> None:
 
 def test_what_costs_nothing_needs_no_level(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line on a line."""
-    unpacked(monkeypatch)
+    use_plain_functions(monkeypatch)
     chain = skeleton_of(5, [Step((k, k + 1), (None, None), pair=True) for k in range(4)]).skeleton
     assert swept(chain, LINE, 2)[0] == 0
 
 
 def test_a_beam_gives_up_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate over four hops needs three SWAPs."""
-    unpacked(monkeypatch)
+    use_plain_functions(monkeypatch)
     far = skeleton_of(5, [Step((0, 4), (None, None), pair=True)]).skeleton
     assert swept(far, LINE, 2, limit=2)[0] == router.TOO_MUCH
     assert swept(far, LINE, 2, limit=3)[0] == 3

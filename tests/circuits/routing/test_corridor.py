@@ -67,7 +67,7 @@ def test_swaps_alone_where_bridges_are_not_allowed() -> None:
 def test_qubits_end_at_their_goals() -> None:
     """Without gates, goals that reverse the line take six SWAPs."""
     scene, _ = window(circuit())
-    tokens.unlisted(scene.tokens)
+    tokens.clear_roster(scene.tokens)
     scene.tokens.goal[:] = [3, 2, 1, 0]
     for qubit in range(4):
         tokens.enlist(scene.tokens, qubit)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
-from tiger.circuits.routing.renumbering import by_level, levelled, renumbered
+from tiger.circuits.routing.renumbering import by_level, find_levels, renumber
 
 
 def cx(*pairs: tuple[int, int]) -> Skeleton:
@@ -21,7 +21,7 @@ def test_dependencies_keep_their_gates() -> None:
     """Every edge joins the same two gates under their new numbers."""
     skeleton = cx((0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 3))
     order = by_level(skeleton)
-    after = renumbered(skeleton, order)
+    after = renumber(skeleton, order)
     edges = [(int(order[v]), int(order[w])) for v in range(6) for w in after.after[after.first[v] : after.first[v + 1]]]
     before = [(v, int(w)) for v in range(6) for w in skeleton.after[skeleton.first[v] : skeleton.first[v + 1]]]
     assert sorted(edges) == sorted(before)
@@ -32,7 +32,7 @@ def test_later_nodes_have_higher_numbers() -> None:
     """The new order is one the circuit can be carried out in."""
     rng = np.random.default_rng(1)
     skeleton = cx(*(tuple(rng.permutation(4)[:2].tolist()) for _ in range(40)))
-    after = renumbered(skeleton, by_level(skeleton))
+    after = renumber(skeleton, by_level(skeleton))
     heads = np.repeat(np.arange(len(after.pairs)), np.diff(after.first))
     assert (heads < after.after).all()
 
@@ -40,7 +40,7 @@ def test_later_nodes_have_higher_numbers() -> None:
 def test_levels_are_the_same_compiled_and_not() -> None:
     """The kernel as plain Python gives a chain of three its levels, and a gate beside its end the same as that."""
     skeleton = cx((0, 1), (1, 2), (2, 3), (0, 1))
-    for run in (levelled, levelled.py_func):
+    for run in (find_levels, find_levels.py_func):
         level, busy = np.zeros(4, np.int32), np.zeros(skeleton.qubits, np.int32)
         run(skeleton.pairs.copy(), skeleton.first.copy(), skeleton.after.copy(), level, busy)
         assert level.tolist() == [0, 1, 2, 2]

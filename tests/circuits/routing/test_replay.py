@@ -15,7 +15,7 @@ BARRIER = Step((0, 1, 2), (None, None, None))
 CIRCUIT = skeleton_of(3, [CX, BARRIER, RZZ]).skeleton
 
 
-def checked(*steps: tuple[int, int], start: tuple[int, ...] = (0, 1, 2)) -> str:
+def check(*steps: tuple[int, int], start: tuple[int, ...] = (0, 1, 2)) -> str:
     """Check steps of the circuit on a line."""
     return flaw(CIRCUIT, LINE, Route(start=np.array(start, np.int32), steps=np.array(steps, np.int32).reshape(-1, 2)))
 
@@ -29,7 +29,7 @@ def checked(*steps: tuple[int, int], start: tuple[int, ...] = (0, 1, 2)) -> str:
 )
 def test_routes_with_a_swap_or_a_bridge_pass(steps: list[tuple[int, int]]) -> None:
     """Qubits 0 and 2 meet by a SWAP, or over the qubit between them."""
-    assert checked(*steps) == ""
+    assert check(*steps) == ""
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def test_routes_with_a_swap_or_a_bridge_pass(steps: list[tuple[int, int]]) -> No
 )
 def test_the_first_flaw_is_named(steps: list[tuple[int, int]], reason: str) -> None:
     """Every rule, broken once."""
-    assert checked(*steps) == reason
+    assert check(*steps) == reason
 
 
 def test_the_start_has_to_be_a_permutation() -> None:
     """Two qubits on one device qubit are none."""
-    assert checked(start=(0, 1, 1)) == "the start is no permutation of the device's qubits"
+    assert check(start=(0, 1, 1)) == "the start is no permutation of the device's qubits"

@@ -17,10 +17,10 @@ RING = Coupling.of(6, [(k, (k + 1) % 6) for k in range(6)])
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
-    unpacked(monkeypatch)
+    use_plain_functions(monkeypatch)
 
 
-def unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
     for module in (frontier, lookahead, router):
         for name, kernel in vars(module).copy().items():
@@ -28,7 +28,7 @@ def unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
                 monkeypatch.setattr(module, name, kernel.py_func)
 
 
-def drawn(seed: int, qubits: int = 5, gates: int = 30) -> Skeleton:
+def draw(seed: int, qubits: int = 5, gates: int = 30) -> Skeleton:
     """Draw a circuit of CX, rotations and barriers."""
     rng = np.random.default_rng(seed)
     steps = []
@@ -41,7 +41,7 @@ def drawn(seed: int, qubits: int = 5, gates: int = 30) -> Skeleton:
     return skeleton_of(qubits, steps).skeleton
 
 
-def routed(skeleton: Skeleton, coupling: Coupling, seed: int, limit: int = 10**6) -> tuple[int, Route, Route]:
+def route_both_ways(skeleton: Skeleton, coupling: Coupling, seed: int, limit: int = 10**6) -> tuple[int, Route, Route]:
     """Route forwards from the identity and backwards from where that ends."""
     forward, backward = router.kits_of(skeleton, coupling)
     state, found = router.state_of(forward, 500), []
@@ -59,8 +59,8 @@ def routed(skeleton: Skeleton, coupling: Coupling, seed: int, limit: int = 10**6
 @pytest.mark.parametrize("seed", range(5))
 def test_routes_forwards_and_backwards_are_routes(coupling: Coupling, seed: int, plain: None) -> None:
     """The backward steps, turned around, are a route from where they end."""
-    skeleton = drawn(seed)
-    cost, there, back = routed(skeleton, coupling, seed)
+    skeleton = draw(seed)
+    cost, there, back = route_both_ways(skeleton, coupling, seed)
     assert flaw(skeleton, coupling, there) == flaw(skeleton, coupling, back) == ""
     assert back.extra_cx == 3 * cost
     assert there.end().tolist() == back.end().tolist()
@@ -69,10 +69,10 @@ def test_routes_forwards_and_backwards_are_routes(coupling: Coupling, seed: int,
 @pytest.mark.parametrize("seed", range(3))
 def test_compiled_and_plain_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both draw the same lots."""
-    skeleton = drawn(seed, gates=60)
-    compiled = routed(skeleton, LINE, seed)
-    unpacked(monkeypatch)
-    assert routed(skeleton, LINE, seed)[1].steps.tolist() == compiled[1].steps.tolist()
+    skeleton = draw(seed, gates=60)
+    compiled = route_both_ways(skeleton, LINE, seed)
+    use_plain_functions(monkeypatch)
+    assert route_both_ways(skeleton, LINE, seed)[1].steps.tolist() == compiled[1].steps.tolist()
 
 
 def test_one_gate_two_hops_apart_becomes_a_bridge(plain: None) -> None:
@@ -80,20 +80,20 @@ def test_one_gate_two_hops_apart_becomes_a_bridge(plain: None) -> None:
     apart = Step((0, 2), ("z", "x"), pair=True, bridge=True)
     near = [Step(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (2, 3))]
     skeleton = skeleton_of(5, [apart, *near]).skeleton
-    assert routed(skeleton, LINE, 1)[1].steps.tolist() == [[0, 1], [1, -1], [2, -1], [3, -1]]
+    assert route_both_ways(skeleton, LINE, 1)[1].steps.tolist() == [[0, 1], [1, -1], [2, -1], [3, -1]]
 
 
 def test_a_route_above_the_limit_is_given_up(plain: None) -> None:
     """Two gates at the ends of a line need more than one SWAP."""
     far = skeleton_of(5, [Step((0, 4), (None, None), pair=True)]).skeleton
-    assert routed(far, LINE, 1, limit=1)[0] == router.TOO_MUCH
-    assert routed(far, LINE, 1, limit=3)[1].extra_cx == 9
+    assert route_both_ways(far, LINE, 1, limit=1)[0] == router.TOO_MUCH
+    assert route_both_ways(far, LINE, 1, limit=3)[1].extra_cx == 9
 
 
 def test_a_known_part_can_be_skipped(plain: None) -> None:
     """What is left is routed from the mapping the known steps lead to, free of charge."""
-    skeleton = drawn(3)
-    whole = routed(skeleton, RING, 3)[1]
+    skeleton = draw(3)
+    whole = route_both_ways(skeleton, RING, 3)[1]
     kit, cut = router.kits_of(skeleton, RING)[0], len(whole.steps) // 2
     state = router.state_of(kit, 500)
     router.begin(kit, state, whole.start)
@@ -105,7 +105,7 @@ def test_a_known_part_can_be_skipped(plain: None) -> None:
 
 def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> None:
     """Choices that lead nowhere are taken back after a while, and the closest gate is brought together."""
-    unpacked(monkeypatch)
+    use_plain_functions(monkeypatch)
 
     def astray(kit: router.Kit, state: router.State, knobs: np.ndarray) -> None:
         """Swap the same two qubits again and again."""
@@ -113,7 +113,7 @@ def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(router, "choose", astray)
     far = skeleton_of(5, [Step((2, 4), (None, None), pair=True), Step((1, 4), (None, None), pair=True)]).skeleton
-    route = routed(far, LINE, 1)[1]
+    route = route_both_ways(far, LINE, 1)[1]
     assert flaw(far, LINE, route) == ""
     assert route.extra_cx == 9
 

@@ -17,7 +17,7 @@ PARTS = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
 SMALL = SearchParams(work=200_000)
 
 
-def drawn(seed: int, qubits: int = 7, gates: int = 40) -> Skeleton:
+def draw(seed: int, qubits: int = 7, gates: int = 40) -> Skeleton:
     """Draw a circuit of CX and rotations."""
     rng = np.random.default_rng(seed)
     steps = []
@@ -32,7 +32,7 @@ def identity(size: int) -> np.ndarray:
     return np.arange(size, dtype=np.int32)
 
 
-def unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
     for module in (frontier, lookahead, router, beam, rerouting, selection):
         for name, kernel in vars(module).copy().items():
@@ -46,7 +46,7 @@ def unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_search_beats_shortest_paths(seed: int) -> None:
     """What it finds is a route, and costs less than half."""
-    skeleton = drawn(seed)
+    skeleton = draw(seed)
     found = search(skeleton, GRID, Origins(), SMALL)
     assert flaw(skeleton, GRID, found) == ""
     assert 2 * found.extra_cx < shortest_paths(skeleton, GRID, identity(9)).extra_cx
@@ -54,7 +54,7 @@ def test_the_search_beats_shortest_paths(seed: int) -> None:
 
 def test_a_known_route_is_never_exceeded() -> None:
     """Even where there is no work to be done."""
-    skeleton = drawn(5)
+    skeleton = draw(5)
     known = search(skeleton, GRID, Origins(), SearchParams(work=2_000_000))
     assert search(skeleton, GRID, Origins(routes=(known,)), SearchParams(work=0)) is known
     assert search(skeleton, GRID, Origins(routes=(known,)), SearchParams(work=1000)).extra_cx <= known.extra_cx
@@ -62,20 +62,20 @@ def test_a_known_route_is_never_exceeded() -> None:
 
 def test_threads_do_not_change_the_result() -> None:
     """One thread or three find the same route."""
-    one, three = (search(drawn(2), GRID, Origins(), SearchParams(work=10**6, threads=t)) for t in (1, 3))
+    one, three = (search(draw(2), GRID, Origins(), SearchParams(work=10**6, threads=t)) for t in (1, 3))
     assert one.steps.tolist() == three.steps.tolist()
     assert one.start.tolist() == three.start.tolist()
 
 
 def test_another_seed_searches_elsewhere() -> None:
     """Two short searches find two routes."""
-    one, other = (search(drawn(2), GRID, Origins(), SearchParams(work=20_000, seed=seed)) for seed in (0, 1))
+    one, other = (search(draw(2), GRID, Origins(), SearchParams(work=20_000, seed=seed)) for seed in (0, 1))
     assert one.steps.tolist() != other.steps.tolist()
 
 
 def test_a_fixed_start_stays() -> None:
     """Only what follows the start is searched."""
-    skeleton = drawn(4)
+    skeleton = draw(4)
     found = search(skeleton, GRID, Origins(fixed=identity(9)), SMALL)
     assert found.start.tolist() == list(range(9))
     assert flaw(skeleton, GRID, found) == ""
@@ -107,7 +107,7 @@ def test_qubits_stay_in_their_part() -> None:
 
 def test_the_search_can_be_stopped() -> None:
     """The best known route is returned at once."""
-    skeleton = drawn(1)
+    skeleton = draw(1)
     known = search(skeleton, GRID, Origins(), SMALL)
     stopped = search(skeleton, GRID, Origins(routes=(known,)), SearchParams(), stop=lambda: True)
     assert stopped.extra_cx == known.extra_cx
@@ -121,16 +121,16 @@ def test_circuits_without_gates_cost_nothing() -> None:
 @pytest.mark.parametrize("fixed", [None, identity(9)], ids=["free", "fixed"])
 def test_compiled_and_plain_agree(fixed: np.ndarray | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both draw the same lots; this runs every kernel as plain Python."""
-    skeleton, params = drawn(3, gates=15), SearchParams(work=12_000)
+    skeleton, params = draw(3, gates=15), SearchParams(work=12_000)
     origins = Origins(fixed=fixed, layouts=(identity(9),))
     compiled = search(skeleton, GRID, origins, params)
-    unpacked(monkeypatch)
+    use_plain_functions(monkeypatch)
     assert search(skeleton, GRID, origins, params).steps.tolist() == compiled.steps.tolist()
 
 
 def test_bug_a_stage_that_ends_before_its_first_route() -> None:
     """So little work leaves a route in the making, whose cost is not known."""
-    skeleton = drawn(6, gates=200)
+    skeleton = draw(6, gates=200)
     found = search(skeleton, GRID, Origins(), SearchParams(work=9_000))
     assert flaw(skeleton, GRID, found) == ""
 
@@ -142,7 +142,7 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     line = Coupling.of(10, [(k, k + 1) for k in range(9)])
     near = np.argsort([0, 9, 1, 8, 2, *range(3, 8)]).astype(np.int32)
     known = Route(start=near, steps=np.array([(-4, 4), *((node, -1) for node in range(4)), (-4, 4)], np.int32))
-    unpacked(monkeypatch)
+    use_plain_functions(monkeypatch)
     monkeypatch.setattr("tiger.circuits.routing.search.DETOUR", 0)
     far = Anchor(place=identity(10), done=np.arange(4) < 2)
     found = search(skeleton, line, Origins(anchors=(far,), routes=(known,)), SearchParams(work=3_000))
@@ -163,7 +163,7 @@ def test_lanes_are_fewer_where_there_is_little_work() -> None:
 
 def test_passages_alone_find_routes() -> None:
     """Without any other work the result is a route, and no worse than the one it begins with."""
-    skeleton = drawn(4)
+    skeleton = draw(4)
     plain = search(skeleton, GRID, Origins(), SearchParams(work=0))
     found = search(skeleton, GRID, Origins(), SearchParams(work=0, passages=20))
     assert flaw(skeleton, GRID, plain) == flaw(skeleton, GRID, found) == ""

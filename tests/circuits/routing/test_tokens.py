@@ -9,6 +9,7 @@ from tiger.circuits.routing.tokens import (
     NOWHERE,
     Tokens,
     chance,
+    clear_roster,
     device_of,
     displacement,
     drift,
@@ -16,7 +17,6 @@ from tiger.circuits.routing.tokens import (
     exchange,
     homeward,
     tokens_of,
-    unlisted,
 )
 
 LINE = device_of(Coupling.of(4, [(0, 1), (1, 2), (2, 3)]))
@@ -80,7 +80,7 @@ def test_a_qubit_is_listed_once_until_the_roster_is_emptied() -> None:
     tokens = line([0, 1, 2, 3])
     enlist(tokens, 2)
     assert tokens.marks[0] == 4
-    unlisted(tokens)
+    clear_roster(tokens)
     enlist(tokens, 3)
     assert tokens.roster[: tokens.marks[0]].tolist() == [3]
 

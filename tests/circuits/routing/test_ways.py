@@ -17,23 +17,23 @@ def fan() -> Skeleton:
     return skeleton_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
 
 
-def listed(first: np.ndarray, after: np.ndarray) -> list[list[int]]:
+def list_successors(first: np.ndarray, after: np.ndarray) -> list[list[int]]:
     """Return the successors of every node."""
     return [after[a:b].tolist() for a, b in pairwise(first.tolist())]
 
 
 def test_in_order_chains_the_gates_of_a_qubit() -> None:
     """Gates that may change places wait for each other then, and what waited already still does."""
-    assert listed(fan().first, fan().after) == [[], [2], []]
+    assert list_successors(fan().first, fan().after) == [[], [2], []]
     strict = in_order(fan())
-    assert listed(strict.first, strict.after) == [[1], [2], []]
+    assert list_successors(strict.first, strict.after) == [[1], [2], []]
     assert strict.waits.tolist() == [0, 1, 1]
 
 
 def test_ways_are_forwards_and_backwards_as_it_is_and_in_order() -> None:
     """Nodes keep their numbers, and shorter lists are padded at the end."""
     kits = ways_of(fan(), LINE)
-    ways = [listed(first, after) for first, after in zip(kits.first, kits.after, strict=True)]
+    ways = [list_successors(first, after) for first, after in zip(kits.first, kits.after, strict=True)]
     assert ways == [[[], [2], []], [[], [], [1]], [[1], [2], []], [[], [0], [1]]]
     assert kits.waits.tolist() == [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 1, 0]]
 

@@ -9,14 +9,14 @@ from tiger.circuits.route import Route
 from tiger.circuits.routing import corridor, excerpts, tokens, windows
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.routing.windows import WindowParams, polished
+from tiger.circuits.routing.windows import WindowParams, polish
 
 LINE = Coupling.of(5, [(k, k + 1) for k in range(4)])
 GRID = Coupling.of(9, [(k, k + 1) for k in range(9) if k % 3 < 2] + [(k, k + 3) for k in range(6)])
 PARTS = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5)])
 
 
-def drawn(seed: int, qubits: int = 5, gates: int = 40) -> Skeleton:
+def draw(seed: int, qubits: int = 5, gates: int = 40) -> Skeleton:
     """Draw a circuit of CX, rotations, barriers and loops."""
     rng = np.random.default_rng(seed)
     kinds = {
@@ -31,7 +31,7 @@ def drawn(seed: int, qubits: int = 5, gates: int = 40) -> Skeleton:
     return skeleton_of(qubits, [kinds.get(kind, cx)(*abc) for kind, abc in drawn]).skeleton
 
 
-def walked(skeleton: Skeleton, coupling: Coupling) -> Route:
+def route_plainly(skeleton: Skeleton, coupling: Coupling) -> Route:
     """Route along shortest paths from the identity."""
     return shortest_paths(skeleton, coupling, np.arange(coupling.size, dtype=np.int32))
 
@@ -49,9 +49,9 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_the_result_is_a_route_that_costs_no_more(coupling: Coupling, seed: int) -> None:
     """Barriers, loops, gates that must not be BRIDGEs, and spare qubits."""
-    skeleton = drawn(seed)
-    route = walked(skeleton, coupling)
-    better = polished(skeleton, coupling, route, WindowParams(work=40_000, seed=seed))
+    skeleton = draw(seed)
+    route = route_plainly(skeleton, coupling)
+    better = polish(skeleton, coupling, route, WindowParams(work=40_000, seed=seed))
     assert flaw(skeleton, coupling, better) == ""
     assert better.extra_cx <= route.extra_cx
 
@@ -59,21 +59,21 @@ def test_the_result_is_a_route_that_costs_no_more(coupling: Coupling, seed: int)
 @pytest.mark.parametrize("seed", range(2))
 def test_plain_python_finds_the_same_as_compiled_code(seed: int, request: pytest.FixtureRequest) -> None:
     """The kernels mean the same with and without numba."""
-    skeleton = drawn(seed)
-    route = walked(skeleton, LINE)
-    compiled = polished(skeleton, LINE, route, WindowParams(work=3_000, seed=seed))
+    skeleton = draw(seed)
+    route = route_plainly(skeleton, LINE)
+    compiled = polish(skeleton, LINE, route, WindowParams(work=3_000, seed=seed))
     request.getfixturevalue("plain")
-    interpreted = polished(skeleton, LINE, route, WindowParams(work=3_000, seed=seed))
+    interpreted = polish(skeleton, LINE, route, WindowParams(work=3_000, seed=seed))
     assert compiled.steps.tolist() == interpreted.steps.tolist()
     assert compiled.start.tolist() == interpreted.start.tolist()
 
 
 def test_long_routes_are_searched_in_pieces() -> None:
     """A hundred gates and more need SWAPs enough for a piece for every lane."""
-    skeleton = drawn(3, 9, 400)
-    route = walked(skeleton, GRID)
+    skeleton = draw(3, 9, 400)
+    route = route_plainly(skeleton, GRID)
     assert route.extra_cx >= 3 * windows.LANES * windows.PIECE
-    better = polished(skeleton, GRID, route, WindowParams(work=400_000))
+    better = polish(skeleton, GRID, route, WindowParams(work=400_000))
     assert flaw(skeleton, GRID, better) == ""
     assert better.extra_cx < 0.8 * route.extra_cx
 
@@ -81,9 +81,9 @@ def test_long_routes_are_searched_in_pieces() -> None:
 @pytest.mark.parametrize("gates", [40, 400])
 def test_the_number_of_threads_changes_nothing(gates: int) -> None:
     """Searches with one thread and with three."""
-    skeleton = drawn(4, 9, gates)
-    route = walked(skeleton, GRID)
-    one, three = (polished(skeleton, GRID, route, WindowParams(work=100_000, threads=t)) for t in (1, 3))
+    skeleton = draw(4, 9, gates)
+    route = route_plainly(skeleton, GRID)
+    one, three = (polish(skeleton, GRID, route, WindowParams(work=100_000, threads=t)) for t in (1, 3))
     assert one.steps.tolist() == three.steps.tolist()
     assert one.start.tolist() == three.start.tolist()
 
@@ -91,9 +91,9 @@ def test_the_number_of_threads_changes_nothing(gates: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_given_layout_is_kept(seed: int) -> None:
     """The circuit's qubits start where they did, spare ones anywhere."""
-    skeleton = drawn(seed)
-    route = walked(skeleton, GRID)
-    better = polished(skeleton, GRID, route, WindowParams(work=40_000, fixed=route.start[:5]))
+    skeleton = draw(seed)
+    route = route_plainly(skeleton, GRID)
+    better = polish(skeleton, GRID, route, WindowParams(work=40_000, fixed=route.start[:5]))
     assert better.start[:5].tolist() == route.start[:5].tolist()
     assert flaw(skeleton, GRID, better) == ""
 
@@ -101,24 +101,27 @@ def test_a_given_layout_is_kept(seed: int) -> None:
 def test_a_free_start_is_used() -> None:
     """Two qubits at the ends of a line, with gates between them only, start as neighbours in the end."""
     skeleton = skeleton_of(5, [Step((0, 4), (None, None), pair=True)] * 3).skeleton
-    route = walked(skeleton, LINE)
-    assert polished(skeleton, LINE, route, WindowParams(work=1_000)).extra_cx == 0
-    assert polished(skeleton, LINE, route, WindowParams(work=1_000, fixed=route.start)).extra_cx == 9
+    route = route_plainly(skeleton, LINE)
+    assert polish(skeleton, LINE, route, WindowParams(work=1_000)).extra_cx == 0
+    assert polish(skeleton, LINE, route, WindowParams(work=1_000, fixed=route.start)).extra_cx == 9
 
 
 def test_parts_of_a_device_are_searched_as_they_are() -> None:
     """A circuit on two parts that are not connected."""
     steps = [Step(pair, (None, None), pair=True) for pair in ((0, 2), (3, 5), (0, 1), (4, 5), (0, 2), (3, 5))]
     skeleton = skeleton_of(6, steps).skeleton
-    better = polished(skeleton, PARTS, walked(skeleton, PARTS), WindowParams(work=10_000))
+    better = polish(skeleton, PARTS, route_plainly(skeleton, PARTS), WindowParams(work=10_000))
     assert flaw(skeleton, PARTS, better) == ""
     assert better.extra_cx == 6
 
 
 def test_nothing_to_gain_is_left_alone() -> None:
     """A route without SWAPs comes back as it is, and so does any when told to stop at once or to do nothing."""
-    skeleton = drawn(5)
-    route, ready = walked(skeleton, LINE), Route(start=np.arange(5, dtype=np.int32), steps=np.empty((0, 2), np.int32))
-    assert polished(skeleton_of(5, []).skeleton, LINE, ready) is ready
-    assert polished(skeleton, LINE, route, stop=lambda: True) is route
-    assert polished(skeleton, LINE, route, WindowParams(work=0)) is route
+    skeleton = draw(5)
+    route, ready = (
+        route_plainly(skeleton, LINE),
+        Route(start=np.arange(5, dtype=np.int32), steps=np.empty((0, 2), np.int32)),
+    )
+    assert polish(skeleton_of(5, []).skeleton, LINE, ready) is ready
+    assert polish(skeleton, LINE, route, stop=lambda: True) is route
+    assert polish(skeleton, LINE, route, WindowParams(work=0)) is route

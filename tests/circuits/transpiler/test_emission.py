@@ -6,14 +6,14 @@ from qiskit.circuit import ControlFlowOp
 from qiskit.converters import dag_to_circuit
 
 from tiger.circuits.route import Route
-from tiger.circuits.transpiler.emission import emitted
+from tiger.circuits.transpiler.emission import emit
 from tiger.circuits.transpiler.model import model_of
 
 
-def written(circuit: QuantumCircuit, start: list[int], *steps: tuple[int, int]) -> list[tuple[str, list[int]]]:
+def write(circuit: QuantumCircuit, start: list[int], *steps: tuple[int, int]) -> list[tuple[str, list[int]]]:
     """Return the operations of a route written out, with the device qubits they are on."""
     route = Route(start=np.array(start, np.int32), steps=np.array(steps, np.int32).reshape(-1, 2))
-    routed = dag_to_circuit(emitted(model_of(circuit), route, as_it_is).dag)
+    routed = dag_to_circuit(emit(model_of(circuit), route, as_it_is).dag)
     return [(g.name, [routed.find_bit(q).index for q in g.qubits]) for g in routed.data]
 
 
@@ -27,7 +27,7 @@ def test_gates_go_where_their_qubits_are() -> None:
     circuit = QuantumCircuit(3)
     circuit.cx(0, 1)
     circuit.cx(0, 2)
-    assert written(circuit, [1, 0, 2], (0, -1), (-1, 1), (1, -1)) == [
+    assert write(circuit, [1, 0, 2], (0, -1), (-1, 1), (1, -1)) == [
         ("cx", [1, 0]),
         ("swap", [0, 1]),
         ("cx", [0, 2]),
@@ -39,7 +39,7 @@ def test_a_bridge_is_four_cx_in_a_row() -> None:
     circuit = QuantumCircuit(2)
     circuit.cx(0, 1)
     pair = [("cx", [0, 1]), ("cx", [1, 2])]
-    assert written(circuit, [0, 2, 1], (0, 1)) == [*pair, *pair]
+    assert write(circuit, [0, 2, 1], (0, 1)) == [*pair, *pair]
 
 
 def test_bug_a_bridge_that_begins_with_a_gate_that_is_due() -> None:
@@ -49,7 +49,7 @@ def test_bug_a_bridge_that_begins_with_a_gate_that_is_due() -> None:
     circuit.cx(0, 1)
     for commute in (True, False):
         route = Route(start=np.arange(3, dtype=np.int32), steps=np.array([(0, 1), (1, -1)], np.int32))
-        routed = dag_to_circuit(emitted(model_of(circuit, commute=commute), route, as_it_is).dag)
+        routed = dag_to_circuit(emit(model_of(circuit, commute=commute), route, as_it_is).dag)
         assert [tuple(routed.find_bit(q).index for q in g.qubits) for g in routed.data] == [
             *[(1, 2), (0, 1)] * 2,
             (0, 1),
@@ -62,7 +62,12 @@ def test_lone_operations_keep_their_side_of_a_gate() -> None:
     circuit.h(0)
     circuit.cx(0, 1)
     circuit.h(0)
-    assert written(circuit, [0, 1], (0, -1), (-1, 1)) == [("h", [0]), ("cx", [0, 1]), ("h", [0]), ("swap", [0, 1])]
+    assert write(circuit, [0, 1], (0, -1), (-1, 1)) == [
+        ("h", [0]),
+        ("cx", [0, 1]),
+        ("h", [0]),
+        ("swap", [0, 1]),
+    ]
 
 
 def test_a_lone_operation_waits_for_a_whole_run() -> None:
@@ -71,14 +76,14 @@ def test_a_lone_operation_waits_for_a_whole_run() -> None:
     circuit.cx(0, 1)
     circuit.cx(0, 2)
     circuit.h(0)
-    assert [name for name, _ in written(circuit, [1, 0, 2], (1, -1), (0, -1))] == ["cx", "cx", "h"]
+    assert [name for name, _ in write(circuit, [1, 0, 2], (1, -1), (0, -1))] == ["cx", "cx", "h"]
 
 
 def test_places_at_the_end_are_tracked() -> None:
     """The end tells all qubits, spare ones included."""
     circuit = QuantumCircuit(1)
     route = Route(start=np.array([1, 0, 2], np.int32), steps=np.array([[-2, 2]], np.int32))
-    emission = emitted(model_of(circuit), route, as_it_is)
+    emission = emit(model_of(circuit), route, as_it_is)
     assert (emission.start, emission.end) == ([1, 0, 2], [2, 0, 1])
 
 
@@ -87,7 +92,7 @@ def test_what_is_no_gate_survives() -> None:
     circuit = QuantumCircuit(1, 2, name="kept", global_phase=0.5, metadata={"a": 1})
     circuit.measure(0, 1)
     route = Route(start=np.array([0], np.int32), steps=np.empty((0, 2), np.int32))
-    routed = dag_to_circuit(emitted(model_of(circuit), route, as_it_is).dag)
+    routed = dag_to_circuit(emit(model_of(circuit), route, as_it_is).dag)
     assert (routed.name, routed.global_phase, routed.metadata) == ("kept", 0.5, {"a": 1})
     assert routed.cregs == circuit.cregs
     assert routed.data[0].clbits == (circuit.clbits[1],)
@@ -100,7 +105,7 @@ def test_what_is_on_no_qubit_or_on_many_is_written() -> None:
     circuit.barrier(0, 1, 2)
     circuit.barrier(0, 2)
     circuit.measure(2, 0)
-    assert written(circuit, [0, 1, 2], (0, -1), (-2, 2), (1, -1), (2, -1)) == [
+    assert write(circuit, [0, 1, 2], (0, -1), (-2, 2), (1, -1), (2, -1)) == [
         ("cx", [0, 1]),
         ("swap", [1, 2]),
         ("barrier", [0, 2, 1]),

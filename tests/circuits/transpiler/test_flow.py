@@ -8,7 +8,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import Route
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.transpiler.flow import Blocks, homed, in_place, weight
+from tiger.circuits.transpiler.flow import Blocks, in_place, route_home, weight
 from tiger.circuits.transpiler.model import model_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
@@ -58,7 +58,7 @@ def test_blocks_within_blocks_are_routed() -> None:
 def test_homed_takes_the_shorter_way_back() -> None:
     """SWAPs that undo each other cost nothing on the way back."""
     steps = np.array([[-1, 1], [-2, 2], [-2, 2], [-1, 1], [-1, 1]], np.int32)
-    route = homed(Route(start=np.arange(4, dtype=np.int32), steps=steps), LINE)
+    route = route_home(Route(start=np.arange(4, dtype=np.int32), steps=steps), LINE)
     assert route.end().tolist() == [0, 1, 2, 3]
     assert route.swaps == 6
 
@@ -66,7 +66,7 @@ def test_homed_takes_the_shorter_way_back() -> None:
 def test_homed_leaves_alone_what_is_at_home() -> None:
     """Without SWAPs there is no way back."""
     route = Route(start=np.arange(4, dtype=np.int32), steps=np.array([[0, -1]], np.int32))
-    assert homed(route, LINE) is route
+    assert route_home(route, LINE) is route
 
 
 def test_in_place_finds_routes_without_swaps() -> None:

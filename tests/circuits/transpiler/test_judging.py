@@ -11,7 +11,7 @@ from qiskit.transpiler import CouplingMap
 
 from tests.circuits.strategies import devices, flow_circuits, quick_search
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.transpiler.equivalence import replayed
+from tiger.circuits.transpiler.equivalence import replay
 from tiger.circuits.transpiler.flow import weight
 from tiger.circuits.transpiler.judging import mapping_for_sabre
 from tiger.circuits.transpiler.sabre import sabre_mapping
@@ -31,7 +31,7 @@ def test_circuits_are_the_original_and_no_worse_than_qiskits(data: st.DataObject
     dag, device = circuit_to_dag(circuit), data.draw(devices(circuit.num_qubits))
     found = mapping_for_sabre(dag, device, LayoutParams(level=level, seed=seed))
     count = circuit.num_qubits
-    assert replayed(circuit, dag_to_circuit(found.dag), found.start[:count], found.end[:count]) == ""
+    assert replay(circuit, dag_to_circuit(found.dag), found.start[:count], found.end[:count]) == ""
     assert level < 2 or weight(found.dag) <= weight(sabre_mapping(dag, device, level, seed).dag)
 
 

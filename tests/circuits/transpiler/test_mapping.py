@@ -17,7 +17,7 @@ from tests.circuits.strategies import devices, flow_circuits, quick_search
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped
-from tiger.circuits.transpiler.equivalence import replayed
+from tiger.circuits.transpiler.equivalence import replay
 from tiger.circuits.transpiler.flow import weight
 from tiger.circuits.transpiler.mapping import mapping
 from tiger.circuits.transpiler.sabre import sabre_mapping
@@ -51,7 +51,7 @@ def test_mapped_circuits_are_the_original(data: st.DataObject, level: int) -> No
     device = data.draw(devices(circuit.num_qubits))
     found = mapping(circuit_to_dag(circuit), device, LayoutParams(level=level, commute=level % 2 == 1)).emission
     count = circuit.num_qubits
-    assert replayed(circuit, dag_to_circuit(found.dag), found.start[:count], found.end[:count]) == ""
+    assert replay(circuit, dag_to_circuit(found.dag), found.start[:count], found.end[:count]) == ""
 
 
 @settings(max_examples=20)
@@ -82,7 +82,7 @@ def test_variables_and_parameters_survive() -> None:
         circuit.cx(2, 3)
     found = mapping(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams(level=1)).emission
     routed = dag_to_circuit(found.dag)
-    assert replayed(circuit, routed, found.start[:4], found.end[:4]) == ""
+    assert replay(circuit, routed, found.start[:4], found.end[:4]) == ""
     assert (routed.num_input_vars, routed.num_declared_vars, routed.num_parameters) == (1, 1, 1)
 
 
@@ -159,7 +159,7 @@ def test_a_given_layout_over_parts_is_bad_input() -> None:
 def test_a_search_that_leaves_its_layout_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """A route from elsewhere is never written out."""
     wrong = Mapped(route=Route(start=np.array([1, 0], np.int32), steps=np.empty((0, 2), np.int32)))
-    monkeypatch.setattr("tiger.circuits.transpiler.mapping.mapped", lambda *_, **__: wrong)
+    monkeypatch.setattr("tiger.circuits.transpiler.mapping.map_circuit", lambda *_, **__: wrong)
     with pytest.raises(RuntimeError, match="left the layout"):
         mapping(
             circuit_to_dag(QuantumCircuit(2)), CouplingMap.from_line(2), LayoutParams(), np.arange(2, dtype=np.int32)

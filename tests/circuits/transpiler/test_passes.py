@@ -40,7 +40,7 @@ def star(width: int = 4) -> QuantumCircuit:
     return circuit
 
 
-def checked(circuit: QuantumCircuit, *passes: object) -> QuantumCircuit:
+def run_and_check(circuit: QuantumCircuit, *passes: object) -> QuantumCircuit:
     """Run passes; make sure that the result fits the line and is the original."""
     manager = PassManager([*passes, CheckMap(LINE)])
     routed = manager.run(circuit)
@@ -53,7 +53,7 @@ def checked(circuit: QuantumCircuit, *passes: object) -> QuantumCircuit:
 @pytest.mark.parametrize("kind", [TigerMapping, TigerSabreMapping])
 def test_mapping_does_it_all(kind: type[TigerMapping]) -> None:
     """One pass lays a circuit out and routes it, with ancillas."""
-    routed = checked(star(), kind(LINE, LayoutParams(level=2)))
+    routed = run_and_check(star(), kind(LINE, LayoutParams(level=2)))
     assert routed.num_qubits == 6
     assert [register.name for register in routed.layout.initial_layout.get_registers() if register.size == 2] == [
         "ancilla"
@@ -62,17 +62,17 @@ def test_mapping_does_it_all(kind: type[TigerMapping]) -> None:
 
 def test_layout_and_routing_work_together() -> None:
     """TIGER's layout, Qiskit's embedding, TIGER's routing."""
-    checked(star(), TigerLayout(LINE, PARAMS), *EMBED, TigerRouting(LINE, PARAMS))
+    run_and_check(star(), TigerLayout(LINE, PARAMS), *EMBED, TigerRouting(LINE, PARAMS))
 
 
 def test_layout_works_with_sabre() -> None:
     """TIGER's layout and SABRE's routing."""
-    checked(star(), TigerLayout(LINE, PARAMS), *EMBED, SabreSwap(LINE, seed=1, trials=1))
+    run_and_check(star(), TigerLayout(LINE, PARAMS), *EMBED, SabreSwap(LINE, seed=1, trials=1))
 
 
 def test_routing_keeps_a_given_layout() -> None:
     """Routing starts where the user wants."""
-    routed = checked(star(), SetLayout([5, 0, 2, 3]), *EMBED, TigerRouting(LINE, LayoutParams(level=3)))
+    routed = run_and_check(star(), SetLayout([5, 0, 2, 3]), *EMBED, TigerRouting(LINE, LayoutParams(level=3)))
     assert routed.layout.initial_index_layout(filter_ancillas=True) == [5, 0, 2, 3]
 
 
@@ -111,7 +111,7 @@ def test_ancillas_get_a_free_name() -> None:
     circuit = QuantumCircuit(QuantumRegister(2, "ancilla"))
     circuit.cx(0, 1)
     assert "ancilla_" in {
-        r.name for r in checked(circuit, TigerMapping(LINE, PARAMS)).layout.initial_layout.get_registers()
+        r.name for r in run_and_check(circuit, TigerMapping(LINE, PARAMS)).layout.initial_layout.get_registers()
     }
 
 

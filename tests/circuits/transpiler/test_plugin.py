@@ -24,7 +24,7 @@ from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 
 from tests.circuits.strategies import quick_search
-from tiger.circuits.solve import mapped
+from tiger.circuits.solve import map_circuit
 from tiger.circuits.transpiler.equivalence import difference, unitary_difference
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
 
@@ -39,7 +39,7 @@ def _quick() -> Iterator[None]:
         yield
 
 
-def mixed(width: int = 5) -> QuantumCircuit:
+def mix(width: int = 5) -> QuantumCircuit:
     """Return a circuit in which all qubits meet, with rotations between."""
     circuit = QuantumCircuit(width)
     for a in range(width):
@@ -74,9 +74,9 @@ def test_the_plugins_are_registered() -> None:
 )
 def test_the_stages_work_alone_and_together(level: int, layout: str | None, routing: str) -> None:
     """Every level compiles to the same unitary, on the edges of the map."""
-    out = transpile(mixed(), coupling_map=LINE, basis_gates=BASIS, optimization_level=level, seed_transpiler=5,
+    out = transpile(mix(), coupling_map=LINE, basis_gates=BASIS, optimization_level=level, seed_transpiler=5,
                     layout_method=layout, routing_method=routing)  # fmt: skip
-    assert same(mixed(), out)
+    assert same(mix(), out)
     check = CheckMap(LINE)
     PassManager([check]).run(out)
     assert check.property_set["is_swap_mapped"]
@@ -88,9 +88,9 @@ def test_never_more_cx_than_the_presets(level: int, routing: str) -> None:
     """With the same level and seed the stages add no more SWAPs than Qiskit's."""
     target = Target.from_configuration(["cx", "h", "rz", "swap"], coupling_map=LINE)
     for seed in range(3):
-        theirs = stages(preset(level, target=target, seed_transpiler=seed)).run(mixed())
+        theirs = stages(preset(level, target=target, seed_transpiler=seed)).run(mix())
         ours = stages(preset(level, target=target, seed_transpiler=seed, layout_method="tiger", routing_method=routing))
-        assert _cx(ours.run(mixed())) <= _cx(theirs)
+        assert _cx(ours.run(mix())) <= _cx(theirs)
 
 
 def _cx(circuit: QuantumCircuit) -> int:
@@ -101,10 +101,10 @@ def _cx(circuit: QuantumCircuit) -> int:
 @pytest.mark.parametrize("level", LEVELS)
 def test_an_initial_layout_wins(level: int) -> None:
     """Qubits start where the user puts them."""
-    out = transpile(mixed(), coupling_map=LINE, basis_gates=BASIS, optimization_level=level, seed_transpiler=5,
+    out = transpile(mix(), coupling_map=LINE, basis_gates=BASIS, optimization_level=level, seed_transpiler=5,
                     layout_method="tiger", routing_method="tiger", initial_layout=[6, 5, 4, 3, 0])  # fmt: skip
     assert out.layout.initial_index_layout(filter_ancillas=True) == [6, 5, 4, 3, 0]
-    assert same(mixed(), out)
+    assert same(mix(), out)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -125,11 +125,11 @@ def test_directed_edges_are_kept() -> None:
     ways = [(1, 0), (1, 2), (3, 2), (3, 4), (5, 4)]
     backend = GenericBackendV2(6, coupling_map=CouplingMap(ways), basis_gates=["cx", "rz", "sx", "x"], seed=3)
     for level in LEVELS:
-        out = transpile(mixed(4), backend, optimization_level=level, seed_transpiler=1, layout_method="tiger",
+        out = transpile(mix(4), backend, optimization_level=level, seed_transpiler=1, layout_method="tiger",
                         routing_method="tiger")  # fmt: skip
         pairs = {tuple(out.find_bit(q).index for q in gate.qubits) for gate in out.data if len(gate.qubits) == 2}
         assert pairs <= set(ways)
-        assert same(mixed(4), out)
+        assert same(mix(4), out)
 
 
 def test_control_flow_is_routed() -> None:
@@ -165,7 +165,7 @@ def test_faulty_qubits_and_edges_are_avoided() -> None:
     """Of a ring with one faulty edge and one faulty qubit, a path of three and an edge are left."""
     for level in LEVELS:
         manager = preset(level, target=faulty(), seed_transpiler=1, layout_method="tiger", routing_method="tiger")
-        out = stages(manager).run(mixed(3))
+        out = stages(manager).run(mix(3))
         used = {frozenset(out.find_bit(q).index for q in gate.qubits) for gate in out.data if len(gate.qubits) == 2}
         assert used <= {frozenset(pair) for pair in ((1, 2), (2, 3), (5, 0))}
 
@@ -187,22 +187,20 @@ def test_circuits_that_fit_no_part_are_refused() -> None:
     for level in LEVELS:
         manager = preset(level, coupling_map=device, seed_transpiler=1, layout_method="tiger", routing_method="tiger")
         with pytest.raises(TranspilerError):
-            stages(manager).run(mixed(5))
+            stages(manager).run(mix(5))
 
 
 def test_too_wide_circuits_are_refused() -> None:
     """Eight qubits do not fit on seven, also in stages that run by themselves."""
     manager = preset(1, coupling_map=LINE, layout_method="tiger", routing_method="tiger")
     with pytest.raises(TranspilerError, match="at least 8 qubits"):
-        manager.layout.run(mixed(8))
+        manager.layout.run(mix(8))
 
 
 def test_without_a_coupling_map_nothing_is_routed() -> None:
     """Qubits stay as they are, or where the user puts them."""
     for layout in (None, [2, 1, 0]):
-        out = transpile(
-            mixed(3), basis_gates=BASIS, layout_method="tiger", routing_method="tiger", initial_layout=layout
-        )
+        out = transpile(mix(3), basis_gates=BASIS, layout_method="tiger", routing_method="tiger", initial_layout=layout)
         assert out.num_qubits == 3
         assert layout is None or out.layout.initial_index_layout() == layout
 
@@ -214,28 +212,28 @@ def test_a_target_without_pairs_couples_all_qubits() -> None:
         target.add_instruction(gate, None if gate.num_qubits == 2 else {(k,): None for k in range(6)})
     for layout in (None, [5, 0, 2, 3]):
         out = transpile(
-            mixed(4),
+            mix(4),
             target=target,
             layout_method="tiger",
             routing_method="tiger",
             initial_layout=layout,
             seed_transpiler=1,
         )
-        assert same(mixed(4), out)
+        assert same(mix(4), out)
         assert layout is None or out.layout.initial_index_layout(filter_ancillas=True) == layout
 
 
 def test_the_same_seed_gives_the_same_circuit() -> None:
     """Twice in a row, and from stages built anew."""
     for level in LEVELS:
-        runs = [transpile(mixed(), coupling_map=LINE, basis_gates=BASIS, optimization_level=level, seed_transpiler=9,
+        runs = [transpile(mix(), coupling_map=LINE, basis_gates=BASIS, optimization_level=level, seed_transpiler=9,
                           layout_method="tiger", routing_method="tiger") for _ in range(2)]  # fmt: skip
         assert runs[0] == runs[1]
 
 
 def test_without_a_seed_it_runs() -> None:
     """A seed is drawn."""
-    assert same(mixed(), transpile(mixed(), coupling_map=LINE, basis_gates=BASIS, layout_method="tiger"))
+    assert same(mix(), transpile(mix(), coupling_map=LINE, basis_gates=BASIS, layout_method="tiger"))
 
 
 def test_levels_that_do_not_exist_are_refused() -> None:
@@ -317,12 +315,12 @@ def bases() -> list[tuple[str, Target]]:
 def test_the_whole_preset_never_ends_with_more_gates(name: str, target: Target, level: int) -> None:
     """On any basis, with either stage alone and with both, at every level that optimises."""
     usual, *ours = (
-        transpile(mixed(), target=target, optimization_level=level, seed_transpiler=level,
+        transpile(mix(), target=target, optimization_level=level, seed_transpiler=level,
                   layout_method=layout, routing_method=routing)
         for layout, routing in ((None, None), ("tiger", "tiger"), ("tiger", None), (None, "tiger"))
     )  # fmt: skip
     for made in ours:
-        assert same(mixed(), made)
+        assert same(mix(), made)
         assert made.num_nonlocal_gates() <= usual.num_nonlocal_gates()
 
 
@@ -341,7 +339,7 @@ def test_bug_qft_on_a_line_ended_with_more_cx_than_from_qiskit(
 ) -> None:
     """Fewer SWAPs were more CX, as Qiskit's later stages fuse a SWAP with gates on the same pair."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tiger.circuits.transpiler.mapping.mapped", mapped)
+        patch.setattr("tiger.circuits.transpiler.mapping.map_circuit", map_circuit)
         made = [transpile(fourier(width), coupling_map=CouplingMap.from_line(width), basis_gates=BASIS,
                           optimization_level=level, seed_transpiler=seed, layout_method=first, routing_method=second)
                 for first, second in ((layout, routing), (None, None))]  # fmt: skip
@@ -352,11 +350,11 @@ def test_lists_run_in_parallel() -> None:
     """Stages go to other processes with all they hold."""
     manager = preset(2, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=3, layout_method="tiger",
                      routing_method="tiger")  # fmt: skip
-    alone = [manager.run(mixed(width)) for width in (3, 4)]
+    alone = [manager.run(mix(width)) for width in (3, 4)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("QISKIT_PARALLEL", "TRUE")
         patch.setenv("QISKIT_IGNORE_USER_SETTINGS", "TRUE")
-        assert manager.run([mixed(3), mixed(4)], num_processes=2) == alone
+        assert manager.run([mix(3), mix(4)], num_processes=2) == alone
 
 
 def test_a_layout_stage_of_the_users_own_is_kept() -> None:
@@ -366,9 +364,9 @@ def test_a_layout_stage_of_the_users_own_is_kept() -> None:
         manager = preset(2, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=3, layout_method=method,
                          routing_method="tiger")  # fmt: skip
         manager.layout = own
-        out = manager.run(mixed())
+        out = manager.run(mix())
         assert out.layout.initial_index_layout(filter_ancillas=True) == [6, 2, 4, 0, 1]
-        assert same(mixed(), out)
+        assert same(mix(), out)
 
 
 def test_clifford_and_t_are_a_basis_too() -> None:
@@ -390,7 +388,7 @@ def test_the_routing_stage_runs_by_itself() -> None:
     """On a circuit that is on device qubits, of which no layout is known."""
     for level in LEVELS:
         manager = preset(level, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=1, routing_method="tiger")
-        assert difference(mixed(7), manager.routing.run(mixed(7))) == ""
+        assert difference(mix(7), manager.routing.run(mix(7))) == ""
 
 
 def test_a_target_is_enough_of_a_configuration() -> None:
@@ -398,9 +396,9 @@ def test_a_target_is_enough_of_a_configuration() -> None:
     config = PassManagerConfig(target=bases()[0][1], layout_method="tiger", routing_method="tiger", seed_transpiler=1)
     for level in (1, 2):
         out = (TigerLayoutPlugin().pass_manager(config, level) + TigerRoutingPlugin().pass_manager(config, level)).run(
-            mixed()
+            mix()
         )
-        assert difference(mixed(), out) == ""
+        assert difference(mix(), out) == ""
 
 
 @pytest.mark.slow
@@ -408,10 +406,10 @@ def test_the_search_itself_gives_the_same_circuit_and_fewer_cx() -> None:
     """With the search in place level 1 needs fewer CX than Qiskit's on a line, twice the same, and is the original."""
     target = Target.from_configuration(["cx", "h", "rz", "swap"], coupling_map=CouplingMap.from_line(8))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tiger.circuits.transpiler.mapping.mapped", mapped)
+        patch.setattr("tiger.circuits.transpiler.mapping.map_circuit", map_circuit)
         manager = preset(1, target=target, seed_transpiler=3, layout_method="tiger", routing_method="tiger")
-        runs = [stages(manager).run(mixed(7)) for _ in range(2)]
+        runs = [stages(manager).run(mix(7)) for _ in range(2)]
     assert runs[0] == runs[1]
-    assert difference(mixed(7), runs[0]) == ""
-    assert unitary_difference(mixed(7), runs[0]) == ""
-    assert _cx(runs[0]) < _cx(stages(preset(1, target=target, seed_transpiler=3)).run(mixed(7)))
+    assert difference(mix(7), runs[0]) == ""
+    assert unitary_difference(mix(7), runs[0]) == ""
+    assert _cx(runs[0]) < _cx(stages(preset(1, target=target, seed_transpiler=3)).run(mix(7)))

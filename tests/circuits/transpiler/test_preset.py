@@ -63,7 +63,7 @@ def gates(*pairs: tuple[int, int]) -> QuantumCircuit:
     return circuit
 
 
-def kept(ours: QuantumCircuit, theirs: object, device: CouplingMap | Target = LINE) -> tuple[QuantumCircuit, str]:
+def keep(ours: QuantumCircuit, theirs: object, device: CouplingMap | Target = LINE) -> tuple[QuantumCircuit, str]:
     """Return what is kept of two circuits, and who made it."""
     config = PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"])
     preset = own_preset(config, 1, 0, "tiger")
@@ -87,7 +87,7 @@ def test_the_circuit_with_fewer_gates_is_kept() -> None:
         (gates((0, 1), (1, 2)), two, "theirs"),
         (two, two, "ours"),
     ):
-        found, maker = kept(ours, Fixed(theirs))
+        found, maker = keep(ours, Fixed(theirs))
         assert maker == made
         assert found == circuit_to_dag(ours if made == "ours" else theirs)
 
@@ -97,17 +97,17 @@ def test_gates_count_after_the_later_stages() -> None:
     cancelling = QuantumCircuit(4)
     for _ in range(4):
         cancelling.cx(0, 1)
-    assert kept(gates((0, 1)), Fixed(cancelling))[1] == "theirs"
+    assert keep(gates((0, 1)), Fixed(cancelling))[1] == "theirs"
 
 
 def test_ours_is_kept_where_qiskit_refuses() -> None:
     """There is nothing to compare with."""
-    assert kept(gates((0, 1)), Refusing())[1] == "ours"
+    assert keep(gates((0, 1)), Refusing())[1] == "ours"
 
 
 def test_bug_a_panic_of_qiskits_layout_ended_the_plugin() -> None:
     """There is nothing to compare with, as where Qiskit refuses."""
-    assert kept(gates((0, 1)), Panicking())[1] == "ours"
+    assert keep(gates((0, 1)), Panicking())[1] == "ours"
 
 
 def test_a_circuit_on_faulty_pairs_is_not_taken() -> None:
@@ -119,9 +119,9 @@ def test_a_circuit_on_faulty_pairs_is_not_taken() -> None:
     lone = QuantumCircuit(4)
     lone.x(0)
     ours = gates((1, 2), (2, 3))
-    assert kept(ours, Fixed(gates((0, 1))), target)[1] == "ours"
-    assert kept(ours, Fixed(lone), target)[1] == "ours"
-    assert kept(ours, Fixed(gates((2, 3))), target)[1] == "theirs"
+    assert keep(ours, Fixed(gates((0, 1))), target)[1] == "ours"
+    assert keep(ours, Fixed(lone), target)[1] == "ours"
+    assert keep(ours, Fixed(gates((2, 3))), target)[1] == "theirs"
 
 
 def test_a_circuit_that_nobody_kept_stays() -> None:

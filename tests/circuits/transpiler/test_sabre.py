@@ -11,8 +11,8 @@ from qiskit.transpiler import CouplingMap, Target, generate_preset_pass_manager
 from tests.circuits.strategies import gate_circuits
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.transpiler.emission import Emission, emitted
-from tiger.circuits.transpiler.equivalence import replayed
+from tiger.circuits.transpiler.emission import Emission, emit
+from tiger.circuits.transpiler.equivalence import replay
 from tiger.circuits.transpiler.flow import Blocks, weight
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routing, vf2_layout
@@ -48,7 +48,7 @@ def test_sabre_reports_where_qubits_start_and_end() -> None:
         (wide, sabre_routing(_physical(wide), LINE, 2, 1)),
     ):
         count = original.num_qubits
-        assert replayed(original, dag_to_circuit(routed.dag), routed.start[:count], routed.end[:count]) == ""
+        assert replay(original, dag_to_circuit(routed.dag), routed.start[:count], routed.end[:count]) == ""
 
 
 def _physical(circuit: QuantumCircuit):
@@ -69,9 +69,9 @@ def test_routes_of_sabre_are_valid_and_cost_the_same(circuit: QuantumCircuit, se
     assert route is not None
     assert flaw(model.skeleton, coupling_of(LINE), route) == ""
     assert weight(model.dag) + route.extra_cx == weight(known.dag)
-    again = emitted(model, route, Blocks(coupling=coupling_of(LINE), commute=commute, router=_never))
+    again = emit(model, route, Blocks(coupling=coupling_of(LINE), commute=commute, router=_never))
     count = circuit.num_qubits
-    assert replayed(circuit, dag_to_circuit(again.dag), again.start[:count], again.end[:count]) == ""
+    assert replay(circuit, dag_to_circuit(again.dag), again.start[:count], again.end[:count]) == ""
 
 
 def _never(*_: object):

@@ -21,14 +21,14 @@ def registers() -> QuantumCircuit:
     return circuit
 
 
-def kept(circuit: QuantumCircuit, *passes: object) -> Source:
+def keep(circuit: QuantumCircuit, *passes: object) -> Source:
     """Return a circuit after passes."""
     manager = PassManager([*passes, KeepSource("kept")])
     manager.run(circuit)
     return manager.property_set["kept"]
 
 
-def embedded(layout: list[int]) -> list[object]:
+def embed(layout: list[int]) -> list[object]:
     """Return the passes that put a circuit on six device qubits."""
     embed = common.generate_embed_passmanager(CouplingMap.from_line(6))
     return [SetLayout(layout), *embed.to_flow_controller().tasks]
@@ -36,7 +36,7 @@ def embedded(layout: list[int]) -> list[object]:
 
 def test_a_layout_is_taken_back() -> None:
     """Qubits, registers and gates are those of before."""
-    before = without_layout(kept(registers(), *embedded([5, 3, 0, 1])))
+    before = without_layout(keep(registers(), *embed([5, 3, 0, 1])))
     assert before is not None
     assert before.dag == circuit_to_dag(registers())
     assert [register.name for register in before.dag.qregs.values()] == ["b", "a", "q"]
@@ -45,8 +45,8 @@ def test_a_layout_is_taken_back() -> None:
 
 def test_a_permutation_that_was_taken_out_is_known_again() -> None:
     """It is one of circuit qubits, as before the layout."""
-    early = kept(registers(), ElidePermutations())
-    before = without_layout(kept(registers(), ElidePermutations(), *embedded([5, 3, 0, 1])))
+    early = keep(registers(), ElidePermutations())
+    before = without_layout(keep(registers(), ElidePermutations(), *embed([5, 3, 0, 1])))
     assert before is not None
     name = "virtual_permutation_layout"
     assert before.properties[name].get_virtual_bits() == early.properties[name].get_virtual_bits()
@@ -59,7 +59,7 @@ def test_without_a_layout_nothing_is_taken_back() -> None:
 
 def test_a_copy_is_left_alone_by_passes() -> None:
     """Neither gates nor what is known of the circuit change with the original."""
-    source = kept(registers(), *embedded([5, 3, 0, 1]))
+    source = keep(registers(), *embed([5, 3, 0, 1]))
     other = source.copy()
     source.dag.remove_op_node(source.dag.op_nodes()[0])
     source.properties["layout"].swap(0, 1)

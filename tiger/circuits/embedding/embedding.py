@@ -38,7 +38,7 @@ def perfect_layouts(
         wanted = wanted._replace(fixed=fixed.astype(np.int32))
     embedder, pairs = Embedder(coupling), interactions(skeleton)
     found = [] if embedder.refuses(pairs) else embedder.embeddings(pairs, params, wanted)
-    return [completed(place, coupling.size) for place in found]
+    return [complete_layout(place, coupling.size) for place in found]
 
 
 def interactions(skeleton: Skeleton) -> IndexArray:
@@ -93,12 +93,12 @@ class Embedder:
         active = np.union1d(pairs, np.flatnonzero(held)).astype(np.int32)
         partner = _table(np.searchsorted(active, pairs), len(active))
         mine = Wanted(*(wish[active] for wish in wanted))
-        found = self._found(matcher_of(partner, self.device, self._allowed(partner, mine), mine.near), params)
+        found = self._find(matcher_of(partner, self.device, self._domains(partner, mine), mine.near), params)
         places = np.full((len(found), len(held)), -1, np.int32)
         places[:, active] = found
         return list(places)
 
-    def _found(self, matcher: Matcher, params: EmbeddingParams) -> IndexArray:
+    def _find(self, matcher: Matcher, params: EmbeddingParams) -> IndexArray:
         """Return different embeddings: all of them, or some from runs that begin in different places."""
         places = np.empty((params.layouts, len(matcher.size)), np.int32)
         count, complete, _ = search(matcher, places, params.layouts, params.calls, params.seed)
@@ -112,7 +112,7 @@ class Embedder:
         _, first = np.unique(places[:count], axis=0, return_index=True)
         return places[np.sort(first)[: params.layouts]]
 
-    def _allowed(self, partner: IndexArray, wanted: Wanted) -> BoolArray:
+    def _domains(self, partner: IndexArray, wanted: Wanted) -> BoolArray:
         """Return where each vertex may go: its neighbours' degrees are at most those of the qubit's neighbours."""
         own = _ranks(partner)
         # Necessary for an embedding: the k-th highest degree beside a vertex is at most that beside its qubit.
@@ -128,7 +128,7 @@ class Embedder:
         return allowed
 
 
-def completed(place: IndexArray, size: int) -> IndexArray:
+def complete_layout(place: IndexArray, size: int) -> IndexArray:
     """Return the layout with every qubit without a place, and the spare ones, on what is free, in order."""
     whole = np.full(size, -1, np.int32)
     whole[: len(place)] = place

@@ -144,7 +144,7 @@ def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int,
     """
     depth, begin, sound = 0, found, True
     while True:
-        v = narrowest(m) if sound else -1
+        v = narrowest_vertex(m) if sound else -1
         if sound and v < 0:
             for u in range(len(m.size)):
                 places[found, u] = m.domain[u, 0]
@@ -157,13 +157,13 @@ def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int,
             # What a failed decision removes stays removed until the decision before it is taken back.
             depth -= 1
             undo(m, m.stack[depth, 2])
-            sound = without(m, m.stack[depth, 0], m.stack[depth, 1]) and propagate(m)
+            sound = remove(m, m.stack[depth, 0], m.stack[depth, 1]) and propagate(m)
             continue
         if m.counts[LEFT] == 0 or (m.counts[PATIENCE] <= 0 and found == begin):
             return found, False
         m.counts[LEFT] -= 1
         m.counts[PATIENCE] -= 1
-        q = chosen(m, v)
+        q = choose_qubit(m, v)
         m.stack[depth, 0], m.stack[depth, 1], m.stack[depth, 2] = v, q, m.counts[TRAIL]
         depth += 1
         swap_in(m, v, q, 0)
@@ -172,15 +172,15 @@ def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int,
 
 
 @kernel
-def chosen(m: Matcher, v: int) -> int:
+def choose_qubit(m: Matcher, v: int) -> int:
     """Return the qubit to try for a vertex: near its wish at first, then where it is tight, every third run by lot."""
     if m.counts[RUN] == 1 and m.wish[v] >= 0:
-        return nearest(m, v)
-    return tightest(m, v) if m.counts[RUN] % MIX else m.domain[v, roll(m, m.size[v])]
+        return nearest_qubit(m, v)
+    return tightest_qubit(m, v) if m.counts[RUN] % MIX else m.domain[v, roll(m, m.size[v])]
 
 
 @inner_kernel
-def narrowest(m: Matcher) -> int:
+def narrowest_vertex(m: Matcher) -> int:
     """Return the open vertex of the smallest domain for its weight, -1 when all have a place."""
     best, least = -1, np.inf
     for v in range(len(m.size)):
@@ -190,7 +190,7 @@ def narrowest(m: Matcher) -> int:
 
 
 @kernel
-def nearest(m: Matcher, v: int) -> int:
+def nearest_qubit(m: Matcher, v: int) -> int:
     """Return the open qubit of a vertex nearest to its wish; the lowest of several."""
     best, least = -1, 1 << 30
     for i in range(m.size[v]):
@@ -202,7 +202,7 @@ def nearest(m: Matcher, v: int) -> int:
 
 
 @inner_kernel
-def tightest(m: Matcher, v: int) -> int:
+def tightest_qubit(m: Matcher, v: int) -> int:
     """Return the open qubit of a vertex with the fewest free neighbours, which packs components; ties by lot."""
     best, least, ties = -1, 1 << 30, 0
     for i in range(m.size[v]):
@@ -239,15 +239,15 @@ def propagate(m: Matcher) -> bool:
             m.user[q] = v
             for u in range(len(m.size)):
                 if u != v and sound:
-                    sound = without(m, u, q)
+                    sound = remove(m, u, q)
         # The neighbours of many qubits are nearly all qubits, and not worth the time.
         if sound and m.size[v] <= WIDE:
-            sound = around(m, v)
+            sound = restrict_neighbours(m, v)
     return sound
 
 
 @kernel
-def around(m: Matcher, v: int) -> bool:
+def restrict_neighbours(m: Matcher, v: int) -> bool:
     """Keep of the neighbours' domains what is beside an open qubit of v; say whether each has one left."""
     width = m.near.shape[1]
     for k in range(m.partner.shape[1]):
@@ -272,7 +272,7 @@ def around(m: Matcher, v: int) -> bool:
 
 
 @kernel
-def without(m: Matcher, v: int, q: int) -> bool:
+def remove(m: Matcher, v: int, q: int) -> bool:
     """Remove a qubit from a domain; say whether another is left."""
     if m.slot[v, q] < m.size[v]:
         swap_in(m, v, q, m.size[v] - 1)

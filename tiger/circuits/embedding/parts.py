@@ -28,7 +28,7 @@ class Allotment:
     start: IndexArray
 
 
-def allotted(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray | None = None) -> Allotment:
+def allot_parts(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray | None = None) -> Allotment:
     """Give every connected component of a circuit a part of the device that has room for it.
 
     `fixed[n]` are device qubits that circuit qubits have to start from, -1 for the others. Components go, the largest
@@ -42,7 +42,7 @@ def allotted(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray | None = 
     pairs = interactions(skeleton)
     part = np.full(skeleton.qubits, ANYWHERE, np.int32)
     if coupling.part.any():
-        part = _packed(_components(pairs, skeleton.qubits), coupling, held)
+        part = _pack_components(_components(pairs, skeleton.qubits), coupling, held)
     else:
         part[pairs.ravel()] = 0
     pull = np.zeros((skeleton.qubits, skeleton.qubits))
@@ -59,7 +59,7 @@ def _components(pairs: IndexArray, qubits: int) -> IndexArray:
     return component
 
 
-def _packed(component: IndexArray, coupling: Coupling, held: IndexArray) -> IndexArray:
+def _pack_components(component: IndexArray, coupling: Coupling, held: IndexArray) -> IndexArray:
     """Return the part of every qubit: what fixed places say, and a packing of the other components."""
     part, room = np.full(len(component), ANYWHERE, np.int32), np.bincount(coupling.part).tolist()
     members = [np.flatnonzero(component == c) for c in np.unique(component[component >= 0])]
@@ -70,13 +70,13 @@ def _packed(component: IndexArray, coupling: Coupling, held: IndexArray) -> Inde
         room[part[qubits[0]]] -= int((held[qubits] < 0).sum()) * int(part[qubits[0]] >= 0)
     loose = sorted((qubits for qubits in members if part[qubits[0]] < 0), key=len, reverse=True)
     widest = sorted(range(len(room)), key=lambda p: -room[p])
-    packing = packed([len(qubits) for qubits in loose], [room[p] for p in widest])
+    packing = pack([len(qubits) for qubits in loose], [room[p] for p in widest])
     if packing is None or min(room, default=0) < 0:
         sizes, parts = (
             sorted(map(len, members), reverse=True),
             sorted(np.bincount(coupling.part).tolist(), reverse=True),
         )
-        found = f"connected parts of {_listed(sizes)} qubits for parts of {_listed(parts)} on the device"
+        found = f"connected parts of {_join_numbers(sizes)} qubits for parts of {_join_numbers(parts)} on the device"
         raise InputError(
             "circuit", f"expected connected parts of the circuit that fit those of the device, got {found}"
         )
@@ -97,7 +97,7 @@ def _fixed_part(qubits: IntArray, coupling: Coupling, held: IndexArray) -> int:
     return int(parts[0]) if len(parts) else ANYWHERE
 
 
-def packed(sizes: list[int], room: list[int]) -> list[int] | None:
+def pack(sizes: list[int], room: list[int]) -> list[int] | None:
     """Return a bin for every item so that none is overfull, None when there is no way or it takes too long to find.
 
     Depth first, bins in order, equal ones once; with the items largest first the first descent is first-fit decreasing.
@@ -123,6 +123,6 @@ def packed(sizes: list[int], room: list[int]) -> list[int] | None:
     return None
 
 
-def _listed(sizes: list[int]) -> str:
+def _join_numbers(sizes: list[int]) -> str:
     """Return the first numbers as text."""
     return ", ".join(map(str, sizes[:5])) + (", .." if len(sizes) > 5 else "")

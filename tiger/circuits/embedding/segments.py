@@ -19,7 +19,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.embedding import Embedder, EmbeddingParams, Wanted
 from tiger.circuits.embedding.nearness import near_partners
 from tiger.circuits.embedding.obstacles import Obstacles
-from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.interaction import levels
 from tiger.model.arrays import BoolArray, FloatArray
@@ -64,9 +64,9 @@ def anchors(
     Deterministic but for `stop`, which is asked before each segment and ends the search.
     """
     embedder = Embedder(coupling)
-    part = allotted(skeleton, coupling).part
+    part = allot_parts(skeleton, coupling).part
     ahead = _segments(Progress(skeleton), embedder, params, part)
-    back = _segments(Progress(skeleton.reversed()), embedder, params, part)
+    back = _segments(Progress(skeleton.reverse()), embedder, params, part)
     for segment, reverse in zip_longest(_until(stop, ahead), _until(stop, back)):
         if segment is not None:
             yield segment
@@ -88,7 +88,7 @@ def _segments(progress: "Progress", embedder: Embedder, params: SegmentParams, p
     wanted = Wanted.free(progress.qubits)._replace(part=part)
     search = EmbeddingParams(calls=params.calls, seed=params.seed)
     for _ in range(params.segments):
-        if progress.finished():
+        if progress.is_finished():
             return
         growth = Growth(embedder, search, wanted)
         run = growth.grow(progress.run, params.refusals)
@@ -142,7 +142,7 @@ def _greedy(pairs: Sequence[Pair], obstacles: Obstacles, banned: set[Pair]) -> "
     """Return the pairs without the banned ones and those that the device refuses at once."""
     run, refused = Run([], [], []), set(banned)
     for pair in pairs:
-        _joins(pair, obstacles, refused, run)
+        _join(pair, obstacles, refused, run)
     return run
 
 
@@ -184,7 +184,7 @@ class Progress:
         for v, a, b in self._gates.tolist():
             self._pairs[v].append((a, b))
 
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Say whether all nodes are carried out."""
         return bool(self.done.all())
 
@@ -195,7 +195,7 @@ class Progress:
         heapify(heap)
         while heap:
             v = self._order[heappop(heap)]
-            if all(_joins(pair, obstacles, refused, run) for pair in self._pairs[v]):
+            if all(_join(pair, obstacles, refused, run) for pair in self._pairs[v]):
                 run.nodes.append(v)
                 for w in self._after[v]:
                     waits[w] = waits.get(w, self._waits[w]) - 1
@@ -228,7 +228,7 @@ class Progress:
         return Around(list(dict.fromkeys(map(tuple, gates[:, 1:].tolist()))), pull + pull.T)
 
 
-def _joins(pair: Pair, obstacles: Obstacles, refused: set[Pair], run: Run) -> bool:
+def _join(pair: Pair, obstacles: Obstacles, refused: set[Pair], run: Run) -> bool:
     """Add a pair to a run unless it is refused; say whether it is in."""
     a, b = pair
     if b in obstacles.near[a]:

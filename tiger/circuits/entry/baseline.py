@@ -46,7 +46,7 @@ def preset(
     stages = PassManager()
     for stage in filter(None, (whole.layout, whole.routing)):
         stages += stage
-    reduced = _reduced(circuit)
+    reduced = _reduce(circuit)
     if fixed is None and may_panic(circuit_to_dag(reduced), coupling):
         return None
     try:
@@ -81,19 +81,19 @@ def swaps(circuit: QuantumCircuit) -> int:
     return int(circuit.count_ops().get("swap", 0)) + sum(map(swaps, inner))
 
 
-def _reduced(circuit: QuantumCircuit) -> QuantumCircuit:
+def _reduce(circuit: QuantumCircuit) -> QuantumCircuit:
     """Return a circuit whose gates are CX, U and SWAP."""
     plain = circuit.copy_empty_like()
     for instruction in circuit.data:
-        plain.append(_plain(instruction))
+        plain.append(_plain_operation(instruction))
     return plain
 
 
-def _plain(instruction: CircuitInstruction) -> CircuitInstruction:
+def _plain_operation(instruction: CircuitInstruction) -> CircuitInstruction:
     """Return an operation, a CX for a gate on two qubits and a U for one on one."""
     operation = instruction.operation
     if isinstance(operation, ControlFlowOp):
-        return instruction.replace(operation=operation.replace_blocks([_reduced(block) for block in operation.blocks]))
+        return instruction.replace(operation=operation.replace_blocks([_reduce(block) for block in operation.blocks]))
     if instruction.clbits or instruction.is_directive() or instruction.name in BASIS:
         return instruction
     gate = CXGate() if len(instruction.qubits) == 2 else UGate(0, 0, 0)

@@ -13,7 +13,7 @@ from tiger.circuits.entry.baseline import preset, swaps
 from tiger.circuits.entry.outcome import depth_of, success_of
 from tiger.circuits.entry.request import Asked
 from tiger.circuits.gate_dag import Skeleton
-from tiger.circuits.ising.movement import DataMovement, movement, resting, routed
+from tiger.circuits.ising.movement import DataMovement, movement, route_visits, static_visits
 from tiger.circuits.ising.proposals import ProposalParams, data_movement
 from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.route import Route
@@ -68,7 +68,7 @@ def placements(asked: Asked, placed: QuantumCircuit, found: Mapping, deadline: D
     skeleton = model_of(asked.circuit, commute=params.commute).skeleton
     trivial = np.arange(coupling.size, dtype=np.int32)
     moved = DataMovement(
-        trivial=movement(resting(skeleton, trivial), coupling), static_qubo=None, levels=None, routed=None
+        trivial=movement(static_visits(skeleton, trivial), coupling), static_qubo=None, levels=None, routed=None
     )
     if params.level >= solve.PROPOSING and params.solver not in registry.DWAVE and not deadline():
         again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s)
@@ -79,7 +79,7 @@ def placements(asked: Asked, placed: QuantumCircuit, found: Mapping, deadline: D
         "static_qubo": _count(stages.get("static_extra_cx")),
         "levels": _count(stages.get("levels_extra_cx")),
     }
-    return Placements(replace(moved, routed=_routed(placed, asked, found)), extra_cx)
+    return Placements(replace(moved, routed=_result_movement(placed, asked, found)), extra_cx)
 
 
 def _trivial(skeleton: Skeleton, coupling: Coupling, level: int, deadline: Deadline) -> int | None:
@@ -96,10 +96,10 @@ def _count(value: Detail) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _routed(placed: QuantumCircuit, asked: Asked, found: Mapping) -> int | None:
+def _result_movement(placed: QuantumCircuit, asked: Asked, found: Mapping) -> int | None:
     """Return how far data moves in the result, which may be Qiskit's own circuit."""
     coupling, model = coupling_of(asked.device), model_of(placed, commute=asked.params.commute)
     route: Route | None = found.mapped.route
     if found.emission is found.sabre:
         route = route_of(model, coupling, found.emission)
-    return None if route is None else movement(routed(model.skeleton, route), coupling)
+    return None if route is None else movement(route_visits(model.skeleton, route), coupling)

@@ -15,7 +15,7 @@ from tiger.circuits.entry.request import Asked
 from tiger.circuits.transpiler.flow import weight
 from tiger.circuits.transpiler.mapping import Mapping
 from tiger.circuits.transpiler.panic import catch_panics
-from tiger.circuits.transpiler.preset import delivered
+from tiger.circuits.transpiler.preset import deliver
 from tiger.circuits.transpiler.source import Source
 from tiger.circuits.transpiler.target import coupling_of
 from tiger.run.deadline import Deadline
@@ -65,6 +65,6 @@ def _two_qubit_gates(preset: StagedPassManager, dag: DAGCircuit) -> float:
     """Return the two-qubit gates of a routed circuit after translation and optimization, infinite where these fail."""
     try:
         with catch_panics():
-            return delivered(preset, Source(dag, PropertySet()))[0]
+            return deliver(preset, Source(dag, PropertySet()))[0]
     except QiskitError:
         return np.inf

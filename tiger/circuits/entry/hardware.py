@@ -35,12 +35,12 @@ def read_device(source: Device | Path | str | Iterable[Sequence[int]] | object, 
     `topology` or below for one that is malformed or has more qubits than the limit, and TypeError for another type.
     """
     if isinstance(source, str | Path):
-        return _named(source, limit)
+        return _read_named(source, limit)
     target = source if isinstance(source, Target | CouplingMap) else getattr(source, "target", None)
     if isinstance(target, Target | CouplingMap):
-        return _sized(target, limit)
+        return _check_size(target, limit)
     if isinstance(source, Iterable):
-        return _mapped(source, FIELD, None, limit)
+        return _read_pairs(source, FIELD, None, limit)
     kinds = "a SPEC, a path, a Target, a coupling map, a backend or pairs of qubits"
     raise TypeError(f"expected the device as {kinds}, got {type(source).__name__}")
 
@@ -61,18 +61,18 @@ def device_of_document(data: object, limit: int = LIMIT) -> Device:
     numbers from 0, else in their order.
     """
     if isinstance(data, list):
-        return _mapped(data, FIELD, None, limit)
+        return _read_pairs(data, FIELD, None, limit)
     if isinstance(data, dict) and "coupling_map" in data:
-        return _listed(data, limit)
+        return _read_document(data, limit)
     if isinstance(data, dict) and "gates" in data:
         return target_of(data, limit)
     if isinstance(data, dict) and "nodes" in data:
-        return _linked(data, limit)
+        return _read_node_link(data, limit)
     wanted = "pairs of qubits, a coupling_map, the gates of a Target or the nodes of a graph"
     raise InputError(FIELD, f"expected {wanted}, got {'an object without them' if data else shown(data)}")
 
 
-def _named(source: str | Path, limit: int) -> Device:
+def _read_named(source: str | Path, limit: int) -> Device:
     """Return the device of a SPEC or a file."""
     if isinstance(source, str) and (_SPEC.fullmatch(source) or any(source == kind.name for kind in KINDS)):
         return device_of_spec(source, limit)
@@ -81,7 +81,7 @@ def _named(source: str | Path, limit: int) -> Device:
     text = read_text(Path(source), FIELD)
     if text.lstrip()[0] in "[{":
         return device_of_document(read_json(text, FIELD), limit)
-    return _mapped([_ends(number, line) for number, line in _lines(text)], FIELD, None, limit)
+    return _read_pairs([_ends(number, line) for number, line in _lines(text)], FIELD, None, limit)
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
@@ -97,16 +97,16 @@ def _ends(number: int, line: str) -> Pair:
     return int(found[1]), int(found[2])
 
 
-def _listed(data: dict[str, object], limit: int) -> Device:
+def _read_document(data: dict[str, object], limit: int) -> Device:
     """Return the device of a document with a coupling map."""
     unknown = next((name for name in data if name not in ("coupling_map", "num_qubits")), None)
     if unknown is not None:
         raise InputError(f"{FIELD}/{unknown}", "expected a known field, got an unknown one")
     size = None if "num_qubits" not in data else whole(f"{FIELD}/num_qubits", data["num_qubits"])
-    return _mapped(data["coupling_map"], f"{FIELD}/coupling_map", size, limit)
+    return _read_pairs(data["coupling_map"], f"{FIELD}/coupling_map", size, limit)
 
 
-def _mapped(pairs: object, field: str, size: int | None, limit: int) -> Device:
+def _read_pairs(pairs: object, field: str, size: int | None, limit: int) -> Device:
     """Return the coupling map of pairs of qubits."""
     if not isinstance(pairs, Iterable) or isinstance(pairs, str | bytes | dict):
         raise InputError(field, f"expected a list of pairs of qubits, got {shown(pairs)}")
@@ -128,7 +128,7 @@ def _pair(field: str, pair: object, size: int) -> Pair:
     return a, b
 
 
-def _linked(data: dict[str, object], limit: int) -> Device:
+def _read_node_link(data: dict[str, object], limit: int) -> Device:
     """Return the coupling map of a node-link graph."""
     graph = nodelink.read_graph(data, FIELD)
     numbers = {str(k): k for k in range(len(graph.names))}
@@ -153,7 +153,7 @@ def _coupling(ends: IntArray, size: int | None, limit: int) -> CouplingMap:
     return device
 
 
-def _sized(device: Device, limit: int) -> Device:
+def _check_size(device: Device, limit: int) -> Device:
     """Return a device whose number of qubits is known and within the limit."""
     count = device.size() if isinstance(device, CouplingMap) else device.num_qubits
     if count is None or not 0 < count <= limit:

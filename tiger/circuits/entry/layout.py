@@ -12,7 +12,7 @@ from qiskit.transpiler import CouplingMap, PassManager
 from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncillaAllocation, SetLayout
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.embedding.parts import allotted
+from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.entry.baseline import swaps
 from tiger.circuits.entry.comparison import placements, reference
 from tiger.circuits.entry.delivery import keep_delivered
@@ -20,7 +20,7 @@ from tiger.circuits.entry.hardware import Device, read_device
 from tiger.circuits.entry.outcome import depth_of, extra_cx, success_of
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.entry.request import Asked, Layout, checked, placed
+from tiger.circuits.entry.request import Asked, Layout, check_params, read_layout
 from tiger.circuits.entry.writing import qasm_of
 from tiger.circuits.params import CircuitObjective, LayoutParams
 from tiger.circuits.transpiler.mapping import mapping
@@ -64,7 +64,7 @@ def layout(
     device cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
-    params = checked(
+    params = check_params(
         LayoutParams(
             level=level,
             effort=effort,
@@ -77,10 +77,10 @@ def layout(
         )
     )
     asked = Asked(read_circuit(circuit), read_device(coupling), params, progress or ignored)
-    return replace(answered(asked, initial_layout), seconds=time.perf_counter() - begun)
+    return replace(report_mapping(asked, initial_layout), seconds=time.perf_counter() - begun)
 
 
-def answered(asked: Asked, initial_layout: Layout | None = None) -> CircuitReport:
+def report_mapping(asked: Asked, initial_layout: Layout | None = None) -> CircuitReport:
     """Report the mapping of a circuit that has been read; raise InputError as `layout` does, but for its arguments."""
     begun = time.perf_counter()
     coupling, params = coupling_of(asked.device), asked.params
@@ -97,17 +97,17 @@ def answered(asked: Asked, initial_layout: Layout | None = None) -> CircuitRepor
     width = asked.circuit.num_qubits
     if width > coupling.size:
         return replace(report, violations=(_too_wide(width, coupling.size),))
-    fixed = None if initial_layout is None else placed(initial_layout, width, coupling.size)
+    fixed = None if initial_layout is None else read_layout(initial_layout, width, coupling.size)
     asked.watch(Progress("reading", None, None))
     skeleton = model_of(asked.circuit, commute=params.commute).skeleton
     try:
-        allotted(skeleton, coupling, fixed)
+        allot_parts(skeleton, coupling, fixed)
     except InputError as error:
         return replace(report, violations=(Violation(kind="disconnected", message=error.reason),))
     asked.watch(Progress("search", None, None))
     limit = params.time_limit_s
     deadline = Deadline(None if limit is None else time.monotonic() + (1 + SHARE) * limit)
-    report = _mapped(report, asked, fixed, deadline)
+    report = _map_and_report(report, asked, fixed, deadline)
     seconds = time.perf_counter() - begun
     return replace(report, seconds=seconds, warnings=_remarks(params.time_limit_s, seconds))
 
@@ -119,9 +119,9 @@ def _remarks(limit: float | None, seconds: float) -> tuple[str, ...]:
     return (f"ended by the time limit of {limit:g} s: the same seed may end elsewhere",)
 
 
-def _mapped(report: CircuitReport, asked: Asked, fixed: IndexArray | None, deadline: Deadline) -> CircuitReport:
+def _map_and_report(report: CircuitReport, asked: Asked, fixed: IndexArray | None, deadline: Deadline) -> CircuitReport:
     """Return the report with the routed circuit and its figures."""
-    placed = _placed(asked, fixed)
+    placed = _place_qubits(asked, fixed)
     here = None if fixed is None else np.arange(coupling_of(asked.device).size, dtype=np.int32)
     found = keep_delivered(asked, mapping(circuit_to_dag(placed), asked.device, asked.params, here), deadline)
     circuit = dag_to_circuit(found.emission.dag)
@@ -153,7 +153,7 @@ def _mapped(report: CircuitReport, asked: Asked, fixed: IndexArray | None, deadl
     )
 
 
-def _placed(asked: Asked, fixed: IndexArray | None) -> QuantumCircuit:
+def _place_qubits(asked: Asked, fixed: IndexArray | None) -> QuantumCircuit:
     """Return the circuit, on all device qubits where its layout is given."""
     if fixed is None:
         return asked.circuit

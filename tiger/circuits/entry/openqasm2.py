@@ -37,7 +37,7 @@ def parse_openqasm2(found: Scan) -> QuantumCircuit:
             text = _without_opaque_delay(text, each)
             library["delay"] = DELAY
     defined = [each for each in own if each[1] == "gate"]
-    for name in {each[2] for each in defined} - _agreeing(found, defined):
+    for name in {each[2] for each in defined} - _gates_like_library(found, defined):
         del library[name]
     return qasm2.loads(text, include_path=(), custom_instructions=library.values())
 
@@ -56,7 +56,7 @@ def _arity(declared: re.Match[str]) -> tuple[int, int]:
     return len((declared[3] or "").replace(",", " ").split()), len(declared[4].replace(",", " ").split())
 
 
-def _agreeing(found: Scan, defined: Sequence[re.Match[str]]) -> set[str]:
+def _gates_like_library(found: Scan, defined: Sequence[re.Match[str]]) -> set[str]:
     """Return the names of gates that are defined as the library's are."""
     alike = [each[2] for each in defined if _is_comparable(found, each)]
     if not alike:

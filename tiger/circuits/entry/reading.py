@@ -37,7 +37,7 @@ def read_circuit(source: QuantumCircuit | Path | str | bytes, limits: CircuitLim
     """
     bounds = limits or CircuitLimits()
     if isinstance(source, QuantumCircuit):
-        return _checked(source)
+        return _check_circuit(source)
     if isinstance(source, Path) or (isinstance(source, str) and ";" not in source):
         return _of_bytes(read_file(Path(source), FIELD, bounds.max_bytes), bounds)
     if isinstance(source, str):
@@ -52,14 +52,14 @@ def read_circuit(source: QuantumCircuit | Path | str | bytes, limits: CircuitLim
 def qasm_circuit(text: str, limits: CircuitLimits) -> QuantumCircuit:
     """Return the circuit of an OpenQASM 2 or 3 text; raise InputError of `circuit`."""
     found = scan(text, limits)
-    circuit = _parsed2(found) if found.language == 2 else _parsed3(text)
-    return _checked(_written_out(circuit, found.gates))
+    circuit = _parse2(found) if found.language == 2 else _parse3(text)
+    return _check_circuit(_write_out(circuit, found.gates))
 
 
 def _of_bytes(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
     """Return the circuit of QPY or of OpenQASM text in UTF-8."""
     if content.startswith(MAGIC):
-        return _checked(_unpacked(content, limits))
+        return _check_circuit(_unpack(content, limits))
     try:
         return qasm_circuit(content.decode("utf-8-sig"), limits)
     except UnicodeDecodeError as error:
@@ -67,7 +67,7 @@ def _of_bytes(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
         raise InputError(FIELD, reason) from None
 
 
-def _parsed2(found: Scan) -> QuantumCircuit:
+def _parse2(found: Scan) -> QuantumCircuit:
     """Return the circuit of an OpenQASM 2 text, which may include no file."""
     try:
         return parse_openqasm2(found)
@@ -76,10 +76,10 @@ def _parsed2(found: Scan) -> QuantumCircuit:
     except BaseException as error:
         if _is_own(error):
             raise
-        raise _misread("OpenQASM 2", _QASM2_PLACE, str(getattr(error, "message", error))) from None
+        raise _parse_error("OpenQASM 2", _QASM2_PLACE, str(getattr(error, "message", error))) from None
 
 
-def _parsed3(text: str) -> QuantumCircuit:
+def _parse3(text: str) -> QuantumCircuit:
     """Return the circuit of an OpenQASM 3 text; its parser knows no include but the standard one."""
     complaints = io.StringIO()
     try:
@@ -95,11 +95,11 @@ def _parsed3(text: str) -> QuantumCircuit:
     except RecursionError:
         raise InputError(FIELD, "expected OpenQASM 3, got expressions or blocks nested too deeply") from None
     except Exception as error:  # noqa: BLE001 (whatever the parser stumbles over is the text's fault)
-        raise _misread("OpenQASM 3", _QASM3_PLACE, _complaint(error, complaints.getvalue())) from None
+        raise _parse_error("OpenQASM 3", _QASM3_PLACE, _complaint(error, complaints.getvalue())) from None
 
 
 def _is_own(error: BaseException) -> bool:
-    """Tell whether what a parser raised says nothing of what it read."""
+    """Return whether what a parser raised says nothing of what it read."""
     return isinstance(error, MemoryError) or not (isinstance(error, Exception) or type(error).__name__ == PANIC)
 
 
@@ -114,14 +114,14 @@ def _complaint(error: Exception, printed: str) -> str:
     return str(getattr(error, "message", error))
 
 
-def _misread(language: str, place: re.Pattern[str], said: str) -> InputError:
+def _parse_error(language: str, place: re.Pattern[str], said: str) -> InputError:
     """Return the error for a text that its parser refuses."""
     found = place.fullmatch(said)
     where, reason = (f"line {found[1]}: ", found[2]) if found else ("", said or "something else")
     return InputError(FIELD, f"{where}expected {language}, got a fault: {reason.strip()[:200]}")
 
 
-def _unpacked(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
+def _unpack(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
     """Return the one circuit of a QPY payload.
 
     Payloads older than version 13 are refused, since reading their expressions needs other packages, which evaluate
@@ -165,7 +165,7 @@ def _check_header(content: bytes, limits: CircuitLimits) -> None:
             raise InputError(FIELD, f"expected at most {limit} {what}, got {count}")
 
 
-def _checked(circuit: QuantumCircuit) -> QuantumCircuit:
+def _check_circuit(circuit: QuantumCircuit) -> QuantumCircuit:
     """Return a circuit that has qubits and operations, none of them a gate on three."""
     if not circuit.num_qubits:
         raise InputError(FIELD, "expected a circuit with at least one qubit, got none")
@@ -187,7 +187,7 @@ def _check_widths(circuit: QuantumCircuit) -> None:
             raise InputError(FIELD, f"expected gates on one or two qubits, got {found}: {ADVICE}")
 
 
-def _written_out(circuit: QuantumCircuit, names: Container[str]) -> QuantumCircuit:
+def _write_out(circuit: QuantumCircuit, names: Container[str]) -> QuantumCircuit:
     """Return a circuit in which gates of these names on more than two qubits are what they are defined as."""
 
     def is_kept(instruction: CircuitInstruction) -> bool:

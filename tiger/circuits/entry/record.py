@@ -25,7 +25,7 @@ Places = dict[tuple[int, ...], InstructionProperties]
 
 def target_of(data: Record, limit: int) -> Target:
     """Return the Target of a parsed document; raise InputError with a pointer below `topology`."""
-    _known(FIELD, data, ("num_qubits", "gates", "measure", "qubits"))
+    _check_fields(FIELD, data, ("num_qubits", "gates", "measure", "qubits"))
     size = whole(f"{FIELD}/num_qubits", data.get("num_qubits"))
     if not 0 < size <= limit:
         raise InputError(f"{FIELD}/num_qubits", f"expected 1 to {limit} qubits, got {size}")
@@ -48,7 +48,7 @@ def _gates(records: list[Record], size: int) -> dict[str, Places]:
     gates: dict[str, Places] = {}
     for k, record in enumerate(records):
         at = f"{FIELD}/gates/{k}"
-        _known(at, record, ("name", "qubits", "error", "duration"))
+        _check_fields(at, record, ("name", "qubits", "error", "duration"))
         name, qubits = record.get("name"), _qubits(f"{at}/qubits", record.get("qubits"), size)
         if not isinstance(name, str) or not name.isidentifier() or name == "measure":
             raise InputError(f"{at}/name", f"expected the name of a gate, such as cx, got {shown(name)}")
@@ -64,7 +64,7 @@ def _readout(records: list[Record], size: int) -> Places:
     places: Places = {}
     for k, record in enumerate(records):
         at = f"{FIELD}/measure/{k}"
-        _known(at, record, ("qubit", "error", "duration"))
+        _check_fields(at, record, ("qubit", "error", "duration"))
         qubit = _free(f"{at}/qubit", record.get("qubit"), size, {qubit for (qubit,) in places})
         places[(qubit,)] = _properties(at, record)
     return places
@@ -77,13 +77,13 @@ def _relaxation(data: Record, size: int) -> list[QubitProperties] | None:
     times: dict[int, QubitProperties] = {}
     for k, record in enumerate(records(f"{FIELD}/qubits", data["qubits"])):
         at = f"{FIELD}/qubits/{k}"
-        _known(at, record, ("qubit", "t1", "t2"))
+        _check_fields(at, record, ("qubit", "t1", "t2"))
         qubit = _free(f"{at}/qubit", record.get("qubit"), size, set(times))
         times[qubit] = QubitProperties(t1=_seconds(at, record, "t1"), t2=_seconds(at, record, "t2"))
     return [times.get(qubit, QubitProperties()) for qubit in range(size)]
 
 
-def _known(field: str, record: Record, names: tuple[str, ...]) -> None:
+def _check_fields(field: str, record: Record, names: tuple[str, ...]) -> None:
     """Raise InputError for a field of another name."""
     unknown = next((name for name in record if name not in names), None)
     if unknown is not None:

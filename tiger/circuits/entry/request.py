@@ -31,7 +31,7 @@ class Asked:
     watch: Callable[[Progress], None] = ignored
 
 
-def checked(params: LayoutParams) -> LayoutParams:
+def check_params(params: LayoutParams) -> LayoutParams:
     """Return parameters whose values can all be used, or raise InputError that names one."""
     Request(solver=params.solver, seed=params.seed, effort=params.effort, time_limit_s=params.time_limit_s)
     if type(params.level) is not int or params.level not in LEVELS:
@@ -46,7 +46,7 @@ def checked(params: LayoutParams) -> LayoutParams:
     return params
 
 
-def placed(given: object, width: int, size: int) -> IndexArray:
+def read_layout(given: object, width: int, size: int) -> IndexArray:
     """Return the device qubit place[n] of every circuit qubit, from a list of them or a mapping of all circuit qubits.
 
     Raises InputError of `initial_layout` for one that is missing, unknown or given twice, TypeError for another type.

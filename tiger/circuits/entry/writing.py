@@ -48,11 +48,11 @@ def qasm_of(circuit: QuantumCircuit) -> str | None:
         return None
     text: str | None = None
     with suppress(qasm2.QASM2ExportError):
-        text = qasm2.dumps(_unscoped(plain)) if _is_openqasm2(plain) else None
+        text = qasm2.dumps(_unscope(plain)) if _is_openqasm2(plain) else None
     if text is None:
         with suppress(qasm3.QASM3ExporterError):
             text = qasm3.dumps(plain)
-    return None if text is None else _numbered(text)
+    return None if text is None else _number_gates(text)
 
 
 def _is_writable(instruction: CircuitInstruction) -> bool:
@@ -114,7 +114,7 @@ def _named_gates(instruction: CircuitInstruction) -> Iterator[Operation]:
         yield from _gates_within(operation, {})
 
 
-def _unscoped(circuit: QuantumCircuit) -> QuantumCircuit:
+def _unscope(circuit: QuantumCircuit) -> QuantumCircuit:
     """Return a circuit whose blocks have its own bits, which the exporter of OpenQASM 2 takes for granted."""
     if not any(instruction.is_control_flow() for instruction in circuit.data):
         return circuit
@@ -138,7 +138,7 @@ def _inside(block: QuantumCircuit, place: CircuitInstruction) -> QuantumCircuit:
     return own
 
 
-def _numbered(text: str) -> str:
+def _number_gates(text: str) -> str:
     """Return a text whose gates are told apart by numbers from 0, where Qiskit puts their addresses in memory."""
     names = dict.fromkeys(_ADDRESSED.findall(text))
     new = {name: f"{name.rpartition('_')[0]}_{k}" for k, name in enumerate(names)}

@@ -15,20 +15,20 @@ HOT, COLD, COLDEST = 0.7, 0.1, 0.01
 BURST, SELDOM = 200_000, 16
 
 
-def annealed(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: Stop) -> IndexArray:
+def anneal_arcs(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: Stop) -> IndexArray:
     """Return arcs at most as costly as the feasible `arc[k]` by simulated annealing of all levels at once.
 
     O(sweeps k) moves in compiled code; no optimum is promised. Without sweeps to speak of it is a descent.
     """
-    return _cooled(tasks, arc, (HOT, COLD), (seed, sweeps), stop)
+    return _cool(tasks, arc, (HOT, COLD), (seed, sweeps), stop)
 
 
-def descended(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: Stop) -> IndexArray:
+def descend(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: Stop) -> IndexArray:
     """Return arcs at most as costly as the feasible `arc[k]` by moves that gain or cost nothing."""
-    return _cooled(tasks, arc, (COLDEST, COLDEST), (seed, sweeps), stop)
+    return _cool(tasks, arc, (COLDEST, COLDEST), (seed, sweeps), stop)
 
 
-def _cooled(
+def _cool(
     tasks: GateTasks, arc: IndexArray, heat: tuple[float, float], turn: tuple[int, int], stop: Stop
 ) -> IndexArray:
     """Cool down from one temperature in hops to another in so many sweeps; `stop` is asked between bursts of them."""
@@ -60,7 +60,7 @@ def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tu
     for _ in range(moves):
         heat *= ratio
         gate = roll(len(arc))
-        to, old = drawn(arcs, flow, arc, gate), arc[gate]
+        to, old = draw_arc(arcs, flow, arc, gate), arc[gate]
         other = rival(arcs, holder[flow.level[gate]], gate, to)
         if to == old or other == -2:
             continue
@@ -89,7 +89,7 @@ def put(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> Non
 
 
 @kernel
-def drawn(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
+def draw_arc(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
     """Return a random arc at where one of the gate's qubits is before or after it, or now, or seldom anywhere."""
     end, side = roll(2), roll(2)
     at = arcs.ends[arc[gate], end]

@@ -27,7 +27,7 @@ class WindowParams:
     passes: int = 4
 
 
-def sampled(
+def sample_arcs(
     tasks: GateTasks, arc: IndexArray, ising: Ising, params: WindowParams, turn: tuple[int, Stop]
 ) -> IndexArray:
     """Return arcs at most as costly as the feasible `arc[k]`; `ising` is the core's path for a sampler.
@@ -42,7 +42,7 @@ def sampled(
         if stop():
             break
         window = gate_window(tasks, gates, arc, ising.params.window_size)
-        found, strength = _solved(window, ising, strength, (derived(seed, number), stop))
+        found, strength = _solve_window(window, ising, strength, (derived(seed, number), stop))
         if found is not None and window.cost(found) <= window.cost(np.zeros(len(gates), np.int64)):
             arc[gates] = window.choice[np.arange(len(gates)), found]
     return arc
@@ -58,7 +58,7 @@ def _windows(tasks: GateTasks, ising: Ising, passes: int) -> Iterator[IntArray]:
             yield from np.array_split(run, -(-len(run) // most))
 
 
-def _solved(
+def _solve_window(
     window: GateWindow, ising: Ising, strength: float | None, turn: tuple[int, Stop]
 ) -> tuple[IntArray | None, float | None]:
     """Return the best of a window's choices that differ from the present ones, and the strength for the next window."""
@@ -73,23 +73,23 @@ def _solved(
         samples = ising.sample(
             window.bqm(penalties), penalties, ising.params.window, (derived(turn[0], number), turn[1])
         )
-        trial, found = _judged(window, samples.bits, (penalties, trial))
+        trial, found = _judge_reads(window, samples.bits, (penalties, trial))
         if found is not None and (best is None or window.cost(found) < window.cost(best)):
             best = found
         penalties = ising.tuner.next(penalties, trial)
     return best, strength if strength is None or penalties is None else penalties.scale / aim.scale
 
 
-def _judged(
+def _judge_reads(
     window: GateWindow, samples: BitArray, turn: tuple[Penalties, Trial | None]
 ) -> tuple[Trial, IntArray | None]:
     """Decode and repair every read; return the record of the round and the cheapest choices but the present ones."""
-    bits = decoded(window, samples)
-    missed, crowded = bits.sum(axis=2) != 1, _crowded(window, bits)
+    bits = decode(window, samples)
+    missed, crowded = bits.sum(axis=2) != 1, _find_crowded(window, bits)
     feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
     raw = [window.cost(read.argmax(axis=1)) for read in bits[feasible]]
     distinct = {read.tobytes(): read for read in bits}.values()
-    repaired = [found for read in distinct if (found := repaired_choice(window, read)) is not None and found.any()]
+    repaired = [found for read in distinct if (found := repair_choice(window, read)) is not None and found.any()]
     costs = [window.cost(found) for found in repaired]
     trial = Trial(
         penalties=turn[0],
@@ -104,7 +104,7 @@ def _judged(
     return trial, repaired[int(np.argmin(costs))] if costs else None
 
 
-def decoded(window: GateWindow, samples: BitArray) -> BoolArray:
+def decode(window: GateWindow, samples: BitArray) -> BoolArray:
     """Return bits[s, w, r], which arcs the samples choose for the gates."""
     known = window.index >= 0
     bits = np.zeros((len(samples), *window.index.shape), bool)
@@ -112,7 +112,7 @@ def decoded(window: GateWindow, samples: BitArray) -> BoolArray:
     return bits
 
 
-def _crowded(window: GateWindow, bits: BoolArray) -> BoolArray:
+def _find_crowded(window: GateWindow, bits: BoolArray) -> BoolArray:
     """Return crowded[s, N], the device qubits that two gates of a level share."""
     gates, count = bits.shape[1:]
     touches = np.zeros((gates, count, len(window.tasks.arcs.hops)), np.float32)
@@ -123,7 +123,7 @@ def _crowded(window: GateWindow, bits: BoolArray) -> BoolArray:
     return np.asarray((held[one] & held[two]).any(axis=0))
 
 
-def repaired_choice(window: GateWindow, bits: BoolArray) -> IntArray | None:
+def repair_choice(window: GateWindow, bits: BoolArray) -> IntArray | None:
     """Return feasible choices that keep the chosen arcs where gates have just one, the others on the cheapest free.
 
     None where a gate finds none free.

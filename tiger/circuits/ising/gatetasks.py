@@ -137,7 +137,7 @@ def _flow(gates: Timeline, level: IndexArray, fixed: IndexArray | None) -> Flow:
     return Flow(near, home, level)
 
 
-def started(tasks: GateTasks, place: IndexArray) -> IndexArray:
+def start_arcs(tasks: GateTasks, place: IndexArray) -> IndexArray:
     """Return arc[k], level by level: every gate on a free arc near where its qubits are, and near their `place[N]`.
 
     Feasible: where greedy choice ends in a dead end, the level goes on a largest matching by linear assignment. A pull
@@ -148,7 +148,7 @@ def started(tasks: GateTasks, place: IndexArray) -> IndexArray:
         pairs = tasks.gates.pairs[gates]
         walk = 2 * _walks(tasks.arcs, where[pairs]) + _walks(tasks.arcs, place[pairs])
         chosen = _greedy(walk, tasks.arcs.ends)
-        arc[gates] = _assigned(walk, tasks) if chosen is None else chosen
+        arc[gates] = _assign(walk, tasks) if chosen is None else chosen
         where[pairs] = tasks.arcs.ends[arc[gates]]
     return arc
 
@@ -169,7 +169,7 @@ def _greedy(walk: IndexArray, ends: IndexArray) -> IndexArray | None:
     return arc
 
 
-def _assigned(walk: IndexArray, tasks: GateTasks) -> IndexArray:
+def _assign(walk: IndexArray, tasks: GateTasks) -> IndexArray:
     """Return arcs of the largest matching for a level, the cheapest such choice."""
     both = np.stack([tasks.matched, tasks.arcs.back[tasks.matched]])
     cost = walk[:, both]

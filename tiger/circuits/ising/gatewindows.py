@@ -71,7 +71,7 @@ class GateWindow:
     def bqm(self, penalties: Penalties) -> dimod.BinaryQuadraticModel:
         """Return the model; its energy is the cost of all gates on every feasible sample."""
         allowed = self.index >= 0
-        constant, linear, travel = self.centred() if penalties.centred else (self.constant, self.linear, self.travel())
+        constant, linear, travel = self.centre() if penalties.centred else (self.constant, self.linear, self.travel())
         least = np.where(allowed, linear, np.inf).min(axis=1)
         biases = np.zeros(self.size)
         biases[self.index[allowed]] = (linear - (least + penalties.one_hot)[:, None])[allowed]
@@ -79,8 +79,8 @@ class GateWindow:
         same = np.broadcast_to(2 * penalties.one_hot[:, None], (len(self.gates), len(first)))
         terms = [
             (self.index[:, first], self.index[:, second], same),
-            self._crossed(self.links[:, [0, 2]], travel),
-            self._crossed(self.rivals, self.clashes(penalties.exclusive)),
+            self._cross(self.links[:, [0, 2]], travel),
+            self._cross(self.rivals, self.clashes(penalties.exclusive)),
         ]
         row, column, value = (np.concatenate([np.ravel(term[k]) for term in terms]) for k in range(3))
         keep = (row >= 0) & (column >= 0) & (value != 0)
@@ -88,7 +88,7 @@ class GateWindow:
         pairs = row[keep], column[keep], value[keep]
         return dimod.BinaryQuadraticModel.from_numpy_vectors(biases, pairs, offset, dimod.BINARY)
 
-    def _crossed(self, pairs: IntArray, value: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    def _cross(self, pairs: IntArray, value: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return variables and values of all choices of pairs of gates."""
         row, column = self.index[pairs[:, 0]][:, :, None], self.index[pairs[:, 1]][:, None, :]
         return np.broadcast_to(row, value.shape), np.broadcast_to(column, value.shape), value
@@ -99,7 +99,7 @@ class GateWindow:
         shared = one[:, :, None, :, None] == two[:, None, :, None, :]
         return np.asarray((shared * weight[one][:, :, None, :, None]).sum(axis=(3, 4)))
 
-    def centred(self) -> tuple[float, FloatArray, FloatArray]:
+    def centre(self) -> tuple[float, FloatArray, FloatArray]:
         """Return constant, linear and travel; what each end adds leaves the couplers as in tiger.qubo.centring."""
         i, _, j, _ = self.links.T
         rows, columns = (self.index >= 0)[i][:, :, None], (self.index >= 0)[j][:, None, :]
@@ -123,8 +123,8 @@ def gate_window(tasks: GateTasks, gates: IntArray, arc: IndexArray, most: int) -
     at = np.full(len(arc) + 1, -1, np.int64)
     at[gates] = np.arange(len(gates))
     inside = at[near[..., 0]] >= 0
-    linear = _pulled(tasks, gates, arc, (near[..., 0] >= 0) & ~inside)
-    linear[~_open(tasks, gates, arc)] = np.inf
+    linear = _pull(tasks, gates, arc, (near[..., 0] >= 0) & ~inside)
+    linear[~_open_arcs(tasks, gates, arc)] = np.inf
     every, width = np.arange(len(gates)), min(max(most // len(gates), 1), len(ends))
     ranked = linear.copy()
     ranked[every, arc[gates]] = -1.0
@@ -151,7 +151,7 @@ def gate_window(tasks: GateTasks, gates: IntArray, arc: IndexArray, most: int) -
     return replace(window, constant=tasks.cost(arc) - window.cost(np.zeros(len(gates), np.int64)))
 
 
-def _pulled(tasks: GateTasks, gates: IntArray, arc: IndexArray, outside: BoolArray) -> FloatArray:
+def _pull(tasks: GateTasks, gates: IntArray, arc: IndexArray, outside: BoolArray) -> FloatArray:
     """Return linear[w, m]: the hops from an arc to where the qubits are outside, or are settled."""
     ends, hops, near = tasks.arcs.ends, tasks.arcs.hops, tasks.flow.near[gates]
     linear = np.zeros((len(gates), len(ends)))
@@ -163,7 +163,7 @@ def _pulled(tasks: GateTasks, gates: IntArray, arc: IndexArray, outside: BoolArr
     return linear
 
 
-def _open(tasks: GateTasks, gates: IntArray, arc: IndexArray) -> BoolArray:
+def _open_arcs(tasks: GateTasks, gates: IntArray, arc: IndexArray) -> BoolArray:
     """Return allowed[w, m]: arcs of the gate's part that share no device qubit with a gate of its level outside."""
     level, ends, size = tasks.flow.level, tasks.arcs.ends, len(tasks.arcs.hops)
     others = np.setdiff1d(np.flatnonzero(np.isin(level, level[gates])), gates)
@@ -196,7 +196,7 @@ def safe_penalties(window: GateWindow) -> Penalties:
 
 def _typical(window: GateWindow, safe: Penalties) -> Penalties:
     """Return weights about as large as what a gate's cost varies by, as `tiger.qubo.penalties` has them for windows."""
-    _, linear, rest = window.centred()
+    _, linear, rest = window.centre()
     allowed = window.index >= 0
     count = allowed.sum(axis=1)
     centre = np.where(allowed, linear, 0.0).sum(axis=1) / count

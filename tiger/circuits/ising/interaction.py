@@ -48,7 +48,7 @@ def levels(skeleton: Skeleton) -> IndexArray:
         at = ready[node]
         if a >= 0:
             while at in busy[a] or at in busy[b]:
-                at = _free(busy[b], _free(busy[a], at))
+                at = _first_free_level(busy[b], _first_free_level(busy[a], at))
             busy[a][at] = busy[b][at] = at + 1
         level[node] = at
         done = at + (a >= 0 or node in blocks)
@@ -57,7 +57,7 @@ def levels(skeleton: Skeleton) -> IndexArray:
     return level
 
 
-def _free(busy: dict[int, int], at: int) -> int:
+def _first_free_level(busy: dict[int, int], at: int) -> int:
     """Return the first level from one on that is not busy; what is leads to a later level, by ever shorter paths."""
     level = at
     while level in busy:
@@ -76,12 +76,12 @@ def interaction(skeleton: Skeleton, half: float | None = None, around: int = 0) 
     level = levels(skeleton)
     gates = np.flatnonzero(skeleton.pairs[:, 0] >= 0)
     ends = np.concatenate([skeleton.pairs[gates], skeleton.inner[:, 1:]])
-    weight = faded(np.concatenate([level[gates], level[skeleton.inner[:, 0]]]) - around, half)
+    weight = fade(np.concatenate([level[gates], level[skeleton.inner[:, 0]]]) - around, half)
     ends = np.sort(ends, axis=1)
     return sp.coo_array((weight, (ends[:, 0], ends[:, 1])), shape=(skeleton.qubits, skeleton.qubits)).tocsr()
 
 
-def faded(levels_away: IndexArray, half: float | None) -> FloatArray:
+def fade(levels_away: IndexArray, half: float | None) -> FloatArray:
     """Return the weight of gates so many levels away, which halves every `half` levels, to a millionth at least."""
     if half is None:
         return np.ones(len(levels_away))

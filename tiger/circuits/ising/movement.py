@@ -62,13 +62,13 @@ def movement(visits: IndexArray, coupling: Coupling) -> int | None:
     return int((apart - 1).sum() + travel.sum())
 
 
-def resting(skeleton: Skeleton, place: IndexArray) -> IndexArray:
+def static_visits(skeleton: Skeleton, place: IndexArray) -> IndexArray:
     """Return the visits of all gates under a layout `place[N]` that never changes."""
     pairs = timeline(skeleton).pairs
     return np.concatenate([pairs, place[pairs]], axis=1)
 
 
-def routed(skeleton: Skeleton, route: Route) -> IndexArray:
+def route_visits(skeleton: Skeleton, route: Route) -> IndexArray:
     """Return the visits of all gates of a routed circuit, in its order; O(steps)."""
     place, holds = route.start.copy(), np.argsort(route.start)
     pairs, visits = skeleton.pairs.tolist(), []

@@ -14,9 +14,9 @@ from dimod.core.sampler import Sampler
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.gate_dag import Skeleton
-from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, started
+from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
 from tiger.circuits.ising.interaction import levels
-from tiger.circuits.ising.movement import DataMovement, movement, resting, routed
+from tiger.circuits.ising.movement import DataMovement, movement, route_visits, static_visits
 from tiger.circuits.ising.static import Losses, StaticParams, static_layout
 from tiger.circuits.route import Route
 from tiger.model.arrays import IntArray
@@ -48,7 +48,7 @@ class ProposalParams:
 
     @property
     def settled(self) -> bool:
-        """Tell whether any qubit is settled."""
+        """Return whether any qubit is settled."""
         return self.fixed is not None and bool((self.fixed >= 0).any())
 
 
@@ -70,7 +70,7 @@ def proposals(skeleton: Skeleton, coupling: Coupling, params: ProposalParams, st
         return
     closed = params.closed or (_outskirts(skeleton, coupling) if params.losses is None and not params.settled else ())
     static = StaticParams(fixed=params.fixed, closed=closed, losses=params.losses)
-    place = _static(skeleton, coupling, static, params, 0)
+    place = _solve_static(skeleton, coupling, static, params, 0)
     if place is None:
         return
     yield Proposal("static", Anchor(done=level < 0, place=place))
@@ -80,11 +80,12 @@ def proposals(skeleton: Skeleton, coupling: Coupling, params: ProposalParams, st
     fading = [(f"static, half {half:g}", half, 0) for half in HALVES]
     fading += [(f"static around {share:g}", NEAR, time) for share, time in zip(TIMES, times, strict=False)]
     for number, (name, half, time) in enumerate(fading, 1):
-        near = None if stop() else _static(skeleton, coupling, replace(static, half=half, around=time), params, number)
+        faded = replace(static, half=half, around=time)
+        near = None if stop() else _solve_static(skeleton, coupling, faded, params, number)
         if near is not None:
             yield Proposal(name, Anchor(done=level < time, place=near))
     if not stop() and skeleton.gates:
-        yield from _leveled(skeleton, coupling, params, place, stop)
+        yield from _gate_layouts(skeleton, coupling, params, place, stop)
 
 
 def _outskirts(skeleton: Skeleton, coupling: Coupling) -> tuple[int, ...]:
@@ -105,20 +106,20 @@ def _meeting(skeleton: Skeleton) -> IntArray:
     return np.union1d(skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]).astype(np.int64)
 
 
-def _static(
+def _solve_static(
     skeleton: Skeleton, coupling: Coupling, static: StaticParams, params: ProposalParams, number: int
 ) -> IndexArray | None:
     """Return a static layout, None where none is feasible."""
     seed = derived(params.seed, number)
     layout, limit_s = static_layout(skeleton, coupling, static), params.time_limit_s
-    return layout.solved(params.solver, seed=seed, effort=params.effort, time_limit_s=limit_s)
+    return layout.solve(params.solver, seed=seed, effort=params.effort, time_limit_s=limit_s)
 
 
-def _leveled(
+def _gate_layouts(
     skeleton: Skeleton, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop
 ) -> Iterator[Proposal]:
     """Yield the layouts of gates as tasks at several times."""
-    tasks, arc = gates_placed(skeleton, coupling, params, place, stop)
+    tasks, arc = place_gates(skeleton, coupling, params, place, stop)
     level = levels(skeleton)
     for share in (0.0,) if params.settled else (0.0, *TIMES):
         time = int(share * (level.max() + 1))
@@ -127,28 +128,28 @@ def _leveled(
             yield Proposal(f"levels at {share:g}", Anchor(done=level < time, place=found))
 
 
-def gates_placed(
+def place_gates(
     skeleton: Skeleton, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop = bool
 ) -> tuple[GateTasks, IndexArray]:
     """Return gates as tasks and the arcs found for them, from a static layout `place[N]` on.
 
     A sampler gets windows of levels and a descent after them; any other solver stands for annealing all levels at once.
     """
-    from tiger.circuits.ising.gateanneal import annealed, descended
-    from tiger.circuits.ising.gatesampling import WindowParams, sampled
+    from tiger.circuits.ising.gateanneal import anneal_arcs, descend
+    from tiger.circuits.ising.gatesampling import WindowParams, sample_arcs
     from tiger.sampler_policy import ising_of
 
     tasks = gate_tasks(skeleton, coupling, place, params.fixed if params.settled else None)
-    arc, solver = started(tasks, place), params.solver
+    arc, solver = start_arcs(tasks, place), params.solver
     if isinstance(solver, str) and registry.kind_of(solver) != "sampler":
         sweeps = params.effort * min(SWEEPS, max(MOVES // max(len(arc), 1), 1))
-        return tasks, annealed(tasks, arc, seed=params.seed, sweeps=sweeps, stop=stop)
+        return tasks, anneal_arcs(tasks, arc, seed=params.seed, sweeps=sweeps, stop=stop)
     sampler = registry.sampler(solver) if isinstance(solver, str) else solver
     problem = static_layout(skeleton, coupling, StaticParams()).problem
     ising = ising_of(sampler, problem, IsingParams())
     windows = WindowParams(windows=(ising.params.windows or WINDOWS) * params.effort)
-    arc = sampled(tasks, arc, ising, windows, (params.seed, stop))
-    return tasks, descended(tasks, arc, seed=params.seed, sweeps=DESCENT, stop=stop)
+    arc = sample_arcs(tasks, arc, ising, windows, (params.seed, stop))
+    return tasks, descend(tasks, arc, seed=params.seed, sweeps=DESCENT, stop=stop)
 
 
 def layout_at(
@@ -168,7 +169,7 @@ def layout_at(
                 held.add(at)
     static = StaticParams(half=NEAR, around=time, fixed=fixed, closed=params.closed, losses=params.losses)
     layout = static_layout(skeleton, coupling, static)
-    return layout.solved("auto", seed=params.seed, time_limit_s=params.time_limit_s)
+    return layout.solve("auto", seed=params.seed, time_limit_s=params.time_limit_s)
 
 
 def data_movement(skeleton: Skeleton, coupling: Coupling, route: Route, params: ProposalParams) -> DataMovement:
@@ -180,12 +181,12 @@ def data_movement(skeleton: Skeleton, coupling: Coupling, route: Route, params: 
     first = next(proposals(skeleton, coupling, params), None)
     static = levelled = None
     if first is not None:
-        static = movement(resting(skeleton, first.anchor.place), coupling)
-        tasks, arc = gates_placed(skeleton, coupling, params, first.anchor.place)
+        static = movement(static_visits(skeleton, first.anchor.place), coupling)
+        tasks, arc = place_gates(skeleton, coupling, params, first.anchor.place)
         levelled = movement(tasks.visits(arc), coupling)
     return DataMovement(
-        trivial=movement(resting(skeleton, trivial), coupling),
+        trivial=movement(static_visits(skeleton, trivial), coupling),
         static_qubo=static,
         levels=levelled,
-        routed=movement(routed(skeleton, route), coupling),
+        routed=movement(route_visits(skeleton, route), coupling),
     )

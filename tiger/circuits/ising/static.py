@@ -69,7 +69,7 @@ class StaticLayout:
     active: IntArray
     params: StaticParams
 
-    def solved(
+    def solve(
         self, solver: str | Sampler, *, seed: int, effort: int = 1, time_limit_s: float | None = None
     ) -> IndexArray | None:
         """Return place[N] as any solver of the core finds it, the spare qubits last; None where nothing is feasible."""
@@ -122,7 +122,7 @@ def _device(coupling: Coupling, params: StaticParams, active: IntArray) -> Topol
         kept = params.fixed[active]
         slots[kept[kept >= 0]] = 1
     losses = params.losses
-    table = _movement(coupling) if losses is None else lost(coupling, losses.gate)
+    table = _movement(coupling) if losses is None else gate_losses(coupling, losses.gate)
     return Topology(
         names=tuple(map(str, range(coupling.size))),
         metric=DenseMetric(locked(table)),
@@ -137,7 +137,7 @@ def _movement(coupling: Coupling) -> FloatArray:
     return np.where(hops >= FAR, np.inf, np.maximum(hops - 1, 0))
 
 
-def lost(coupling: Coupling, gate: FloatArray) -> FloatArray:
+def gate_losses(coupling: Coupling, gate: FloatArray) -> FloatArray:
     """Return loss[N, N] of a gate between device qubits: three CX per SWAP on the best path, then the gate; O(N^3).
 
     The gate is on the last edge, at whichever end loses less.

@@ -102,7 +102,7 @@ def depth(operations: IndexArray) -> int:
     """Return the longest chain of gates of a circuit of `operations[k, 3]`, a SWAP being three; O(k + N^2)."""
     far = operations[operations[:, 0] != ONE, 2].max(initial=0)
     size = int(max(operations[:, 1].max(initial=0), far)) + 1
-    return int(clocked(operations, np.arange(size, dtype=np.int32), layers(size)).end)
+    return int(run_clock(operations, np.arange(size, dtype=np.int32), layers(size)).end)
 
 
 def layers(size: int) -> Costs:
@@ -113,7 +113,7 @@ def layers(size: int) -> Costs:
 
 def seconds(operations: IndexArray, errors: Errors) -> float:
     """Return the seconds until the last gate ends when every gate runs as soon as it can; O(k)."""
-    return clocked(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors)).end
+    return run_clock(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors)).end
 
 
 def singles_of(qubits: int, steps: Sequence[Step], build: Build, names: Sequence[str]) -> Singles:
@@ -172,7 +172,7 @@ def operations_of(route: Route, skeleton: Skeleton, singles: Singles) -> IndexAr
 
     (ONE, p, c): c one-qubit gates on p, as late as they may be; (PAIR, p, q), from p to q; (SWAP, p, q); (READ, p, p).
     """
-    return unrolled(tape_of(skeleton, singles)._replace(steps=route.steps.copy()), route.start.copy())
+    return unroll(tape_of(skeleton, singles)._replace(steps=route.steps.copy()), route.start.copy())
 
 
 def tape_of(skeleton: Skeleton, singles: Singles) -> Tape:
@@ -205,13 +205,13 @@ def costs_of(errors: Errors) -> Costs:
     return Costs(pair, single, readout, errors.pair_s.copy(), errors.single_s.copy(), errors.decay.copy())
 
 
-def clocked(operations: IndexArray, place: IndexArray, costs: Costs) -> Clock:
+def run_clock(operations: IndexArray, place: IndexArray, costs: Costs) -> Clock:
     """Run operations as soon as possible with device qubit p at `place[p]`; O(k)."""
     return Clock(*run(operations, place, costs, Watch.of(len(place))))
 
 
 @allocating_kernel
-def unrolled(tape: Tape, place: IndexArray) -> IndexArray:
+def unroll(tape: Tape, place: IndexArray) -> IndexArray:
     """Return the operations of a route from the layout `place[N]`, which ends as the final one."""
     most = 4 * len(tape.steps) + 2 * len(tape.singles.gates)
     holds = np.empty_like(place)
@@ -220,18 +220,18 @@ def unrolled(tape: Tape, place: IndexArray) -> IndexArray:
     out, size = np.empty((most, 3), np.int32), np.zeros(1, np.int32)
     reel = Reel(place, holds, tape.singles.nodes.copy(), tape.singles.first[:-1].copy(), out, size)
     for a in range(len(reel.now)):
-        alone(tape, reel, a)
+        write_alone(tape, reel, a)
     for k in range(len(tape.steps)):
         v, m = tape.steps[k]
         if v < 0:
-            traded(reel, -1 - v, m)
+            write_swap(reel, -1 - v, m)
         else:
-            carried(tape, reel, v, m)
+            write_node(tape, reel, v, m)
     return out[: size[0]]
 
 
 @kernel
-def alone(tape: Tape, reel: Reel, a: int) -> None:
+def write_alone(tape: Tape, reel: Reel, a: int) -> None:
     """Write what a qubit does on its own in its present run, and in those after it as long as no node is left."""
     while reel.now[a] < tape.singles.first[a + 1]:
         r = reel.now[a]
@@ -245,7 +245,7 @@ def alone(tape: Tape, reel: Reel, a: int) -> None:
 
 
 @kernel
-def carried(tape: Tape, reel: Reel, v: int, middle: int) -> None:
+def write_node(tape: Tape, reel: Reel, v: int, middle: int) -> None:
     """Write a node, as a BRIDGE over `middle` unless that is -1, and what its qubits do on their own then."""
     if tape.pairs[v, 0] >= 0:
         a, b = reel.place[tape.pairs[v, 0]], reel.place[tape.pairs[v, 1]]
@@ -262,11 +262,11 @@ def carried(tape: Tape, reel: Reel, v: int, middle: int) -> None:
         reel.left[reel.now[a]] -= 1
         if reel.left[reel.now[a]] == 0:
             reel.now[a] += 1
-            alone(tape, reel, a)
+            write_alone(tape, reel, a)
 
 
 @kernel
-def traded(reel: Reel, p: int, q: int) -> None:
+def write_swap(reel: Reel, p: int, q: int) -> None:
     """Write a SWAP."""
     write(reel, SWAP, p, q)
     a, b = reel.holds[p], reel.holds[q]
@@ -301,7 +301,7 @@ def run(operations: IndexArray, place: IndexArray, costs: Costs, watch: Watch) -
         else:
             q = place[operations[k, 2]]
             start = max(watch.free[p], watch.free[q])
-            idle += waited(watch, costs, operations[k, 1], p, start) + waited(watch, costs, operations[k, 2], q, start)
+            idle += wait(watch, costs, operations[k, 1], p, start) + wait(watch, costs, operations[k, 2], q, start)
             loss += costs.pair[p, q]
             stop = start + costs.pair_s[p, q]
             if kind == SWAP:
@@ -317,7 +317,7 @@ def run(operations: IndexArray, place: IndexArray, costs: Costs, watch: Watch) -
 
 
 @kernel
-def waited(watch: Watch, costs: Costs, named: int, p: int, start: float) -> float:
+def wait(watch: Watch, costs: Costs, named: int, p: int, start: float) -> float:
     """Return what a qubit loses until `start`, and note how long it waits."""
     if not watch.live[p]:
         return 0.0

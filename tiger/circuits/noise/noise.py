@@ -137,7 +137,7 @@ def errors_of_target(target: Device) -> Errors:
     size = target.num_qubits or 0
     tables = {name: _Table(target[name]) for name in sorted(target.operation_names)}
     gates = {name: table for name, table in tables.items() if name not in SILENT}
-    singles = _known([table for table in gates.values() if table.width == 1])
+    singles = _known_tables([table for table in gates.values() if table.width == 1])
     pairs = [(name in ALIKE, table) for name, table in _known_by_name(gates).items()]
     anywhere = [Gate(a, b, 0.0) for a in range(size) for b in range(size) if a != b] if not pairs else []
     return Errors.of(
@@ -163,11 +163,11 @@ class _Table:
 
     def errors(self) -> dict[tuple[int, ...], float]:
         """Return the error by qubits."""
-        return self._filled(lambda row: row.error)
+        return self._fill(lambda row: row.error)
 
     def seconds(self) -> dict[tuple[int, ...], float]:
         """Return the duration by qubits."""
-        return self._filled(lambda row: row.duration)
+        return self._fill(lambda row: row.duration)
 
     def gates(self, alike: bool) -> Iterator[Gate]:  # noqa: FBT001 (a property of the gate)
         """Yield the two-qubit gates; none for an operation of another width."""
@@ -181,7 +181,7 @@ class _Table:
         values = {qubits: None if row is None else read(row) for qubits, row in self.rows.items()}
         return {qubits: math.nan if value is None else float(value) for qubits, value in values.items()}
 
-    def _filled(self, read: Callable[[Properties], float | None]) -> dict[tuple[int, ...], float]:
+    def _fill(self, read: Callable[[Properties], float | None]) -> dict[tuple[int, ...], float]:
         """Return one property by qubits, where it is missing the mean of what is known and not faulty, else 0."""
         values = self._numbers(read)
         known = [value for value in values.values() if math.isfinite(value) and value < 1]
@@ -189,7 +189,7 @@ class _Table:
         return {qubits: mean if math.isnan(value) else value for qubits, value in values.items()}
 
 
-def _known(tables: list[_Table]) -> list[_Table]:
+def _known_tables(tables: list[_Table]) -> list[_Table]:
     """Return the tables with known errors, all of them if there are none."""
     return [table for table in tables if table.known] or tables
 
@@ -230,7 +230,7 @@ def _pairs(gates: Iterable[Gate], single: FloatArray, single_s: FloatArray) -> t
     for gate in gates:
         _check(gate, size)
         _offer(pair, pair_s, gate)
-        turned.append(_turned(gate, single, single_s))
+        turned.append(_turn(gate, single, single_s))
     given = pair < 1
     for gate in turned:
         if gate.alike or not given[gate.a, gate.b]:
@@ -252,7 +252,7 @@ def _offer(pair: FloatArray, pair_s: FloatArray, gate: Gate) -> None:
         pair[gate.a, gate.b], pair_s[gate.a, gate.b] = gate.error, gate.seconds
 
 
-def _turned(gate: Gate, single: FloatArray, single_s: FloatArray) -> Gate:
+def _turn(gate: Gate, single: FloatArray, single_s: FloatArray) -> Gate:
     """Return the gate the other way round, between two one-qubit gates on either qubit unless it is alike."""
     if gate.alike:
         return gate._replace(a=gate.b, b=gate.a)

@@ -11,9 +11,9 @@ from scipy.sparse.csgraph import shortest_path
 from tiger.circuits.coupling import FAR, Coupling, HopArray, IndexArray
 from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.ising.static import Losses, losses_of
-from tiger.circuits.noise.depth import Clock, Costs, Singles, Tape, Watch, costs_of, layers, run, tape_of, unrolled
+from tiger.circuits.noise.depth import Clock, Costs, Singles, Tape, Watch, costs_of, layers, run, tape_of, unroll
 from tiger.circuits.noise.noise import Errors
-from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, relabelled
+from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, relabel
 from tiger.circuits.route import Route
 from tiger.circuits.routing import router
 from tiger.model.arrays import FloatArray
@@ -56,7 +56,7 @@ class Judge(Protocol):
     def loss(self, route: Route) -> float:
         """Return what the route loses; less is better."""
 
-    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
+    def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
         """Return the route on the device qubits where it loses least."""
 
     def lengths(self) -> FloatArray:
@@ -82,12 +82,12 @@ class Success:
 
     def loss(self, route: Route) -> float:
         """Return the negative logarithm, infinite on a faulty edge."""
-        return _timed(self._tape, route, self._ground.costs).total(self._ground.bound)
+        return _time_route(self._tape, route, self._ground.costs).total(self._ground.bound)
 
-    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
+    def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
         """Return the best relabelling found."""
-        operations = unrolled(self._tape._replace(steps=route.steps.copy()), route.start.copy())
-        return relabelled(route, best_places(operations, self._ground, params, seed, stop))
+        operations = unroll(self._tape._replace(steps=route.steps.copy()), route.start.copy())
+        return relabel(route, best_places(operations, self._ground, params, seed, stop))
 
     def lengths(self) -> FloatArray:
         """Return the cost of a SWAP on every edge over the mean."""
@@ -109,9 +109,9 @@ class Layers:
 
     def loss(self, route: Route) -> float:
         """Return the depth in layers, plus a millionth for every CX gate."""
-        return _timed(self._tape, route, self._costs).end + 1e-6 * route.extra_cx
+        return _time_route(self._tape, route, self._costs).end + 1e-6 * route.extra_cx
 
-    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of Judge)
+    def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of Judge)
         """Return the route as it is: depth is the same everywhere."""
         return route
 
@@ -129,19 +129,19 @@ class Pinned:
     def __init__(self, judge: Judge) -> None:
         self.loss, self.lengths, self.losses = judge.loss, judge.lengths, judge.losses
 
-    def moved(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of Judge)
+    def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of Judge)
         """Return the route as it is."""
         return route
 
 
-def best_placed(routes: Iterable[Route], judge: Judge, params: PlacementParams, seed: int, stop: Stop) -> list[Route]:
+def place_best(routes: Iterable[Route], judge: Judge, params: PlacementParams, seed: int, stop: Stop) -> list[Route]:
     """Relabel the best of some routes; return them and the best as it was, best first, equal ones in order."""
     ranked = sorted(routes, key=judge.loss)
     found = ranked[:1]
     for number, route in enumerate(ranked[: params.relabelled]):
         if stop():
             break
-        found.append(judge.moved(route, params.relabel, derived(seed, number), stop))
+        found.append(judge.relocate(route, params.relabel, derived(seed, number), stop))
     return sorted(found, key=judge.loss)
 
 
@@ -155,35 +155,35 @@ class Placer:
     def best(self, routes: Iterable[Route], seed: int, stop: Stop) -> Route:
         """Return a route no worse than any of some that are known."""
         judge, params = self._judge, self._params
-        known = best_placed(routes, judge, params, seed, stop)
+        known = place_best(routes, judge, params, seed, stop)
         rngs = [np.random.default_rng([seed, lane]) for lane in range(params.lanes)]
         found = known[:1]
         for lane, rng in enumerate(rngs):
             if not stop():
-                start = known[lane] if lane < len(known) else self._rerouter.fresh(known[0], rng)
-                found.append(self._searched(start, params.scouts, rng, stop))
+                start = known[lane] if lane < len(known) else self._rerouter.draw_route(known[0], rng)
+                found.append(self._search(start, params.scouts, rng, stop))
         for route, rng in zip(sorted(found, key=judge.loss)[: params.finalists], rngs, strict=False):
-            found.append(self._searched(route, params.trials, rng, stop))
+            found.append(self._search(route, params.trials, rng, stop))
         best = min(found, key=judge.loss)
-        return best if stop() else judge.moved(best, params.relabel, derived(seed, params.lanes), stop)
+        return best if stop() else judge.relocate(best, params.relabel, derived(seed, params.lanes), stop)
 
-    def _searched(self, route: Route, trials: int, rng: np.random.Generator, stop: Stop) -> Route:
+    def _search(self, route: Route, trials: int, rng: np.random.Generator, stop: Stop) -> Route:
         """Route a circuit anew from mappings on its way, again and again."""
         if stop():
             return route
         judge, params = self._judge, self._params
-        best = present = judge.moved(route, params.touch, int(rng.integers(1 << 31)), stop)
+        best = present = judge.relocate(route, params.touch, int(rng.integers(1 << 31)), stop)
         lowest = loss = judge.loss(best)
         vain = 0
         for trial in range(trials):
             if stop():
                 break
             vain += 1
-            tried = self._rerouter.tried(present, params.more, rng)
+            tried = self._rerouter.vary(present, params.more, rng)
             cost = np.inf if tried is None else judge.loss(tried)
             # Good edges may be a relabelling away, which is only worth its price for what is better already.
             if tried is not None and cost < loss:
-                tried = judge.moved(tried, params.touch, int(rng.integers(1 << 31)), stop)
+                tried = judge.relocate(tried, params.touch, int(rng.integers(1 << 31)), stop)
                 cost = judge.loss(tried)
             if tried is not None and cost < lowest * (1 + params.slack * (1 - trial / trials)):
                 present, loss = tried, cost
@@ -208,31 +208,31 @@ class Rerouter:
         most = int(np.where(coupling.hops == FAR, 0, coupling.hops).max(initial=0)) * len(skeleton.pairs)
         self._state = router.state_of(plain[0], most)
 
-    def fresh(self, route: Route, rng: np.random.Generator) -> Route:
+    def draw_route(self, route: Route, rng: np.random.Generator) -> Route:
         """Return a route from where a random layout drifts to; every qubit stays in its part of the device."""
-        return self._drifted(route, self._shuffled(route.start, rng), (0, 1, 0, 1, 0), rng)
+        return self._drift(route, self._shuffle(route.start, rng), (0, 1, 0, 1, 0), rng)
 
-    def tried(self, route: Route, more: int, rng: np.random.Generator) -> Route | None:
+    def vary(self, route: Route, more: int, rng: np.random.Generator) -> Route | None:
         """Return a route that shares a mapping, or nearly so, with another, None if it takes many more SWAPs."""
         cut = int(rng.integers(len(route.steps) + 1))
         before, after = route.steps[:cut].copy(), route.steps[cut:].copy()
         place, start = route.start.copy(), route.start
-        walked(before, place)
+        walk(before, place)
         limit = route.swaps + route.bridges + more
         part = self.parts[rng.integers(len(self.parts))]
         if part == SHAKEN:
             self._shake(place, rng)
-        forward = self._routed(0, place, before, limit, rng) if part != BEFORE else after
+        forward = self._route(0, place, before, limit, rng) if part != BEFORE else after
         if forward is None:
             return None
         if part != AFTER:
-            backward = self._routed(1, place, after, limit, rng)
+            backward = self._route(1, place, after, limit, rng)
             if backward is None:
                 return None
             before, start = backward[::-1], self._state.place.copy()
         return Route(start=start, steps=np.concatenate([before, forward]))
 
-    def _shuffled(self, place: IndexArray, rng: np.random.Generator) -> IndexArray:
+    def _shuffle(self, place: IndexArray, rng: np.random.Generator) -> IndexArray:
         """Return a layout with the qubits of every part of the device exchanged at random."""
         shuffled = place.copy()
         for part in range(int(self._part.max()) + 1):
@@ -240,11 +240,11 @@ class Rerouter:
             shuffled[inside] = rng.permutation(place[inside])
         return shuffled
 
-    def _drifted(self, route: Route, place: IndexArray, directions: tuple[int, ...], rng: np.random.Generator) -> Route:
+    def _drift(self, route: Route, place: IndexArray, directions: tuple[int, ...], rng: np.random.Generator) -> Route:
         """Return what routing a layout forwards (0) and backwards (1) leads to, the given route if it does not end."""
         start, steps = place, route.steps
         for direction in directions:
-            found = self._routed(direction, place, steps[:0], NEVER, rng)
+            found = self._route(direction, place, steps[:0], NEVER, rng)
             if found is None:
                 return route
             start, steps, place = place, found, self._state.place.copy()
@@ -259,7 +259,7 @@ class Rerouter:
             a, b = np.flatnonzero(place == p), np.flatnonzero(place == q)
             place[a], place[b] = q, p
 
-    def _routed(
+    def _route(
         self, direction: int, place: IndexArray, done: IndexArray, limit: float, rng: np.random.Generator
     ) -> IndexArray | None:
         """Return the steps from a mapping on, forwards or backwards, with the nodes of some steps done already."""
@@ -270,7 +270,7 @@ class Rerouter:
         nodes = done[done[:, 0] >= 0]
         router.skip(kit, state, nodes, len(nodes))
         most = int(min(limit, len(state.steps)))
-        if router.route(kit, state, _knobs(rng, unit), int(rng.integers(1 << 30)), most) > most:
+        if router.route(kit, state, _draw_params(rng, unit), int(rng.integers(1 << 30)), most) > most:
             return None
         return state.steps[: state.tally[router.STEPS]].copy()
 
@@ -280,18 +280,18 @@ class Onward(Rerouter):
 
     parts = (AFTER,)
 
-    def fresh(self, route: Route, rng: np.random.Generator) -> Route:
+    def draw_route(self, route: Route, rng: np.random.Generator) -> Route:
         """Return a route from the same start."""
-        return self._drifted(route, route.start, (0,), rng)
+        return self._drift(route, route.start, (0,), rng)
 
 
-def _timed(tape: Tape, route: Route, costs: Costs) -> Clock:
+def _time_route(tape: Tape, route: Route, costs: Costs) -> Clock:
     """Return when a route ends and what it loses."""
-    operations = unrolled(tape._replace(steps=route.steps.copy()), route.start.copy())
+    operations = unroll(tape._replace(steps=route.steps.copy()), route.start.copy())
     return Clock(*run(operations, np.arange(len(route.start), dtype=np.int32), costs, Watch.of(len(route.start))))
 
 
-def _knobs(rng: np.random.Generator, unit: float) -> FloatArray:
+def _draw_params(rng: np.random.Generator, unit: float) -> FloatArray:
     """Draw how the router weighs distances, measured in so many units a hop."""
     knobs = np.zeros(router.KNOBS)
     knobs[router.SIZE] = rng.choice([10, 20, 40])
@@ -317,7 +317,7 @@ def _scaled_hops(coupling: Coupling, lengths: FloatArray) -> HopArray:
 
 
 @kernel
-def walked(steps: IndexArray, place: IndexArray) -> None:
+def walk(steps: IndexArray, place: IndexArray) -> None:
     """Follow the SWAPs of some steps from a mapping `place[N]`; O(k N)."""
     for k in range(len(steps)):
         if steps[k, 0] < 0:

@@ -103,7 +103,7 @@ class Walk(NamedTuple):
     best: IndexArray
 
 
-def relabelled(route: Route, place: IndexArray) -> Route:
+def relabel(route: Route, place: IndexArray) -> Route:
     """Return a route with device qubit p at `place[p]`, a permutation that keeps the edges it uses."""
     steps = route.steps.copy()
     swaps, moved = steps[:, 0] < 0, (steps[:, 0] < 0) | (steps[:, 1] >= 0)
@@ -153,14 +153,14 @@ class _Search:
     def __init__(self, operations: IndexArray, ground: Ground, params: RelabelParams, stop: Stop) -> None:
         self.operations, self.ground, self.params, self.stop = operations, ground, params, stop
         self.place = np.arange(len(ground.degree), dtype=np.int32)
-        self.clock, waits = self._measured(self.place)
+        self.clock, waits = self._measure(self.place)
         self.pattern = pattern_of(operations, waits)
         uses = np.diff(self.pattern.first) + self.pattern.ones + self.pattern.reads
         self.used = np.flatnonzero(uses > 0)
 
     def whole(self) -> bool:
-        """Place all qubits anew; tell whether their places are the best by the linear cost."""
-        return self._branched(_connected(self.pattern, self.used.tolist()), self.params.visits)
+        """Place all qubits anew; return whether their places are the best by the linear cost."""
+        return self._branch(_search_order(self.pattern, self.used.tolist()), self.params.visits)
 
     def parts(self, rng: np.random.Generator) -> None:
         """Place small connected parts anew."""
@@ -168,14 +168,14 @@ class _Search:
             if self.stop():
                 return
             part = _ball(self.pattern, int(rng.choice(self.used)), int(rng.integers(1, self.params.part + 1)))
-            self._branched(_connected(self.pattern, part), self.params.part_visits)
+            self._branch(_search_order(self.pattern, part), self.params.part_visits)
 
-    def _branched(self, order: list[int], visits: int) -> bool:
-        """Place the qubits of `order` anew, the others staying, if all of it is better; tell whether that ended."""
+    def _branch(self, order: list[int], visits: int) -> bool:
+        """Place the qubits of `order` anew, the others staying, if all of it is better; return whether that ended."""
         if not order:
             return True
         walk = self._walk(order)
-        before = bound = valued(walk, self.pattern, self.ground, self.place)
+        before = bound = evaluate(walk, self.pattern, self.ground, self.place)
         ended = False
         while visits > 0 and not ended:
             bound, spent, ended = branch(walk, self.pattern, self.ground, bound, min(visits, SLICE))
@@ -213,12 +213,12 @@ class _Search:
         place[walk.order] = walk.best
         spare = np.setdiff1d(np.arange(len(place)), self.used)
         place[spare] = np.setdiff1d(np.arange(len(place)), place[self.used])
-        clock, waits = self._measured(place)
+        clock, waits = self._measure(place)
         if clock.total(self.ground.bound) < self.clock.total(self.ground.bound) - GAIN:
             self.place, self.clock = place, clock
             self.pattern = self.pattern._replace(waits=waits)
 
-    def _measured(self, place: IndexArray) -> tuple[Clock, FloatArray]:
+    def _measure(self, place: IndexArray) -> tuple[Clock, FloatArray]:
         """Return the losses with device qubit p at `place[p]`, and how long every p waits."""
         watch = Watch.of(len(place))
         return Clock(*run(self.operations, place, self.ground.costs, watch)), watch.waited
@@ -235,7 +235,7 @@ def _ball(pattern: Pattern, centre: int, size: int) -> list[int]:
     return found[:size]
 
 
-def _connected(pattern: Pattern, qubits: Iterable[int]) -> list[int]:
+def _search_order(pattern: Pattern, qubits: Iterable[int]) -> list[int]:
     """Return qubits so that each, where possible, meets those before it, the most tied and most used first."""
     use = pattern.there + pattern.back + 3 * pattern.swaps
     total = np.add.reduceat(np.append(use, 0), pattern.first[:-1]) * (np.diff(pattern.first) > 0)
@@ -275,7 +275,7 @@ def _rest(pattern: Pattern, least: Least, order: list[int], image: IndexArray) -
 
 
 @kernel
-def valued(walk: Walk, pattern: Pattern, ground: Ground, place: IndexArray) -> float:
+def evaluate(walk: Walk, pattern: Pattern, ground: Ground, place: IndexArray) -> float:
     """Return what the qubits of a walk cost at their `place[N]`."""
     total = 0.0
     for v in walk.order:
@@ -303,7 +303,7 @@ def branch(walk: Walk, pattern: Pattern, ground: Ground, bound: float, limit: in
         if q >= 0:
             walk.taken[q] = False
             walk.image[v] = -1
-        if turn == walk.width[depth] or not hopeful(walk, depth, turn, bound):
+        if turn == walk.width[depth] or not is_hopeful(walk, depth, turn, bound):
             depth -= 1
             continue
         q = walk.ranked[depth, turn]
@@ -323,8 +323,8 @@ def branch(walk: Walk, pattern: Pattern, ground: Ground, bound: float, limit: in
 
 
 @inner_kernel
-def hopeful(walk: Walk, depth: int, turn: int, bound: float) -> bool:
-    """Tell whether a candidate may still lead below the bound."""
+def is_hopeful(walk: Walk, depth: int, turn: int, bound: float) -> bool:
+    """Return whether a candidate may still lead below the bound."""
     least = walk.spent[depth] + walk.price[depth, turn] + walk.rest[depth + 1]
     return bool(least < bound - GAIN)
 

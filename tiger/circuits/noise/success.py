@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.gate_dag import Skeleton
-from tiger.circuits.noise.depth import Singles, clocked, costs_of, operations_of
+from tiger.circuits.noise.depth import Singles, costs_of, operations_of, run_clock
 from tiger.circuits.noise.noise import Errors
 from tiger.circuits.route import Route
 
@@ -27,7 +27,7 @@ def log_success(route: Route, skeleton: Skeleton, singles: Singles, errors: Erro
 
 def log_success_of(operations: IndexArray, errors: Errors) -> float:
     """Return the natural logarithm of the success probability of a finished circuit, by `log_success`'s formula."""
-    clock = clocked(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors))
+    clock = run_clock(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors))
     return -(clock.loss + clock.idle)
 
 

@@ -31,7 +31,7 @@ from tiger.circuits.routing.frontier import (
     settle,
 )
 from tiger.circuits.routing.lookahead import change, look
-from tiger.circuits.routing.router import act, towards
+from tiger.circuits.routing.router import act, nearer_neighbour
 from tiger.circuits.routing.selection import select
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -107,7 +107,7 @@ def sweep(kit: Kit, state: State, beam: Beam, knobs: FloatArray, limit: int) -> 
     """
     tally = state.tally
     limit = min(limit, len(beam.origin) - 1)
-    opened(kit, state, beam, knobs)
+    open_beam(kit, state, beam, knobs)
     count, level, stalled, fewest, weight = 1, 0, 0, tally[LEFT], knobs[WEIGHT]
     width = int(min(knobs[WIDTH], len(beam.alive)))
     best = leader(beam, count)
@@ -116,8 +116,8 @@ def sweep(kit: Kit, state: State, beam: Beam, knobs: FloatArray, limit: int) -> 
             break
         stalled += 1
         knobs[WEIGHT] = weight if stalled < PATIENCE else 0.0
-        children = spread(kit, state, beam, knobs, shortlisted(beam, count, 2 * width))
-        count = kept(beam, level, children, width)
+        children = spread(kit, state, beam, knobs, shortlist(beam, count, 2 * width))
+        count = keep(beam, level, children, width)
         level += 1
         best = leader(beam, count)
         if beam.card[beam.alive[best], L_ROW] < fewest:
@@ -125,7 +125,7 @@ def sweep(kit: Kit, state: State, beam: Beam, knobs: FloatArray, limit: int) -> 
     knobs[WEIGHT] = weight
     if beam.card[beam.alive[best], F_ROW] > 0:
         return TOO_MUCH
-    retraced(kit, state, beam, level, best)
+    retrace(kit, state, beam, level, best)
     return int(tally[COST])
 
 
@@ -140,7 +140,7 @@ def leader(beam: Beam, count: int) -> int:
 
 
 @kernel
-def opened(kit: Kit, state: State, beam: Beam, knobs: FloatArray) -> None:
+def open_beam(kit: Kit, state: State, beam: Beam, knobs: FloatArray) -> None:
     """Make the state the only one of the beam."""
     tally = state.tally
     for v in range(len(state.need)):
@@ -155,11 +155,11 @@ def opened(kit: Kit, state: State, beam: Beam, knobs: FloatArray) -> None:
     beam.card[0, HASH_ROW] = 0
     beam.alive[0] = 0
     look(kit, state, knobs)
-    stored(kit, state, beam, knobs, 0)
+    store(kit, state, beam, knobs, 0)
 
 
 @inner_kernel
-def shortlisted(beam: Beam, count: int, most: int) -> int:
+def shortlist(beam: Beam, count: int, most: int) -> int:
     """Order the most promising options of all states that go on, up to `most`; return how many."""
     found = 0
     for i in range(count):
@@ -182,21 +182,21 @@ def spread(kit: Kit, state: State, beam: Beam, knobs: FloatArray, chosen: int) -
     for i in range(chosen):
         parent, o = beam.order[i] // OPTIONS, beam.order[i] % OPTIONS
         r = beam.alive[parent]
-        loaded(state, beam, r)
+        load(state, beam, r)
         here, there = beam.option[r, o, 0], beam.option[r, o, 1]
-        mark = moved(kit, state, here, there) ^ beam.card[r, HASH_ROW]
-        if new(beam, mark, spots):
+        mark = move(kit, state, here, there) ^ beam.card[r, HASH_ROW]
+        if is_new(beam, mark, spots):
             look(kit, state, knobs)
             row = beam.free[rows - 1 - made]
             beam.card[row, HASH_ROW] = mark
-            stored(kit, state, beam, knobs, row)
+            store(kit, state, beam, knobs, row)
             beam.order[made] = beam.order[i]
             made += 1
     return made
 
 
 @kernel
-def loaded(state: State, beam: Beam, r: int) -> None:
+def load(state: State, beam: Beam, r: int) -> None:
     """Take up a state of the beam."""
     tally, low, high = state.tally, beam.card[r, LOW_ROW], beam.card[r, HIGH_ROW]
     for v in range(tally[LOW], tally[HIGH]):
@@ -216,31 +216,31 @@ def loaded(state: State, beam: Beam, r: int) -> None:
 
 
 @kernel
-def moved(kit: Kit, state: State, here: int, there: int) -> int:
+def move(kit: Kit, state: State, here: int, there: int) -> int:
     """Carry out a SWAP or BRIDGE and all that it makes possible; return what that changes in the hash."""
     tally, mark = state.tally, 0
     if here < 0:
         p, q = -1 - here, there
         a, b = state.holds[p], state.holds[q]
-        mark = hashed(a, p) ^ hashed(b, q) ^ hashed(a, q) ^ hashed(b, p)
+        mark = hash_of(a, p) ^ hash_of(b, q) ^ hash_of(a, q) ^ hash_of(b, p)
     act(kit, state, here, there)
     settle(kit, state)
     for i in range(tally[STEPS]):
         if state.steps[i, 0] >= 0:
-            mark ^= hashed(-1, state.steps[i, 0])
+            mark ^= hash_of(-1, state.steps[i, 0])
     return mark
 
 
 @inner_kernel
-def hashed(a: int, p: int) -> int:
+def hash_of(a: int, p: int) -> int:
     """Return a number for circuit qubit a on device qubit p, or for node p when a is -1."""
     mixed = (int(a) + 2) * PRIMES[0] % DICE_SIZE + (int(p) + 1) * PRIMES[1]
     return mixed % DICE_SIZE * PRIMES[2] % DICE_SIZE * PRIMES[0] % DICE_SIZE
 
 
 @kernel
-def new(beam: Beam, mark: int, spots: int) -> bool:
-    """Tell whether no state of this level has this hash, and note it."""
+def is_new(beam: Beam, mark: int, spots: int) -> bool:
+    """Return whether no state of this level has this hash, and note it."""
     i = mark % spots
     while beam.seen[i] >= 0:
         if beam.seen[i] == mark:
@@ -251,7 +251,7 @@ def new(beam: Beam, mark: int, spots: int) -> bool:
 
 
 @kernel
-def stored(kit: Kit, state: State, beam: Beam, knobs: FloatArray, r: int) -> None:
+def store(kit: Kit, state: State, beam: Beam, knobs: FloatArray, r: int) -> None:
     """Keep the state in a row, with its value and its best options."""
     tally, need = state.tally, state.need
     low, high = tally[LOW], tally[HIGH]
@@ -304,7 +304,7 @@ def weigh(kit: Kit, state: State, beam: Beam, r: int) -> None:
         v = state.front[i]
         p, q = state.place[kit.pairs[v, 0]], state.place[kit.pairs[v, 1]]
         if kit.bridge[v] != 0 and kit.hops[p, q] == 2:
-            offer(beam, r, -state.weight[2 * i], v, towards(kit, p, q))
+            offer(beam, r, -state.weight[2 * i], v, nearer_neighbour(kit, p, q))
 
 
 @kernel
@@ -324,7 +324,7 @@ def offer(beam: Beam, r: int, gain: float, here: int, there: int) -> None:
 
 
 @kernel
-def kept(beam: Beam, level: int, children: int, width: int) -> int:
+def keep(beam: Beam, level: int, children: int, width: int) -> int:
     """Let the best children go on, note where they come from, and free all other rows; return how many."""
     rows = len(beam.free)
     for i in range(children):
@@ -343,12 +343,12 @@ def kept(beam: Beam, level: int, children: int, width: int) -> int:
         beam.order[i] = beam.free[rows - 1 - beam.order[i]]
     for i in range(count):
         beam.alive[i] = beam.order[i]
-    released(beam, count)
+    release(beam, count)
     return count
 
 
 @kernel
-def released(beam: Beam, count: int) -> None:
+def release(beam: Beam, count: int) -> None:
     """List all rows but those of the states that go on as free, these first."""
     for r in range(len(beam.free)):
         beam.order[r] = 0
@@ -365,19 +365,19 @@ def released(beam: Beam, count: int) -> None:
 
 
 @inner_kernel
-def retraced(kit: Kit, state: State, beam: Beam, level: int, best: int) -> None:
+def retrace(kit: Kit, state: State, beam: Beam, level: int, best: int) -> None:
     """Carry out the steps that led to a state, from the beginning."""
     for k in range(level - 1, -1, -1):
         beam.taken[k, 0, 0], beam.taken[k, 0, 1] = beam.taken[k, best, 0], beam.taken[k, best, 1]
         best = beam.origin[k, best]
-    restarted(kit, state, beam)
+    restart(kit, state, beam)
     for k in range(level):
         act(kit, state, beam.taken[k, 0, 0], beam.taken[k, 0, 1])
         settle(kit, state)
 
 
 @inner_kernel
-def restarted(kit: Kit, state: State, beam: Beam) -> None:
+def restart(kit: Kit, state: State, beam: Beam) -> None:
     """Return to the beginning."""
     for v in range(len(beam.fresh)):
         state.need[v] = beam.fresh[v]

@@ -90,7 +90,7 @@ def reroute(scene: Scene, limit: int) -> int:
             return int(tally[USED])
         if tally[USED] + max(tally[LEFT] > 0, (tally[AWAY] + 1) // 2) > limit:
             return FAILED
-        if (tally[LEFT] == 0 or not nearest(scene, limit)) and not back(scene, limit):
+        if (tally[LEFT] == 0 or not choose_step(scene, limit)) and not choose_homeward(scene, limit):
             return FAILED
         step(scene)
 
@@ -165,7 +165,7 @@ def record(trial: Trial, what: int, where: int) -> None:
 
 
 @kernel
-def nearest(scene: Scene, limit: int) -> bool:
+def choose_step(scene: Scene, limit: int) -> bool:
     """Choose the step that brings the gates of the front, and less so those behind, nearest; False if none is left.
 
     SWAPs that move a qubit of the front, and BRIDGEs of gates of the front, as far as the budget allows them.
@@ -196,7 +196,7 @@ def best_swap(scene: Scene, p: int, slack: int, best: float) -> float:
         if (trial.tally[AWAY] + change + 1) // 2 > slack:
             continue
         trial.work[0] += 1
-        score = pulled(scene, p, q) + pulled(scene, q, p)
+        score = pull(scene, p, q) + pull(scene, q, p)
         score += trial.weight[GOALS] * change + trial.weight[CHANCE] * chance(scene.tokens.dice)
         if score < best:
             best = score
@@ -205,7 +205,7 @@ def best_swap(scene: Scene, p: int, slack: int, best: float) -> float:
 
 
 @inner_kernel
-def pulled(scene: Scene, p: int, q: int) -> float:
+def pull(scene: Scene, p: int, q: int) -> float:
     """Return how much farther the qubit on p would be from its partners on q, whoever is there left out; O(DEPTH)."""
     pairs, window, trial, place = scene.circuit.pairs, scene.window, scene.trial, scene.tokens.place
     qubit, other = scene.tokens.holds[p], scene.tokens.holds[q]
@@ -226,7 +226,7 @@ def pulled(scene: Scene, p: int, q: int) -> float:
 
 
 @kernel
-def back(scene: Scene, limit: int) -> bool:
+def choose_homeward(scene: Scene, limit: int) -> bool:
     """Choose a SWAP that brings a qubit nearer to its goal; False if the budget allows none."""
     trial = scene.trial
     change = homeward(scene.device, scene.tokens, trial.choice)

@@ -8,7 +8,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import Route
 from tiger.circuits.routing.corridor import DEPTH, Circuit, Scene, Trial, Window
-from tiger.circuits.routing.tokens import Device, Tokens, enlist, exchange, tokens_of, unlisted
+from tiger.circuits.routing.tokens import Device, Tokens, clear_roster, enlist, exchange, tokens_of
 from tiger.solvers.kernel import inner_kernel, kernel
 
 NODES, STEPS, OPS = 400, 1_200, 100
@@ -173,7 +173,7 @@ def take_out(scene: Scene, lane: Lane, most: int, reach: int) -> None:
             break
         if centre < 0 and step.costs == 1:
             centre = step.middle
-        inside = free(scene, lane, step, centre, reach)
+        inside = is_free(scene, lane, step, centre, reach)
         if inside and span[COST] + step.costs > most:
             break
         if inside:
@@ -214,8 +214,8 @@ def step_at(scene: Scene, lane: Lane, k: int) -> Step:
 
 
 @kernel
-def free(scene: Scene, lane: Lane, step: Step, centre: int, reach: int) -> bool:
-    """Tell whether a step is within reach and waits for nothing put off."""
+def is_free(scene: Scene, lane: Lane, step: Step, centre: int, reach: int) -> bool:
+    """Return whether a step is within reach and waits for nothing put off."""
     stamp, shut, hops = lane.span[STAMP], lane.shut, scene.device.hops
     if step.what >= 0 and lane.late[step.what] == stamp:
         return False
@@ -287,7 +287,7 @@ def line_up(scene: Scene) -> None:
 @inner_kernel
 def set_goals(tokens: Tokens, lane: Lane) -> None:
     """Let qubits that have gates behind the excerpt end where the steps taken bring them, others anywhere."""
-    unlisted(tokens)
+    clear_roster(tokens)
     for qubit in range(len(lane.start)):
         tokens.goal[qubit] = lane.aim.place[qubit] if lane.rest[qubit] > 0 else -1
         if lane.aim.place[qubit] != tokens.place[qubit]:

@@ -14,13 +14,13 @@ def abreast(lanes: int, threads: int) -> Iterator[Everywhere]:
     Compiled code that holds no lock runs at once. What is called has to leave alone what other lanes use.
     """
     if min(threads, lanes) < 2:
-        yield lambda work: _drained(map(work, range(lanes)))
+        yield lambda work: _drain(map(work, range(lanes)))
         return
     with ThreadPoolExecutor(min(threads, lanes)) as pool:
-        yield lambda work: _drained(pool.map(work, range(lanes)))
+        yield lambda work: _drain(pool.map(work, range(lanes)))
 
 
-def _drained(calls: Iterator[None]) -> None:
+def _drain(calls: Iterator[None]) -> None:
     """Wait for all calls, and raise what the first to fail raised."""
     for _ in calls:
         pass

@@ -48,7 +48,7 @@ def look(kit: Kit, state: State, knobs: FloatArray) -> None:
     for i in range(front):
         v = state.front[i]
         hang(kit, state, v, urgency(kit, state, knobs, v))
-    coming(kit, state, knobs, tally[ACTIVE] / 2)
+    hang_coming(kit, state, knobs, tally[ACTIVE] / 2)
 
 
 @inner_kernel
@@ -62,7 +62,7 @@ def urgency(kit: Kit, state: State, knobs: FloatArray, v: int) -> float:
 
 
 @inner_kernel
-def coming(kit: Kit, state: State, knobs: FloatArray, wide: float) -> None:
+def hang_coming(kit: Kit, state: State, knobs: FloatArray, wide: float) -> None:
     """Hang the gates that come soon, breadth first; what they wait for is counted down and then restored."""
     tally, touched, found, i = state.tally, 0, 0, 0
     queued, most = tally[FRONT], knobs[SIZE]

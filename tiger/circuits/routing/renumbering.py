@@ -12,12 +12,12 @@ from tiger.solvers.kernel import kernel
 def by_level(skeleton: Skeleton) -> IndexArray:
     """Return the nodes by how long a chain leads to them, gates of a qubit in circuit order; O(g log g + order)."""
     level, busy = np.zeros(len(skeleton.pairs), np.int32), np.zeros(skeleton.qubits, np.int32)
-    levelled(skeleton.pairs.copy(), skeleton.first.copy(), skeleton.after.copy(), level, busy)
+    find_levels(skeleton.pairs.copy(), skeleton.first.copy(), skeleton.after.copy(), level, busy)
     return np.argsort(level, kind="stable").astype(np.int32)
 
 
 @kernel
-def levelled(pairs: IndexArray, first: IndexArray, after: IndexArray, level: IndexArray, busy: IndexArray) -> None:
+def find_levels(pairs: IndexArray, first: IndexArray, after: IndexArray, level: IndexArray, busy: IndexArray) -> None:
     """Fill `level[g]`, all 0 before, with the length of the longest chain that leads to a node."""
     for v in range(len(pairs)):
         a, b = pairs[v, 0], pairs[v, 1]
@@ -28,7 +28,7 @@ def levelled(pairs: IndexArray, first: IndexArray, after: IndexArray, level: Ind
             level[after[e]] = max(level[after[e]], level[v] + 1)
 
 
-def renumbered(skeleton: Skeleton, order: IndexArray) -> Skeleton:
+def renumber(skeleton: Skeleton, order: IndexArray) -> Skeleton:
     """Return the skeleton with node `order[v]` as node v; the order has to respect dependencies."""
     count = len(order)
     number = np.empty(count, np.int32)

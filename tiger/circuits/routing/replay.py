@@ -62,5 +62,5 @@ def _order(skeleton: Skeleton, waits: list[int], node: int) -> str:
 
 
 def _adjacent(coupling: Coupling, p: int, q: int) -> bool:
-    """Tell whether two device qubits share an edge."""
+    """Return whether two device qubits share an edge."""
     return 0 <= p < coupling.size and q in coupling.neighbours[p].tolist() and q >= 0

@@ -90,16 +90,16 @@ def advance(lane: Lane, plan: IntArray) -> None:
     `plan[FIXED]` is 1 when the start may not change.
     """
     pool, state, tally, turn = lane.pool, lane.state, lane.state.tally, lane.pool.turn
-    while tally[WORK] < plan[GOAL] and pool.cost[cheapest(pool)] > 0:
+    while tally[WORK] < plan[GOAL] and pool.cost[cheapest_route(pool)] > 0:
         vary(lane.knobs, tally)
         lane.knobs[WIDTH] = plan[BREADTH]
         propose(lane, plan)
         cost, limit = 0, min(pool.cost[turn[SLOT]], len(pool.trial) - len(lane.kits.pairs))
         for side in range(2):
             if cost <= limit and turn[KIND] == (AFTER if side == 0 else BEFORE):
-                cost += taken_over(pool, side)
+                cost += take_over(pool, side)
             elif cost <= limit:
-                kit = facing(lane.kits, side + (2 if roll(tally, 100) < plan[ORDERED] else 0))
+                kit = one_way(lane.kits, side + (2 if roll(tally, 100) < plan[ORDERED] else 0))
                 aim(kit, state, pool, side)
                 if lane.knobs[WIDTH] > 0:
                     cost += sweep(kit, state, lane.beam, lane.knobs, limit - cost)
@@ -112,7 +112,7 @@ def advance(lane: Lane, plan: IntArray) -> None:
 
 
 @kernel
-def cheapest(pool: Pool) -> int:
+def cheapest_route(pool: Pool) -> int:
     """Return the number of the cheapest route of the pool."""
     best = 0
     for e in range(1, len(pool.cost) - 1):
@@ -150,7 +150,7 @@ def propose(lane: Lane, plan: IntArray) -> None:
         e, f = roll(tally, last), roll(tally, last)
         e = e if pool.cost[e] <= pool.cost[f] else f
         if pool.cost[e] >= NEVER_COST:
-            e = cheapest(pool)
+            e = cheapest_route(pool)
         recut(lane, e, plan[FIXED])
     if turn[CHAINED] > 2:
         lane.knobs[WIDTH] = 0
@@ -184,7 +184,7 @@ def freshen(lane: Lane, last: int, fixed: int) -> None:
     turn[GIVEN] += 1
     known = seed < len(pool.seed)
     if known:
-        copied(pool.seed[seed], pool.place)
+        copy_mapping(pool.seed[seed], pool.place)
     else:
         scatter(lane.kits, pool, lane.state)
     pool.length[last] = len(lane.kits.pairs)
@@ -192,7 +192,7 @@ def freshen(lane: Lane, last: int, fixed: int) -> None:
     for i in range(pool.length[last]):
         pool.steps[last, i, 0] = pool.order[seed, i] if known else i
         pool.steps[last, i, 1] = -1
-    copied(pool.place, pool.start[last])
+    copy_mapping(pool.place, pool.start[last])
     pick(pool, last, pool.done[seed] if known else 0, BOTH)
 
 
@@ -202,7 +202,7 @@ def scatter(kits: Kits, pool: Pool, state: State) -> None:
     tally, place, holds = state.tally, pool.place, state.holds
     size, count = len(place), len(kits.pairs)
     if len(pool.seed) > 0 and roll(tally, 2) >= 1 - pool.turn[PARTED]:
-        copied(pool.seed[roll(tally, len(pool.seed))], place)
+        copy_mapping(pool.seed[roll(tally, len(pool.seed))], place)
         for _ in range(size):
             kick(kits.hops, place, tally)
         return
@@ -237,7 +237,7 @@ def put(hops: HopArray, pool: Pool, state: State, v: int, near: int) -> None:
 
 
 @inner_kernel
-def copied(source: IndexArray, target: IndexArray) -> None:
+def copy_mapping(source: IndexArray, target: IndexArray) -> None:
     """Copy a mapping."""
     for v in range(len(source)):
         target[v] = source[v]
@@ -274,7 +274,7 @@ def kick(hops: HopArray, place: IndexArray, tally: IntArray) -> None:
 
 
 @inner_kernel
-def facing(kits: Kits, way: int) -> Kit:
+def one_way(kits: Kits, way: int) -> Kit:
     """Return the circuit one way: sides 0 backwards and 1 forwards, 2 more for strict order."""
     k = way ^ 1
     shared = (kits.bridge, kits.neighbours, kits.hops)
@@ -300,7 +300,7 @@ def collect(pool: Pool, state: State, side: int) -> None:
     made, turn = state.tally[STEPS], pool.turn
     if side == 0:
         turn[MADE] = 0
-        copied(state.place, pool.ahead)
+        copy_mapping(state.place, pool.ahead)
     for i in range(made):
         k, j = turn[MADE] + i, made - 1 - i if side == 0 else i
         pool.trial[k, 0], pool.trial[k, 1] = state.steps[j, 0], state.steps[j, 1]
@@ -308,12 +308,12 @@ def collect(pool: Pool, state: State, side: int) -> None:
 
 
 @inner_kernel
-def taken_over(pool: Pool, side: int) -> int:
+def take_over(pool: Pool, side: int) -> int:
     """Append the steps of a side that stays to the route in the making; return their cost."""
     turn, cost, e = pool.turn, 0, pool.turn[SLOT]
     if side == 0:
         turn[MADE] = 0
-        copied(pool.start[e], pool.ahead)
+        copy_mapping(pool.start[e], pool.ahead)
     low, high = (0, turn[CUT]) if side == 0 else (turn[CUT], pool.length[e])
     for i in range(low, high):
         k = turn[MADE]
@@ -328,7 +328,7 @@ def conclude(pool: Pool, cost: int) -> None:
     """Keep the new route if it is as good; at the end of a chain, keep it in place of the worst of the pool."""
     turn, e, last = pool.turn, pool.turn[SLOT], len(pool.cost) - 1
     if cost <= pool.cost[e]:
-        copied(pool.ahead, pool.start[e])
+        copy_mapping(pool.ahead, pool.start[e])
         pool.cost[e] = cost
         pool.length[e] = turn[MADE]
         for i in range(turn[MADE]):
@@ -340,7 +340,7 @@ def conclude(pool: Pool, cost: int) -> None:
         if pool.cost[f] > pool.cost[worst]:
             worst = f
     if pool.cost[last] < pool.cost[worst]:
-        copied(pool.start[last], pool.start[worst])
+        copy_mapping(pool.start[last], pool.start[worst])
         pool.cost[worst], pool.length[worst] = pool.cost[last], pool.length[last]
         for i in range(pool.length[last]):
             pool.steps[worst, i, 0], pool.steps[worst, i, 1] = pool.steps[last, i, 0], pool.steps[last, i, 1]

@@ -121,23 +121,23 @@ def choose(kit: Kit, state: State, knobs: FloatArray) -> None:
                 tally[THERE] = q
         tally[WORK] += kit.neighbours.shape[1]
     if knobs[SHORT] < best:
-        bridged(kit, state)
+        choose_bridge(kit, state)
 
 
 @inner_kernel
-def bridged(kit: Kit, state: State) -> None:
+def choose_bridge(kit: Kit, state: State) -> None:
     """Set HERE and THERE to the first gate of the front that a BRIDGE can carry out, if there is one."""
     for i in range(state.tally[FRONT]):
         v = state.front[i]
         p, q = state.place[kit.pairs[v, 0]], state.place[kit.pairs[v, 1]]
         if kit.bridge[v] != 0 and kit.hops[p, q] == 2:
             state.tally[HERE] = v
-            state.tally[THERE] = towards(kit, p, q)
+            state.tally[THERE] = nearer_neighbour(kit, p, q)
             return
 
 
 @inner_kernel
-def towards(kit: Kit, p: int, q: int) -> int:
+def nearer_neighbour(kit: Kit, p: int, q: int) -> int:
     """Return the first neighbour of p that is nearer to q."""
     k = 0
     while kit.hops[kit.neighbours[p, k], q] >= kit.hops[p, q]:
@@ -187,4 +187,4 @@ def force(kit: Kit, state: State) -> None:
     a, b = kit.pairs[best, 0], kit.pairs[best, 1]
     while kit.hops[state.place[a], state.place[b]] > 1 and tally[COST] < len(state.steps) - len(kit.pairs) - 1:
         p = state.place[a]
-        act(kit, state, -1 - p, towards(kit, p, state.place[b]))
+        act(kit, state, -1 - p, nearer_neighbour(kit, p, state.place[b]))

@@ -14,7 +14,7 @@ from tiger.circuits.route import Route
 from tiger.circuits.routing.beam import SETTINGS, beam_of
 from tiger.circuits.routing.frontier import DICE, DICE_SIZE, STEPS, TOO_MUCH, WORK, Kit, State, begin, kits_of, state_of
 from tiger.circuits.routing.lanes import abreast
-from tiger.circuits.routing.renumbering import by_level, renumbered
+from tiger.circuits.routing.renumbering import by_level, renumber
 from tiger.circuits.routing.rerouting import (
     BREADTH,
     FIXED,
@@ -110,8 +110,8 @@ def search(
         kit = kits_of(skeleton, coupling)[0]
         return _plain(kit, state_of(kit, _most(skeleton, coupling)), skeleton, coupling, starts[0])
     order = by_level(skeleton)
-    found = _searched(renumbered(skeleton, order), coupling, _renamed(origins, known, order), params, stop)
-    return _named(found, order)
+    found = _search(renumber(skeleton, order), coupling, _rename(origins, known, order), params, stop)
+    return _rename_nodes(found, order)
 
 
 def _starts(skeleton: Skeleton, coupling: Coupling, origins: Origins) -> list[IndexArray]:
@@ -127,12 +127,12 @@ def _starts(skeleton: Skeleton, coupling: Coupling, origins: Origins) -> list[In
     return places or [np.arange(coupling.size, dtype=np.int32)]
 
 
-def _searched(
+def _search(
     skeleton: Skeleton, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
 ) -> Route:
     """Search, with the best known route as the first."""
     kits = ways_of(skeleton, coupling)
-    kit = _forwards(kits)
+    kit = _forward_ways(kits)
     state = state_of(kit, _most(skeleton, coupling))
     start = origins.routes[0].start if origins.routes else _starts(skeleton, coupling, origins)[0]
     known = origins.routes[0] if origins.routes else _plain(kit, state, skeleton, coupling, start)
@@ -142,29 +142,29 @@ def _searched(
     own = replace(origins, routes=origins.routes or (known,))
     pools = [_pool(coupling, skeleton, own, number, plan.lanes) for number in range(plan.lanes)]
     lanes = [_lane(kits, pool, [params.seed, number]) for number, pool in enumerate(pools)]
-    _shared(lanes, known)
+    _share_best(lanes, known)
     with abreast(len(lanes), params.threads) as everywhere:
         for stage in plan.stages:
-            lanes = [_widened(lane, stage.width) for lane in lanes]
+            lanes = [_widen(lane, stage.width) for lane in lanes]
             for left in range(stage.work, 0, -CHUNK):
                 if stop() or _best(lanes).extra_cx == 0:
                     return _best(lanes)
                 chunk = stage._replace(work=min(left, CHUNK))
                 everywhere(partial(_advance, lanes, chunk, int(origins.fixed is not None)))
-            _shared(lanes, _best(lanes))
+            _share_best(lanes, _best(lanes))
     return _best(lanes)
 
 
-def _renamed(origins: Origins, known: Route | None, order: IndexArray) -> Origins:
+def _rename(origins: Origins, known: Route | None, order: IndexArray) -> Origins:
     """Return the origins with the best route first, for nodes in another order."""
     number = np.argsort(order).astype(np.int32)
     first = () if known is None else (known,)
-    routes = tuple(_named(route, number) for route in (*first, *(r for r in origins.routes if r is not known)))
+    routes = tuple(_rename_nodes(route, number) for route in (*first, *(r for r in origins.routes if r is not known)))
     anchors = tuple(Anchor(place=anchor.place, done=anchor.done[order]) for anchor in origins.anchors)
     return replace(origins, routes=routes, anchors=anchors)
 
 
-def _named(route: Route, name: IndexArray) -> Route:
+def _rename_nodes(route: Route, name: IndexArray) -> Route:
     """Return a route with `name[v]` for node v."""
     steps = route.steps.copy()
     nodes = steps[:, 0] >= 0
@@ -234,13 +234,13 @@ def _keep(pool: Pool, e: int, known: Route) -> None:
 
 def _lane(kits: Kits, pool: Pool, seed: list[int]) -> Lane:
     """Return a lane with a beam that is hardly one."""
-    kit = _forwards(kits)
+    kit = _forward_ways(kits)
     state = state_of(kit, len(pool.trial) - len(kits.pairs))
     state.tally[DICE] = 1 + int(np.random.SeedSequence(seed).generate_state(1)[0]) % (DICE_SIZE - 1)
     return Lane(kits, state, beam_of(kit, 1, 1), pool, np.zeros(SETTINGS))
 
 
-def _forwards(kits: Kits) -> Kit:
+def _forward_ways(kits: Kits) -> Kit:
     """Return the circuit as it is."""
     return Kit(kits.pairs, kits.first[0], kits.after[0], kits.waits[0], kits.bridge, kits.neighbours, kits.hops)
 
@@ -268,10 +268,10 @@ def _stages(work: int, passage: int, width: int) -> Iterator[Stage]:
         yield Stage(each, HALF if rank == 0 else OFTEN if rank == 1 else RARELY, (work - first.work) // len(widths))
 
 
-def _widened(lane: Lane, width: int) -> Lane:
+def _widen(lane: Lane, width: int) -> Lane:
     """Return the lane with a beam of a width, for routes of up to twice the cost of the best of its pool."""
     most = 2 * int(lane.pool.cost[:-1].min()) + 1
-    return lane._replace(beam=beam_of(_forwards(lane.kits), max(width, 1), most))
+    return lane._replace(beam=beam_of(_forward_ways(lane.kits), max(width, 1), most))
 
 
 def _advance(lanes: list[Lane], stage: Stage, fixed: int, number: int) -> None:
@@ -290,7 +290,7 @@ def _best(lanes: list[Lane]) -> Route:
     return Route(start=pool.start[e].copy(), steps=pool.steps[e, : pool.length[e]].copy())
 
 
-def _shared(lanes: list[Lane], best: Route) -> None:
+def _share_best(lanes: list[Lane], best: Route) -> None:
     """Put the best route in place of the worst of every lane that has none as good."""
     for lane in lanes:
         if lane.pool.cost[:-1].min() > best.swaps + best.bridges:

@@ -73,7 +73,7 @@ def enlist(tokens: Tokens, qubit: int) -> None:
 
 
 @kernel
-def unlisted(tokens: Tokens) -> None:
+def clear_roster(tokens: Tokens) -> None:
     """Empty the roster."""
     tokens.marks[0] = 0
     tokens.marks[1] += 1

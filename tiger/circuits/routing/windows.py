@@ -95,7 +95,7 @@ class Way(NamedTuple):
 DEFAULT = WindowParams()
 
 
-def polished(
+def polish(
     skeleton: Skeleton,
     coupling: Coupling,
     route: Route,
@@ -128,7 +128,7 @@ def _ways(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray | None) -> l
     device, gates = device_of(coupling), gates_of(skeleton, coupling)
     last = np.zeros_like(gates)
     last[: 0 if fixed is None else skeleton.qubits] = 1
-    circuits = circuit_of(skeleton), circuit_of(skeleton.reversed())
+    circuits = circuit_of(skeleton), circuit_of(skeleton.reverse())
     return [
         Way(circuit, ahead, [scene_of(circuit, device) for _ in range(LANES)])
         for circuit, ahead in zip(circuits, (gates, gates + last), strict=True)
@@ -141,7 +141,7 @@ def _round(way: Way, routes: list[Route], plan: Plan, rng: np.random.Generator, 
     seeds, offset = rng.integers(2**31, size=LANES).tolist(), rng.random()
     lanes = [lane for route in routes for lane in _pieces(way, route, pieces, offset)]
     everywhere(lambda k: anneal(way.scenes[k], lanes[k], plan, seeds[k]))
-    return [_turned(way, route, lanes[k * pieces : (k + 1) * pieces]) for k, route in enumerate(routes)]
+    return [_turn_back(way, route, lanes[k * pieces : (k + 1) * pieces]) for k, route in enumerate(routes)]
 
 
 def _pieces(way: Way, route: Route, count: int, offset: float) -> list[Lane]:
@@ -164,7 +164,7 @@ def _end(way: Way, lane: Lane) -> tuple[IndexArray, IndexArray]:
     return scene.tokens.place.copy(), lane.left.copy()
 
 
-def _turned(way: Way, route: Route, lanes: list[Lane]) -> Route:
+def _turn_back(way: Way, route: Route, lanes: list[Lane]) -> Route:
     """Return the route of the pieces backwards, for the circuit backwards."""
     steps = np.concatenate([lane.steps[: lane.span[END]] for lane in lanes])
     start, _ = _end(way, lane_of(way.circuit, Route(start=route.start, steps=steps), way.ahead))

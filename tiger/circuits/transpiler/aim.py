@@ -51,7 +51,7 @@ def aim_of(
         raise InputError("objective", "expected a Target with error rates for success, got a device without them")
     errors = errors_of_target(device)
     still = Success(model.skeleton, singles, coupling, errors.without_decay())
-    bound = min((still.loss(still.moved(route, RelabelParams(), 0, bool)) for route in known), default=np.inf)
+    bound = min((still.loss(still.relocate(route, RelabelParams(), 0, bool)) for route in known), default=np.inf)
     return Aim(Success(model.skeleton, singles, coupling, errors, bound), lambda dag: _loss(dag, errors))
 
 

@@ -28,7 +28,7 @@ class Emission(NamedTuple):
     end: list[int]
 
 
-def emitted(model: CircuitModel, route: Route, flow_router: FlowRouter) -> Emission:
+def emit(model: CircuitModel, route: Route, flow_router: FlowRouter) -> Emission:
     """Write a route out as a circuit, a SWAP as a swap gate and a BRIDGE as four CX in a row.
 
     Of both orders of the four, one is taken that does not begin with a CX that the circuit has next, if there is one:
@@ -178,14 +178,14 @@ class _Writer:
     def _write_bridge(self, i: int, p: int, r: int, q: int, middle: int) -> None:
         """Write a CX from p to q over r, where another qubit is in the middle."""
         pairs = [(self._bits[p], self._bits[r]), (self._bits[r], self._bits[q])]
-        if self._due(self._model.qubits[i][0], middle, self._time[i]):
+        if self._is_due(self._model.qubits[i][0], middle, self._time[i]):
             pairs.reverse()
         for pair in pairs * 2:
             self._bridge.qargs = pair
             self.write(self._bridge)
 
-    def _due(self, control: int, target: int, time: int) -> bool:
-        """Tell whether a CX is among the circuit's next operations on both of its qubits."""
+    def _is_due(self, control: int, target: int, time: int) -> bool:
+        """Return whether a CX is among the circuit's next operations on both of its qubits."""
         both = set(self._front(control, "z", time)) & set(self._front(target, "x", time))
         return any(self._model.steps[i].bridge and self._model.qubits[i] == (control, target) for i in both)
 

@@ -31,7 +31,7 @@ def difference(original: QuantumCircuit, routed: QuantumCircuit) -> str:
     if routed.layout is None:
         return "the routed circuit has no layout"
     start = routed.layout.initial_index_layout(filter_ancillas=True)
-    return replayed(original, routed, start, routed.layout.final_index_layout(filter_ancillas=True))
+    return replay(original, routed, start, routed.layout.final_index_layout(filter_ancillas=True))
 
 
 def unitary_difference(original: QuantumCircuit, routed: QuantumCircuit) -> str:
@@ -45,7 +45,7 @@ def unitary_difference(original: QuantumCircuit, routed: QuantumCircuit) -> str:
     return "" if Operator.from_circuit(routed).equiv(Operator(wide)) else "the unitaries differ"
 
 
-def replayed(original: QuantumCircuit, routed: QuantumCircuit, start: Sequence[int], end: Sequence[int]) -> str:
+def replay(original: QuantumCircuit, routed: QuantumCircuit, start: Sequence[int], end: Sequence[int]) -> str:
     """Return why a circuit on device qubits is not the original from `start[n]` to `end[n]`, "" if it is.
 
     A CX may be one of the original's or part of a BRIDGE: taken for the first at once, then only when nothing else is
@@ -112,7 +112,7 @@ class _Replay:
 
     def reason(self, end: Sequence[int]) -> str:
         """Take off all that can be; say what is left, or which qubits are elsewhere."""
-        while self._waiting or self._hurried():
+        while self._waiting or self._take_early():
             wire = self._waiting.popleft()
             while self._wires[wire] and self._step(self._wires[wire][0]):
                 pass
@@ -128,38 +128,38 @@ class _Replay:
 
     def _step(self, i: int) -> bool:
         """Take off an operation, a SWAP, or a BRIDGE; with patience no CX that may turn out to be part of one."""
-        hold = self._patient and any(self._blocked(self._pattern(middle)) for middle in self._routed[i].qubits)
-        return self._bridge(i) or (not hold and self._single(i)) or self._swap(i)
+        hold = self._patient and any(self._is_blocked(self._pattern(middle)) for middle in self._routed[i].qubits)
+        return self._take_bridge(i) or (not hold and self._take_single(i)) or self._take_swap(i)
 
-    def _hurried(self) -> bool:
+    def _take_early(self) -> bool:
         """Take off a CX that could have been part of a BRIDGE, as nothing else is left."""
         fronts = dict.fromkeys(wire[0] for wire in self._wires.values() if wire)
-        return self._patient and any(self._single(i) for i in sorted(fronts))
+        return self._patient and any(self._take_single(i) for i in sorted(fronts))
 
-    def _blocked(self, ids: list[int]) -> bool:
-        """Tell whether the CX of a BRIDGE have to wait on the other wires."""
+    def _is_blocked(self, ids: list[int]) -> bool:
+        """Return whether the CX of a BRIDGE have to wait on the other wires."""
         if not ids:
             return False
         control, target = self._routed[ids[0]].qubits[0], self._routed[ids[1]].qubits[1]
-        return not (self._fronted(ids[::2], (control,)) and self._fronted(ids[1::2], (target,)))
+        return not (self._are_next(ids[::2], (control,)) and self._are_next(ids[1::2], (target,)))
 
-    def _single(self, i: int) -> bool:
+    def _take_single(self, i: int) -> bool:
         """Take off an operation that the original has next on all its wires."""
         gate = self._routed[i]
-        return self._fronted([i], gate.wires) and self._match(gate) and self._pop([i])
+        return self._are_next([i], gate.wires) and self._match(gate) and self._pop([i])
 
-    def _swap(self, i: int) -> bool:
+    def _take_swap(self, i: int) -> bool:
         """Take off a swap gate that the original does not have."""
         gate = self._routed[i]
-        if gate.operation.name != "swap" or not self._fronted([i], gate.wires):
+        if gate.operation.name != "swap" or not self._are_next([i], gate.wires):
             return False
         a, b = gate.qubits
         self._holds[a], self._holds[b] = self._holds.get(b), self._holds.get(a)
         return self._pop([i])
 
-    def _bridge(self, i: int) -> bool:
+    def _take_bridge(self, i: int) -> bool:
         """Take off four CX, in two alternating pairs that share a qubit in the middle, as one CX."""
-        return any(self._bridged(self._pattern(middle)) for middle in self._routed[i].qubits)
+        return any(self._take_four(self._pattern(middle)) for middle in self._routed[i].qubits)
 
     def _pattern(self, wire: int) -> list[int]:
         """Return the next four operations of a qubit, a CX into it first, if they are a BRIDGE over it, else none."""
@@ -171,15 +171,15 @@ class _Replay:
         joined = pairs[into][1] == wire == pairs[out][0] and pairs[into][0] != pairs[out][1]
         return [ids[into], ids[out], ids[into + 2], ids[out + 2]] if joined else []
 
-    def _bridged(self, ids: list[int]) -> bool:
+    def _take_four(self, ids: list[int]) -> bool:
         """Take off the four CX of a BRIDGE if they are the next on the other wires as well."""
-        if not ids or self._blocked(ids):
+        if not ids or self._is_blocked(ids):
             return False
         control, target = self._routed[ids[0]].qubits[0], self._routed[ids[1]].qubits[1]
         return self._match(self._routed[ids[0]]._replace(qubits=(control, target))) and self._pop(ids)
 
-    def _fronted(self, ids: list[int], wires: Sequence[object]) -> bool:
-        """Tell whether these operations are the next on each of some wires."""
+    def _are_next(self, ids: list[int], wires: Sequence[object]) -> bool:
+        """Return whether these operations are the next on each of some wires."""
         return all(list(islice(self._wires[wire], len(ids))) == ids for wire in wires)
 
     def _match(self, gate: _Gate) -> bool:
@@ -189,8 +189,8 @@ class _Replay:
         for i in dict.fromkeys(i for wire in wires for i in self._due(wire)):
             own = self._gates[i]
             due = all(i in self._due(wire) for wire in own.wires)
-            if due and own.bits == gate.bits and self._same(own, gate, qubits):
-                self._done(i)
+            if due and own.bits == gate.bits and self._is_same(own, gate, qubits):
+                self._take_off(i)
                 return True
         return False
 
@@ -199,7 +199,7 @@ class _Replay:
         runs = self._todo.get(wire)
         return [*(runs[0][1] if runs else ()), *self._free.get(wire, ())]
 
-    def _same(self, own: _Gate, gate: _Gate, qubits: tuple[int | None, ...]) -> bool:
+    def _is_same(self, own: _Gate, gate: _Gate, qubits: tuple[int | None, ...]) -> bool:
         """Compare operations; control flow may be wider on the device, but has to bring all qubits back."""
         if not (isinstance(own.operation, ControlFlowOp) and isinstance(gate.operation, ControlFlowOp)):
             return own.qubits == qubits and bool(own.operation == gate.operation)
@@ -208,9 +208,9 @@ class _Replay:
         first = [qubits.index(qubit) for qubit in own.qubits]
         places = first + [k for k in range(len(qubits)) if k not in first]
         blocks = zip(own.operation.blocks, gate.operation.blocks, strict=True)
-        return all(replayed(block, wide, places, places) == "" for block, wide in blocks)
+        return all(replay(block, wide, places, places) == "" for block, wide in blocks)
 
-    def _done(self, i: int) -> None:
+    def _take_off(self, i: int) -> None:
         """Take an operation off the original."""
         for wire in self._gates[i].wires:
             if i in self._free.get(wire, ()):
@@ -243,14 +243,14 @@ def _matrix(operation: Operation) -> FloatArray | None:
         return None
     if any(isinstance(value, ParameterExpression) for value in operation.params):
         operation = operation.to_mutable()
-        operation.params = [_bound(value) for value in operation.params]
+        operation.params = [_bind(value) for value in operation.params]
     try:
         return np.asarray(operation.to_matrix())
     except (CircuitError, TypeError):
         return None
 
 
-def _bound(value: object) -> object:
+def _bind(value: object) -> object:
     """Return a parameter with numbers for what is open in it, which no whole multiples of each other and pi are."""
     if not isinstance(value, ParameterExpression):
         return value

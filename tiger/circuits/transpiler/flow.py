@@ -12,7 +12,7 @@ from rustworkx import PyGraph, graph_token_swapper
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.route import PLAIN, Route
-from tiger.circuits.transpiler.emission import emitted
+from tiger.circuits.transpiler.emission import emit
 from tiger.circuits.transpiler.model import model_of
 
 BlockRouter = Callable[[Skeleton, IndexArray], Route]
@@ -29,20 +29,20 @@ class Blocks:
 
     def __call__(self, flow: ControlFlowOp, places: list[int]) -> tuple[ControlFlowOp, list[int]]:
         """Return control flow that keeps to the device, and the device qubits it is on now, `places` first."""
-        wide = [self._routed(block, places) for block in flow.blocks]
+        wide = [self._route(block, places) for block in flow.blocks]
         index = [{bit: k for k, bit in enumerate(dag.qubits)} for dag in wide]
         used = {at[bit] for dag, at in zip(wide, index, strict=True) for node in dag.op_nodes() for bit in node.qargs}
         touched = [*places, *sorted(used - set(places))]
-        return flow.replace_blocks([_narrowed(dag, touched) for dag in wide]), touched
+        return flow.replace_blocks([_narrow(dag, touched) for dag in wide]), touched
 
-    def _routed(self, block: QuantumCircuit, places: list[int]) -> DAGCircuit:
+    def _route(self, block: QuantumCircuit, places: list[int]) -> DAGCircuit:
         """Return a block on all device qubits."""
         model = model_of(circuit_to_dag(block), commute=self.commute)
         fixed = np.array(places, np.int32)
         route = in_place(model.skeleton, self.coupling, fixed)
         if route is None:
-            route = homed(self.router(model.skeleton, fixed), self.coupling)
-        return emitted(model, route, self).dag
+            route = route_home(self.router(model.skeleton, fixed), self.coupling)
+        return emit(model, route, self).dag
 
 
 def in_place(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray) -> Route | None:
@@ -56,7 +56,7 @@ def in_place(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray) -> Route
     return Route(start=np.concatenate([fixed, spare]).astype(np.int32), steps=steps)
 
 
-def homed(route: Route, coupling: Coupling) -> Route:
+def route_home(route: Route, coupling: Coupling) -> Route:
     """Return a route that ends where it starts: the fewer of its own SWAPs backwards and token swapping.
 
     Token swapping is the approximation of arXiv:1602.05150 with fixed seeds.
@@ -79,7 +79,7 @@ def _token_swaps(end: IndexArray, start: IndexArray, coupling: Coupling) -> Inde
     return np.array([(-1 - a, b) for a, b in swaps], np.int32).reshape(-1, 2)
 
 
-def _narrowed(wide: DAGCircuit, touched: list[int]) -> QuantumCircuit:
+def _narrow(wide: DAGCircuit, touched: list[int]) -> QuantumCircuit:
     """Return a block on the device qubits it touches, in their order."""
     narrow = wide.copy_empty_like()
     idle = set(range(wide.num_qubits())) - set(touched)

@@ -11,9 +11,9 @@ from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.flow import weight
 from tiger.circuits.transpiler.mapping import mapping
 from tiger.circuits.transpiler.panic import catch_panics
-from tiger.circuits.transpiler.relocation import relocated
+from tiger.circuits.transpiler.relocation import relocate
 from tiger.circuits.transpiler.sabre import sabre_routing
-from tiger.circuits.transpiler.target import coupling_of, sound
+from tiger.circuits.transpiler.target import coupling_of, working_device
 
 GATES = (0, 0, 60_000, 300_000)
 TRIALS = 600
@@ -27,17 +27,17 @@ def mapping_for_sabre(dag: DAGCircuit, device: Target | CouplingMap, params: Lay
     exchanges: at most 600 trials and `GATES[level]` operations routed in all, times the effort. A heuristic.
     """
     found = mapping(dag, device, params)
-    judge = _Judge(dag, sound(device, coupling_of(device)), params)
-    best = judge.routed(found.emission.start)
+    judge = _Judge(dag, working_device(device, coupling_of(device)), params)
+    best = judge.route(found.emission.start)
     if found.sabre is not None:
-        best = min(best, judge.routed(found.sabre.start), key=judge.cost)
+        best = min(best, judge.route(found.sabre.start), key=judge.cost)
     rng = np.random.default_rng(params.seed)
     for _ in range(params.effort * min(GATES[params.level] // max(dag.size(recurse=True), 1), TRIALS)):
         if judge.cost(best) == weight(dag):
             break
         # An exchange may leave qubits that meet in parts of the device that are not connected.
         with suppress(TranspilerError), catch_panics():
-            best = min(judge.routed(_exchanged(best.start, dag.num_qubits(), rng)), best, key=judge.cost)
+            best = min(judge.route(_exchange(best.start, dag.num_qubits(), rng)), best, key=judge.cost)
     return best if found.sabre is None else min(best, found.sabre, key=judge.cost)
 
 
@@ -47,9 +47,9 @@ class _Judge:
     def __init__(self, dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> None:
         self._dag, self._device, self._params = dag, device, params
 
-    def routed(self, start: list[int]) -> Emission:
+    def route(self, start: list[int]) -> Emission:
         """Return the circuit routed from `start[N]`."""
-        placed = relocated(self._dag, start)
+        placed = relocate(self._dag, start)
         routed = sabre_routing(placed, self._device, self._params.level, self._params.seed)
         return Emission(routed.dag, start, [routed.end[place] for place in start])
 
@@ -58,7 +58,7 @@ class _Judge:
         return weight(emission.dag)
 
 
-def _exchanged(start: list[int], qubits: int, rng: np.random.Generator) -> list[int]:
+def _exchange(start: list[int], qubits: int, rng: np.random.Generator) -> list[int]:
     """Return a layout after one to three exchanges of a circuit qubit with any other or a spare one."""
     places = list(start)
     for _ in range(int(rng.integers(1, MOVES + 1))):

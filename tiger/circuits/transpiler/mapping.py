@@ -12,14 +12,14 @@ from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import Skeleton
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
-from tiger.circuits.solve import Mapped, mapped
+from tiger.circuits.solve import Mapped, map_circuit
 from tiger.circuits.transpiler.aim import aim_of
-from tiger.circuits.transpiler.emission import Emission, emitted
+from tiger.circuits.transpiler.emission import Emission, emit
 from tiger.circuits.transpiler.flow import Blocks, in_place
 from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routing, vf2_layout
-from tiger.circuits.transpiler.target import coupling_of, sound
+from tiger.circuits.transpiler.target import coupling_of, working_device
 from tiger.errors import InputError
 
 SHORT_S = 1e-3
@@ -47,17 +47,17 @@ def mapping(
     begun = time.perf_counter()
     coupling, model = coupling_of(device), model_of(dag, commute=params.commute)
     _check(model, coupling, fixed)
-    own, known = _known(model, coupling, device, params, fixed)
-    params = _shortened(params, time.perf_counter() - begun)
+    own, known = _ask_qiskit(model, coupling, device, params, fixed)
+    params = _shorten(params, time.perf_counter() - begun)
     aim = aim_of(params.objective, model, coupling, device, own)
-    found = _kept(mapped(model.skeleton, coupling, params, fixed=fixed, known=own, judge=aim.judge), fixed)
-    route = found.route if fixed is not None else _settled(found.route, model.skeleton, coupling)
+    found = _check_start(map_circuit(model.skeleton, coupling, params, fixed=fixed, known=own, judge=aim.judge), fixed)
+    route = found.route if fixed is not None else _settle(found.route, model.skeleton, coupling)
 
     def block(skeleton: Skeleton, places: IndexArray) -> Route:
         own_params = replace(params, level=BLOCK_LEVELS[params.level])
-        return _kept(mapped(skeleton, coupling, own_params, fixed=places), places).route
+        return _check_start(map_circuit(skeleton, coupling, own_params, fixed=places), places).route
 
-    emission = emitted(model, route, Blocks(coupling=coupling, commute=params.commute, router=block))
+    emission = emit(model, route, Blocks(coupling=coupling, commute=params.commute, router=block))
     if known is not None and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
     return Mapping(emission, found, known)
@@ -80,7 +80,7 @@ def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) ->
             )
 
 
-def _known(
+def _ask_qiskit(
     model: CircuitModel,
     coupling: Coupling,
     device: Target | CouplingMap,
@@ -91,7 +91,7 @@ def _known(
 
     A layout without SWAPs needs no other; SABRE's answer is from level 1 on.
     """
-    working = sound(device, coupling)
+    working = working_device(device, coupling)
     layout = vf2_layout(model, working, params.level) if fixed is None else fixed
     route = None if layout is None else in_place(model.skeleton, coupling, layout)
     if route is not None or params.level < INCUMBENT_LEVEL:
@@ -108,20 +108,20 @@ def _known(
     return (() if own is None else (own,)), known
 
 
-def _shortened(params: LayoutParams, spent_s: float) -> LayoutParams:
+def _shorten(params: LayoutParams, spent_s: float) -> LayoutParams:
     """Return the parameters with what is left of a time limit."""
     limit_s = params.time_limit_s
     return params if limit_s is None else replace(params, time_limit_s=max(limit_s - spent_s, SHORT_S))
 
 
-def _kept(found: Mapped, fixed: IndexArray | None) -> Mapped:
+def _check_start(found: Mapped, fixed: IndexArray | None) -> Mapped:
     """Return what was found; a route from elsewhere would silently be another circuit."""
     if fixed is not None and (found.route.start[: len(fixed)] != fixed).any():
         raise RuntimeError("the search left the layout that it was given")
     return found
 
 
-def _settled(route: Route, skeleton: Skeleton, coupling: Coupling) -> Route:
+def _settle(route: Route, skeleton: Skeleton, coupling: Coupling) -> Route:
     """Return a route that leaves no circuit qubit on a device qubit without edges, as far as others are spare."""
     lone = coupling.neighbours[route.start, 0] < 0
     moving = np.flatnonzero(lone[: skeleton.qubits])

@@ -47,7 +47,7 @@ class CircuitModel:
 
     @property
     def flows(self) -> bool:
-        """Tell whether the circuit has control flow."""
+        """Return whether the circuit has control flow."""
         return any(node.is_control_flow() for node in self.operations)
 
 
@@ -101,9 +101,9 @@ class _Reader:
                 name = "rz" if isinstance(theta, (int, float)) and theta == 0 else name
             key = name, node.qargs
             uses.append(known.get(key) or known.setdefault(key, self._standard(*key)))
-        return self._shared(uses, others)
+        return self._without_private(uses, others)
 
-    def _shared(self, uses: list[_Use], others: list[int]) -> list[_Use]:
+    def _without_private(self, uses: list[_Use], others: list[int]) -> list[_Use]:
         """Leave out classical wires that a single operation touches, since they order nothing."""
         users = Counter(wire for i in others for wire in uses[i].step.wires if wire >= self._first)
         lone = {wire for wire, count in users.items() if count == 1}
@@ -114,7 +114,7 @@ class _Reader:
     def _standard(self, name: str, bits: tuple[Qubit, ...]) -> _Use:
         """Return what a standard gate does."""
         qubits = self._numbers(bits)
-        pair, axes = _meets(name, len(qubits), directive=False), AXES.get(name, (None,) * len(qubits))
+        pair, axes = _needs_adjacency(name, len(qubits), directive=False), AXES.get(name, (None,) * len(qubits))
         return _Use(qubits, Step(qubits, axes if self._commute else (None,) * len(qubits), pair, name == "cx"), axes)
 
     def _other(self, node: DAGOpNode) -> _Use:
@@ -124,7 +124,7 @@ class _Reader:
         axes = (None,) * len(wires)
         if node.is_control_flow():
             return _Use(qubits, Step(wires, axes, inner=tuple(_inner(node.op, qubits))), axes)
-        pair = _meets(node.name, len(qubits), directive=node.is_directive())
+        pair = _needs_adjacency(node.name, len(qubits), directive=node.is_directive())
         return _Use(qubits, Step(wires, axes, pair), axes)
 
     def _numbers(self, bits: tuple[Qubit, ...]) -> tuple[int, ...]:
@@ -149,12 +149,12 @@ def _inner(flow: ControlFlowOp, qubits: tuple[int, ...]) -> Iterator[tuple[int, 
             touched = tuple([qubits[block.find_bit(qubit).index] for qubit in instruction.qubits])
             if instruction.is_control_flow():
                 yield from _inner(instruction.operation, touched)
-            elif _meets(instruction.name, len(touched), directive=instruction.is_directive()):
+            elif _needs_adjacency(instruction.name, len(touched), directive=instruction.is_directive()):
                 yield touched[0], touched[1]
 
 
-def _meets(name: str, width: int, *, directive: bool) -> bool:
-    """Tell whether an operation needs its qubits adjacent."""
+def _needs_adjacency(name: str, width: int, *, directive: bool) -> bool:
+    """Return whether an operation needs its qubits adjacent."""
     if name in ESCAPES:
         raise InputError("circuit", f"expected loops that run to their end, found {name}, which cannot be routed")
     if directive:

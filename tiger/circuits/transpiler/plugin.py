@@ -50,9 +50,9 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
         params = _params(pass_manager_config, optimization_level)
         own = _own(pass_manager_config, params)
         stage = PassManager([] if own is None else KeepSource(SOURCE))
-        stage.append([place, ConditionalController(embed.to_flow_controller(), condition=_placed)])
+        stage.append([place, ConditionalController(embed.to_flow_controller(), condition=_has_layout_to_apply)])
         choice = _choice(device, pass_manager_config, params, own)
-        stage.append(ConditionalController(choice, condition=_unplaced))
+        stage.append(ConditionalController(choice, condition=_has_no_layout))
         return stage
 
 
@@ -110,12 +110,12 @@ def _own(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager |
     return own_preset(config, params.level, params.seed, NAME) if params.level >= COMPARING_LEVEL else None
 
 
-def _placed(properties: PropertySet) -> bool:
+def _has_layout_to_apply(properties: PropertySet) -> bool:
     """Return whether there is a layout that has still to be applied."""
     return bool(properties["layout"])
 
 
-def _unplaced(properties: PropertySet) -> bool:
+def _has_no_layout(properties: PropertySet) -> bool:
     """Return whether there is no layout yet."""
     return not properties["layout"]
 
@@ -126,7 +126,7 @@ def _device(config: PassManagerConfig) -> Target | CouplingMap | None:
 
 
 def _has_pairs(device: Target | CouplingMap) -> bool:
-    """Tell whether a device says which qubits are coupled; if not, all of them are."""
+    """Return whether a device says which qubits are coupled; if not, all of them are."""
     return isinstance(device, CouplingMap) or device.build_coupling_map() is not None
 
 

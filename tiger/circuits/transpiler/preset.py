@@ -29,7 +29,7 @@ from qiskit.transpiler.preset_passmanagers.clifford_t import clifford_t_pass_man
 
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.source import Source, without_layout
-from tiger.circuits.transpiler.target import coupling_of, listed_coupling, sound
+from tiger.circuits.transpiler.target import coupling_of, listed_coupling, working_device
 
 SOURCE, PLACED = "tiger_source", "tiger_placed"
 PRESETS = (level_0_pass_manager, level_1_pass_manager, level_2_pass_manager, level_3_pass_manager)
@@ -68,7 +68,7 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         theirs = self._theirs(source, placed)
         if theirs is None or theirs.dag == dag or not _avoids_faults(theirs.dag, self.device):
             return dag
-        if self._delivered(theirs) >= self._delivered(Source(dag, self.property_set)):
+        if self._deliver(theirs) >= self._deliver(Source(dag, self.property_set)):
             return dag
         self.property_set.clear()
         self.property_set.update(theirs.properties)
@@ -79,20 +79,20 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         try:
             with catch_panics():
                 if source is not None:
-                    laid_out = self._laid_out(source)
+                    laid_out = self._lay_out(source)
                 else:
-                    laid_out = None if placed is None else self._laid_out_anew(placed)
-                return None if laid_out is None else _passed(self.preset.routing, laid_out)
+                    laid_out = None if placed is None else self._lay_out_anew(placed)
+                return None if laid_out is None else _run_stage(self.preset.routing, laid_out)
         except TranspilerError:
             return None
 
-    def _laid_out(self, source: Source) -> Source | None:
+    def _lay_out(self, source: Source) -> Source | None:
         """Return a circuit after Qiskit's own layout stage, None where that may panic."""
         if may_panic(source.dag, listed_coupling(self.device)):
             return None
-        return _passed(self.preset.layout, source)
+        return _run_stage(self.preset.layout, source)
 
-    def _laid_out_anew(self, placed: Source) -> Source | None:
+    def _lay_out_anew(self, placed: Source) -> Source | None:
         """Return a circuit after Qiskit's own layout stage, which may route, where it gives the layout that it has.
 
         None where no layout is known: Qiskit's routing stage needs one.
@@ -101,21 +101,21 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         if source is None:
             return None
         qubits, layout = list(source.dag.qubits), placed.properties["layout"]
-        found = self._laid_out(source)
+        found = self._lay_out(source)
         same = found is not None and all(found.properties["layout"][qubit] == layout[qubit] for qubit in qubits)
         return found if same else placed
 
-    def _delivered(self, routed: Source) -> tuple[float, float]:
+    def _deliver(self, routed: Source) -> tuple[float, float]:
         """Return the two-qubit gates and their depth after the stages that come later, infinite where these fail."""
         try:
-            return delivered(self.preset, routed)
+            return deliver(self.preset, routed)
         except TranspilerError:
             return np.inf, np.inf
 
 
-def delivered(preset: StagedPassManager, routed: Source) -> tuple[int, int]:
+def deliver(preset: StagedPassManager, routed: Source) -> tuple[int, int]:
     """Return the two-qubit gates of a routed circuit and their depth after the translation and optimization stages."""
-    return two_qubit_gates(_passed(preset.optimization, _passed(preset.translation, routed.copy())).dag)
+    return two_qubit_gates(_run_stage(preset.optimization, _run_stage(preset.translation, routed.copy())).dag)
 
 
 def two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
@@ -138,7 +138,7 @@ def two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
     return count, max(level.values(), default=0)
 
 
-def _passed(stage: PassManager | None, source: Source) -> Source:
+def _run_stage(stage: PassManager | None, source: Source) -> Source:
     """Return a circuit after a stage, which may change the one that it gets."""
     if stage is None:
         return source
@@ -150,7 +150,7 @@ def _passed(stage: PassManager | None, source: Source) -> Source:
 def _avoids_faults(dag: DAGCircuit, device: Target | CouplingMap) -> bool:
     """Return whether a circuit on device qubits uses none that is faulty, nor a faulty pair."""
     coupling = coupling_of(device)
-    working = sound(device, coupling)
+    working = working_device(device, coupling)
     if working is device:
         return True
     check, idle = CheckMap(working), set(dag.idle_wires())

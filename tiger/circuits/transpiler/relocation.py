@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from qiskit.dagcircuit import DAGCircuit
 
 
-def relocated(dag: DAGCircuit, start: Sequence[int]) -> DAGCircuit:
+def relocate(dag: DAGCircuit, start: Sequence[int]) -> DAGCircuit:
     """Return a circuit of n qubits on N device qubits, qubit v on `start[v]`; O(operations)."""
     placed = dag.copy_empty_like()
     placed.make_physical(len(start))

@@ -73,7 +73,7 @@ def sabre_mapping(
         final = sabre.property_set["final_layout"]
         return Emission(routed, start, [final[routed.qubits[p]] for p in start])
 
-    return _within(limit_s, mapped, TRIALS[level], ITERATIONS[level])
+    return _run_within(limit_s, mapped, TRIALS[level], ITERATIONS[level])
 
 
 def sabre_routing(
@@ -88,10 +88,10 @@ def sabre_routing(
         final = sabre.property_set["final_layout"]
         return Emission(routed, list(range(routed.num_qubits())), [final[qubit] for qubit in routed.qubits])
 
-    return _within(limit_s, routed, TRIALS[level], 1)
+    return _run_within(limit_s, routed, TRIALS[level], 1)
 
 
-def _within(limit_s: float | None, run: Callable[[int, int], Emission], trials: int, iterations: int) -> Emission:
+def _run_within(limit_s: float | None, run: Callable[[int, int], Emission], trials: int, iterations: int) -> Emission:
     """Return a run of so many trials and iterations, or of one where the others would take too long."""
     if limit_s is None:
         return run(trials, iterations)

@@ -21,7 +21,7 @@ def coupling_of(device: Target | CouplingMap) -> Coupling:
     size, whole = int(device.num_qubits or 0), device.build_coupling_map()
     if whole is None:
         return Coupling.of(size, [(a, b) for b in range(size) for a in range(b)])
-    broken, dead = _broken(device), _dead(device)
+    broken, dead = _broken_qubits(device), _dead_pairs(device)
     return Coupling.of(size, [(a, b) for a, b in whole.get_edges() if not {a, b} & broken and {a, b} not in dead])
 
 
@@ -31,7 +31,7 @@ def listed_coupling(device: Target | CouplingMap) -> Coupling:
     return coupling_of(device if whole is None else whole)
 
 
-def sound(device: Target | CouplingMap, coupling: Coupling) -> Target | CouplingMap:
+def working_device(device: Target | CouplingMap, coupling: Coupling) -> Target | CouplingMap:
     """Return the device itself if all of it works, else the coupling map of what does."""
     whole = device if isinstance(device, CouplingMap) else device.build_coupling_map()
     if whole is None or len({frozenset(edge) for edge in whole.get_edges()}) == len(coupling.edges):
@@ -43,11 +43,11 @@ def sound(device: Target | CouplingMap, coupling: Coupling) -> Target | Coupling
 
 
 def has_errors(device: Target | CouplingMap) -> bool:
-    """Tell whether a device knows any error rate."""
-    return isinstance(device, Target) and any(error is not None for _, error in _listed(device))
+    """Return whether a device knows any error rate."""
+    return isinstance(device, Target) and any(error is not None for _, error in _list_gates(device))
 
 
-def _listed(target: Target) -> Iterator[tuple[tuple[int, ...], float | None]]:
+def _list_gates(target: Target) -> Iterator[tuple[tuple[int, ...], float | None]]:
     """Yield the qubits and the error of every gate that is listed with its qubits."""
     for name in target.operation_names:
         for qubits, properties in ({} if name in IDLE else target[name] or {}).items():
@@ -55,9 +55,9 @@ def _listed(target: Target) -> Iterator[tuple[tuple[int, ...], float | None]]:
                 yield qubits, getattr(properties, "error", None)
 
 
-def _broken(target: Target) -> set[int]:
+def _broken_qubits(target: Target) -> set[int]:
     """Return the qubits with a gate of error 1, and those without a gate where others have some."""
-    errors = [(qubits[0], error) for qubits, error in _listed(target) if len(qubits) == 1]
+    errors = [(qubits[0], error) for qubits, error in _list_gates(target) if len(qubits) == 1]
     everywhere = any(
         None in (target[name] or {None}) and getattr(target.operation_from_name(name), "num_qubits", 0) == 1
         for name in set(target.operation_names) - set(IDLE)
@@ -67,10 +67,10 @@ def _broken(target: Target) -> set[int]:
     return faulty if everywhere or not errors else faulty | unlisted
 
 
-def _dead(target: Target) -> list[set[int]]:
+def _dead_pairs(target: Target) -> list[set[int]]:
     """Return the pairs all of whose gates have error 1."""
     errors: dict[frozenset[int], list[float]] = {}
-    for qubits, error in _listed(target):
+    for qubits, error in _list_gates(target):
         if len(qubits) == 2:
             errors.setdefault(frozenset(qubits), []).append(error or 0.0)
     return [set(pair) for pair, rates in errors.items() if min(rates) >= FAULTY]
