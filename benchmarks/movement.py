@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.devices import Case, cases, stored
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.movement import movement, route_visits, static_visits
 from tiger.circuits.ising.proposals import ProposalParams, layout_at, place_gates, proposals
 from tiger.circuits.params import LayoutParams
@@ -58,27 +58,25 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
 
 def saved(case: Case, seed: int) -> FloatArray | None:
     """Return six reductions in per cent and three times in seconds, None where there is nothing to save."""
-    skeleton, coupling = model_of(case.circuit).skeleton, case.coupling
+    dag, coupling = model_of(case.circuit).gate_dag, case.coupling
     trivial = np.arange(coupling.size, dtype=np.int32)
     begun = time.perf_counter()
     params = ProposalParams(seed=seed)
-    static = next(proposals(skeleton, coupling, params)).anchor.place
+    static = next(proposals(dag, coupling, params)).anchor.place
     placed = time.perf_counter()
-    tasks, arc = place_gates(skeleton, coupling, params, static)
-    first = layout_at(skeleton, coupling, tasks, arc, (0, params))
+    tasks, arc = place_gates(dag, coupling, params, static)
+    first = layout_at(dag, coupling, tasks, arc, (0, params))
     levelled = time.perf_counter()
-    full = map_circuit(skeleton, coupling, LayoutParams(level=LEVEL, seed=seed, threads=THREADS)).route
+    full = map_circuit(dag, coupling, LayoutParams(level=LEVEL, seed=seed, threads=THREADS)).route
     searched = time.perf_counter()
     visits = [
-        static_visits(skeleton, trivial),
-        static_visits(skeleton, static),
+        static_visits(dag, trivial),
+        static_visits(dag, static),
         tasks.visits(arc),
-        route_visits(skeleton, full),
+        route_visits(dag, full),
     ]
     moved = [movement(visit, coupling) for visit in visits]
-    routes = [
-        from_start(case, skeleton, place, seed) for place in (trivial, static, static if first is None else first)
-    ]
+    routes = [from_start(case, dag, place, seed) for place in (trivial, static, static if first is None else first)]
     added = [route.extra_cx for route in (*routes, full)]
     if not moved[0] or not added[0]:
         return None
@@ -86,7 +84,7 @@ def saved(case: Case, seed: int) -> FloatArray | None:
     return np.array([*shares, placed - begun, levelled - placed, searched - levelled])
 
 
-def from_start(case: Case, skeleton: Skeleton, place: IndexArray, seed: int) -> Route:
+def from_start(case: Case, dag: GateDag, place: IndexArray, seed: int) -> Route:
     """Return what little routing finds from a layout."""
     setting = SearchParams(work=WORK, seed=seed)
-    return search(skeleton, case.coupling, Origins(layouts=(place,), fixed=place), setting)
+    return search(dag, case.coupling, Origins(layouts=(place,), fixed=place), setting)

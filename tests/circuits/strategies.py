@@ -10,7 +10,7 @@ from qiskit.transpiler import CouplingMap
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.parts import allot_parts
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.noise.placement import Judge
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
@@ -116,7 +116,7 @@ def _add_flow(draw: st.DrawFn, circuit: QuantumCircuit, depth: int) -> None:
 
 
 def quick(
-    skeleton: Skeleton,
+    dag: GateDag,
     coupling: Coupling,
     params: LayoutParams,
     *,
@@ -125,8 +125,8 @@ def quick(
     judge: Judge | None = None,
 ) -> Mapped:
     """Map along shortest paths, in place of the search: the tests that use it are about what is around it."""
-    start = allot_parts(skeleton, coupling, fixed).start
-    routes = (*known, shortest_paths(skeleton, coupling, start))
+    start = allot_parts(dag, coupling, fixed).start
+    routes = (*known, shortest_paths(dag, coupling, start))
     return Mapped(route=min(routes, key=lambda route: route.extra_cx))
 
 

@@ -1,4 +1,4 @@
-"""Tests of skeletons: which nodes a circuit has, and what waits for what."""
+"""Tests of gate DAGs: which nodes a circuit has, and what waits for what."""
 
 from itertools import pairwise
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiger.circuits.gate_dag import Axis, Build, Skeleton, Step, distinct, skeleton_of
+from tiger.circuits.gate_dag import Axis, Build, GateDag, Step, distinct, gate_dag_of
 
 
 def cx(control: int, target: int) -> Step:
@@ -19,50 +19,50 @@ def lone(wire: int, axis: Axis | None = None) -> Step:
     return Step((wire,), (axis,))
 
 
-def order(skeleton: Skeleton) -> set[tuple[int, int]]:
+def order(dag: GateDag) -> set[tuple[int, int]]:
     """Return which node waits for which."""
-    heads = np.repeat(np.arange(len(skeleton.pairs)), np.diff(skeleton.first)).tolist()
-    return set(zip(heads, skeleton.after.tolist(), strict=True))
+    heads = np.repeat(np.arange(len(dag.pairs)), np.diff(dag.first)).tolist()
+    return set(zip(heads, dag.after.tolist(), strict=True))
 
 
 def build(*steps: Step) -> Build:
-    """Return the skeleton of operations on four qubits."""
-    return skeleton_of(4, steps)
+    """Return the gate DAG of operations on four qubits."""
+    return gate_dag_of(4, steps)
 
 
 def test_gates_that_share_a_control_do_not_wait() -> None:
     """CX with one control may change places."""
-    assert order(build(cx(0, 1), cx(0, 2)).skeleton) == set()
+    assert order(build(cx(0, 1), cx(0, 2)).gate_dag) == set()
 
 
 def test_gates_that_share_a_target_do_not_wait() -> None:
     """CX with one target may change places."""
-    assert order(build(cx(1, 0), cx(2, 0)).skeleton) == set()
+    assert order(build(cx(1, 0), cx(2, 0)).gate_dag) == set()
 
 
 def test_a_control_waits_for_a_target() -> None:
     """A CX whose control another has as its target keeps behind it."""
-    assert order(build(cx(0, 1), cx(1, 2)).skeleton) == {(0, 1)}
+    assert order(build(cx(0, 1), cx(1, 2)).gate_dag) == {(0, 1)}
 
 
 def test_an_operation_on_one_wire_parts_gates() -> None:
     """Gates on either side of an operation that commutes with neither keep their order, and it gets no node."""
     built = build(cx(0, 1), lone(0), cx(0, 2))
     assert built.node == [0, -1, 1]
-    assert order(built.skeleton) == {(0, 1)}
+    assert order(built.gate_dag) == {(0, 1)}
 
 
 def test_a_diagonal_operation_does_not_part_controls() -> None:
     """A rotation about z leaves controls free."""
-    assert order(build(cx(0, 1), lone(0, "z"), cx(0, 2)).skeleton) == set()
+    assert order(build(cx(0, 1), lone(0, "z"), cx(0, 2)).gate_dag) == set()
 
 
 def test_several_gates_wait_for_a_run_through_one_node() -> None:
     """Two gates after a run of two are joined by a node without qubits: four orders, not two times two of them more."""
-    skeleton = build(cx(0, 1), cx(0, 2), lone(0), cx(0, 3), cx(0, 1)).skeleton
-    assert skeleton.pairs.tolist()[2] == [-1, -1]
-    assert {(0, 2), (1, 2), (2, 3), (2, 4)} <= order(skeleton)
-    assert skeleton.gates == 4
+    dag = build(cx(0, 1), cx(0, 2), lone(0), cx(0, 3), cx(0, 1)).gate_dag
+    assert dag.pairs.tolist()[2] == [-1, -1]
+    assert {(0, 2), (1, 2), (2, 3), (2, 4)} <= order(dag)
+    assert dag.gates == 4
 
 
 def test_runs_list_their_nodes_wire_by_wire() -> None:
@@ -86,12 +86,12 @@ def test_operations_without_wires_have_no_node() -> None:
 def test_inner_pairs_belong_to_their_node() -> None:
     """Pairs inside control flow are listed with its node."""
     flow = Step((0, 1, 2), (None, None, None), inner=((0, 2), (1, 2)))
-    assert build(cx(0, 1), flow).skeleton.inner.tolist() == [[1, 0, 2], [1, 1, 2]]
+    assert build(cx(0, 1), flow).gate_dag.inner.tolist() == [[1, 0, 2], [1, 1, 2]]
 
 
 def test_the_last_operations_make_no_join() -> None:
     """A run that nothing waits for gets no node of its own."""
-    assert len(build(cx(0, 1), cx(0, 2), lone(0)).skeleton.pairs) == 2
+    assert len(build(cx(0, 1), cx(0, 2), lone(0)).gate_dag.pairs) == 2
 
 
 STEPS = st.lists(
@@ -107,27 +107,27 @@ STEPS = st.lists(
 @given(steps=STEPS)
 def test_nodes_come_after_what_they_wait_for(steps: list[Step]) -> None:
     """Node numbers respect the order, and every node knows how many it waits for."""
-    skeleton = skeleton_of(4, steps).skeleton
-    assert all(before < after for before, after in order(skeleton))
-    assert skeleton.waits.tolist() == np.bincount(skeleton.after, minlength=len(skeleton.pairs)).tolist()
+    dag = gate_dag_of(4, steps).gate_dag
+    assert all(before < after for before, after in order(dag))
+    assert dag.waits.tolist() == np.bincount(dag.after, minlength=len(dag.pairs)).tolist()
 
 
 @given(steps=STEPS)
-def test_backwards_twice_is_the_skeleton(steps: list[Step]) -> None:
+def test_backwards_twice_is_the_gate_dag(steps: list[Step]) -> None:
     """Reversal turns every order round and is its own inverse."""
-    skeleton = skeleton_of(4, steps).skeleton
-    count, back = len(skeleton.pairs), skeleton.reverse()
-    assert order(back) == {(count - 1 - b, count - 1 - a) for a, b in order(skeleton)}
-    assert order(back.reverse()) == order(skeleton)
-    assert (back.reverse().pairs == skeleton.pairs).all()
+    dag = gate_dag_of(4, steps).gate_dag
+    count, back = len(dag.pairs), dag.reverse()
+    assert order(back) == {(count - 1 - b, count - 1 - a) for a, b in order(dag)}
+    assert order(back.reverse()) == order(dag)
+    assert (back.reverse().pairs == dag.pairs).all()
 
 
 @given(steps=STEPS)
 def test_operations_that_do_not_commute_keep_their_order(steps: list[Step]) -> None:
     """Two operations that share a wire without sharing its axis, one on several wires at least, wait for each other."""
-    built = skeleton_of(4, steps)
-    reach = np.eye(len(built.skeleton.pairs), dtype=bool)
-    for a, b in sorted(order(built.skeleton), reverse=True):
+    built = gate_dag_of(4, steps)
+    reach = np.eye(len(built.gate_dag.pairs), dtype=bool)
+    for a, b in sorted(order(built.gate_dag), reverse=True):
         reach[a] |= reach[b]
     for j, later in enumerate(steps):
         for i, earlier in enumerate(steps[:j]):
@@ -152,7 +152,7 @@ def test_distinct_values_come_once_and_sorted(values: list[int]) -> None:
 def test_shared_steps_make_no_difference(steps: list[Step]) -> None:
     """Operations that are alike may be one object."""
     first = dict[Step, Step]()
-    one, other = skeleton_of(4, steps), skeleton_of(4, [first.setdefault(step, step) for step in steps])
+    one, other = gate_dag_of(4, steps), gate_dag_of(4, [first.setdefault(step, step) for step in steps])
     assert one.node == other.node
-    assert order(one.skeleton) == order(other.skeleton)
+    assert order(one.gate_dag) == order(other.gate_dag)
     assert one.runs.behind.tolist() == other.runs.behind.tolist()

@@ -7,7 +7,7 @@ import pytest
 
 from tiger.circuits import solve
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Build, Step, skeleton_of
+from tiger.circuits.gate_dag import Build, Step, gate_dag_of
 from tiger.circuits.noise.depth import singles_of
 from tiger.circuits.noise.placement import Layers
 from tiger.circuits.params import LayoutParams
@@ -32,27 +32,27 @@ def circuit(qubits: int, gates: int, seed: int = 0) -> tuple[list[Step], Build]:
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(qubits, 2, replace=False).tolist() for _ in range(gates)]
     steps = [Step((a, b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
-    return steps, skeleton_of(qubits, steps)
+    return steps, gate_dag_of(qubits, steps)
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_a_route_is_right_at_every_level(level: int) -> None:
     """Every node once, in order, on edges."""
-    skeleton = circuit(7, 30)[1].skeleton
-    found = map_circuit(skeleton, GRID, LayoutParams(level=level))
-    assert flaw(skeleton, GRID, found.route) == ""
+    dag = circuit(7, 30)[1].gate_dag
+    found = map_circuit(dag, GRID, LayoutParams(level=level))
+    assert flaw(dag, GRID, found.route) == ""
 
 
 def test_what_embeds_costs_nothing() -> None:
     """A ring of four on the grid ends with the first stage."""
-    ring = skeleton_of(4, [Step((k, (k + 1) % 4), (None, None), pair=True) for k in range(4)]).skeleton
+    ring = gate_dag_of(4, [Step((k, (k + 1) % 4), (None, None), pair=True) for k in range(4)]).gate_dag
     found = map_circuit(ring, GRID, LayoutParams())
     assert (found.route.extra_cx, [stage.name for stage in found.stages]) == (0, ["embedding"])
 
 
 def test_stages_never_cost_more_than_those_before() -> None:
     """The last one's cost is the route's."""
-    found = map_circuit(circuit(8, 60)[1].skeleton, GRID, LayoutParams())
+    found = map_circuit(circuit(8, 60)[1].gate_dag, GRID, LayoutParams())
     costs = [stage.cost for stage in found.stages]
     assert [stage.name for stage in found.stages] == ["embedding", "proposals", "segments", "search", "windows"]
     assert costs == sorted(costs, reverse=True)
@@ -61,25 +61,25 @@ def test_stages_never_cost_more_than_those_before() -> None:
 
 def test_known_routes_are_not_exceeded() -> None:
     """The result of another mapper is where the search starts."""
-    skeleton = circuit(8, 60)[1].skeleton
-    good = map_circuit(skeleton, GRID, LayoutParams()).route
-    assert map_circuit(skeleton, GRID, LayoutParams(level=0), known=(good,)).route.extra_cx == good.extra_cx
+    dag = circuit(8, 60)[1].gate_dag
+    good = map_circuit(dag, GRID, LayoutParams()).route
+    assert map_circuit(dag, GRID, LayoutParams(level=0), known=(good,)).route.extra_cx == good.extra_cx
 
 
 def test_a_fixed_layout_is_kept() -> None:
     """Whatever the stages find."""
-    skeleton = circuit(6, 30)[1].skeleton
+    dag = circuit(6, 30)[1].gate_dag
     place = np.array([8, 0, 6, 2, 4, 1], np.int32)
-    found = map_circuit(skeleton, GRID, LayoutParams(), fixed=place).route
+    found = map_circuit(dag, GRID, LayoutParams(), fixed=place).route
     assert (found.start[:6] == place).all()
-    assert flaw(skeleton, GRID, found) == ""
+    assert flaw(dag, GRID, found) == ""
 
 
 @pytest.mark.parametrize("threads", [2, 4])
 def test_threads_do_not_matter(threads: int) -> None:
     """One thread finds the same route."""
-    skeleton = circuit(8, 50)[1].skeleton
-    one, more = (map_circuit(skeleton, GRID, LayoutParams(seed=5, threads=count)).route for count in (1, threads))
+    dag = circuit(8, 50)[1].gate_dag
+    one, more = (map_circuit(dag, GRID, LayoutParams(seed=5, threads=count)).route for count in (1, threads))
     assert (one.start == more.start).all()
     assert (one.steps == more.steps).all()
 
@@ -87,33 +87,33 @@ def test_threads_do_not_matter(threads: int) -> None:
 def test_a_judge_has_the_last_word() -> None:
     """A route found by depth is no deeper than the one found by CX gates."""
     steps, build = circuit(7, 30)
-    judge = Layers(build.skeleton, singles_of(7, steps, build, ["cx"] * 30), GRID)
-    plain = map_circuit(build.skeleton, GRID, LayoutParams(level=1)).route
-    found = map_circuit(build.skeleton, GRID, LayoutParams(level=1), judge=judge)
+    judge = Layers(build.gate_dag, singles_of(7, steps, build, ["cx"] * 30), GRID)
+    plain = map_circuit(build.gate_dag, GRID, LayoutParams(level=1)).route
+    found = map_circuit(build.gate_dag, GRID, LayoutParams(level=1), judge=judge)
     assert judge.loss(found.route) <= judge.loss(plain)
     assert found.stages[-1].name == "placement"
 
 
 def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Far more work than there is time for; the kernels are there already."""
-    skeleton = circuit(8, 200)[1].skeleton
-    map_circuit(skeleton, GRID, LayoutParams())
+    dag = circuit(8, 200)[1].gate_dag
+    map_circuit(dag, GRID, LayoutParams())
     monkeypatch.setattr(solve, "SEARCH", (Budget(10**10, 0, 10**10),) * 4)
     begun = time.perf_counter()
-    found = map_circuit(skeleton, GRID, LayoutParams(time_limit_s=0.3)).route
+    found = map_circuit(dag, GRID, LayoutParams(time_limit_s=0.3)).route
     assert time.perf_counter() - begun < 5
-    assert flaw(skeleton, GRID, found) == ""
+    assert flaw(dag, GRID, found) == ""
 
 
 def test_parts_that_do_not_fit_are_refused() -> None:
     """Three qubits that meet, on parts of two."""
     with pytest.raises(InputError, match="connected parts"):
-        map_circuit(circuit(3, 9)[1].skeleton, Coupling.of(4, [(0, 1), (2, 3)]), LayoutParams())
+        map_circuit(circuit(3, 9)[1].gate_dag, Coupling.of(4, [(0, 1), (2, 3)]), LayoutParams())
 
 
 def test_routes_from_shortest_paths_are_beaten() -> None:
     """By level 1 already, on the average of ten circuits."""
-    circuits = [circuit(8, 40, seed)[1].skeleton for seed in range(10)]
+    circuits = [circuit(8, 40, seed)[1].gate_dag for seed in range(10)]
     start = np.arange(9, dtype=np.int32)
     plain = sum(shortest_paths(each, GRID, start).extra_cx for each in circuits)
     assert sum(map_circuit(each, GRID, LayoutParams(level=1)).route.extra_cx for each in circuits) < 0.7 * plain
@@ -121,6 +121,6 @@ def test_routes_from_shortest_paths_are_beaten() -> None:
 
 def test_effort_is_more_work() -> None:
     """It multiplies the budget of a level up to its most."""
-    skeleton = circuit(5, 10)[1].skeleton
-    assert Budget(100, 10, 150).work(skeleton, 1) == 150
-    assert Budget(100, 10, 1_000).work(skeleton, 3) == 600
+    dag = circuit(5, 10)[1].gate_dag
+    assert Budget(100, 10, 150).work(dag, 1) == 150
+    assert Budget(100, 10, 1_000).work(dag, 3) == 600

@@ -30,7 +30,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Skeleton:
+class GateDag:
     """Hold the g nodes of a circuit on n qubits, in an order that respects all dependencies.
 
     `pairs[g, 2]`: circuit qubits that have to be adjacent, or -1, -1 for a node that only keeps others in order.
@@ -57,14 +57,14 @@ class Skeleton:
         """Return how many nodes are two-qubit gates."""
         return int((self.pairs[:, 0] >= 0).sum())
 
-    def reverse(self) -> "Skeleton":
-        """Return the skeleton of the circuit backwards; node v becomes node g - 1 - v."""
+    def reverse(self) -> "GateDag":
+        """Return the gate DAG of the circuit backwards; node v becomes node g - 1 - v."""
         count = len(self.pairs)
         heads = np.repeat(np.arange(count), np.diff(self.first))
         first, after = adjacency(count - 1 - self.after, count - 1 - heads, count)
         inner = self.inner.copy()
         inner[:, 0] = count - 1 - inner[:, 0]
-        return Skeleton(
+        return GateDag(
             qubits=self.qubits,
             pairs=locked(self.pairs[::-1].copy()),
             first=first,
@@ -87,15 +87,15 @@ class Runs(NamedTuple):
 
 
 class Build(NamedTuple):
-    """Return a skeleton, the node of every operation, -1 for those on a single wire, and the runs of nodes."""
+    """Return a gate DAG, the node of every operation, -1 for those on a single wire, and the runs of nodes."""
 
-    skeleton: Skeleton
+    gate_dag: GateDag
     node: list[int]
     runs: Runs
 
 
-def skeleton_of(qubits: int, steps: Sequence[Step]) -> Build:
-    """Build the skeleton of a circuit; operations on one wire alone get no node, but part those that do not commute.
+def gate_dag_of(qubits: int, steps: Sequence[Step]) -> Build:
+    """Build the gate DAG of a circuit; operations on one wire alone get no node, but part those that do not commute.
 
     Quickest where operations that are alike share a step. O(w log w) for w wires touched.
     """
@@ -111,7 +111,7 @@ def skeleton_of(qubits: int, steps: Sequence[Step]) -> Build:
     pairs[node[mine]] = np.array([k.wires[:2] if k.pair else NONE for k in kinds], np.int32).reshape(-1, 2)[kind[mine]]
     bridge[node[mine]] = np.array([k.bridge for k in kinds], np.bool_)[kind[mine]]
     inner = [(int(node[i]), *p) for i in _with_inner(kinds, kind) for p in steps[i].inner]
-    skeleton = Skeleton(
+    dag = GateDag(
         qubits=qubits,
         pairs=locked(pairs),
         first=first,
@@ -120,7 +120,7 @@ def skeleton_of(qubits: int, steps: Sequence[Step]) -> Build:
         inner=locked(np.array(inner, np.int32).reshape(-1, 3)),
     )
     ends = np.append(runs.first, len(runs.entries))
-    return Build(skeleton, node.tolist(), Runs(ends, number.member, _behind(touches, runs, len(steps))))
+    return Build(dag, node.tolist(), Runs(ends, number.member, _behind(touches, runs, len(steps))))
 
 
 class _Touches(NamedTuple):

@@ -14,7 +14,7 @@ class Route:
     """Hold a solution on a device of N qubits.
 
     `start[N]`: device qubit of every circuit qubit, then of N - n spare ones, a permutation. `steps[k, 2]`, in order:
-    (v, -1) carries out node v of the skeleton where its qubits are; (v, m) carries it out as a BRIDGE over device
+    (v, -1) carries out node v of the gate DAG where its qubits are; (v, m) carries it out as a BRIDGE over device
     qubit m; (-1 - p, q) swaps device qubits p and q. Every node appears once.
     """
 

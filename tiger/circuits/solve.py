@@ -13,7 +13,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.embedding import EmbeddingParams, perfect_layouts
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.proposals import ProposalParams, proposals
 from tiger.circuits.ising.static import Losses
 from tiger.circuits.noise.placement import Judge, PlacementParams, Placer
@@ -45,9 +45,9 @@ class Budget(NamedTuple):
     gate: int
     most: int
 
-    def work(self, skeleton: Skeleton, effort: int) -> int:
+    def work(self, dag: GateDag, effort: int) -> int:
         """Return the work for a circuit at an effort."""
-        return min(self.base + self.gate * skeleton.gates, self.most) * effort
+        return min(self.base + self.gate * dag.gates, self.most) * effort
 
 
 SEARCH = (
@@ -74,7 +74,7 @@ class Mapped:
 
 
 def map_circuit(
-    skeleton: Skeleton,
+    dag: GateDag,
     coupling: Coupling,
     params: LayoutParams,
     *,
@@ -88,7 +88,7 @@ def map_circuit(
     same route, whatever the number of threads. Raises InputError when parts of the circuit do not fit those of the
     device.
     """
-    hunt = Hunt(skeleton, coupling, params, fixed, known)
+    hunt = Hunt(dag, coupling, params, fixed, known)
     if known:
         with hunt.stage("known"):
             pass
@@ -107,16 +107,16 @@ class Hunt:
 
     def __init__(
         self,
-        skeleton: Skeleton,
+        dag: GateDag,
         coupling: Coupling,
         params: LayoutParams,
         fixed: IndexArray | None,
         known: tuple[Route, ...],
     ) -> None:
         limit = params.time_limit_s
-        self.skeleton, self.coupling, self.params, self.fixed = skeleton, coupling, params, fixed
+        self.gate_dag, self.coupling, self.params, self.fixed = dag, coupling, params, fixed
         self.stop = Deadline(None if limit is None else time.monotonic() + limit)
-        self.start = allot_parts(skeleton, coupling, fixed).start
+        self.start = allot_parts(dag, coupling, fixed).start
         self.routes: list[Route] = list(known)
         self.anchors: list[Anchor] = []
         self.stages: list[Stage] = []
@@ -134,9 +134,9 @@ class Hunt:
     def embed(self) -> None:
         """Look for a layout without SWAPs."""
         params = EmbeddingParams(calls=CALLS[self.params.level], seed=self.params.seed)
-        nodes = np.arange(len(self.skeleton.pairs), dtype=np.int32)
+        nodes = np.arange(len(self.gate_dag.pairs), dtype=np.int32)
         with self.stage("embedding"):
-            for place in perfect_layouts(self.skeleton, self.coupling, params, self.fixed):
+            for place in perfect_layouts(self.gate_dag, self.coupling, params, self.fixed):
                 self.routes.append(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
 
     def propose(self, losses: Losses | None = None) -> None:
@@ -154,7 +154,7 @@ class Hunt:
         )
         with self.stage("proposals") as detail:
             many = ALL if self.coupling.size <= WIDE else FEW
-            made = list(islice(proposals(self.skeleton, self.coupling, params, self.stop), many))
+            made = list(islice(proposals(self.gate_dag, self.coupling, params, self.stop), many))
             for name in ("static", "levels"):
                 own = [p.anchor for p in made if p.name.startswith(name)]
                 if own:
@@ -169,7 +169,7 @@ class Hunt:
         with self.stage("segments") as detail:
             many = ALL if self.coupling.size <= WIDE else FEW
             found = list(
-                islice(anchors(self.skeleton, self.coupling, SegmentParams(seed=self.params.seed), self.stop), many)
+                islice(anchors(self.gate_dag, self.coupling, SegmentParams(seed=self.params.seed), self.stop), many)
             )
             if found:
                 self.routes.append(self.search_routes(found, (), TRIAL))
@@ -178,24 +178,24 @@ class Hunt:
 
     def search(self) -> None:
         """Search on whole routes; the same work takes longer on devices of many qubits, which get less of it."""
-        work = SEARCH[self.params.level].work(self.skeleton, self.params.effort)
+        work = SEARCH[self.params.level].work(self.gate_dag, self.params.effort)
         with self.stage("search"):
             share = int(work / (1 + self.coupling.size / EVEN))
             self.routes.append(self.search_routes(self.anchors, self.routes, share))
 
     def polish(self) -> None:
         """Route windows of the best route again."""
-        work = WINDOWS[self.params.level].work(self.skeleton, self.params.effort)
+        work = WINDOWS[self.params.level].work(self.gate_dag, self.params.effort)
         if not work or not self.open:
             return
         setting = WindowParams(
             work=work,
             seed=self.params.seed,
             threads=self.params.threads,
-            fixed=None if self.fixed is None else self.start[: self.skeleton.qubits],
+            fixed=None if self.fixed is None else self.start[: self.gate_dag.qubits],
         )
         with self.stage("windows"):
-            self.routes.append(polish(self.skeleton, self.coupling, self.best, setting, self.stop))
+            self.routes.append(polish(self.gate_dag, self.coupling, self.best, setting, self.stop))
 
     def search_routes(self, starts: Iterable[Anchor], routes: Iterable[Route], work: int) -> Route:
         """Return what a search finds from layouts for some time and from routes."""
@@ -207,14 +207,14 @@ class Hunt:
         )
         passages = int(PASSAGES[self.params.level] * self.params.effort * min(1, EVEN / self.coupling.size))
         setting = SearchParams(work=work, passages=passages, seed=self.params.seed, threads=self.params.threads)
-        return search(self.skeleton, self.coupling, origins, setting, self.stop)
+        return search(self.gate_dag, self.coupling, origins, setting, self.stop)
 
     def place_best(self, judge: Judge) -> Route:
         """Return the best route by a judge, from those known on."""
         level, effort = self.params.level, self.params.effort
         with self.stage("placement") as detail:
             params = replace(PLACING[level], trials=PLACING[level].trials * effort, pinned=self.fixed is not None)
-            placer = Placer(self.skeleton, self.coupling, judge, params)
+            placer = Placer(self.gate_dag, self.coupling, judge, params)
             found = placer.best(self.routes, self.params.seed, self.stop)
             detail["loss"] = judge.loss(found)
             self.routes = [found]

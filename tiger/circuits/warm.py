@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Build, Step, skeleton_of
+from tiger.circuits.gate_dag import Build, Step, gate_dag_of
 from tiger.circuits.noise.depth import singles_of
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success
@@ -39,20 +39,20 @@ def load(name: str) -> None:
     line = Coupling.of(QUBITS + 1, [(k, k + 1) for k in range(QUBITS)])
     steps, build = _circuit()
     if name == "routing":
-        hunt = Hunt(build.skeleton, line, LayoutParams(), None, ())
+        hunt = Hunt(build.gate_dag, line, LayoutParams(), None, ())
         hunt.embed()
         hunt.propose()
         hunt.cut()
         hunt.search_routes(hunt.anchors, hunt.routes, TRIAL)
         return
-    route = shortest_paths(build.skeleton, line, np.arange(line.size, dtype=np.int32))
+    route = shortest_paths(build.gate_dag, line, np.arange(line.size, dtype=np.int32))
     if name == "windows":
-        polish(build.skeleton, line, route, WindowParams(work=5_000))
+        polish(build.gate_dag, line, route, WindowParams(work=5_000))
         return
     errors = Errors.of([Gate(a, b, 0.01) for a, b in line.edges.tolist()], [0.001] * line.size, [0.01] * line.size)
     singles = singles_of(QUBITS, steps, build, ["cx"] * len(steps))
-    for judge in (Layers(build.skeleton, singles, line), Success(build.skeleton, singles, line, errors)):
-        Placer(build.skeleton, line, judge, BRIEF).best([route], 0, bool)
+    for judge in (Layers(build.gate_dag, singles, line), Success(build.gate_dag, singles, line, errors)):
+        Placer(build.gate_dag, line, judge, BRIEF).best([route], 0, bool)
 
 
 def _circuit() -> tuple[list[Step], Build]:
@@ -60,4 +60,4 @@ def _circuit() -> tuple[list[Step], Build]:
     rng = np.random.default_rng(0)
     pairs = [rng.choice(QUBITS, 2, replace=False).tolist() for _ in range(GATES)]
     steps = [Step((a, b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
-    return steps, skeleton_of(QUBITS, steps)
+    return steps, gate_dag_of(QUBITS, steps)

@@ -6,7 +6,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.embedding import Embedder, EmbeddingParams, Wanted, interactions, perfect_layouts
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 
 ONE = EmbeddingParams()
 HEAVY_HEX = Coupling.of(
@@ -14,9 +14,9 @@ HEAVY_HEX = Coupling.of(
 )
 
 
-def _skeleton(qubits: int, *pairs: tuple[int, int]) -> Skeleton:
+def _skeleton(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return a circuit of CX gates."""
-    return skeleton_of(qubits, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).skeleton
+    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
 
 
 def _grid(rows: int, columns: int) -> Coupling:
@@ -25,30 +25,30 @@ def _grid(rows: int, columns: int) -> Coupling:
     return Coupling.of(len(graph), list(graph.edges))
 
 
-def _fits(skeleton: Skeleton, coupling: Coupling, place: np.ndarray) -> bool:
+def _fits(dag: GateDag, coupling: Coupling, place: np.ndarray) -> bool:
     """Return whether a layout is a permutation in which all pairs are adjacent."""
-    pairs = place[interactions(skeleton)]
+    pairs = place[interactions(dag)]
     return sorted(place) == list(range(coupling.size)) and bool((coupling.hops[pairs[:, 0], pairs[:, 1]] == 1).all())
 
 
 def test_interactions_are_the_different_pairs() -> None:
     """Repeats and directions count once, pairs inside control flow as well."""
-    skeleton = _skeleton(4, (2, 1), (1, 2), (0, 1))
+    dag = _skeleton(4, (2, 1), (1, 2), (0, 1))
     inner = np.array([[0, 3, 0], [1, 1, 0]], np.int32)
-    inside = Skeleton(
-        **{name: getattr(skeleton, name) for name in ("qubits", "pairs", "first", "after", "bridge")}, inner=inner
+    inside = GateDag(
+        **{name: getattr(dag, name) for name in ("qubits", "pairs", "first", "after", "bridge")}, inner=inner
     )
-    assert interactions(skeleton).tolist() == [[0, 1], [1, 2]]
+    assert interactions(dag).tolist() == [[0, 1], [1, 2]]
     assert interactions(inside).tolist() == [[0, 1], [0, 3], [1, 2]]
 
 
 def test_a_ring_is_found_in_a_heavy_hexagon() -> None:
     """Twelve qubits in a scrambled ring have their 24 layouts, no more."""
     order = np.random.default_rng(0).permutation(12).tolist()
-    skeleton = _skeleton(12, *zip(order, [*order[1:], order[0]], strict=True))
-    found = perfect_layouts(skeleton, HEAVY_HEX, EmbeddingParams(layouts=100))
+    dag = _skeleton(12, *zip(order, [*order[1:], order[0]], strict=True))
+    found = perfect_layouts(dag, HEAVY_HEX, EmbeddingParams(layouts=100))
     assert len({tuple(place) for place in found}) == len(found) == 24
-    assert all(_fits(skeleton, HEAVY_HEX, place) for place in found)
+    assert all(_fits(dag, HEAVY_HEX, place) for place in found)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -56,8 +56,8 @@ def test_every_subgraph_of_the_device_is_found(seed: int) -> None:
     """Random parts of a grid, relabelled, are embedded again."""
     rng, grid = np.random.default_rng(seed), _grid(4, 5)
     pairs = rng.permutation(20)[grid.edges[rng.random(len(grid.edges)) < rng.uniform(0.3, 1.0)]]
-    skeleton = _skeleton(20, *map(tuple, pairs.tolist()))
-    assert _fits(skeleton, grid, perfect_layouts(skeleton, grid, ONE)[0])
+    dag = _skeleton(20, *map(tuple, pairs.tolist()))
+    assert _fits(dag, grid, perfect_layouts(dag, grid, ONE)[0])
 
 
 def test_no_layout_is_a_result() -> None:
@@ -73,11 +73,11 @@ def test_without_pairs_qubits_stay_in_order() -> None:
 
 def test_fixed_qubits_stay() -> None:
     """Of a path on a line, the middle is fixed, and an idle qubit as well."""
-    skeleton, line = _skeleton(4, (0, 1), (1, 2)), _grid(1, 5)
-    found = perfect_layouts(skeleton, line, EmbeddingParams(layouts=9), np.array([-1, 2, -1, 0], np.int32))
+    dag, line = _skeleton(4, (0, 1), (1, 2)), _grid(1, 5)
+    found = perfect_layouts(dag, line, EmbeddingParams(layouts=9), np.array([-1, 2, -1, 0], np.int32))
     assert sorted(place.tolist() for place in found) == [[1, 2, 3, 0, 4], [3, 2, 1, 0, 4]]
-    assert perfect_layouts(skeleton, line, ONE, np.array([-1, 2, -1, 3], np.int32)) == []
-    assert perfect_layouts(skeleton, line, ONE, np.array([0, -1, 0, -1], np.int32)) == []
+    assert perfect_layouts(dag, line, ONE, np.array([-1, 2, -1, 3], np.int32)) == []
+    assert perfect_layouts(dag, line, ONE, np.array([0, -1, 0, -1], np.int32)) == []
 
 
 def test_qubits_stay_in_their_part() -> None:
@@ -90,8 +90,8 @@ def test_qubits_stay_in_their_part() -> None:
 
 def test_same_seed_same_layouts() -> None:
     """Two searches for several layouts agree, another seed finds others."""
-    skeleton = _skeleton(6, (0, 1), (1, 2), (3, 4), (4, 5))
-    runs = [perfect_layouts(skeleton, _grid(4, 4), EmbeddingParams(layouts=8, seed=seed)) for seed in (1, 1, 2)]
+    dag = _skeleton(6, (0, 1), (1, 2), (3, 4), (4, 5))
+    runs = [perfect_layouts(dag, _grid(4, 4), EmbeddingParams(layouts=8, seed=seed)) for seed in (1, 1, 2)]
     one, same, other = ([place.tolist() for place in run] for run in runs)
     assert one == same != other
     assert len(one) == 8

@@ -5,16 +5,16 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.parts import ANYWHERE, allot_parts, pack
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.errors import InputError
 
 TWO = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
 SMALL, LARGE = int(TWO.part[0]), int(TWO.part[3])
 
 
-def _skeleton(qubits: int, *pairs: tuple[int, int]) -> Skeleton:
+def _skeleton(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return a circuit of CX gates."""
-    return skeleton_of(qubits, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).skeleton
+    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
 
 
 def test_components_go_where_there_is_room() -> None:
@@ -34,8 +34,8 @@ def test_idle_qubits_fill_what_is_left() -> None:
 
 def test_barriers_do_not_connect_but_control_flow_does() -> None:
     """A node without a pair joins no qubits; the pairs inside a block of control flow do."""
-    plain = skeleton_of(4, [Step((0, 1, 2, 3), (None,) * 4)]).skeleton
-    block = Skeleton(
+    plain = gate_dag_of(4, [Step((0, 1, 2, 3), (None,) * 4)]).gate_dag
+    block = GateDag(
         qubits=4,
         pairs=plain.pairs,
         first=plain.first,

@@ -8,35 +8,35 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 
 PARAMS = SegmentParams()
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 PATHS = [(0, 1), (1, 2), (2, 3)], [(0, 2), (2, 1), (1, 3)]
 
 
-def _skeleton(qubits: int, *pairs: tuple[int, int]) -> Skeleton:
+def _skeleton(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return a circuit of gates that do not commute."""
-    return skeleton_of(qubits, [Step(pair, (None, None), pair=True) for pair in pairs]).skeleton
+    return gate_dag_of(qubits, [Step(pair, (None, None), pair=True) for pair in pairs]).gate_dag
 
 
-def _runs(skeleton: Skeleton, coupling: Coupling, anchor: Anchor) -> np.ndarray:
+def _runs(dag: GateDag, coupling: Coupling, anchor: Anchor) -> np.ndarray:
     """Return which nodes can be carried out from an anchor without a SWAP, forwards."""
     done = anchor.done.copy()
-    heads = np.repeat(np.arange(len(done)), np.diff(skeleton.first))
-    for v, (a, b) in enumerate(skeleton.pairs.tolist()):
-        ready = done[heads[skeleton.after == v]].all()
+    heads = np.repeat(np.arange(len(done)), np.diff(dag.first))
+    for v, (a, b) in enumerate(dag.pairs.tolist()):
+        ready = done[heads[dag.after == v]].all()
         done[v] |= ready and (a < 0 or coupling.hops[anchor.place[a], anchor.place[b]] == 1)
     return done & ~anchor.done
 
 
-def _random(seed: int) -> Skeleton:
+def _random(seed: int) -> GateDag:
     """Draw a circuit on nine qubits, some of its gates commuting."""
     rng = np.random.default_rng(seed)
     pairs = (tuple(rng.choice(9, 2, replace=False).tolist()) for _ in range(60))
-    return skeleton_of(
+    return gate_dag_of(
         9, [Step(pair, ("z", "x") if rng.random() < 0.5 else (None, None), pair=True) for pair in pairs]
-    ).skeleton
+    ).gate_dag
 
 
 def _grid(rows: int, columns: int) -> Coupling:
@@ -57,22 +57,22 @@ def test_two_paths_are_two_segments() -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_anchors_are_layouts_at_a_time(seed: int) -> None:
     """Every anchor has a permutation and is closed under what nodes wait for; together segments cover the circuit."""
-    skeleton, grid = _random(seed), _grid(3, 3)
-    heads = np.repeat(np.arange(len(skeleton.pairs)), np.diff(skeleton.first))
-    found = list(anchors(skeleton, grid, PARAMS))
+    dag, grid = _random(seed), _grid(3, 3)
+    heads = np.repeat(np.arange(len(dag.pairs)), np.diff(dag.first))
+    found = list(anchors(dag, grid, PARAMS))
     for anchor in found:
         assert sorted(anchor.place) == list(range(9))
-        assert not (anchor.done[skeleton.after] & ~anchor.done[heads]).any()
-    assert np.logical_or.reduce([_runs(skeleton, grid, anchor) for anchor in found]).all()
+        assert not (anchor.done[dag.after] & ~anchor.done[heads]).any()
+    assert np.logical_or.reduce([_runs(dag, grid, anchor) for anchor in found]).all()
 
 
 def test_a_circuit_that_fits_is_one_segment() -> None:
     """A grid's own edges run in the first layout from either end, all of them."""
     grid = _grid(3, 3)
     order = np.random.default_rng(1).permutation(9)
-    skeleton = _skeleton(9, *map(tuple, order[grid.edges].tolist()))
-    first, last = anchors(skeleton, grid, PARAMS)
-    assert _runs(skeleton, grid, first).all()
+    dag = _skeleton(9, *map(tuple, order[grid.edges].tolist()))
+    first, last = anchors(dag, grid, PARAMS)
+    assert _runs(dag, grid, first).all()
     assert last.done.all()
 
 
@@ -84,10 +84,10 @@ def test_gates_after_the_segment_place_the_others() -> None:
 
 def test_pairs_in_control_flow_belong_to_their_node() -> None:
     """A block whose pairs fit in no layout is passed over; one that fits is part of a segment."""
-    plain = skeleton_of(4, [Step((0, 1, 2, 3), (None,) * 4), Step((0, 3), (None, None), pair=True)]).skeleton
+    plain = gate_dag_of(4, [Step((0, 1, 2, 3), (None,) * 4), Step((0, 3), (None, None), pair=True)]).gate_dag
     fields = {name: getattr(plain, name) for name in ("qubits", "pairs", "first", "after", "bridge")}
-    triangle = Skeleton(**fields, inner=np.array([[0, 0, 1], [0, 1, 2], [0, 2, 0]], np.int32))
-    path = Skeleton(**fields, inner=np.array([[0, 0, 1], [0, 1, 2]], np.int32))
+    triangle = GateDag(**fields, inner=np.array([[0, 0, 1], [0, 1, 2], [0, 2, 0]], np.int32))
+    path = GateDag(**fields, inner=np.array([[0, 0, 1], [0, 1, 2]], np.int32))
     assert [anchor.done.tolist() for anchor in anchors(triangle, LINE, PARAMS)][::2] == [[False, False], [True, False]]
     assert len(list(anchors(path, LINE, PARAMS))) == 2
 
@@ -103,10 +103,10 @@ def test_components_stay_in_their_part() -> None:
 def test_the_search_stops_when_told() -> None:
     """It asks before every segment and can be told at once."""
     asked = itertools.count()
-    skeleton = _random(1)
-    assert list(anchors(skeleton, _grid(3, 3), PARAMS, lambda: True)) == []
-    assert len(list(anchors(skeleton, _grid(3, 3), PARAMS, lambda: next(asked) >= 3))) == 3
-    assert len(list(anchors(skeleton, _grid(3, 3), SegmentParams(segments=2)))) == 4
+    dag = _random(1)
+    assert list(anchors(dag, _grid(3, 3), PARAMS, lambda: True)) == []
+    assert len(list(anchors(dag, _grid(3, 3), PARAMS, lambda: next(asked) >= 3))) == 3
+    assert len(list(anchors(dag, _grid(3, 3), SegmentParams(segments=2)))) == 4
 
 
 def test_same_circuit_same_anchors() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Step, skeleton_of
+from tiger.circuits.gate_dag import Step, gate_dag_of
 from tiger.circuits.ising import gateanneal
 from tiger.circuits.ising.gateanneal import anneal_arcs, descend
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
@@ -21,8 +21,8 @@ def random_tasks(device: Coupling, gates: int, seed: int) -> GateTasks:
     """Return the tasks of random gates on six qubits, the first settled."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(6, 2, replace=False).tolist() for _ in range(gates)]
-    skeleton = skeleton_of(6, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).skeleton
-    return gate_tasks(skeleton, device, PLACE, fixed=np.array([0, -1, -1, -1, -1, -1], np.int32))
+    dag = gate_dag_of(6, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
+    return gate_tasks(dag, device, PLACE, fixed=np.array([0, -1, -1, -1, -1, -1], np.int32))
 
 
 @pytest.mark.parametrize("device", [LINE, GRID])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.ising.gatesampling import WindowParams, decode, repair_choice, sample_arcs
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
 from tiger.circuits.ising.gatewindows import gate_window
@@ -19,11 +19,11 @@ PLACE = np.arange(6, dtype=np.int32)
 GRID = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])
 
 
-def random_circuit(gates: int, seed: int) -> Skeleton:
+def random_circuit(gates: int, seed: int) -> GateDag:
     """Return random gates on six qubits."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(6, 2, replace=False).tolist() for _ in range(gates)]
-    return skeleton_of(6, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).skeleton
+    return gate_dag_of(6, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
 
 
 def ising(name: str, size: int = 60) -> Ising:
@@ -106,7 +106,7 @@ def test_repair_gives_every_gate_an_arc_of_its_own() -> None:
 def test_repair_says_when_a_gate_finds_nothing() -> None:
     """On a line the middle edge, chosen for one gate, leaves none for the other."""
     line = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
-    circuit = skeleton_of(4, [Step(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).skeleton
+    circuit = gate_dag_of(4, [Step(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).gate_dag
     tasks = gate_tasks(circuit, line, PLACE[:4])
     window = gate_window(tasks, np.array([0, 1]), start_arcs(tasks, PLACE[:4]), 99)
     bits = np.zeros(window.index.shape, bool)

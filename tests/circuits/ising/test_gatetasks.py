@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, runs, start_arcs
 from tiger.circuits.ising.movement import movement
 
@@ -17,9 +17,9 @@ DEVICES = {
 }
 
 
-def cx(qubits: int, *pairs: tuple[int, int]) -> Skeleton:
-    """Return the skeleton of CX gates."""
-    return skeleton_of(qubits, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
+def cx(qubits: int, *pairs: tuple[int, int]) -> GateDag:
+    """Return the gate DAG of CX gates."""
+    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def arc(tasks: GateTasks, *ends: tuple[int, int]) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Step, skeleton_of
+from tiger.circuits.gate_dag import Step, gate_dag_of
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
 from tiger.circuits.ising.gatewindows import GateWindow, gate_window, safe_penalties
 
@@ -20,8 +20,8 @@ def random_tasks(device: Coupling, gates: int, seed: int) -> GateTasks:
     """Return the tasks of random gates on all device qubits, the first settled."""
     rng, size = np.random.default_rng(seed), device.size
     pairs = [rng.choice(size, 2, replace=False).tolist() for _ in range(gates)]
-    skeleton = skeleton_of(size, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).skeleton
-    return gate_tasks(skeleton, device, PLACE[:size], fixed=np.where(PLACE[:size] > 0, -1, 0).astype(np.int32))
+    dag = gate_dag_of(size, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
+    return gate_tasks(dag, device, PLACE[:size], fixed=np.where(PLACE[:size] > 0, -1, 0).astype(np.int32))
 
 
 def some_window(seed: int, most: int = 60, gates: int = 20) -> tuple[GateWindow, np.ndarray]:
@@ -86,7 +86,7 @@ def test_a_window_has_no_more_variables_than_allowed(most: int) -> None:
 def test_gates_keep_off_what_others_of_their_level_hold() -> None:
     """A window of one gate offers no arc that touches the other gate of the level."""
     tasks = gate_tasks(
-        skeleton_of(4, [Step(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).skeleton, LINE, PLACE[:4]
+        gate_dag_of(4, [Step(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).gate_dag, LINE, PLACE[:4]
     )
     arc = start_arcs(tasks, PLACE[:4])
     window = gate_window(tasks, np.array([0]), arc, 99)

@@ -3,24 +3,24 @@
 import numpy as np
 import pytest
 
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.ising.interaction import interaction, levels, timeline
 
 
-def cx(qubits: int, *pairs: tuple[int, int]) -> Skeleton:
-    """Return the skeleton of CX gates."""
-    return skeleton_of(qubits, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
+def cx(qubits: int, *pairs: tuple[int, int]) -> GateDag:
+    """Return the gate DAG of CX gates."""
+    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
-def random_circuit(seed: int) -> Skeleton:
-    """Return the skeleton of forty random CX gates on six qubits with some gates on one qubit in between."""
+def random_circuit(seed: int) -> GateDag:
+    """Return the gate DAG of forty random CX gates on six qubits with some gates on one qubit in between."""
     rng = np.random.default_rng(seed)
     steps = []
     for _ in range(40):
         a, b = rng.choice(6, 2, replace=False).tolist()
         steps += [Step((a,), (None,))] if rng.random() < 0.3 else []
         steps.append(Step((a, b), ("z", "x"), pair=True))
-    return skeleton_of(6, steps).skeleton
+    return gate_dag_of(6, steps).gate_dag
 
 
 def test_gates_run_as_early_as_they_can() -> None:
@@ -49,33 +49,33 @@ def test_no_level_has_a_qubit_twice(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_levels_respect_the_order(seed: int) -> None:
     """What waits for a gate is on a later level."""
-    skeleton = random_circuit(seed)
-    heads = np.repeat(np.arange(len(skeleton.pairs)), np.diff(skeleton.first))
-    rise = levels(skeleton)[skeleton.after] - levels(skeleton)[heads]
-    assert (rise >= (skeleton.pairs[heads, 0] >= 0)).all()
+    dag = random_circuit(seed)
+    heads = np.repeat(np.arange(len(dag.pairs)), np.diff(dag.first))
+    rise = levels(dag)[dag.after] - levels(dag)[heads]
+    assert (rise >= (dag.pairs[heads, 0] >= 0)).all()
 
 
 def test_a_block_with_gates_inside_takes_a_level() -> None:
     """A node without qubits takes a level if it is a block of control flow."""
-    plain = skeleton_of(
+    plain = gate_dag_of(
         2, [Step((0, 1), ("z", "x"), pair=True), Step((0, 1), (None, None)), Step((0, 1), (None, None))]
     )
-    block = Skeleton(
+    block = GateDag(
         qubits=2,
-        pairs=plain.skeleton.pairs,
-        first=plain.skeleton.first,
-        after=plain.skeleton.after,
-        bridge=plain.skeleton.bridge,
+        pairs=plain.gate_dag.pairs,
+        first=plain.gate_dag.first,
+        after=plain.gate_dag.after,
+        bridge=plain.gate_dag.bridge,
         inner=np.array([[1, 0, 1]], np.int32),
     )
-    assert (levels(plain.skeleton).tolist(), levels(block).tolist()) == ([0, 1, 1], [0, 1, 2])
+    assert (levels(plain.gate_dag).tolist(), levels(block).tolist()) == ([0, 1, 1], [0, 1, 2])
     assert interaction(block, half=1.0).toarray()[0, 1] == 1.5
 
 
 def test_weights_halve_every_so_many_levels() -> None:
     """Gates on levels 0, 1 and 2 of one pair count 1, 1/2 and 1/4 at a half of one level."""
-    skeleton = cx(2, (0, 1), (1, 0), (0, 1))
-    assert interaction(skeleton, half=1.0).toarray().tolist() == [[0, 1.75], [0, 0]]
+    dag = cx(2, (0, 1), (1, 0), (0, 1))
+    assert interaction(dag, half=1.0).toarray().tolist() == [[0, 1.75], [0, 0]]
 
 
 def test_weights_fade_both_ways_around_a_level() -> None:

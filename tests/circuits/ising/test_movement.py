@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.ising.movement import DataMovement, movement, route_visits, static_visits
 from tiger.circuits.route import Route
 
@@ -11,9 +11,9 @@ LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 TRIVIAL = np.arange(4, dtype=np.int32)
 
 
-def cx(*pairs: tuple[int, int]) -> Skeleton:
-    """Return the skeleton of CX gates on four qubits."""
-    return skeleton_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
+def cx(*pairs: tuple[int, int]) -> GateDag:
+    """Return the gate DAG of CX gates on four qubits."""
+    return gate_dag_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def test_a_fixed_layout_pays_distances() -> None:
@@ -50,7 +50,7 @@ def test_parts_that_are_not_connected_have_no_movement() -> None:
 
 def test_nothing_moves_without_gates() -> None:
     """An empty circuit moves nothing; nodes that only keep order are no gates."""
-    barrier = skeleton_of(4, [Step((0, 1), (None, None))]).skeleton
+    barrier = gate_dag_of(4, [Step((0, 1), (None, None))]).gate_dag
     route = Route(start=TRIVIAL, steps=np.array([[0, -1]], np.int32))
     assert movement(static_visits(barrier, TRIVIAL), LINE) == 0
     assert movement(route_visits(barrier, route), LINE) == 0

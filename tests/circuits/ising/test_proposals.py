@@ -4,7 +4,7 @@ import numpy as np
 from dwave.samplers import SimulatedAnnealingSampler
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.ising.proposals import Proposal, ProposalParams, data_movement, place_gates, proposals
 from tiger.circuits.routing.shortest import shortest_paths
 
@@ -27,11 +27,11 @@ NAMES = [
 ]
 
 
-def random_circuit(qubits: int, gates: int, seed: int = 0) -> Skeleton:
+def random_circuit(qubits: int, gates: int, seed: int = 0) -> GateDag:
     """Return random CX gates."""
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(qubits, 2, replace=False).tolist() for _ in range(gates)]
-    return skeleton_of(qubits, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).skeleton
+    return gate_dag_of(qubits, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
 
 
 def list_proposals(found: list[Proposal]) -> list[tuple[str, list[bool], list[int]]]:
@@ -48,17 +48,17 @@ def test_both_formulations_propose_layouts_by_name() -> None:
 
 def test_what_is_done_has_all_it_waits_for() -> None:
     """Nothing that is left over comes before a node that is done."""
-    skeleton = random_circuit(7, 40)
-    heads = np.repeat(np.arange(len(skeleton.pairs)), np.diff(skeleton.first))
-    for name, anchor in proposals(skeleton, GRID, ProposalParams()):
-        assert not (anchor.done[skeleton.after] & ~anchor.done[heads]).any()
+    dag = random_circuit(7, 40)
+    heads = np.repeat(np.arange(len(dag.pairs)), np.diff(dag.first))
+    for name, anchor in proposals(dag, GRID, ProposalParams()):
+        assert not (anchor.done[dag.after] & ~anchor.done[heads]).any()
         assert anchor.done.any() != (name in ("static", "static, half 16", "static, half 4", "levels at 0"))
 
 
 def test_the_same_seed_gives_the_same_proposals() -> None:
     """Proposals are deterministic."""
-    skeleton, params = random_circuit(7, 30), ProposalParams(seed=3)
-    first, second = (list_proposals(list(proposals(skeleton, GRID, params))) for _ in range(2))
+    dag, params = random_circuit(7, 30), ProposalParams(seed=3)
+    first, second = (list_proposals(list(proposals(dag, GRID, params))) for _ in range(2))
     assert first == second
 
 
@@ -78,10 +78,10 @@ def test_a_sampler_object_proposes() -> None:
 
 def test_a_sampler_lowers_what_levels_cost() -> None:
     """Windows of levels never cost more than the greedy start."""
-    skeleton, place = random_circuit(6, 30), np.arange(9, dtype=np.int32)
+    dag, place = random_circuit(6, 30), np.arange(9, dtype=np.int32)
     costs = []
     for solver, stop in (("neal", lambda: True), ("neal", bool), ("auto", bool)):
-        tasks, arc = place_gates(skeleton, GRID, ProposalParams(solver=solver), place, stop)
+        tasks, arc = place_gates(dag, GRID, ProposalParams(solver=solver), place, stop)
         costs.append(tasks.cost(arc))
     assert max(costs[1:]) < costs[0]
 
@@ -89,30 +89,28 @@ def test_a_sampler_lowers_what_levels_cost() -> None:
 def test_each_part_of_a_device_holds_what_meets() -> None:
     """Two circuits of three qubits go to two parts, at all times."""
     pairs = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 2), (3, 5)]
-    skeleton = skeleton_of(6, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).skeleton
-    for _, anchor in proposals(skeleton, APART, ProposalParams()):
+    dag = gate_dag_of(6, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
+    for _, anchor in proposals(dag, APART, ProposalParams()):
         assert len(set(APART.part[anchor.place[:3]].tolist())) == 1
         assert len(set(APART.part[anchor.place[3:]].tolist())) == 1
 
 
 def test_nothing_is_proposed_where_nothing_fits() -> None:
     """Four qubits that meet fit no part of three."""
-    skeleton = skeleton_of(4, [Step((k, k + 1), ("z", "x"), pair=True) for k in range(3)]).skeleton
-    assert list(proposals(skeleton, APART, ProposalParams())) == []
+    dag = gate_dag_of(4, [Step((k, k + 1), ("z", "x"), pair=True) for k in range(3)]).gate_dag
+    assert list(proposals(dag, APART, ProposalParams())) == []
 
 
 def test_nothing_is_proposed_without_gates() -> None:
     """Any layout is as good as another."""
-    assert list(proposals(skeleton_of(3, []).skeleton, GRID, ProposalParams())) == []
+    assert list(proposals(gate_dag_of(3, []).gate_dag, GRID, ProposalParams())) == []
 
 
 def test_gates_inside_a_block_alone_have_static_layouts() -> None:
     """Blocks are no tasks, but their gates want their qubits near."""
-    plain = skeleton_of(3, [Step((0, 1, 2), (None, None, None))]).skeleton
+    plain = gate_dag_of(3, [Step((0, 1, 2), (None, None, None))]).gate_dag
     inner = np.array([[0, 0, 2]], np.int32)
-    block = Skeleton(
-        qubits=3, pairs=plain.pairs, first=plain.first, after=plain.after, bridge=plain.bridge, inner=inner
-    )
+    block = GateDag(qubits=3, pairs=plain.pairs, first=plain.first, after=plain.after, bridge=plain.bridge, inner=inner)
     found = list(proposals(block, GRID, ProposalParams()))
     assert not any(name.startswith("levels") for name, _ in found)
     assert GRID.hops[found[0].anchor.place[0], found[0].anchor.place[2]] == 1
@@ -126,10 +124,10 @@ def test_told_to_stop_there_is_still_a_first_proposal() -> None:
 
 def test_a_proposal_can_be_routed() -> None:
     """Even the dumb router needs fewer SWAPs from the static layout than from the trivial one."""
-    skeleton = random_circuit(7, 40)
-    place = next(proposals(skeleton, GRID, ProposalParams())).anchor.place
-    trivial = shortest_paths(skeleton, GRID, np.arange(9, dtype=np.int32))
-    assert shortest_paths(skeleton, GRID, place).swaps < trivial.swaps
+    dag = random_circuit(7, 40)
+    place = next(proposals(dag, GRID, ProposalParams())).anchor.place
+    trivial = shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
+    assert shortest_paths(dag, GRID, place).swaps < trivial.swaps
 
 
 def test_small_circuits_get_a_region_of_a_large_device() -> None:
@@ -147,9 +145,9 @@ def test_nothing_is_proposed_where_all_is_settled() -> None:
 
 def test_data_moves_less_than_under_the_trivial_layout() -> None:
     """Both formulations ask for less movement; in the levels model nothing counts but what qubits travel."""
-    skeleton = random_circuit(7, 40)
-    route = shortest_paths(skeleton, GRID, np.arange(9, dtype=np.int32))
-    moved = data_movement(skeleton, GRID, route, ProposalParams())
+    dag = random_circuit(7, 40)
+    route = shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
+    moved = data_movement(dag, GRID, route, ProposalParams())
     assert moved.trivial is not None
     assert moved.static_qubo is not None
     assert moved.levels is not None
@@ -159,7 +157,7 @@ def test_data_moves_less_than_under_the_trivial_layout() -> None:
 
 def test_data_movement_is_open_where_nothing_fits() -> None:
     """Without a layout there is no figure for the formulations."""
-    plain = skeleton_of(4, [Step((k, k + 1), ("z", "x"), pair=True) for k in range(3)]).skeleton
+    plain = gate_dag_of(4, [Step((k, k + 1), ("z", "x"), pair=True) for k in range(3)]).gate_dag
     line = Coupling.of(6, [(k, k + 1) for k in range(5)])
     route = shortest_paths(plain, line, np.arange(6, dtype=np.int32))
     assert data_movement(plain, APART, route, ProposalParams()).to_dict() == {

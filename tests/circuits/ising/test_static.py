@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.ising.movement import movement, static_visits
 from tiger.circuits.ising.static import Losses, StaticParams, gate_losses, losses_of, static_layout
 from tiger.circuits.noise.noise import Errors, Gate
@@ -22,9 +22,9 @@ GRID = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])
 APART = Coupling.of(5, [(0, 1), (2, 3), (3, 4)])
 
 
-def cx(qubits: int, *pairs: tuple[int, int]) -> Skeleton:
-    """Return the skeleton of CX gates."""
-    return skeleton_of(qubits, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
+def cx(qubits: int, *pairs: tuple[int, int]) -> GateDag:
+    """Return the gate DAG of CX gates."""
+    return gate_dag_of(qubits, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 STAR = cx(4, (0, 1), (0, 2), (0, 3), (1, 2), (0, 3))

@@ -30,16 +30,16 @@ def line(**more):
 def test_the_formula_multiplies_what_goes_well():
     """Two one-qubit gates, a gate, a SWAP with its better direction twice, and a measurement."""
     measured = Step((1,), (None,)), "measure"
-    skeleton, singles = build(2, u(0), u(0), cx(0, 1), cx(1, 0), measured)
+    dag, singles = build(2, u(0), u(0), cx(0, 1), cx(1, 0), measured)
     route = route_of([0, 1, 2], (0, PLAIN), (-1, 1), (1, PLAIN))
     expected = 0.99**2 * 0.9 * (0.9**2 * 0.8) * 0.9 * 0.95
-    assert success(route, skeleton, singles, line()) == pytest.approx(expected)
+    assert success(route, dag, singles, line()) == pytest.approx(expected)
 
 
 def test_a_bridge_is_four_gates():
     """From the control to the middle and on to the target, twice."""
-    skeleton, singles = build(2, cx(0, 1))
-    assert success(route_of([0, 2, 1], (0, 1)), skeleton, singles, line()) == pytest.approx((0.9 * 0.7) ** 2)
+    dag, singles = build(2, cx(0, 1))
+    assert success(route_of([0, 2, 1], (0, 1)), dag, singles, line()) == pytest.approx((0.9 * 0.7) ** 2)
 
 
 def test_waiting_qubits_decay():
@@ -54,9 +54,9 @@ def test_waiting_qubits_decay():
 
 def test_a_faulty_gate_succeeds_never():
     """Its logarithm is minus infinity."""
-    skeleton, singles = build(2, cx(0, 1))
+    dag, singles = build(2, cx(0, 1))
     errors = Errors.of([Gate(0, 1, 1.0), Gate(1, 2, 0.1)], NONE, NONE)
-    assert log_success(route_of([0, 1, 2], (0, PLAIN)), skeleton, singles, errors) == -math.inf
+    assert log_success(route_of([0, 1, 2], (0, PLAIN)), dag, singles, errors) == -math.inf
 
 
 def test_the_missing_direction_needs_four_one_qubit_gates():

@@ -36,60 +36,60 @@ def circuit(seed, qubits=4):
     return build(qubits, *[step for a, b in pairs for step in (u(a), cx(a, b))])
 
 
-def routes_of(skeleton, coupling):
+def routes_of(dag, coupling):
     """Return two simple routes."""
-    return [shortest_paths(skeleton, coupling, np.roll(np.arange(6, dtype=np.int32), k)) for k in range(2)]
+    return [shortest_paths(dag, coupling, np.roll(np.arange(6, dtype=np.int32), k)) for k in range(2)]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_result_is_a_route_no_worse_than_any_known(seed):
     """Its loss is that of the formula, and the independent check finds nothing wrong."""
-    errors, (skeleton, singles) = device(seed), circuit(seed)
+    errors, (dag, singles) = device(seed), circuit(seed)
     coupling = errors.coupling()
-    known, judge = routes_of(skeleton, coupling), Success(skeleton, singles, coupling, errors)
-    found = Placer(skeleton, coupling, judge, PARAMS).best(known, seed, bool)
-    assert flaw(skeleton, coupling, found) == ""
+    known, judge = routes_of(dag, coupling), Success(dag, singles, coupling, errors)
+    found = Placer(dag, coupling, judge, PARAMS).best(known, seed, bool)
+    assert flaw(dag, coupling, found) == ""
     assert judge.loss(found) <= min(map(judge.loss, known))
-    assert judge.loss(found) == pytest.approx(-log_success(found, skeleton, singles, errors))
+    assert judge.loss(found) == pytest.approx(-log_success(found, dag, singles, errors))
 
 
 def test_errors_above_the_bound_count_a_hundredfold():
     """The formula holds below it."""
-    errors, (skeleton, singles) = device(0), circuit(0)
-    route = routes_of(skeleton, errors.coupling())[0]
-    total = -log_success(route, skeleton, singles, errors)
-    still = -log_success(route, skeleton, singles, errors.without_decay())
+    errors, (dag, singles) = device(0), circuit(0)
+    route = routes_of(dag, errors.coupling())[0]
+    total = -log_success(route, dag, singles, errors)
+    still = -log_success(route, dag, singles, errors.without_decay())
     for bound, more in ((still + 1, 0), (still - 1, 99)):
-        judge = Success(skeleton, singles, errors.coupling(), errors, bound)
+        judge = Success(dag, singles, errors.coupling(), errors, bound)
         assert judge.loss(route) == pytest.approx(total + more)
 
 
 def test_the_depth_falls_too():
     """Layers count before CX gates."""
-    (skeleton, singles), coupling = circuit(1), device(1).coupling()
-    known, judge = routes_of(skeleton, coupling), Layers(skeleton, singles, coupling)
-    found = Placer(skeleton, coupling, judge, PARAMS).best(known, 0, bool)
-    before, after = (depth(operations_of(route, skeleton, singles)) for route in (known[0], found))
+    (dag, singles), coupling = circuit(1), device(1).coupling()
+    known, judge = routes_of(dag, coupling), Layers(dag, singles, coupling)
+    found = Placer(dag, coupling, judge, PARAMS).best(known, 0, bool)
+    before, after = (depth(operations_of(route, dag, singles)) for route in (known[0], found))
     assert after < before
     assert judge.loss(found) == pytest.approx(after + 1e-6 * found.extra_cx)
 
 
 def test_a_layout_that_is_given_stays():
     """The route improves from there on."""
-    errors, (skeleton, singles) = device(5), circuit(5)
+    errors, (dag, singles) = device(5), circuit(5)
     coupling = errors.coupling()
-    known, judge = routes_of(skeleton, coupling)[:1], Success(skeleton, singles, coupling, errors)
-    found = Placer(skeleton, coupling, judge, replace(PARAMS, pinned=True)).best(known, 0, bool)
+    known, judge = routes_of(dag, coupling)[:1], Success(dag, singles, coupling, errors)
+    found = Placer(dag, coupling, judge, replace(PARAMS, pinned=True)).best(known, 0, bool)
     assert found.start[:4].tolist() == known[0].start[:4].tolist()
-    assert flaw(skeleton, coupling, found) == ""
+    assert flaw(dag, coupling, found) == ""
     assert judge.loss(found) < judge.loss(known[0])
 
 
 def test_the_best_route_comes_first():
     """Relabelled routes are among those returned, and so is the best as it was."""
-    errors, (skeleton, singles) = device(2), circuit(2)
-    judge = Success(skeleton, singles, errors.coupling(), errors)
-    ranked = place_best(routes_of(skeleton, errors.coupling()), judge, PARAMS, 0, bool)
+    errors, (dag, singles) = device(2), circuit(2)
+    judge = Success(dag, singles, errors.coupling(), errors)
+    ranked = place_best(routes_of(dag, errors.coupling()), judge, PARAMS, 0, bool)
     losses = list(map(judge.loss, ranked))
     assert len(ranked) == 3
     assert losses == sorted(losses)
@@ -97,20 +97,20 @@ def test_the_best_route_comes_first():
 
 def test_the_same_seed_gives_the_same_route():
     """Nothing else is random."""
-    errors, (skeleton, singles) = device(3), circuit(3)
+    errors, (dag, singles) = device(3), circuit(3)
     coupling = errors.coupling()
-    placer = Placer(skeleton, coupling, Success(skeleton, singles, coupling, errors), PARAMS)
-    first, second = (placer.best(routes_of(skeleton, coupling), 5, bool) for _ in range(2))
+    placer = Placer(dag, coupling, Success(dag, singles, coupling, errors), PARAMS)
+    first, second = (placer.best(routes_of(dag, coupling), 5, bool) for _ in range(2))
     assert first.start.tolist() == second.start.tolist()
     assert first.steps.tolist() == second.steps.tolist()
 
 
 def test_stop_ends_with_what_is_known():
     """At once, with the best route as it was."""
-    errors, (skeleton, singles) = device(4), circuit(4)
+    errors, (dag, singles) = device(4), circuit(4)
     coupling = errors.coupling()
-    known, judge = routes_of(skeleton, coupling), Success(skeleton, singles, coupling, errors)
-    found = Placer(skeleton, coupling, judge, PARAMS).best(known, 0, lambda: True)
+    known, judge = routes_of(dag, coupling), Success(dag, singles, coupling, errors)
+    found = Placer(dag, coupling, judge, PARAMS).best(known, 0, lambda: True)
     assert judge.loss(found) == min(map(judge.loss, known))
 
 
@@ -118,20 +118,20 @@ def test_qubits_stay_in_their_part_of_the_device():
     """Two qubits have gates in either part of a device of two."""
     pairs = [(0, 1), (1, 2), (3, 4), (4, 5)]
     errors = device(5, pairs)
-    coupling, (skeleton, singles) = errors.coupling(), build(4, cx(0, 1), cx(2, 3), cx(1, 0))
-    known = shortest_paths(skeleton, coupling, np.array([0, 2, 3, 5, 1, 4], np.int32))
-    found = Placer(skeleton, coupling, Success(skeleton, singles, coupling, errors), PARAMS).best([known], 0, bool)
-    assert flaw(skeleton, coupling, found) == ""
+    coupling, (dag, singles) = errors.coupling(), build(4, cx(0, 1), cx(2, 3), cx(1, 0))
+    known = shortest_paths(dag, coupling, np.array([0, 2, 3, 5, 1, 4], np.int32))
+    found = Placer(dag, coupling, Success(dag, singles, coupling, errors), PARAMS).best([known], 0, bool)
+    assert flaw(dag, coupling, found) == ""
     assert found.swaps == 0
 
 
 def test_a_perfect_device_has_edges_of_no_cost():
     """Lengths are 0 there, and the search still ends."""
-    (skeleton, singles), errors = circuit(6), Errors.of([Gate(a, b, 0.0) for a, b in RING], [0.0] * 6, [0.0] * 6)
+    (dag, singles), errors = circuit(6), Errors.of([Gate(a, b, 0.0) for a, b in RING], [0.0] * 6, [0.0] * 6)
     coupling = errors.coupling()
-    judge = Success(skeleton, singles, coupling, errors)
+    judge = Success(dag, singles, coupling, errors)
     assert set(judge.lengths()[coupling.hops == 1]) == {0.0}
-    found = Placer(skeleton, coupling, judge, PARAMS).best(routes_of(skeleton, coupling), 0, bool)
+    found = Placer(dag, coupling, judge, PARAMS).best(routes_of(dag, coupling), 0, bool)
     assert judge.loss(found) == 0.0
 
 

@@ -47,9 +47,9 @@ def circuit(pairs, seed):
     """Return the operations of a routed random circuit of two or three qubits."""
     rng = np.random.default_rng(seed)
     steps = [step for _ in range(4) for a, b in [rng.choice(3, 2, replace=False).tolist()] for step in (u(a), cx(a, b))]
-    skeleton, singles = build(3, *steps, (Step((0,), (None,)), "measure"))
+    dag, singles = build(3, *steps, (Step((0,), (None,)), "measure"))
     start = np.array([0, 1, 2, 3, 4, 5], np.int32)
-    return operations_of(shortest_paths(skeleton, Coupling.of(6, pairs), start), skeleton, singles)
+    return operations_of(shortest_paths(dag, Coupling.of(6, pairs), start), dag, singles)
 
 
 def loss(operations, place, costs):
@@ -124,12 +124,12 @@ def test_stop_ends_early():
 def test_a_relabelled_route_is_one_of_the_same_circuit():
     """SWAPs, BRIDGEs and the start move along."""
     line = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
-    skeleton, _ = build(3, cx(0, 1), cx(0, 2))
+    dag, _ = build(3, cx(0, 1), cx(0, 2))
     route = route_of([0, 1, 3, 2], (0, PLAIN), (-1, 1), (1, 2))
     moved = relabel(route, np.array([3, 2, 1, 0], np.int32))
     assert moved.start.tolist() == [3, 2, 0, 1]
     assert moved.steps.tolist() == [[0, PLAIN], [-4, 2], [1, 1]]
-    assert flaw(skeleton, line, moved) == flaw(skeleton, line, route) == ""
+    assert flaw(dag, line, moved) == flaw(dag, line, route) == ""
 
 
 def test_the_same_seed_gives_the_same_places():

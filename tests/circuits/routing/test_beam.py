@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, router, selection
 from tiger.circuits.routing.replay import flaw
@@ -21,7 +21,7 @@ def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
                 monkeypatch.setattr(module, name, kernel.py_func)
 
 
-def draw(seed: int, gates: int = 30) -> Skeleton:
+def draw(seed: int, gates: int = 30) -> GateDag:
     """Draw a circuit of CX and rotations on five qubits."""
     rng = np.random.default_rng(seed)
     steps = []
@@ -29,12 +29,12 @@ def draw(seed: int, gates: int = 30) -> Skeleton:
         a, b = rng.permutation(5)[:2].tolist()
         steps.append(Step((a, b), ("z", "x"), pair=True, bridge=True))
         steps.append(Step((a,), (None,)))
-    return skeleton_of(5, steps).skeleton
+    return gate_dag_of(5, steps).gate_dag
 
 
-def swept(skeleton: Skeleton, coupling: Coupling, width: int, limit: int = 10**6) -> tuple[int, Route]:
+def swept(dag: GateDag, coupling: Coupling, width: int, limit: int = 10**6) -> tuple[int, Route]:
     """Route from the identity by a beam."""
-    kit = router.kits_of(skeleton, coupling)[0]
+    kit = router.kits_of(dag, coupling)[0]
     state, start = router.state_of(kit, 500), np.arange(coupling.size, dtype=np.int32)
     knobs = np.array([20, 0.7, 1.0, 0.001, 0.0, 0.0, 1.0, 2.0, 0.0, width])
     router.begin(kit, state, start)
@@ -46,11 +46,11 @@ def swept(skeleton: Skeleton, coupling: Coupling, width: int, limit: int = 10**6
 @pytest.mark.parametrize("seed", range(3))
 def test_beams_find_routes(coupling: Coupling, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cost is that of the steps; compiled code finds the same."""
-    skeleton = draw(seed)
-    compiled = swept(skeleton, coupling, 3)
+    dag = draw(seed)
+    compiled = swept(dag, coupling, 3)
     use_plain_functions(monkeypatch)
-    cost, route = swept(skeleton, coupling, 3)
-    assert flaw(skeleton, coupling, route) == ""
+    cost, route = swept(dag, coupling, 3)
+    assert flaw(dag, coupling, route) == ""
     assert route.extra_cx == 3 * cost
     assert compiled[1].steps.tolist() == route.steps.tolist()
 
@@ -64,19 +64,19 @@ def test_wide_beams_are_better() -> None:
 def test_a_wide_beam_finds_an_optimum() -> None:
     """Three gates in a ring of three qubits need one SWAP or BRIDGE on a line, and no more."""
     ring = [Step(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (0, 2), (0, 1), (1, 2))]
-    assert swept(skeleton_of(5, ring).skeleton, LINE, 16)[0] == 2
+    assert swept(gate_dag_of(5, ring).gate_dag, LINE, 16)[0] == 2
 
 
 def test_what_costs_nothing_needs_no_level(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line on a line."""
     use_plain_functions(monkeypatch)
-    chain = skeleton_of(5, [Step((k, k + 1), (None, None), pair=True) for k in range(4)]).skeleton
+    chain = gate_dag_of(5, [Step((k, k + 1), (None, None), pair=True) for k in range(4)]).gate_dag
     assert swept(chain, LINE, 2)[0] == 0
 
 
 def test_a_beam_gives_up_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate over four hops needs three SWAPs."""
     use_plain_functions(monkeypatch)
-    far = skeleton_of(5, [Step((0, 4), (None, None), pair=True)]).skeleton
+    far = gate_dag_of(5, [Step((0, 4), (None, None), pair=True)]).gate_dag
     assert swept(far, LINE, 2, limit=2)[0] == router.TOO_MUCH
     assert swept(far, LINE, 2, limit=3)[0] == 3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.routing import corridor, excerpts, tokens, windows
 from tiger.circuits.routing.corridor import FAILED, LENGTH, USED, Scene
 from tiger.circuits.routing.excerpts import Lane, circuit_of, gates_of, lane_of, scene_of
@@ -23,17 +23,17 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
                 monkeypatch.setattr(module, name, kernel.py_func)
 
 
-def circuit(*pairs: tuple[int, int], bridge: bool = True) -> Skeleton:
+def circuit(*pairs: tuple[int, int], bridge: bool = True) -> GateDag:
     """Return gates in strict order, with or without BRIDGEs."""
     steps = [Step(pair, (None, None), pair=True, bridge=bridge) for pair in pairs]
-    return skeleton_of(4, steps).skeleton
+    return gate_dag_of(4, steps).gate_dag
 
 
-def window(skeleton: Skeleton) -> tuple[Scene, Lane]:
+def window(dag: GateDag) -> tuple[Scene, Lane]:
     """Return a window of everything between the identity and where walking along shortest paths ends."""
-    route = shortest_paths(skeleton, LINE, np.arange(4, dtype=np.int32))
-    scene = scene_of(circuit_of(skeleton), device_of(LINE))
-    lane = lane_of(scene.circuit, route, gates_of(skeleton, LINE))
+    route = shortest_paths(dag, LINE, np.arange(4, dtype=np.int32))
+    scene = scene_of(circuit_of(dag), device_of(LINE))
+    lane = lane_of(scene.circuit, route, gates_of(dag, LINE))
     excerpts.rewind(scene, lane)
     excerpts.take_out(scene, lane, 50, 50)
     windows.draw(scene.trial, scene.tokens.dice)

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.routing.renumbering import by_level, find_levels, renumber
 
 
-def cx(*pairs: tuple[int, int]) -> Skeleton:
-    """Return the skeleton of CX gates on four qubits."""
-    return skeleton_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
+def cx(*pairs: tuple[int, int]) -> GateDag:
+    """Return the gate DAG of CX gates on four qubits."""
+    return gate_dag_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def test_gates_of_a_qubit_stay_in_order() -> None:
@@ -19,28 +19,28 @@ def test_gates_of_a_qubit_stay_in_order() -> None:
 
 def test_dependencies_keep_their_gates() -> None:
     """Every edge joins the same two gates under their new numbers."""
-    skeleton = cx((0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 3))
-    order = by_level(skeleton)
-    after = renumber(skeleton, order)
+    dag = cx((0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 3))
+    order = by_level(dag)
+    after = renumber(dag, order)
     edges = [(int(order[v]), int(order[w])) for v in range(6) for w in after.after[after.first[v] : after.first[v + 1]]]
-    before = [(v, int(w)) for v in range(6) for w in skeleton.after[skeleton.first[v] : skeleton.first[v + 1]]]
+    before = [(v, int(w)) for v in range(6) for w in dag.after[dag.first[v] : dag.first[v + 1]]]
     assert sorted(edges) == sorted(before)
-    assert after.waits.tolist() == skeleton.waits[order].tolist()
+    assert after.waits.tolist() == dag.waits[order].tolist()
 
 
 def test_later_nodes_have_higher_numbers() -> None:
     """The new order is one the circuit can be carried out in."""
     rng = np.random.default_rng(1)
-    skeleton = cx(*(tuple(rng.permutation(4)[:2].tolist()) for _ in range(40)))
-    after = renumber(skeleton, by_level(skeleton))
+    dag = cx(*(tuple(rng.permutation(4)[:2].tolist()) for _ in range(40)))
+    after = renumber(dag, by_level(dag))
     heads = np.repeat(np.arange(len(after.pairs)), np.diff(after.first))
     assert (heads < after.after).all()
 
 
 def test_levels_are_the_same_compiled_and_not() -> None:
     """The kernel as plain Python gives a chain of three its levels, and a gate beside its end the same as that."""
-    skeleton = cx((0, 1), (1, 2), (2, 3), (0, 1))
+    dag = cx((0, 1), (1, 2), (2, 3), (0, 1))
     for run in (find_levels, find_levels.py_func):
-        level, busy = np.zeros(4, np.int32), np.zeros(skeleton.qubits, np.int32)
-        run(skeleton.pairs.copy(), skeleton.first.copy(), skeleton.after.copy(), level, busy)
+        level, busy = np.zeros(4, np.int32), np.zeros(dag.qubits, np.int32)
+        run(dag.pairs.copy(), dag.first.copy(), dag.after.copy(), level, busy)
         assert level.tolist() == [0, 1, 2, 2]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Step, skeleton_of
+from tiger.circuits.gate_dag import Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing.replay import flaw
 
@@ -12,7 +12,7 @@ LINE = Coupling.of(3, [(0, 1), (1, 2)])
 CX = Step((0, 2), ("z", "x"), pair=True, bridge=True)
 RZZ = Step((1, 2), (None, None), pair=True)
 BARRIER = Step((0, 1, 2), (None, None, None))
-CIRCUIT = skeleton_of(3, [CX, BARRIER, RZZ]).skeleton
+CIRCUIT = gate_dag_of(3, [CX, BARRIER, RZZ]).gate_dag
 
 
 def check(*steps: tuple[int, int], start: tuple[int, ...] = (0, 1, 2)) -> str:

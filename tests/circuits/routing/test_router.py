@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import frontier, lookahead, router
 from tiger.circuits.routing.replay import flaw
@@ -28,7 +28,7 @@ def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
                 monkeypatch.setattr(module, name, kernel.py_func)
 
 
-def draw(seed: int, qubits: int = 5, gates: int = 30) -> Skeleton:
+def draw(seed: int, qubits: int = 5, gates: int = 30) -> GateDag:
     """Draw a circuit of CX, rotations and barriers."""
     rng = np.random.default_rng(seed)
     steps = []
@@ -38,12 +38,12 @@ def draw(seed: int, qubits: int = 5, gates: int = 30) -> Skeleton:
         steps.append(Step((a, b), ("z", "x"), pair=True, bridge=True) if kind < 6 else Step((a,), (None,)))
         if kind == 7:
             steps.append(Step((a, b, c), (None, None, None)))
-    return skeleton_of(qubits, steps).skeleton
+    return gate_dag_of(qubits, steps).gate_dag
 
 
-def route_both_ways(skeleton: Skeleton, coupling: Coupling, seed: int, limit: int = 10**6) -> tuple[int, Route, Route]:
+def route_both_ways(dag: GateDag, coupling: Coupling, seed: int, limit: int = 10**6) -> tuple[int, Route, Route]:
     """Route forwards from the identity and backwards from where that ends."""
-    forward, backward = router.kits_of(skeleton, coupling)
+    forward, backward = router.kits_of(dag, coupling)
     state, found = router.state_of(forward, 500), []
     place = np.arange(coupling.size, dtype=np.int32)
     for kit, turn in ((forward, 1), (backward, -1)):
@@ -59,9 +59,9 @@ def route_both_ways(skeleton: Skeleton, coupling: Coupling, seed: int, limit: in
 @pytest.mark.parametrize("seed", range(5))
 def test_routes_forwards_and_backwards_are_routes(coupling: Coupling, seed: int, plain: None) -> None:
     """The backward steps, turned around, are a route from where they end."""
-    skeleton = draw(seed)
-    cost, there, back = route_both_ways(skeleton, coupling, seed)
-    assert flaw(skeleton, coupling, there) == flaw(skeleton, coupling, back) == ""
+    dag = draw(seed)
+    cost, there, back = route_both_ways(dag, coupling, seed)
+    assert flaw(dag, coupling, there) == flaw(dag, coupling, back) == ""
     assert back.extra_cx == 3 * cost
     assert there.end().tolist() == back.end().tolist()
 
@@ -69,38 +69,38 @@ def test_routes_forwards_and_backwards_are_routes(coupling: Coupling, seed: int,
 @pytest.mark.parametrize("seed", range(3))
 def test_compiled_and_plain_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both draw the same lots."""
-    skeleton = draw(seed, gates=60)
-    compiled = route_both_ways(skeleton, LINE, seed)
+    dag = draw(seed, gates=60)
+    compiled = route_both_ways(dag, LINE, seed)
     use_plain_functions(monkeypatch)
-    assert route_both_ways(skeleton, LINE, seed)[1].steps.tolist() == compiled[1].steps.tolist()
+    assert route_both_ways(dag, LINE, seed)[1].steps.tolist() == compiled[1].steps.tolist()
 
 
 def test_one_gate_two_hops_apart_becomes_a_bridge(plain: None) -> None:
     """No SWAP is better where nothing else comes, and the mapping stays."""
     apart = Step((0, 2), ("z", "x"), pair=True, bridge=True)
     near = [Step(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (2, 3))]
-    skeleton = skeleton_of(5, [apart, *near]).skeleton
-    assert route_both_ways(skeleton, LINE, 1)[1].steps.tolist() == [[0, 1], [1, -1], [2, -1], [3, -1]]
+    dag = gate_dag_of(5, [apart, *near]).gate_dag
+    assert route_both_ways(dag, LINE, 1)[1].steps.tolist() == [[0, 1], [1, -1], [2, -1], [3, -1]]
 
 
 def test_a_route_above_the_limit_is_given_up(plain: None) -> None:
     """Two gates at the ends of a line need more than one SWAP."""
-    far = skeleton_of(5, [Step((0, 4), (None, None), pair=True)]).skeleton
+    far = gate_dag_of(5, [Step((0, 4), (None, None), pair=True)]).gate_dag
     assert route_both_ways(far, LINE, 1, limit=1)[0] == router.TOO_MUCH
     assert route_both_ways(far, LINE, 1, limit=3)[1].extra_cx == 9
 
 
 def test_a_known_part_can_be_skipped(plain: None) -> None:
     """What is left is routed from the mapping the known steps lead to, free of charge."""
-    skeleton = draw(3)
-    whole = route_both_ways(skeleton, RING, 3)[1]
-    kit, cut = router.kits_of(skeleton, RING)[0], len(whole.steps) // 2
+    dag = draw(3)
+    whole = route_both_ways(dag, RING, 3)[1]
+    kit, cut = router.kits_of(dag, RING)[0], len(whole.steps) // 2
     state = router.state_of(kit, 500)
     router.begin(kit, state, whole.start)
     router.skip(kit, state, whole.steps, cut)
     router.route(kit, state, KNOBS, 4, 10**6)
     steps = np.concatenate([whole.steps[:cut], state.steps[: state.tally[router.STEPS]]])
-    assert flaw(skeleton, RING, Route(start=whole.start, steps=steps)) == ""
+    assert flaw(dag, RING, Route(start=whole.start, steps=steps)) == ""
 
 
 def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> N
         state.tally[frontier.HERE], state.tally[frontier.THERE] = -1, 1
 
     monkeypatch.setattr(router, "choose", astray)
-    far = skeleton_of(5, [Step((2, 4), (None, None), pair=True), Step((1, 4), (None, None), pair=True)]).skeleton
+    far = gate_dag_of(5, [Step((2, 4), (None, None), pair=True), Step((1, 4), (None, None), pair=True)]).gate_dag
     route = route_both_ways(far, LINE, 1)[1]
     assert flaw(far, LINE, route) == ""
     assert route.extra_cx == 9
@@ -123,8 +123,8 @@ def test_bug_swaps_to_and_fro_stay_in_the_route() -> None:
     line = Coupling.of(20, [(k, k + 1) for k in range(19)])
     rng = np.random.default_rng(0)
     pairs = [tuple(rng.choice(10, 2, replace=False).tolist()) for _ in range(100)]
-    skeleton = skeleton_of(10, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).skeleton
-    kit, _ = router.kits_of(skeleton, line)
+    dag = gate_dag_of(10, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
+    kit, _ = router.kits_of(dag, line)
     state = router.state_of(kit, 10_000)
     router.begin(kit, state, rng.permutation(20).astype(np.int32))
     cost = router.route(kit, state, np.array([20, 0.7, 1.0, 0.001, -0.5, 1.0, 1.0]), 1, 10**6)

@@ -5,7 +5,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.segments import Anchor
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, rerouting, router, selection
 from tiger.circuits.routing.replay import flaw
@@ -17,14 +17,14 @@ PARTS = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
 SMALL = SearchParams(work=200_000)
 
 
-def draw(seed: int, qubits: int = 7, gates: int = 40) -> Skeleton:
+def draw(seed: int, qubits: int = 7, gates: int = 40) -> GateDag:
     """Draw a circuit of CX and rotations."""
     rng = np.random.default_rng(seed)
     steps = []
     for _ in range(gates):
         a, b = rng.permutation(qubits)[:2].tolist()
         steps += [Step((a, b), ("z", "x"), pair=True, bridge=True), Step((b,), (None,))]
-    return skeleton_of(qubits, steps).skeleton
+    return gate_dag_of(qubits, steps).gate_dag
 
 
 def identity(size: int) -> np.ndarray:
@@ -46,18 +46,18 @@ def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_search_beats_shortest_paths(seed: int) -> None:
     """What it finds is a route, and costs less than half."""
-    skeleton = draw(seed)
-    found = search(skeleton, GRID, Origins(), SMALL)
-    assert flaw(skeleton, GRID, found) == ""
-    assert 2 * found.extra_cx < shortest_paths(skeleton, GRID, identity(9)).extra_cx
+    dag = draw(seed)
+    found = search(dag, GRID, Origins(), SMALL)
+    assert flaw(dag, GRID, found) == ""
+    assert 2 * found.extra_cx < shortest_paths(dag, GRID, identity(9)).extra_cx
 
 
 def test_a_known_route_is_never_exceeded() -> None:
     """Even where there is no work to be done."""
-    skeleton = draw(5)
-    known = search(skeleton, GRID, Origins(), SearchParams(work=2_000_000))
-    assert search(skeleton, GRID, Origins(routes=(known,)), SearchParams(work=0)) is known
-    assert search(skeleton, GRID, Origins(routes=(known,)), SearchParams(work=1000)).extra_cx <= known.extra_cx
+    dag = draw(5)
+    known = search(dag, GRID, Origins(), SearchParams(work=2_000_000))
+    assert search(dag, GRID, Origins(routes=(known,)), SearchParams(work=0)) is known
+    assert search(dag, GRID, Origins(routes=(known,)), SearchParams(work=1000)).extra_cx <= known.extra_cx
 
 
 def test_threads_do_not_change_the_result() -> None:
@@ -75,78 +75,78 @@ def test_another_seed_searches_elsewhere() -> None:
 
 def test_a_fixed_start_stays() -> None:
     """Only what follows the start is searched."""
-    skeleton = draw(4)
-    found = search(skeleton, GRID, Origins(fixed=identity(9)), SMALL)
+    dag = draw(4)
+    found = search(dag, GRID, Origins(fixed=identity(9)), SMALL)
     assert found.start.tolist() == list(range(9))
-    assert flaw(skeleton, GRID, found) == ""
-    assert 2 * found.extra_cx < shortest_paths(skeleton, GRID, identity(9)).extra_cx
+    assert flaw(dag, GRID, found) == ""
+    assert 2 * found.extra_cx < shortest_paths(dag, GRID, identity(9)).extra_cx
 
 
 def test_an_anchor_is_a_mapping_at_its_time() -> None:
     """The second half of a circuit fits as it is, and so does the first after it is turned around."""
     first, second = [(k, k + 1) for k in range(6)], [(0, 3), (3, 6), (6, 1), (1, 4), (4, 2), (2, 5)]
     pairs = [pair for pair in first for _ in range(3)] + [pair for pair in second for _ in range(3)]
-    skeleton = skeleton_of(7, [Step(pair, (None, None), pair=True) for pair in pairs]).skeleton
+    dag = gate_dag_of(7, [Step(pair, (None, None), pair=True) for pair in pairs]).gate_dag
     line = Coupling.of(7, [(k, k + 1) for k in range(6)])
     place = np.argsort(np.array([0, 3, 6, 1, 4, 2, 5])).astype(np.int32)
-    found = search(skeleton, line, Origins(anchors=(Anchor(place=place, done=np.arange(36) < 18),)), SMALL)
-    assert flaw(skeleton, line, found) == ""
+    found = search(dag, line, Origins(anchors=(Anchor(place=place, done=np.arange(36) < 18),)), SMALL)
+    assert flaw(dag, line, found) == ""
     assert found.extra_cx > 0
 
 
 def test_qubits_stay_in_their_part() -> None:
     """A device of two parts is searched from a layout, and refused without one."""
-    skeleton = skeleton_of(5, [Step(p, (None, None), pair=True) for p in ((0, 1), (0, 2), (1, 2), (3, 4))]).skeleton
-    found = search(skeleton, PARTS, Origins(layouts=(np.array([3, 5, 6, 0, 2, 1, 4], np.int32),)), SMALL)
-    assert flaw(skeleton, PARTS, found) == ""
+    dag = gate_dag_of(5, [Step(p, (None, None), pair=True) for p in ((0, 1), (0, 2), (1, 2), (3, 4))]).gate_dag
+    found = search(dag, PARTS, Origins(layouts=(np.array([3, 5, 6, 0, 2, 1, 4], np.int32),)), SMALL)
+    assert flaw(dag, PARTS, found) == ""
     assert found.extra_cx == 3
     for origins in (Origins(), Origins(layouts=(np.array([3, 2, 6, 0, 5, 1, 4], np.int32),))):
         with pytest.raises(ValueError, match=r"expected (a )?layout"):
-            search(skeleton, PARTS, origins, SMALL)
+            search(dag, PARTS, origins, SMALL)
 
 
 def test_the_search_can_be_stopped() -> None:
     """The best known route is returned at once."""
-    skeleton = draw(1)
-    known = search(skeleton, GRID, Origins(), SMALL)
-    stopped = search(skeleton, GRID, Origins(routes=(known,)), SearchParams(), stop=lambda: True)
+    dag = draw(1)
+    known = search(dag, GRID, Origins(), SMALL)
+    stopped = search(dag, GRID, Origins(routes=(known,)), SearchParams(), stop=lambda: True)
     assert stopped.extra_cx == known.extra_cx
 
 
 def test_circuits_without_gates_cost_nothing() -> None:
     """There is nothing to search."""
-    assert search(skeleton_of(3, []).skeleton, GRID, Origins()).extra_cx == 0
+    assert search(gate_dag_of(3, []).gate_dag, GRID, Origins()).extra_cx == 0
 
 
 @pytest.mark.parametrize("fixed", [None, identity(9)], ids=["free", "fixed"])
 def test_compiled_and_plain_agree(fixed: np.ndarray | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both draw the same lots; this runs every kernel as plain Python."""
-    skeleton, params = draw(3, gates=15), SearchParams(work=12_000)
+    dag, params = draw(3, gates=15), SearchParams(work=12_000)
     origins = Origins(fixed=fixed, layouts=(identity(9),))
-    compiled = search(skeleton, GRID, origins, params)
+    compiled = search(dag, GRID, origins, params)
     use_plain_functions(monkeypatch)
-    assert search(skeleton, GRID, origins, params).steps.tolist() == compiled.steps.tolist()
+    assert search(dag, GRID, origins, params).steps.tolist() == compiled.steps.tolist()
 
 
 def test_bug_a_stage_that_ends_before_its_first_route() -> None:
     """So little work leaves a route in the making, whose cost is not known."""
-    skeleton = draw(6, gates=200)
-    found = search(skeleton, GRID, Origins(), SearchParams(work=9_000))
-    assert flaw(skeleton, GRID, found) == ""
+    dag = draw(6, gates=200)
+    found = search(dag, GRID, Origins(), SearchParams(work=9_000))
+    assert flaw(dag, GRID, found) == ""
 
 
 def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bad mapping in the middle makes routes to both sides of it longer than there is room for."""
     pairs = [(0, 9), (9, 1), (1, 8), (8, 2)]
-    skeleton = skeleton_of(10, [Step(pair, (None, None), pair=True) for pair in pairs]).skeleton
+    dag = gate_dag_of(10, [Step(pair, (None, None), pair=True) for pair in pairs]).gate_dag
     line = Coupling.of(10, [(k, k + 1) for k in range(9)])
     near = np.argsort([0, 9, 1, 8, 2, *range(3, 8)]).astype(np.int32)
     known = Route(start=near, steps=np.array([(-4, 4), *((node, -1) for node in range(4)), (-4, 4)], np.int32))
     use_plain_functions(monkeypatch)
     monkeypatch.setattr("tiger.circuits.routing.search.DETOUR", 0)
     far = Anchor(place=identity(10), done=np.arange(4) < 2)
-    found = search(skeleton, line, Origins(anchors=(far,), routes=(known,)), SearchParams(work=3_000))
-    assert flaw(skeleton, line, found) == ""
+    found = search(dag, line, Origins(anchors=(far,), routes=(known,)), SearchParams(work=3_000))
+    assert flaw(dag, line, found) == ""
 
 
 def test_passages_are_the_least_that_is_done() -> None:
@@ -163,8 +163,8 @@ def test_lanes_are_fewer_where_there_is_little_work() -> None:
 
 def test_passages_alone_find_routes() -> None:
     """Without any other work the result is a route, and no worse than the one it begins with."""
-    skeleton = draw(4)
-    plain = search(skeleton, GRID, Origins(), SearchParams(work=0))
-    found = search(skeleton, GRID, Origins(), SearchParams(work=0, passages=20))
-    assert flaw(skeleton, GRID, plain) == flaw(skeleton, GRID, found) == ""
+    dag = draw(4)
+    plain = search(dag, GRID, Origins(), SearchParams(work=0))
+    found = search(dag, GRID, Origins(), SearchParams(work=0, passages=20))
+    assert flaw(dag, GRID, plain) == flaw(dag, GRID, found) == ""
     assert found.extra_cx <= plain.extra_cx

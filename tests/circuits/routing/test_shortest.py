@@ -3,15 +3,15 @@
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.routing.shortest import shortest_paths
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 
 
-def cx(*pairs: tuple[int, int]) -> Skeleton:
-    """Return the skeleton of CX gates on four qubits."""
-    return skeleton_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
+def cx(*pairs: tuple[int, int]) -> GateDag:
+    """Return the gate DAG of CX gates on four qubits."""
+    return gate_dag_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def test_adjacent_gates_cost_nothing() -> None:

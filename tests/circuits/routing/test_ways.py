@@ -5,16 +5,16 @@ from itertools import pairwise
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.routing.ways import in_order, ways_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 
 
-def fan() -> Skeleton:
+def fan() -> GateDag:
     """Return two CX with one control, which may change places, and one that waits for the second."""
     pairs = ((0, 1), (0, 2), (2, 3))
-    return skeleton_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).skeleton
+    return gate_dag_of(4, [Step(pair, ("z", "x"), pair=True, bridge=True) for pair in pairs]).gate_dag
 
 
 def list_successors(first: np.ndarray, after: np.ndarray) -> list[list[int]]:
@@ -45,6 +45,6 @@ def test_kernels_get_arrays_that_can_be_written_to() -> None:
 
 def test_a_circuit_without_gates_has_four_empty_ways() -> None:
     """Nothing waits for anything."""
-    kits = ways_of(skeleton_of(2, []).skeleton, LINE)
+    kits = ways_of(gate_dag_of(2, []).gate_dag, LINE)
     assert kits.first.tolist() == [[0]] * 4
     assert kits.after.shape == (4, 0)

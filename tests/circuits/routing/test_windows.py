@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import corridor, excerpts, tokens, windows
 from tiger.circuits.routing.replay import flaw
@@ -16,7 +16,7 @@ GRID = Coupling.of(9, [(k, k + 1) for k in range(9) if k % 3 < 2] + [(k, k + 3) 
 PARTS = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5)])
 
 
-def draw(seed: int, qubits: int = 5, gates: int = 40) -> Skeleton:
+def draw(seed: int, qubits: int = 5, gates: int = 40) -> GateDag:
     """Draw a circuit of CX, rotations, barriers and loops."""
     rng = np.random.default_rng(seed)
     kinds = {
@@ -28,12 +28,12 @@ def draw(seed: int, qubits: int = 5, gates: int = 40) -> Skeleton:
     cx = kinds[3]
     drawn = [(int(rng.integers(12)), rng.permutation(qubits)[:3].tolist()) for _ in range(gates)]
     kinds |= {kind: lambda a, b, c: Step((a, b), ("z", "x"), pair=True, bridge=True) for kind in range(4, 12)}
-    return skeleton_of(qubits, [kinds.get(kind, cx)(*abc) for kind, abc in drawn]).skeleton
+    return gate_dag_of(qubits, [kinds.get(kind, cx)(*abc) for kind, abc in drawn]).gate_dag
 
 
-def route_plainly(skeleton: Skeleton, coupling: Coupling) -> Route:
+def route_plainly(dag: GateDag, coupling: Coupling) -> Route:
     """Route along shortest paths from the identity."""
-    return shortest_paths(skeleton, coupling, np.arange(coupling.size, dtype=np.int32))
+    return shortest_paths(dag, coupling, np.arange(coupling.size, dtype=np.int32))
 
 
 @pytest.fixture
@@ -49,41 +49,41 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_the_result_is_a_route_that_costs_no_more(coupling: Coupling, seed: int) -> None:
     """Barriers, loops, gates that must not be BRIDGEs, and spare qubits."""
-    skeleton = draw(seed)
-    route = route_plainly(skeleton, coupling)
-    better = polish(skeleton, coupling, route, WindowParams(work=40_000, seed=seed))
-    assert flaw(skeleton, coupling, better) == ""
+    dag = draw(seed)
+    route = route_plainly(dag, coupling)
+    better = polish(dag, coupling, route, WindowParams(work=40_000, seed=seed))
+    assert flaw(dag, coupling, better) == ""
     assert better.extra_cx <= route.extra_cx
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_plain_python_finds_the_same_as_compiled_code(seed: int, request: pytest.FixtureRequest) -> None:
     """The kernels mean the same with and without numba."""
-    skeleton = draw(seed)
-    route = route_plainly(skeleton, LINE)
-    compiled = polish(skeleton, LINE, route, WindowParams(work=3_000, seed=seed))
+    dag = draw(seed)
+    route = route_plainly(dag, LINE)
+    compiled = polish(dag, LINE, route, WindowParams(work=3_000, seed=seed))
     request.getfixturevalue("plain")
-    interpreted = polish(skeleton, LINE, route, WindowParams(work=3_000, seed=seed))
+    interpreted = polish(dag, LINE, route, WindowParams(work=3_000, seed=seed))
     assert compiled.steps.tolist() == interpreted.steps.tolist()
     assert compiled.start.tolist() == interpreted.start.tolist()
 
 
 def test_long_routes_are_searched_in_pieces() -> None:
     """A hundred gates and more need SWAPs enough for a piece for every lane."""
-    skeleton = draw(3, 9, 400)
-    route = route_plainly(skeleton, GRID)
+    dag = draw(3, 9, 400)
+    route = route_plainly(dag, GRID)
     assert route.extra_cx >= 3 * windows.LANES * windows.PIECE
-    better = polish(skeleton, GRID, route, WindowParams(work=400_000))
-    assert flaw(skeleton, GRID, better) == ""
+    better = polish(dag, GRID, route, WindowParams(work=400_000))
+    assert flaw(dag, GRID, better) == ""
     assert better.extra_cx < 0.8 * route.extra_cx
 
 
 @pytest.mark.parametrize("gates", [40, 400])
 def test_the_number_of_threads_changes_nothing(gates: int) -> None:
     """Searches with one thread and with three."""
-    skeleton = draw(4, 9, gates)
-    route = route_plainly(skeleton, GRID)
-    one, three = (polish(skeleton, GRID, route, WindowParams(work=100_000, threads=t)) for t in (1, 3))
+    dag = draw(4, 9, gates)
+    route = route_plainly(dag, GRID)
+    one, three = (polish(dag, GRID, route, WindowParams(work=100_000, threads=t)) for t in (1, 3))
     assert one.steps.tolist() == three.steps.tolist()
     assert one.start.tolist() == three.start.tolist()
 
@@ -91,37 +91,37 @@ def test_the_number_of_threads_changes_nothing(gates: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_given_layout_is_kept(seed: int) -> None:
     """The circuit's qubits start where they did, spare ones anywhere."""
-    skeleton = draw(seed)
-    route = route_plainly(skeleton, GRID)
-    better = polish(skeleton, GRID, route, WindowParams(work=40_000, fixed=route.start[:5]))
+    dag = draw(seed)
+    route = route_plainly(dag, GRID)
+    better = polish(dag, GRID, route, WindowParams(work=40_000, fixed=route.start[:5]))
     assert better.start[:5].tolist() == route.start[:5].tolist()
-    assert flaw(skeleton, GRID, better) == ""
+    assert flaw(dag, GRID, better) == ""
 
 
 def test_a_free_start_is_used() -> None:
     """Two qubits at the ends of a line, with gates between them only, start as neighbours in the end."""
-    skeleton = skeleton_of(5, [Step((0, 4), (None, None), pair=True)] * 3).skeleton
-    route = route_plainly(skeleton, LINE)
-    assert polish(skeleton, LINE, route, WindowParams(work=1_000)).extra_cx == 0
-    assert polish(skeleton, LINE, route, WindowParams(work=1_000, fixed=route.start)).extra_cx == 9
+    dag = gate_dag_of(5, [Step((0, 4), (None, None), pair=True)] * 3).gate_dag
+    route = route_plainly(dag, LINE)
+    assert polish(dag, LINE, route, WindowParams(work=1_000)).extra_cx == 0
+    assert polish(dag, LINE, route, WindowParams(work=1_000, fixed=route.start)).extra_cx == 9
 
 
 def test_parts_of_a_device_are_searched_as_they_are() -> None:
     """A circuit on two parts that are not connected."""
     steps = [Step(pair, (None, None), pair=True) for pair in ((0, 2), (3, 5), (0, 1), (4, 5), (0, 2), (3, 5))]
-    skeleton = skeleton_of(6, steps).skeleton
-    better = polish(skeleton, PARTS, route_plainly(skeleton, PARTS), WindowParams(work=10_000))
-    assert flaw(skeleton, PARTS, better) == ""
+    dag = gate_dag_of(6, steps).gate_dag
+    better = polish(dag, PARTS, route_plainly(dag, PARTS), WindowParams(work=10_000))
+    assert flaw(dag, PARTS, better) == ""
     assert better.extra_cx == 6
 
 
 def test_nothing_to_gain_is_left_alone() -> None:
     """A route without SWAPs comes back as it is, and so does any when told to stop at once or to do nothing."""
-    skeleton = draw(5)
+    dag = draw(5)
     route, ready = (
-        route_plainly(skeleton, LINE),
+        route_plainly(dag, LINE),
         Route(start=np.arange(5, dtype=np.int32), steps=np.empty((0, 2), np.int32)),
     )
-    assert polish(skeleton_of(5, []).skeleton, LINE, ready) is ready
-    assert polish(skeleton, LINE, route, stop=lambda: True) is route
-    assert polish(skeleton, LINE, route, WindowParams(work=0)) is route
+    assert polish(gate_dag_of(5, []).gate_dag, LINE, ready) is ready
+    assert polish(dag, LINE, route, stop=lambda: True) is route
+    assert polish(dag, LINE, route, WindowParams(work=0)) is route

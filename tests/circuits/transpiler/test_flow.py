@@ -5,7 +5,7 @@ from qiskit import QuantumCircuit
 from qiskit.converters import circuit_to_dag
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import Route
 from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.transpiler.flow import Blocks, in_place, route_home, weight
@@ -14,10 +14,10 @@ from tiger.circuits.transpiler.model import model_of
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 
 
-def shortest(skeleton: Skeleton, fixed: IndexArray) -> Route:
+def shortest(gate_dag: GateDag, fixed: IndexArray) -> Route:
     """Route along shortest paths on the line."""
     free = np.setdiff1d(np.arange(4), fixed)
-    return shortest_paths(skeleton, LINE, np.concatenate([fixed, free]).astype(np.int32))
+    return shortest_paths(gate_dag, LINE, np.concatenate([fixed, free]).astype(np.int32))
 
 
 def on_line(circuit: QuantumCircuit, places: list[int]) -> tuple[list[list[tuple[str, list[int]]]], list[int]]:
@@ -73,11 +73,11 @@ def test_in_place_finds_routes_without_swaps() -> None:
     """Adjacent pairs make a route with spare qubits in order, others none."""
     circuit = QuantumCircuit(2)
     circuit.cx(0, 1)
-    skeleton = model_of(circuit).skeleton
-    route = in_place(skeleton, LINE, np.array([2, 1], np.int32))
+    gate_dag = model_of(circuit).gate_dag
+    route = in_place(gate_dag, LINE, np.array([2, 1], np.int32))
     assert route is not None
     assert (route.start.tolist(), route.steps.tolist()) == ([2, 1, 0, 3], [[0, -1]])
-    assert in_place(skeleton, LINE, np.array([3, 1], np.int32)) is None
+    assert in_place(gate_dag, LINE, np.array([3, 1], np.int32)) is None
 
 
 def test_weight_counts_into_blocks() -> None:

@@ -30,9 +30,9 @@ def test_two_qubit_gates_are_pairs() -> None:
     circuit.h(0)
     circuit.cx(2, 0)
     circuit.swap(0, 1)
-    skeleton = model_of(circuit).skeleton
-    assert skeleton.pairs.tolist() == [[2, 0], [0, 1]]
-    assert skeleton.bridge.tolist() == [True, False]
+    dag = model_of(circuit).gate_dag
+    assert dag.pairs.tolist() == [[2, 0], [0, 1]]
+    assert dag.bridge.tolist() == [True, False]
 
 
 def test_a_rotation_without_polar_angle_is_diagonal() -> None:
@@ -42,7 +42,7 @@ def test_a_rotation_without_polar_angle_is_diagonal() -> None:
         circuit.cx(0, 1)
         circuit.u(theta, 0.2, 0.3, 0)
         circuit.cx(0, 2)
-        assert model_of(circuit).skeleton.waits.tolist() == [0, waits]
+        assert model_of(circuit).gate_dag.waits.tolist() == [0, waits]
 
 
 def test_without_commuting_all_keep_their_order() -> None:
@@ -50,7 +50,7 @@ def test_without_commuting_all_keep_their_order() -> None:
     circuit = QuantumCircuit(3)
     circuit.cx(0, 1)
     circuit.cx(0, 2)
-    assert model_of(circuit, commute=False).skeleton.waits.tolist() == [0, 1]
+    assert model_of(circuit, commute=False).gate_dag.waits.tolist() == [0, 1]
 
 
 def test_a_gate_of_ones_own_commutes_with_nothing() -> None:
@@ -58,9 +58,9 @@ def test_a_gate_of_ones_own_commutes_with_nothing() -> None:
     circuit = QuantumCircuit(3)
     circuit.append(Gate("cx", 2, []), [0, 1])
     circuit.append(CXGate(ctrl_state=0), [0, 2])
-    skeleton = model_of(circuit).skeleton
-    assert skeleton.waits.tolist() == [0, 1]
-    assert not skeleton.bridge.any()
+    dag = model_of(circuit).gate_dag
+    assert dag.waits.tolist() == [0, 1]
+    assert not dag.bridge.any()
 
 
 def test_barriers_keep_order_and_are_no_pairs() -> None:
@@ -69,9 +69,9 @@ def test_barriers_keep_order_and_are_no_pairs() -> None:
     circuit.cx(0, 1)
     circuit.barrier(0, 2)
     circuit.cx(0, 2)
-    skeleton = model_of(circuit).skeleton
-    assert skeleton.pairs.tolist() == [[0, 1], [-1, -1], [0, 2]]
-    assert skeleton.waits.tolist() == [0, 1, 1]
+    dag = model_of(circuit).gate_dag
+    assert dag.pairs.tolist() == [[0, 1], [-1, -1], [0, 2]]
+    assert dag.waits.tolist() == [0, 1, 1]
 
 
 def test_a_bit_orders_what_writes_and_reads_it() -> None:
@@ -82,7 +82,7 @@ def test_a_bit_orders_what_writes_and_reads_it() -> None:
     circuit.measure(2, 1)
     built = model_of(circuit).build
     assert built.node == [0, 1, -1]
-    assert built.skeleton.waits.tolist() == [0, 1]
+    assert built.gate_dag.waits.tolist() == [0, 1]
 
 
 def test_a_variable_orders_what_writes_and_reads_it() -> None:
@@ -91,9 +91,9 @@ def test_a_variable_orders_what_writes_and_reads_it() -> None:
     flag = circuit.add_var("flag", expr.lift(False))
     circuit.measure(0, 0)
     circuit.store(flag, expr.lift(circuit.clbits[0]))
-    skeleton = model_of(circuit).skeleton
-    assert skeleton.pairs.tolist() == [[-1, -1], [-1, -1]]
-    assert skeleton.waits.tolist() == [0, 1]
+    dag = model_of(circuit).gate_dag
+    assert dag.pairs.tolist() == [[-1, -1], [-1, -1]]
+    assert dag.waits.tolist() == [0, 1]
 
 
 def test_control_flow_lists_what_meets_inside() -> None:
@@ -104,9 +104,9 @@ def test_control_flow_lists_what_meets_inside() -> None:
         with circuit.for_loop(range(2)):
             circuit.cz(1, 2)
             circuit.barrier(1, 3)
-    skeleton = model_of(circuit).skeleton
-    assert skeleton.pairs.tolist() == [[-1, -1]]
-    assert sorted(skeleton.inner.tolist()) == [[0, 1, 2], [0, 3, 1]]
+    dag = model_of(circuit).gate_dag
+    assert dag.pairs.tolist() == [[-1, -1]]
+    assert sorted(dag.inner.tolist()) == [[0, 1, 2], [0, 3, 1]]
 
 
 def test_three_qubits_are_bad_input() -> None:
@@ -131,9 +131,9 @@ def test_leaving_a_loop_early_is_bad_input() -> None:
         model_of(circuit)
 
 
-def test_the_empty_circuit_has_an_empty_skeleton() -> None:
+def test_the_empty_circuit_has_an_empty_gate_dag() -> None:
     """No qubits and no operations are fine."""
-    assert len(model_of(QuantumCircuit()).skeleton.pairs) == 0
+    assert len(model_of(QuantumCircuit()).gate_dag.pairs) == 0
 
 
 def test_flows_tells_control_flow() -> None:

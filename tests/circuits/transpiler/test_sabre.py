@@ -67,7 +67,7 @@ def test_routes_of_sabre_are_valid_and_cost_the_same(circuit: QuantumCircuit, se
     known = sabre_mapping(model.dag, LINE, 1, seed)
     route = route_of(model, coupling_of(LINE), known)
     assert route is not None
-    assert flaw(model.skeleton, coupling_of(LINE), route) == ""
+    assert flaw(model.gate_dag, coupling_of(LINE), route) == ""
     assert weight(model.dag) + route.extra_cx == weight(known.dag)
     again = emit(model, route, Blocks(coupling=coupling_of(LINE), commute=commute, router=_never))
     count = circuit.num_qubits

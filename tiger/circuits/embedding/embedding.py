@@ -8,7 +8,7 @@ import numpy as np
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.monomorphism import Device, Matcher, matcher_of, search
 from tiger.circuits.embedding.obstacles import Obstacles, bounds_of
-from tiger.circuits.gate_dag import Skeleton, distinct
+from tiger.circuits.gate_dag import GateDag, distinct
 from tiger.model.arrays import BoolArray, IntArray
 
 RUNS = 16
@@ -24,7 +24,7 @@ class EmbeddingParams:
 
 
 def perfect_layouts(
-    skeleton: Skeleton, coupling: Coupling, params: EmbeddingParams, fixed: IndexArray | None = None
+    dag: GateDag, coupling: Coupling, params: EmbeddingParams, fixed: IndexArray | None = None
 ) -> list[IndexArray]:
     """Return different layouts `place[N]` without SWAPs, at most `params.layouts`, none where none is found.
 
@@ -33,19 +33,19 @@ def perfect_layouts(
     half and more of them come from runs that begin in different places. Not exact: a search may run out of calls, and
     200,000 of them take about 0.1 s on 27 qubits, 0.7 s on 127.
     """
-    wanted = Wanted.free(skeleton.qubits)
+    wanted = Wanted.free(dag.qubits)
     if fixed is not None:
         wanted = wanted._replace(fixed=fixed.astype(np.int32))
-    embedder, pairs = Embedder(coupling), interactions(skeleton)
+    embedder, pairs = Embedder(coupling), interactions(dag)
     found = [] if embedder.refuses(pairs) else embedder.embeddings(pairs, params, wanted)
     return [complete_layout(place, coupling.size) for place in found]
 
 
-def interactions(skeleton: Skeleton) -> IndexArray:
+def interactions(dag: GateDag) -> IndexArray:
     """Return the different pairs of qubits that have to meet, `[e, 2]`, lower first, sorted; O(g log g)."""
-    a, b = np.concatenate([skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]]).T.astype(np.int64)
-    keys = distinct(np.minimum(a, b) * skeleton.qubits + np.maximum(a, b))
-    return np.stack(np.divmod(keys, max(skeleton.qubits, 1)), axis=1).astype(np.int32)
+    a, b = np.concatenate([dag.pairs[dag.pairs[:, 0] >= 0], dag.inner[:, 1:]]).T.astype(np.int64)
+    keys = distinct(np.minimum(a, b) * dag.qubits + np.maximum(a, b))
+    return np.stack(np.divmod(keys, max(dag.qubits, 1)), axis=1).astype(np.int32)
 
 
 class Wanted(NamedTuple):

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.embedding import interactions
 from tiger.circuits.embedding.nearness import near_partners
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray, locked
 
@@ -28,7 +28,7 @@ class Allotment:
     start: IndexArray
 
 
-def allot_parts(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray | None = None) -> Allotment:
+def allot_parts(dag: GateDag, coupling: Coupling, fixed: IndexArray | None = None) -> Allotment:
     """Give every connected component of a circuit a part of the device that has room for it.
 
     `fixed[n]` are device qubits that circuit qubits have to start from, -1 for the others. Components go, the largest
@@ -36,16 +36,16 @@ def allot_parts(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray | None
     what fits into its 100,000 steps. Raises InputError, field `circuit`, when they do not fit, and field
     `initial_layout` when fixed places tear a component apart.
     """
-    held = np.full(skeleton.qubits, -1, np.int32) if fixed is None else fixed.astype(np.int32)
-    if skeleton.qubits > coupling.size:
-        raise InputError("circuit", f"expected at most {coupling.size} qubits, got {skeleton.qubits}")
-    pairs = interactions(skeleton)
-    part = np.full(skeleton.qubits, ANYWHERE, np.int32)
+    held = np.full(dag.qubits, -1, np.int32) if fixed is None else fixed.astype(np.int32)
+    if dag.qubits > coupling.size:
+        raise InputError("circuit", f"expected at most {coupling.size} qubits, got {dag.qubits}")
+    pairs = interactions(dag)
+    part = np.full(dag.qubits, ANYWHERE, np.int32)
     if coupling.part.any():
-        part = _pack_components(_components(pairs, skeleton.qubits), coupling, held)
+        part = _pack_components(_components(pairs, dag.qubits), coupling, held)
     else:
         part[pairs.ravel()] = 0
-    pull = np.zeros((skeleton.qubits, skeleton.qubits))
+    pull = np.zeros((dag.qubits, dag.qubits))
     np.add.at(pull, (pairs[:, 0], pairs[:, 1]), 1.0)
     start = near_partners(held, pull + pull.T, coupling, part)
     return Allotment(part=locked(part), start=locked(start))

@@ -20,7 +20,7 @@ from tiger.circuits.embedding.embedding import Embedder, EmbeddingParams, Wanted
 from tiger.circuits.embedding.nearness import near_partners
 from tiger.circuits.embedding.obstacles import Obstacles
 from tiger.circuits.embedding.parts import allot_parts
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.interaction import levels
 from tiger.model.arrays import BoolArray, FloatArray
 
@@ -57,16 +57,16 @@ class Anchor:
 
 
 def anchors(
-    skeleton: Skeleton, coupling: Coupling, params: SegmentParams, stop: Callable[[], bool] = lambda: False
+    dag: GateDag, coupling: Coupling, params: SegmentParams, stop: Callable[[], bool] = lambda: False
 ) -> Iterator[Anchor]:
     """Yield anchors of segments in turn from the start and from the end of the circuit.
 
     Deterministic but for `stop`, which is asked before each segment and ends the search.
     """
     embedder = Embedder(coupling)
-    part = allot_parts(skeleton, coupling).part
-    ahead = _segments(Progress(skeleton), embedder, params, part)
-    back = _segments(Progress(skeleton.reverse()), embedder, params, part)
+    part = allot_parts(dag, coupling).part
+    ahead = _segments(Progress(dag), embedder, params, part)
+    back = _segments(Progress(dag.reverse()), embedder, params, part)
     for segment, reverse in zip_longest(_until(stop, ahead), _until(stop, back)):
         if segment is not None:
             yield segment
@@ -167,18 +167,18 @@ class Run(NamedTuple):
 class Progress:
     """Hold how far a circuit has been carried out, `done[g]`, and what may come next."""
 
-    def __init__(self, skeleton: Skeleton) -> None:
-        self.qubits = skeleton.qubits
-        self.done = np.zeros(len(skeleton.pairs), np.bool_)
-        self._level = levels(skeleton)
+    def __init__(self, dag: GateDag) -> None:
+        self.qubits = dag.qubits
+        self.done = np.zeros(len(dag.pairs), np.bool_)
+        self._level = levels(dag)
         self._order = np.argsort(self._level, kind="stable").tolist()
         self._rank = np.argsort(self._order, kind="stable").tolist()
-        self._waits = skeleton.waits.tolist()
-        bounds, after = skeleton.first.tolist(), skeleton.after.tolist()
+        self._waits = dag.waits.tolist()
+        bounds, after = dag.first.tolist(), dag.after.tolist()
         self._after = [after[i:j] for i, j in pairwise(bounds)]
         self._ready = [rank for rank, v in enumerate(self._order) if not self._waits[v]]
-        gates = np.c_[np.arange(len(self.done)), skeleton.pairs][skeleton.pairs[:, 0] >= 0]
-        self._gates = np.concatenate([gates, skeleton.inner])
+        gates = np.c_[np.arange(len(self.done)), dag.pairs][dag.pairs[:, 0] >= 0]
+        self._gates = np.concatenate([gates, dag.inner])
         self._gates[:, 1:].sort(axis=1)
         self._pairs: list[list[Pair]] = [[] for _ in self._order]
         for v, a, b in self._gates.tolist():

@@ -12,7 +12,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.entry.baseline import preset, swaps
 from tiger.circuits.entry.outcome import depth_of, success_of
 from tiger.circuits.entry.request import Asked
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.movement import DataMovement, movement, route_visits, static_visits
 from tiger.circuits.ising.proposals import ProposalParams, data_movement
 from tiger.circuits.noise.noise import errors_of_target
@@ -65,30 +65,30 @@ def placements(asked: Asked, placed: QuantumCircuit, found: Mapping, deadline: D
     The formulations are solved again from level 2 on, and not at D-Wave's price.
     """
     params, coupling = asked.params, coupling_of(asked.device)
-    skeleton = model_of(asked.circuit, commute=params.commute).skeleton
+    gate_dag = model_of(asked.circuit, commute=params.commute).gate_dag
     trivial = np.arange(coupling.size, dtype=np.int32)
     moved = DataMovement(
-        trivial=movement(static_visits(skeleton, trivial), coupling), static_qubo=None, levels=None, routed=None
+        trivial=movement(static_visits(gate_dag, trivial), coupling), static_qubo=None, levels=None, routed=None
     )
     if params.level >= solve.PROPOSING and params.solver not in registry.DWAVE and not deadline():
         again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s)
-        moved = data_movement(skeleton, coupling, found.mapped.route, again)
+        moved = data_movement(gate_dag, coupling, found.mapped.route, again)
     stages = {name: value for stage in found.mapped.stages for name, value in stage.detail.items()}
     extra_cx = {
-        "trivial": None if moved.trivial is None else _trivial(skeleton, coupling, params.level, deadline),
+        "trivial": None if moved.trivial is None else _trivial(gate_dag, coupling, params.level, deadline),
         "static_qubo": _count(stages.get("static_extra_cx")),
         "levels": _count(stages.get("levels_extra_cx")),
     }
     return Placements(replace(moved, routed=_result_movement(placed, asked, found)), extra_cx)
 
 
-def _trivial(skeleton: Skeleton, coupling: Coupling, level: int, deadline: Deadline) -> int | None:
+def _trivial(gate_dag: GateDag, coupling: Coupling, level: int, deadline: Deadline) -> int | None:
     """Return the extra CX gates of a search from the trivial layout, with the work that a proposal's layout gets."""
     if level < solve.PROPOSING or deadline():
         return None
     place = np.arange(coupling.size, dtype=np.int32)
     origins = Origins(layouts=(place,), fixed=place)
-    return search(skeleton, coupling, origins, SearchParams(work=solve.TRIAL), deadline).extra_cx
+    return search(gate_dag, coupling, origins, SearchParams(work=solve.TRIAL), deadline).extra_cx
 
 
 def _count(value: Detail) -> int | None:
@@ -102,4 +102,4 @@ def _result_movement(placed: QuantumCircuit, asked: Asked, found: Mapping) -> in
     route: Route | None = found.mapped.route
     if found.emission is found.sabre:
         route = route_of(model, coupling, found.emission)
-    return None if route is None else movement(route_visits(model.skeleton, route), coupling)
+    return None if route is None else movement(route_visits(model.gate_dag, route), coupling)

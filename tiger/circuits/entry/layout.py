@@ -99,9 +99,9 @@ def report_mapping(asked: Asked, initial_layout: Layout | None = None) -> Circui
         return replace(report, violations=(_too_wide(width, coupling.size),))
     fixed = None if initial_layout is None else read_layout(initial_layout, width, coupling.size)
     asked.watch(Progress("reading", None, None))
-    skeleton = model_of(asked.circuit, commute=params.commute).skeleton
+    gate_dag = model_of(asked.circuit, commute=params.commute).gate_dag
     try:
-        allot_parts(skeleton, coupling, fixed)
+        allot_parts(gate_dag, coupling, fixed)
     except InputError as error:
         return replace(report, violations=(Violation(kind="disconnected", message=error.reason),))
     asked.watch(Progress("search", None, None))

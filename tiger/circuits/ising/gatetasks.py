@@ -14,7 +14,7 @@ import rustworkx as rx
 from scipy.optimize import linear_sum_assignment
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.interaction import Timeline, timeline
 from tiger.model.arrays import IntArray
 
@@ -74,12 +74,12 @@ class GateTasks:
         return np.concatenate([self.gates.pairs, self.arcs.ends[arc]], axis=1)
 
 
-def gate_tasks(skeleton: Skeleton, coupling: Coupling, place: IndexArray, fixed: IndexArray | None = None) -> GateTasks:
+def gate_tasks(dag: GateDag, coupling: Coupling, place: IndexArray, fixed: IndexArray | None = None) -> GateTasks:
     """State gates as tasks; `fixed[n]` says where qubits start, and `place[N]` which part of the device they are in.
 
     Levels wider than a largest matching of the device are split, as no more gates than that run at once.
     """
-    gates = timeline(skeleton)
+    gates = timeline(dag)
     part = coupling.part[place[gates.pairs[:, 0]]]
     matched, width = _matching(coupling)
     ends = np.concatenate([coupling.edges, coupling.edges[:, ::-1]])

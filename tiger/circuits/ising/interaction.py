@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.model.arrays import FloatArray, locked
 
 
@@ -27,24 +27,24 @@ class Timeline:
         return int(self.level[-1]) + 1 if len(self.level) else 0
 
 
-def timeline(skeleton: Skeleton) -> Timeline:
+def timeline(dag: GateDag) -> Timeline:
     """Return the gates at their earliest levels, those that commute one after another in circuit order."""
-    level = levels(skeleton)
-    gates = np.flatnonzero(skeleton.pairs[:, 0] >= 0)
+    level = levels(dag)
+    gates = np.flatnonzero(dag.pairs[:, 0] >= 0)
     order = gates[np.argsort(level[gates], kind="stable")].astype(np.int32)
-    return Timeline(node=locked(order), pairs=locked(skeleton.pairs[order]), level=locked(level[order]))
+    return Timeline(node=locked(order), pairs=locked(dag.pairs[order]), level=locked(level[order]))
 
 
-def levels(skeleton: Skeleton) -> IndexArray:
+def levels(dag: GateDag) -> IndexArray:
     """Return level[g]: the first after all that a node waits for at which its qubits are free.
 
     A node without qubits of its own takes no level, but for a block of control flow with gates inside, which takes one.
     """
-    ready, level = [0] * len(skeleton.pairs), np.zeros(len(skeleton.pairs), np.int32)
-    busy: list[dict[int, int]] = [{} for _ in range(skeleton.qubits)]
-    blocks = set(skeleton.inner[:, 0].tolist())
-    bounds, after = skeleton.first.tolist(), skeleton.after.tolist()
-    for node, (a, b) in enumerate(skeleton.pairs.tolist()):
+    ready, level = [0] * len(dag.pairs), np.zeros(len(dag.pairs), np.int32)
+    busy: list[dict[int, int]] = [{} for _ in range(dag.qubits)]
+    blocks = set(dag.inner[:, 0].tolist())
+    bounds, after = dag.first.tolist(), dag.after.tolist()
+    for node, (a, b) in enumerate(dag.pairs.tolist()):
         at = ready[node]
         if a >= 0:
             while at in busy[a] or at in busy[b]:
@@ -67,18 +67,18 @@ def _first_free_level(busy: dict[int, int], at: int) -> int:
     return level
 
 
-def interaction(skeleton: Skeleton, half: float | None = None, around: int = 0) -> sp.csr_array:
+def interaction(dag: GateDag, half: float | None = None, around: int = 0) -> sp.csr_array:
     """Return weight[n, n] above the diagonal: the gates of two qubits, fading with their levels from `around`.
 
     A gate on level L counts 0.5 ** (abs(L - around) / half), or 1 where `half`, in levels, is None. Gates inside blocks
     of control flow count on the level of the block.
     """
-    level = levels(skeleton)
-    gates = np.flatnonzero(skeleton.pairs[:, 0] >= 0)
-    ends = np.concatenate([skeleton.pairs[gates], skeleton.inner[:, 1:]])
-    weight = fade(np.concatenate([level[gates], level[skeleton.inner[:, 0]]]) - around, half)
+    level = levels(dag)
+    gates = np.flatnonzero(dag.pairs[:, 0] >= 0)
+    ends = np.concatenate([dag.pairs[gates], dag.inner[:, 1:]])
+    weight = fade(np.concatenate([level[gates], level[dag.inner[:, 0]]]) - around, half)
     ends = np.sort(ends, axis=1)
-    return sp.coo_array((weight, (ends[:, 0], ends[:, 1])), shape=(skeleton.qubits, skeleton.qubits)).tocsr()
+    return sp.coo_array((weight, (ends[:, 0], ends[:, 1])), shape=(dag.qubits, dag.qubits)).tocsr()
 
 
 def fade(levels_away: IndexArray, half: float | None) -> FloatArray:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.interaction import timeline
 from tiger.circuits.route import Route
 
@@ -62,16 +62,16 @@ def movement(visits: IndexArray, coupling: Coupling) -> int | None:
     return int((apart - 1).sum() + travel.sum())
 
 
-def static_visits(skeleton: Skeleton, place: IndexArray) -> IndexArray:
+def static_visits(dag: GateDag, place: IndexArray) -> IndexArray:
     """Return the visits of all gates under a layout `place[N]` that never changes."""
-    pairs = timeline(skeleton).pairs
+    pairs = timeline(dag).pairs
     return np.concatenate([pairs, place[pairs]], axis=1)
 
 
-def route_visits(skeleton: Skeleton, route: Route) -> IndexArray:
+def route_visits(dag: GateDag, route: Route) -> IndexArray:
     """Return the visits of all gates of a routed circuit, in its order; O(steps)."""
     place, holds = route.start.copy(), np.argsort(route.start)
-    pairs, visits = skeleton.pairs.tolist(), []
+    pairs, visits = dag.pairs.tolist(), []
     for node, other in route.steps.tolist():
         if node < 0:
             here, there = -1 - node, other

@@ -13,7 +13,7 @@ from dimod.core.sampler import Sampler
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.segments import Anchor
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
 from tiger.circuits.ising.interaction import levels
 from tiger.circuits.ising.movement import DataMovement, movement, route_visits, static_visits
@@ -59,18 +59,18 @@ class Proposal(NamedTuple):
     anchor: Anchor
 
 
-def proposals(skeleton: Skeleton, coupling: Coupling, params: ProposalParams, stop: Stop = bool) -> Iterator[Proposal]:
+def proposals(dag: GateDag, coupling: Coupling, params: ProposalParams, stop: Stop = bool) -> Iterator[Proposal]:
     """Yield layouts of both formulations; none where none is feasible, or nothing is left to place.
 
     First the static layout, for the start and, as it is, for later times, then static layouts that fade from the start
     and around later times, then the levels of gates as tasks at those times. Each is made when it is asked for.
     """
-    level, met = levels(skeleton), _meeting(skeleton)
+    level, met = levels(dag), _meeting(dag)
     if not len(met) or (params.fixed is not None and (params.fixed[met] >= 0).all()):
         return
-    closed = params.closed or (_outskirts(skeleton, coupling) if params.losses is None and not params.settled else ())
+    closed = params.closed or (_outskirts(dag, coupling) if params.losses is None and not params.settled else ())
     static = StaticParams(fixed=params.fixed, closed=closed, losses=params.losses)
-    place = _solve_static(skeleton, coupling, static, params, 0)
+    place = _solve_static(dag, coupling, static, params, 0)
     if place is None:
         return
     yield Proposal("static", Anchor(done=level < 0, place=place))
@@ -81,19 +81,19 @@ def proposals(skeleton: Skeleton, coupling: Coupling, params: ProposalParams, st
     fading += [(f"static around {share:g}", NEAR, time) for share, time in zip(TIMES, times, strict=False)]
     for number, (name, half, time) in enumerate(fading, 1):
         faded = replace(static, half=half, around=time)
-        near = None if stop() else _solve_static(skeleton, coupling, faded, params, number)
+        near = None if stop() else _solve_static(dag, coupling, faded, params, number)
         if near is not None:
             yield Proposal(name, Anchor(done=level < time, place=near))
-    if not stop() and skeleton.gates:
-        yield from _gate_layouts(skeleton, coupling, params, place, stop)
+    if not stop() and dag.gates:
+        yield from _gate_layouts(dag, coupling, params, place, stop)
 
 
-def _outskirts(skeleton: Skeleton, coupling: Coupling) -> tuple[int, ...]:
+def _outskirts(dag: GateDag, coupling: Coupling) -> tuple[int, ...]:
     """Return what a device of one part and over 64 qubits has beyond twice as many as are needed, around its middle.
 
     Searches are several times as fast without, and as good.
     """
-    needed = 2 * len(_meeting(skeleton))
+    needed = 2 * len(_meeting(dag))
     if coupling.size <= max(needed, LARGE) or coupling.part.any():
         return ()
     hops = coupling.hops.astype(np.int64)
@@ -101,35 +101,35 @@ def _outskirts(skeleton: Skeleton, coupling: Coupling) -> tuple[int, ...]:
     return tuple(np.sort(np.argsort(middle, kind="stable")[needed:]).tolist())
 
 
-def _meeting(skeleton: Skeleton) -> IntArray:
+def _meeting(dag: GateDag) -> IntArray:
     """Return the circuit qubits that have two-qubit gates."""
-    return np.union1d(skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]).astype(np.int64)
+    return np.union1d(dag.pairs[dag.pairs[:, 0] >= 0], dag.inner[:, 1:]).astype(np.int64)
 
 
 def _solve_static(
-    skeleton: Skeleton, coupling: Coupling, static: StaticParams, params: ProposalParams, number: int
+    dag: GateDag, coupling: Coupling, static: StaticParams, params: ProposalParams, number: int
 ) -> IndexArray | None:
     """Return a static layout, None where none is feasible."""
     seed = derived(params.seed, number)
-    layout, limit_s = static_layout(skeleton, coupling, static), params.time_limit_s
+    layout, limit_s = static_layout(dag, coupling, static), params.time_limit_s
     return layout.solve(params.solver, seed=seed, effort=params.effort, time_limit_s=limit_s)
 
 
 def _gate_layouts(
-    skeleton: Skeleton, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop
+    dag: GateDag, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop
 ) -> Iterator[Proposal]:
     """Yield the layouts of gates as tasks at several times."""
-    tasks, arc = place_gates(skeleton, coupling, params, place, stop)
-    level = levels(skeleton)
+    tasks, arc = place_gates(dag, coupling, params, place, stop)
+    level = levels(dag)
     for share in (0.0,) if params.settled else (0.0, *TIMES):
         time = int(share * (level.max() + 1))
-        found = None if stop() else layout_at(skeleton, coupling, tasks, arc, (time, params))
+        found = None if stop() else layout_at(dag, coupling, tasks, arc, (time, params))
         if found is not None:
             yield Proposal(f"levels at {share:g}", Anchor(done=level < time, place=found))
 
 
 def place_gates(
-    skeleton: Skeleton, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop = bool
+    dag: GateDag, coupling: Coupling, params: ProposalParams, place: IndexArray, stop: Stop = bool
 ) -> tuple[GateTasks, IndexArray]:
     """Return gates as tasks and the arcs found for them, from a static layout `place[N]` on.
 
@@ -139,13 +139,13 @@ def place_gates(
     from tiger.circuits.ising.gatesampling import WindowParams, sample_arcs
     from tiger.sampler_policy import ising_of
 
-    tasks = gate_tasks(skeleton, coupling, place, params.fixed if params.settled else None)
+    tasks = gate_tasks(dag, coupling, place, params.fixed if params.settled else None)
     arc, solver = start_arcs(tasks, place), params.solver
     if isinstance(solver, str) and registry.kind_of(solver) != "sampler":
         sweeps = params.effort * min(SWEEPS, max(MOVES // max(len(arc), 1), 1))
         return tasks, anneal_arcs(tasks, arc, seed=params.seed, sweeps=sweeps, stop=stop)
     sampler = registry.sampler(solver) if isinstance(solver, str) else solver
-    problem = static_layout(skeleton, coupling, StaticParams()).problem
+    problem = static_layout(dag, coupling, StaticParams()).problem
     ising = ising_of(sampler, problem, IsingParams())
     windows = WindowParams(windows=(ising.params.windows or WINDOWS) * params.effort)
     arc = sample_arcs(tasks, arc, ising, windows, (params.seed, stop))
@@ -153,14 +153,14 @@ def place_gates(
 
 
 def layout_at(
-    skeleton: Skeleton, coupling: Coupling, tasks: GateTasks, arc: IndexArray, turn: tuple[int, ProposalParams]
+    dag: GateDag, coupling: Coupling, tasks: GateTasks, arc: IndexArray, turn: tuple[int, ProposalParams]
 ) -> IndexArray | None:
     """Return place[N] at a level: qubits that have gates then or on the next level where these are, the others near.
 
     Where the others go is the static layout around that time, by native search.
     """
     time, params = turn
-    fixed = np.full(skeleton.qubits, -1, np.int32) if params.fixed is None else params.fixed.astype(np.int32)
+    fixed = np.full(dag.qubits, -1, np.int32) if params.fixed is None else params.fixed.astype(np.int32)
     held = set(fixed[fixed >= 0].tolist())
     for gate in np.flatnonzero((tasks.gates.level >= time) & (tasks.gates.level < time + SPAN)).tolist():
         for qubit, at in zip(tasks.gates.pairs[gate].tolist(), tasks.arcs.ends[arc[gate]].tolist(), strict=True):
@@ -168,25 +168,25 @@ def layout_at(
                 fixed[qubit] = at
                 held.add(at)
     static = StaticParams(half=NEAR, around=time, fixed=fixed, closed=params.closed, losses=params.losses)
-    layout = static_layout(skeleton, coupling, static)
+    layout = static_layout(dag, coupling, static)
     return layout.solve("auto", seed=params.seed, time_limit_s=params.time_limit_s)
 
 
-def data_movement(skeleton: Skeleton, coupling: Coupling, route: Route, params: ProposalParams) -> DataMovement:
+def data_movement(dag: GateDag, coupling: Coupling, route: Route, params: ProposalParams) -> DataMovement:
     """Return how far data moves under the trivial layout, in both formulations, and in a routed circuit.
 
     The layouts are those of the proposals "static" and "levels" at the same parameters, which are searched for again.
     """
     trivial = np.arange(coupling.size, dtype=np.int32)
-    first = next(proposals(skeleton, coupling, params), None)
+    first = next(proposals(dag, coupling, params), None)
     static = levelled = None
     if first is not None:
-        static = movement(static_visits(skeleton, first.anchor.place), coupling)
-        tasks, arc = place_gates(skeleton, coupling, params, first.anchor.place)
+        static = movement(static_visits(dag, first.anchor.place), coupling)
+        tasks, arc = place_gates(dag, coupling, params, first.anchor.place)
         levelled = movement(tasks.visits(arc), coupling)
     return DataMovement(
-        trivial=movement(static_visits(skeleton, trivial), coupling),
+        trivial=movement(static_visits(dag, trivial), coupling),
         static_qubo=static,
         levels=levelled,
-        routed=movement(route_visits(skeleton, route), coupling),
+        routed=movement(route_visits(dag, route), coupling),
     )

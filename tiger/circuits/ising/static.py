@@ -22,7 +22,7 @@ from dimod.core.sampler import Sampler
 from scipy.sparse.csgraph import dijkstra
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.interaction import interaction
 from tiger.circuits.noise.noise import Errors
 from tiger.mapper import solve
@@ -91,9 +91,9 @@ class StaticLayout:
         return place
 
 
-def static_layout(skeleton: Skeleton, coupling: Coupling, params: StaticParams) -> StaticLayout:
+def static_layout(dag: GateDag, coupling: Coupling, params: StaticParams) -> StaticLayout:
     """State the static layout of a circuit; O(g depth + N^2 log N)."""
-    weight = interaction(skeleton, params.half, params.around)
+    weight = interaction(dag, params.half, params.around)
     met = weight + weight.T
     active = np.flatnonzero(np.diff(met.tocsr().indptr))
     if not len(active):

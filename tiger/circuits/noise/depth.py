@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.gate_dag import Axis, Build, Skeleton, Step
+from tiger.circuits.gate_dag import Axis, Build, GateDag, Step
 from tiger.circuits.noise.noise import Errors
 from tiger.circuits.route import Route
 from tiger.errors import InputError
@@ -24,7 +24,7 @@ class Singles(NamedTuple):
     """Hold what n circuit qubits do on their own, in the runs of commuting operations on their wires, r in all.
 
     `first[n + 1]`: runs of every qubit; `gates[r]` one-qubit gates, `reads[r]` measurements, and `nodes[r]` nodes of
-    the skeleton in a run. `wire[begin[v]:begin[v + 1]]`: qubits of node v; `read[g]`: whether it is a measurement.
+    the gate DAG in a run. `wire[begin[v]:begin[v + 1]]`: qubits of node v; `read[g]`: whether it is a measurement.
     """
 
     first: IndexArray
@@ -77,7 +77,7 @@ class Watch(NamedTuple):
 
 
 class Tape(NamedTuple):
-    """Hold the steps of a route, `pairs` of its skeleton and the singles of its circuit, as kernels read them."""
+    """Hold the steps of a route, `pairs` of its gate DAG and the singles of its circuit, as kernels read them."""
 
     steps: IndexArray
     pairs: IndexArray
@@ -122,7 +122,7 @@ def singles_of(qubits: int, steps: Sequence[Step], build: Build, names: Sequence
     Barriers, delays and resets count as nothing.
     """
     runs = [_Runs() for _ in range(qubits)]
-    wires: list[list[int]] = [[] for _ in build.skeleton.pairs]
+    wires: list[list[int]] = [[] for _ in build.gate_dag.pairs]
     read = np.zeros(len(wires), np.bool_)
     for step, name, node in zip(steps, names, build.node, strict=True):
         touched = [(wire, axis) for wire, axis in zip(step.wires, step.axes, strict=True) if wire < qubits]
@@ -167,17 +167,17 @@ def _starts(lists: Sequence[Sequence[object]]) -> IndexArray:
     return np.concatenate([[0], np.cumsum([len(part) for part in lists])]).astype(np.int32)
 
 
-def operations_of(route: Route, skeleton: Skeleton, singles: Singles) -> IndexArray:
+def operations_of(route: Route, dag: GateDag, singles: Singles) -> IndexArray:
     """Return the operations[k, 3] of a route on device qubits, in order; O(k).
 
     (ONE, p, c): c one-qubit gates on p, as late as they may be; (PAIR, p, q), from p to q; (SWAP, p, q); (READ, p, p).
     """
-    return unroll(tape_of(skeleton, singles)._replace(steps=route.steps.copy()), route.start.copy())
+    return unroll(tape_of(dag, singles)._replace(steps=route.steps.copy()), route.start.copy())
 
 
-def tape_of(skeleton: Skeleton, singles: Singles) -> Tape:
+def tape_of(dag: GateDag, singles: Singles) -> Tape:
     """Return what all routes of a circuit share, without steps."""
-    return Tape(steps=np.empty((0, 2), np.int32), pairs=skeleton.pairs.copy(), singles=singles)
+    return Tape(steps=np.empty((0, 2), np.int32), pairs=dag.pairs.copy(), singles=singles)
 
 
 def operations_of_gates(gates: Iterable[tuple[str, tuple[int, ...]]]) -> IndexArray:

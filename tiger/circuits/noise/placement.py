@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
 from tiger.circuits.coupling import FAR, Coupling, HopArray, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.static import Losses, losses_of
 from tiger.circuits.noise.depth import Clock, Costs, Singles, Tape, Watch, costs_of, layers, run, tape_of, unroll
 from tiger.circuits.noise.noise import Errors
@@ -74,9 +74,9 @@ class Success:
     """
 
     def __init__(
-        self, skeleton: Skeleton, singles: Singles, coupling: Coupling, errors: Errors, bound: float = np.inf
+        self, dag: GateDag, singles: Singles, coupling: Coupling, errors: Errors, bound: float = np.inf
     ) -> None:
-        self._tape, self._ground = tape_of(skeleton, singles), Ground.of(coupling, costs_of(errors), bound)
+        self._tape, self._ground = tape_of(dag, singles), Ground.of(coupling, costs_of(errors), bound)
         own = np.concatenate([[0], np.cumsum(singles.gates + singles.reads)])[singles.first]
         self._losses = losses_of(errors, coupling, np.diff(own).astype(np.float64))
 
@@ -104,8 +104,8 @@ class Success:
 class Layers:
     """Judge a route by its depth, and by its extra CX gates where that is the same."""
 
-    def __init__(self, skeleton: Skeleton, singles: Singles, coupling: Coupling) -> None:
-        self._tape, self._costs = tape_of(skeleton, singles), layers(coupling.size)
+    def __init__(self, dag: GateDag, singles: Singles, coupling: Coupling) -> None:
+        self._tape, self._costs = tape_of(dag, singles), layers(coupling.size)
 
     def loss(self, route: Route) -> float:
         """Return the depth in layers, plus a millionth for every CX gate."""
@@ -148,9 +148,9 @@ def place_best(routes: Iterable[Route], judge: Judge, params: PlacementParams, s
 class Placer:
     """Search for the best route of a circuit on a device by a judge's measure; no proof that it is the best."""
 
-    def __init__(self, skeleton: Skeleton, coupling: Coupling, judge: Judge, params: PlacementParams) -> None:
+    def __init__(self, dag: GateDag, coupling: Coupling, judge: Judge, params: PlacementParams) -> None:
         self._judge, self._params = Pinned(judge) if params.pinned else judge, params
-        self._rerouter = (Onward if params.pinned else Rerouter)(skeleton, coupling, judge.lengths())
+        self._rerouter = (Onward if params.pinned else Rerouter)(dag, coupling, judge.lengths())
 
     def best(self, routes: Iterable[Route], seed: int, stop: Stop) -> Route:
         """Return a route no worse than any of some that are known."""
@@ -199,13 +199,13 @@ class Rerouter:
 
     parts: tuple[int, ...] = (AFTER, BEFORE, BOTH, SHAKEN)
 
-    def __init__(self, skeleton: Skeleton, coupling: Coupling, lengths: FloatArray) -> None:
-        plain = router.kits_of(skeleton, coupling)
+    def __init__(self, dag: GateDag, coupling: Coupling, lengths: FloatArray) -> None:
+        plain = router.kits_of(dag, coupling)
         hops = _scaled_hops(coupling, lengths)
         weighted = tuple(kit._replace(hops=hops) for kit in plain)
         self._edges, self._part = coupling.edges, coupling.part
         self._kits = {1.0: plain, UNIT: weighted}
-        most = int(np.where(coupling.hops == FAR, 0, coupling.hops).max(initial=0)) * len(skeleton.pairs)
+        most = int(np.where(coupling.hops == FAR, 0, coupling.hops).max(initial=0)) * len(dag.pairs)
         self._state = router.state_of(plain[0], most)
 
     def draw_route(self, route: Route, rng: np.random.Generator) -> Route:

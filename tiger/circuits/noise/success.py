@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.noise.depth import Singles, costs_of, operations_of, run_clock
 from tiger.circuits.noise.noise import Errors
 from tiger.circuits.route import Route
 
 
-def log_success(route: Route, skeleton: Skeleton, singles: Singles, errors: Errors) -> float:
+def log_success(route: Route, dag: GateDag, singles: Singles, errors: Errors) -> float:
     r"""Return the natural logarithm of the probability that a routed circuit runs and is read without an error.
 
     .. math:: P = \prod_{g \in G} (1 - \varepsilon_{p_g q_g}) \prod_q (1 - \varepsilon_q)^{u_q}
@@ -22,7 +22,7 @@ def log_success(route: Route, skeleton: Skeleton, singles: Singles, errors: Erro
     gate runs as soon as it can. A rate is 1 / (6 T1) + 1 / (3 T2), to first order the mean loss of fidelity of a
     relaxing qubit (doi:10.1103/PhysRevA.60.1888). -inf where a gate is on a pair or qubit that is faulty. O(k).
     """
-    return log_success_of(operations_of(route, skeleton, singles), errors)
+    return log_success_of(operations_of(route, dag, singles), errors)
 
 
 def log_success_of(operations: IndexArray, errors: Errors) -> float:
@@ -31,6 +31,6 @@ def log_success_of(operations: IndexArray, errors: Errors) -> float:
     return -(clock.loss + clock.idle)
 
 
-def success(route: Route, skeleton: Skeleton, singles: Singles, errors: Errors) -> float:
+def success(route: Route, dag: GateDag, singles: Singles, errors: Errors) -> float:
     """Return the probability whose logarithm `log_success` is."""
-    return math.exp(log_success(route, skeleton, singles, errors))
+    return math.exp(log_success(route, dag, singles, errors))

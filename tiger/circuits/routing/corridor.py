@@ -19,7 +19,7 @@ WORST = 1e18
 
 
 class Circuit(NamedTuple):
-    """Hold a skeleton of g nodes for kernels; `bridge[g]` is 1 for BRIDGEs, `fence[g]` 1 for nodes no window holds."""
+    """Hold a gate DAG of g nodes for kernels; `bridge[g]` is 1 for BRIDGEs, `fence[g]` 1 for nodes no window holds."""
 
     pairs: IndexArray
     first: IndexArray

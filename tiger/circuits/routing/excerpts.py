@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import Route
 from tiger.circuits.routing.corridor import DEPTH, Circuit, Scene, Trial, Window
 from tiger.circuits.routing.tokens import Device, Tokens, clear_roster, enlist, exchange, tokens_of
@@ -51,12 +51,12 @@ class Step(NamedTuple):
     costs: int
 
 
-def circuit_of(skeleton: Skeleton) -> Circuit:
-    """Return a skeleton for kernels; windows end where control flow begins."""
-    fence = np.zeros(len(skeleton.pairs), np.int32)
-    fence[skeleton.inner[:, 0]] = 1
-    pairs, first, after = skeleton.pairs.copy(), skeleton.first.copy(), skeleton.after.copy()
-    return Circuit(pairs, first, after, skeleton.bridge.astype(np.int32), fence)
+def circuit_of(dag: GateDag) -> Circuit:
+    """Return a gate DAG for kernels; windows end where control flow begins."""
+    fence = np.zeros(len(dag.pairs), np.int32)
+    fence[dag.inner[:, 0]] = 1
+    pairs, first, after = dag.pairs.copy(), dag.first.copy(), dag.after.copy()
+    return Circuit(pairs, first, after, dag.bridge.astype(np.int32), fence)
 
 
 def scene_of(circuit: Circuit, device: Device) -> Scene:
@@ -108,9 +108,9 @@ def lane_of(circuit: Circuit, route: Route, ahead: IndexArray) -> Lane:
     )
 
 
-def gates_of(skeleton: Skeleton, coupling: Coupling) -> IndexArray:
+def gates_of(dag: GateDag, coupling: Coupling) -> IndexArray:
     """Return how many gates, those inside control flow included, every circuit qubit has, and 0 for spare ones."""
-    ends = np.concatenate([skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]])
+    ends = np.concatenate([dag.pairs[dag.pairs[:, 0] >= 0], dag.inner[:, 1:]])
     return np.bincount(ends.ravel(), minlength=coupling.size).astype(np.int32)
 
 

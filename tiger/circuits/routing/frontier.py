@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
-from tiger.circuits.gate_dag import Skeleton, adjacency
+from tiger.circuits.gate_dag import GateDag, adjacency
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -18,7 +18,7 @@ NOWHERE, NEVER, TOO_MUCH = -1, 1e18, 1_000_000_000
 
 
 class Kit(NamedTuple):
-    """Hold a circuit of g nodes in one direction and the device it goes on; fields as in `Skeleton` and `Coupling`."""
+    """Hold a circuit of g nodes in one direction and the device it goes on; fields as in `GateDag` and `Coupling`."""
 
     pairs: IndexArray
     first: IndexArray
@@ -56,15 +56,15 @@ class State(NamedTuple):
     tally: IntArray
 
 
-def kits_of(skeleton: Skeleton, coupling: Coupling) -> tuple[Kit, Kit]:
+def kits_of(dag: GateDag, coupling: Coupling) -> tuple[Kit, Kit]:
     """Return the circuit forwards and backwards; nodes keep their numbers, so that backward steps only turn around."""
-    count = len(skeleton.pairs)
-    heads = np.repeat(np.arange(count, dtype=np.int32), np.diff(skeleton.first))
-    shared = (np.array(skeleton.bridge, np.int64), coupling.neighbours.copy(), coupling.hops.copy())
-    pairs = skeleton.pairs.copy()
-    first, before = adjacency(skeleton.after, heads, count)
-    backward = Kit(pairs, first.copy(), before.copy(), np.diff(skeleton.first).astype(np.int32), *shared)
-    return Kit(pairs, skeleton.first.copy(), skeleton.after.copy(), skeleton.waits.copy(), *shared), backward
+    count = len(dag.pairs)
+    heads = np.repeat(np.arange(count, dtype=np.int32), np.diff(dag.first))
+    shared = (np.array(dag.bridge, np.int64), coupling.neighbours.copy(), coupling.hops.copy())
+    pairs = dag.pairs.copy()
+    first, before = adjacency(dag.after, heads, count)
+    backward = Kit(pairs, first.copy(), before.copy(), np.diff(dag.first).astype(np.int32), *shared)
+    return Kit(pairs, dag.first.copy(), dag.after.copy(), dag.waits.copy(), *shared), backward
 
 
 def state_of(kit: Kit, most: int) -> State:

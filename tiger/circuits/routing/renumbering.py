@@ -1,18 +1,18 @@
-"""The nodes of a skeleton in order of levels, so that those under way at one time have numbers close to each other."""
+"""The nodes of a gate DAG in order of levels, so that those under way at one time have numbers close to each other."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.gate_dag import Skeleton, adjacency
+from tiger.circuits.gate_dag import GateDag, adjacency
 from tiger.solvers.kernel import kernel
 
 
-def by_level(skeleton: Skeleton) -> IndexArray:
+def by_level(dag: GateDag) -> IndexArray:
     """Return the nodes by how long a chain leads to them, gates of a qubit in circuit order; O(g log g + order)."""
-    level, busy = np.zeros(len(skeleton.pairs), np.int32), np.zeros(skeleton.qubits, np.int32)
-    find_levels(skeleton.pairs.copy(), skeleton.first.copy(), skeleton.after.copy(), level, busy)
+    level, busy = np.zeros(len(dag.pairs), np.int32), np.zeros(dag.qubits, np.int32)
+    find_levels(dag.pairs.copy(), dag.first.copy(), dag.after.copy(), level, busy)
     return np.argsort(level, kind="stable").astype(np.int32)
 
 
@@ -28,13 +28,13 @@ def find_levels(pairs: IndexArray, first: IndexArray, after: IndexArray, level: 
             level[after[e]] = max(level[after[e]], level[v] + 1)
 
 
-def renumber(skeleton: Skeleton, order: IndexArray) -> Skeleton:
-    """Return the skeleton with node `order[v]` as node v; the order has to respect dependencies."""
+def renumber(dag: GateDag, order: IndexArray) -> GateDag:
+    """Return the gate DAG with node `order[v]` as node v; the order has to respect dependencies."""
     count = len(order)
     number = np.empty(count, np.int32)
     number[order] = np.arange(count, dtype=np.int32)
-    first, after = adjacency(np.repeat(number, np.diff(skeleton.first)), number[skeleton.after], count)
-    inner = skeleton.inner.copy()
+    first, after = adjacency(np.repeat(number, np.diff(dag.first)), number[dag.after], count)
+    inner = dag.inner.copy()
     inner[:, 0] = number[inner[:, 0]]
-    pairs, bridge = skeleton.pairs[order], skeleton.bridge[order]
-    return replace(skeleton, pairs=pairs, first=first, after=after, bridge=bridge, inner=inner)
+    pairs, bridge = dag.pairs[order], dag.bridge[order]
+    return replace(dag, pairs=pairs, first=first, after=after, bridge=bridge, inner=inner)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.embedding.segments import Anchor
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import Route
 from tiger.circuits.routing.beam import SETTINGS, beam_of
 from tiger.circuits.routing.frontier import DICE, DICE_SIZE, STEPS, TOO_MUCH, WORK, Kit, State, begin, kits_of, state_of
@@ -91,7 +91,7 @@ DEFAULT = SearchParams()
 
 
 def search(
-    skeleton: Skeleton,
+    dag: GateDag,
     coupling: Coupling,
     origins: Origins,
     params: SearchParams = DEFAULT,
@@ -102,24 +102,24 @@ def search(
     `stop` is asked every fraction of a second. Raise ValueError when a device of several parts gets no
     origin, or a layout parts qubits that meet.
     """
-    starts = _starts(skeleton, coupling, origins)
+    starts = _starts(dag, coupling, origins)
     known = min(origins.routes, key=lambda route: route.extra_cx, default=None)
     if known is not None and (known.extra_cx == 0 or not params.work + params.passages):
         return known
     if not params.work + params.passages:
-        kit = kits_of(skeleton, coupling)[0]
-        return _plain(kit, state_of(kit, _most(skeleton, coupling)), skeleton, coupling, starts[0])
-    order = by_level(skeleton)
-    found = _search(renumber(skeleton, order), coupling, _rename(origins, known, order), params, stop)
+        kit = kits_of(dag, coupling)[0]
+        return _plain(kit, state_of(kit, _most(dag, coupling)), dag, coupling, starts[0])
+    order = by_level(dag)
+    found = _search(renumber(dag, order), coupling, _rename(origins, known, order), params, stop)
     return _rename_nodes(found, order)
 
 
-def _starts(skeleton: Skeleton, coupling: Coupling, origins: Origins) -> list[IndexArray]:
+def _starts(dag: GateDag, coupling: Coupling, origins: Origins) -> list[IndexArray]:
     """Return where routes may start; raise for what cannot be searched."""
     places = [*origins.layouts, *(anchor.place for anchor in origins.anchors)]
     if origins.fixed is not None:
         places = [origins.fixed]
-    gates = skeleton.pairs[skeleton.pairs[:, 0] >= 0]
+    gates = dag.pairs[dag.pairs[:, 0] >= 0]
     if any((coupling.part[place[gates[:, 0]]] != coupling.part[place[gates[:, 1]]]).any() for place in places):
         raise ValueError("expected layouts that put all qubits that meet into one part of the device, got another")
     if not places and not origins.routes and coupling.part.max(initial=0) > 0:
@@ -128,19 +128,19 @@ def _starts(skeleton: Skeleton, coupling: Coupling, origins: Origins) -> list[In
 
 
 def _search(
-    skeleton: Skeleton, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
+    dag: GateDag, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
 ) -> Route:
     """Search, with the best known route as the first."""
-    kits = ways_of(skeleton, coupling)
+    kits = ways_of(dag, coupling)
     kit = _forward_ways(kits)
-    state = state_of(kit, _most(skeleton, coupling))
-    start = origins.routes[0].start if origins.routes else _starts(skeleton, coupling, origins)[0]
-    known = origins.routes[0] if origins.routes else _plain(kit, state, skeleton, coupling, start)
+    state = state_of(kit, _most(dag, coupling))
+    start = origins.routes[0].start if origins.routes else _starts(dag, coupling, origins)[0]
+    known = origins.routes[0] if origins.routes else _plain(kit, state, dag, coupling, start)
     if known.extra_cx == 0:
         return known
     plan = _plan(params, _passage(kit, state, start))
     own = replace(origins, routes=origins.routes or (known,))
-    pools = [_pool(coupling, skeleton, own, number, plan.lanes) for number in range(plan.lanes)]
+    pools = [_pool(coupling, dag, own, number, plan.lanes) for number in range(plan.lanes)]
     lanes = [_lane(kits, pool, [params.seed, number]) for number, pool in enumerate(pools)]
     _share_best(lanes, known)
     with abreast(len(lanes), params.threads) as everywhere:
@@ -172,11 +172,11 @@ def _rename_nodes(route: Route, name: IndexArray) -> Route:
     return Route(start=route.start, steps=steps)
 
 
-def _plain(kit: Kit, state: State, skeleton: Skeleton, coupling: Coupling, start: IndexArray) -> Route:
+def _plain(kit: Kit, state: State, dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
     """Return a route from a start by plain routing, along shortest paths if that takes too many SWAPs."""
     begin(kit, state, start.astype(np.int32))
     if route(kit, state, np.array(USUAL), 1, TOO_MUCH) >= TOO_MUCH:
-        return shortest_paths(skeleton, coupling, start)
+        return shortest_paths(dag, coupling, start)
     return Route(start=start.astype(np.int32), steps=state.steps[: state.tally[STEPS]].copy())
 
 
@@ -188,14 +188,14 @@ def _passage(kit: Kit, state: State, start: IndexArray) -> int:
     return max(int(state.tally[WORK]) - before, 1)
 
 
-def _most(skeleton: Skeleton, coupling: Coupling) -> int:
+def _most(dag: GateDag, coupling: Coupling) -> int:
     """Return how many SWAPs and BRIDGEs a route may take while it is searched."""
-    return len(skeleton.pairs) * min(int(coupling.hops[coupling.hops < FAR].max(initial=0)), DETOUR)
+    return len(dag.pairs) * min(int(coupling.hops[coupling.hops < FAR].max(initial=0)), DETOUR)
 
 
-def _pool(coupling: Coupling, skeleton: Skeleton, origins: Origins, number: int, lanes: int) -> Pool:
+def _pool(coupling: Coupling, dag: GateDag, origins: Origins, number: int, lanes: int) -> Pool:
     """Return the pool of one of so many lanes, with its share of the origins."""
-    count, size = len(skeleton.pairs), coupling.size
+    count, size = len(dag.pairs), coupling.size
     none = np.zeros(count, np.bool_)
     layouts = origins.layouts if origins.fixed is None else (origins.fixed,)
     anchors = [Anchor(place=layout, done=none) for layout in layouts]
@@ -205,7 +205,7 @@ def _pool(coupling: Coupling, skeleton: Skeleton, origins: Origins, number: int,
         anchors += [Anchor(place=origins.routes[0].start, done=none)] * lanes
     mine = anchors[number::lanes] if origins.fixed is None else anchors[:1]
     order = [np.concatenate([np.flatnonzero(a.done), np.flatnonzero(~a.done)]) for a in mine]
-    steps = 2 * count + 1 + _most(skeleton, coupling) + max((len(r.steps) for r in origins.routes), default=0)
+    steps = 2 * count + 1 + _most(dag, coupling) + max((len(r.steps) for r in origins.routes), default=0)
     pool = Pool(
         start=np.zeros((ROUTES + 1, size), np.int32),
         steps=np.zeros((ROUTES + 1, steps, 2), np.int32),

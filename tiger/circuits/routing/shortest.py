@@ -3,15 +3,15 @@
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import PLAIN, Route
 
 
-def shortest_paths(skeleton: Skeleton, coupling: Coupling, start: IndexArray) -> Route:
+def shortest_paths(dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
     """Route the nodes in circuit order from `start[N]`, with distance - 1 SWAPs for every gate; O(g D)."""
     place, holds = start.copy(), np.argsort(start).astype(np.int32)
     steps: list[tuple[int, int]] = []
-    for node, (a, b) in enumerate(skeleton.pairs.tolist()):
+    for node, (a, b) in enumerate(dag.pairs.tolist()):
         while a >= 0 and coupling.hops[place[a], place[b]] > 1:
             here = int(place[a])
             there = _nearer(coupling, here, int(place[b]))

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import Skeleton, adjacency
+from tiger.circuits.gate_dag import GateDag, adjacency
 from tiger.circuits.routing.frontier import kits_of
 from tiger.circuits.routing.rerouting import Kits
 
 
-def ways_of(skeleton: Skeleton, coupling: Coupling) -> Kits:
+def ways_of(dag: GateDag, coupling: Coupling) -> Kits:
     """Return the circuit the four ways on a device; O(g log g + N^2)."""
-    ways = (*kits_of(skeleton, coupling), *kits_of(in_order(skeleton), coupling))
+    ways = (*kits_of(dag, coupling), *kits_of(in_order(dag), coupling))
     after = np.zeros((len(ways), max(len(kit.after) for kit in ways)), np.int32)
     for row, kit in zip(after, ways, strict=True):
         row[: len(kit.after)] = kit.after
@@ -27,14 +27,14 @@ def ways_of(skeleton: Skeleton, coupling: Coupling) -> Kits:
     )
 
 
-def in_order(skeleton: Skeleton) -> Skeleton:
-    """Return the skeleton with gates of a qubit in circuit order, commuting or not; its routes are routes of both."""
-    count = len(skeleton.pairs)
-    gates = np.flatnonzero(skeleton.pairs[:, 0] >= 0)
-    gate, qubit = np.repeat(gates, 2), skeleton.pairs[gates].ravel()
+def in_order(dag: GateDag) -> GateDag:
+    """Return the gate DAG with gates of a qubit in circuit order, commuting or not; its routes are routes of both."""
+    count = len(dag.pairs)
+    gates = np.flatnonzero(dag.pairs[:, 0] >= 0)
+    gate, qubit = np.repeat(gates, 2), dag.pairs[gates].ravel()
     order = np.argsort(qubit, kind="stable")
     gate, qubit = gate[order], qubit[order]
     same = qubit[:-1] == qubit[1:]
-    heads = np.concatenate([gate[:-1][same], np.repeat(np.arange(count), np.diff(skeleton.first))])
-    first, after = adjacency(heads, np.concatenate([gate[1:][same], skeleton.after]), count)
-    return replace(skeleton, first=first, after=after)
+    heads = np.concatenate([gate[:-1][same], np.repeat(np.arange(count), np.diff(dag.first))])
+    first, after = adjacency(heads, np.concatenate([gate[1:][same], dag.after]), count)
+    return replace(dag, first=first, after=after)

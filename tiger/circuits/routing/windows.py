@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import Route
 from tiger.circuits.routing.corridor import (
     AWAY,
@@ -96,7 +96,7 @@ DEFAULT = WindowParams()
 
 
 def polish(
-    skeleton: Skeleton,
+    dag: GateDag,
     coupling: Coupling,
     route: Route,
     params: WindowParams = DEFAULT,
@@ -110,7 +110,7 @@ def polish(
     share = max(min(max(params.work // (2 * LANES * ROUNDS), LEAST), MOST, params.work // (2 * LANES)), 1)
     rounds = -(-params.work // (2 * LANES * share)) if cost else 0
     longest = int(np.clip(LONG * np.sqrt(params.work / (SATURATED * (cost + 1))), LONG, OPS))
-    ways = _ways(skeleton, coupling, params.fixed)
+    ways = _ways(dag, coupling, params.fixed)
     best, routes = route, [route] * (1 if cost >= LANES * PIECE else LANES)
     with abreast(LANES, params.threads) as everywhere:
         for number in range(rounds):
@@ -123,12 +123,12 @@ def polish(
     return best
 
 
-def _ways(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray | None) -> list[Way]:
+def _ways(dag: GateDag, coupling: Coupling, fixed: IndexArray | None) -> list[Way]:
     """Return the circuit forwards and backwards; backwards a given layout counts as one more gate of its qubits."""
-    device, gates = device_of(coupling), gates_of(skeleton, coupling)
+    device, gates = device_of(coupling), gates_of(dag, coupling)
     last = np.zeros_like(gates)
-    last[: 0 if fixed is None else skeleton.qubits] = 1
-    circuits = circuit_of(skeleton), circuit_of(skeleton.reverse())
+    last[: 0 if fixed is None else dag.qubits] = 1
+    circuits = circuit_of(dag), circuit_of(dag.reverse())
     return [
         Way(circuit, ahead, [scene_of(circuit, device) for _ in range(LANES)])
         for circuit, ahead in zip(circuits, (gates, gates + last), strict=True)

@@ -46,13 +46,13 @@ def aim_of(
         return Aim(None, weight)
     singles = singles_of(model.dag.num_qubits(), model.steps, model.build, [node.name for node in model.operations])
     if objective == "depth":
-        return Aim(Layers(model.skeleton, singles, coupling), lambda dag: depth(_operations(dag)))
+        return Aim(Layers(model.gate_dag, singles, coupling), lambda dag: depth(_operations(dag)))
     if isinstance(device, CouplingMap) or not has_errors(device):
         raise InputError("objective", "expected a Target with error rates for success, got a device without them")
     errors = errors_of_target(device)
-    still = Success(model.skeleton, singles, coupling, errors.without_decay())
+    still = Success(model.gate_dag, singles, coupling, errors.without_decay())
     bound = min((still.loss(still.relocate(route, RelabelParams(), 0, bool)) for route in known), default=np.inf)
-    return Aim(Success(model.skeleton, singles, coupling, errors, bound), lambda dag: _loss(dag, errors))
+    return Aim(Success(model.gate_dag, singles, coupling, errors, bound), lambda dag: _loss(dag, errors))
 
 
 def _loss(dag: DAGCircuit, errors: Errors) -> float:

@@ -10,7 +10,7 @@ from qiskit.circuit import ControlFlowOp, Qubit
 from qiskit.circuit.library import CXGate, SwapGate
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
-from tiger.circuits.gate_dag import Axis, Skeleton
+from tiger.circuits.gate_dag import Axis, GateDag
 from tiger.circuits.route import Route
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.model.arrays import IntArray
@@ -37,7 +37,7 @@ def emit(model: CircuitModel, route: Route, flow_router: FlowRouter) -> Emission
     Operations on a single wire come as soon as the earlier runs of the wire are done. O(k log k) for k operations and
     steps, control flow apart.
     """
-    track, time = _track(route, model.skeleton), _times(model, route)
+    track, time = _track(route, model.gate_dag), _times(model, route)
     writer = _Writer(model, track, time, flow_router)
     gates = [*model.operations, DAGOpNode(SWAP, (), ())]
     numbers, cells = _sequence(model, route, track, time)
@@ -71,7 +71,7 @@ class _Track(NamedTuple):
         return place
 
 
-def _track(route: Route, skeleton: Skeleton) -> _Track:
+def _track(route: Route, gate_dag: GateDag) -> _Track:
     """Follow the qubits along a route."""
     place, holds = route.start.tolist(), np.argsort(route.start).tolist()
     bridges = dict[int, tuple[int, int, int, int]]()
@@ -80,7 +80,7 @@ def _track(route: Route, skeleton: Skeleton) -> _Track:
     moving = np.flatnonzero((route.steps[:, 0] < 0) | (route.steps[:, 1] >= 0))
     for time, (step, there) in zip(moving.tolist(), route.steps[moving].tolist(), strict=True):
         if step >= 0:
-            a, b = skeleton.pairs[step].tolist()
+            a, b = gate_dag.pairs[step].tolist()
             bridges[time] = place[a], there, place[b], holds[there]
             continue
         here = -1 - step
@@ -98,7 +98,7 @@ def _times(model: CircuitModel, route: Route) -> IntArray:
     """Return the step that carries out each operation, or that one on a single wire comes after, -1 for none."""
     runs, node = model.build.runs, np.array(model.build.node, np.int64)
     carried = np.flatnonzero(route.steps[:, 0] >= 0)
-    when = np.full(len(model.skeleton.pairs) + 1, -1, np.int64)
+    when = np.full(len(model.gate_dag.pairs) + 1, -1, np.int64)
     when[route.steps[carried, 0]] = carried
     begin = runs.first[:-1]
     last = np.maximum.reduceat(when[runs.nodes], begin) if len(begin) else begin

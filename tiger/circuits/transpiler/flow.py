@@ -10,18 +10,18 @@ from qiskit.dagcircuit import DAGCircuit
 from rustworkx import PyGraph, graph_token_swapper
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import emit
 from tiger.circuits.transpiler.model import model_of
 
-BlockRouter = Callable[[Skeleton, IndexArray], Route]
+BlockRouter = Callable[[GateDag, IndexArray], Route]
 TRIALS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
-    """Route the blocks of control flow; `router` gets a skeleton and the places `fixed[n]` it has to start from."""
+    """Route the blocks of control flow; `router` gets a gate DAG and the places `fixed[n]` it has to start from."""
 
     coupling: Coupling
     commute: bool
@@ -39,19 +39,19 @@ class Blocks:
         """Return a block on all device qubits."""
         model = model_of(circuit_to_dag(block), commute=self.commute)
         fixed = np.array(places, np.int32)
-        route = in_place(model.skeleton, self.coupling, fixed)
+        route = in_place(model.gate_dag, self.coupling, fixed)
         if route is None:
-            route = route_home(self.router(model.skeleton, fixed), self.coupling)
+            route = route_home(self.router(model.gate_dag, fixed), self.coupling)
         return emit(model, route, self).dag
 
 
-def in_place(skeleton: Skeleton, coupling: Coupling, fixed: IndexArray) -> Route | None:
+def in_place(gate_dag: GateDag, coupling: Coupling, fixed: IndexArray) -> Route | None:
     """Return the route without a SWAP from `fixed[n]`, None if some qubits that have to meet are not adjacent."""
-    ends = np.concatenate([skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]])
+    ends = np.concatenate([gate_dag.pairs[gate_dag.pairs[:, 0] >= 0], gate_dag.inner[:, 1:]])
     if len(ends) and (coupling.hops[fixed[ends[:, 0]], fixed[ends[:, 1]]] > 1).any():
         return None
     spare = np.setdiff1d(np.arange(coupling.size, dtype=np.int32), fixed)
-    count = len(skeleton.pairs)
+    count = len(gate_dag.pairs)
     steps = np.stack([np.arange(count, dtype=np.int32), np.full(count, PLAIN, np.int32)], axis=1)
     return Route(start=np.concatenate([fixed, spare]).astype(np.int32), steps=steps)
 

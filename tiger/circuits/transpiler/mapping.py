@@ -9,7 +9,7 @@ from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton
+from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped, map_circuit
@@ -50,12 +50,12 @@ def mapping(
     own, known = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
     aim = aim_of(params.objective, model, coupling, device, own)
-    found = _check_start(map_circuit(model.skeleton, coupling, params, fixed=fixed, known=own, judge=aim.judge), fixed)
-    route = found.route if fixed is not None else _settle(found.route, model.skeleton, coupling)
+    found = _check_start(map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, judge=aim.judge), fixed)
+    route = found.route if fixed is not None else _settle(found.route, model.gate_dag, coupling)
 
-    def block(skeleton: Skeleton, places: IndexArray) -> Route:
+    def block(gate_dag: GateDag, places: IndexArray) -> Route:
         own_params = replace(params, level=BLOCK_LEVELS[params.level])
-        return _check_start(map_circuit(skeleton, coupling, own_params, fixed=places), places).route
+        return _check_start(map_circuit(gate_dag, coupling, own_params, fixed=places), places).route
 
     emission = emit(model, route, Blocks(coupling=coupling, commute=params.commute, router=block))
     if known is not None and aim.loss(known.dag) < aim.loss(emission.dag):
@@ -70,7 +70,7 @@ def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) ->
         raise InputError("topology", f"expected at least {qubits} qubits for this circuit, found {coupling.size}")
     if fixed is not None:
         ends = fixed[
-            np.concatenate([model.skeleton.pairs[model.skeleton.pairs[:, 0] >= 0], model.skeleton.inner[:, 1:]])
+            np.concatenate([model.gate_dag.pairs[model.gate_dag.pairs[:, 0] >= 0], model.gate_dag.inner[:, 1:]])
         ]
         apart = ends[coupling.hops[ends[:, 0], ends[:, 1]] >= FAR]
         if len(apart):
@@ -93,7 +93,7 @@ def _ask_qiskit(
     """
     working = working_device(device, coupling)
     layout = vf2_layout(model, working, params.level) if fixed is None else fixed
-    route = None if layout is None else in_place(model.skeleton, coupling, layout)
+    route = None if layout is None else in_place(model.gate_dag, coupling, layout)
     if route is not None or params.level < INCUMBENT_LEVEL:
         return (() if route is None else (route,)), None
     if fixed is None and may_panic(model.dag, coupling):
@@ -121,11 +121,11 @@ def _check_start(found: Mapped, fixed: IndexArray | None) -> Mapped:
     return found
 
 
-def _settle(route: Route, skeleton: Skeleton, coupling: Coupling) -> Route:
+def _settle(route: Route, gate_dag: GateDag, coupling: Coupling) -> Route:
     """Return a route that leaves no circuit qubit on a device qubit without edges, as far as others are spare."""
     lone = coupling.neighbours[route.start, 0] < 0
-    moving = np.flatnonzero(lone[: skeleton.qubits])
-    spare = skeleton.qubits + np.flatnonzero(~lone[skeleton.qubits :])
+    moving = np.flatnonzero(lone[: gate_dag.qubits])
+    spare = gate_dag.qubits + np.flatnonzero(~lone[gate_dag.qubits :])
     count = min(len(moving), len(spare))
     if not count or coupling.size == 1:
         return route

@@ -1,4 +1,4 @@
-"""A Qiskit circuit as routing reads it: its operations, the wires they touch, and its skeleton."""
+"""A Qiskit circuit as routing reads it: its operations, the wires they touch, and its gate DAG."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from qiskit.circuit import ControlFlowOp, QuantumCircuit, Qubit
 from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 
-from tiger.circuits.gate_dag import Axis, Build, Skeleton, Step, skeleton_of
+from tiger.circuits.gate_dag import Axis, Build, GateDag, Step, gate_dag_of
 from tiger.errors import InputError
 
 Z: tuple[Axis, Axis] = ("z", "z")
@@ -41,9 +41,9 @@ class CircuitModel:
     build: Build
 
     @property
-    def skeleton(self) -> Skeleton:
+    def gate_dag(self) -> GateDag:
         """Return what routing sees of the circuit."""
-        return self.build.skeleton
+        return self.build.gate_dag
 
     @property
     def flows(self) -> bool:
@@ -66,7 +66,7 @@ def model_of(circuit: DAGCircuit | QuantumCircuit, *, commute: bool = True) -> C
         qubits=[use.qubits for use in uses],
         steps=steps,
         axes=[use.axes for use in uses],
-        build=skeleton_of(dag.num_qubits(), steps),
+        build=gate_dag_of(dag.num_qubits(), steps),
     )
 
 

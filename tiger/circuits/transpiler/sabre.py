@@ -11,7 +11,7 @@ from qiskit.transpiler import CouplingMap, Target
 from qiskit.transpiler.passes import SabreLayout, SabreSwap, VF2Layout
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import Skeleton, adjacency
+from tiger.circuits.gate_dag import GateDag, adjacency
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.model import CircuitModel
@@ -27,7 +27,7 @@ def vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: int) ->
     A Target that lists gates is asked as it is, with its error rates; else only the pairs that have to meet matter, as
     Qiskit finds nothing where it does not know the names of the gates.
     """
-    if VF2_CALLS[level] is None or not (model.skeleton.gates or len(model.skeleton.inner)):
+    if VF2_CALLS[level] is None or not (model.gate_dag.gates or len(model.gate_dag.inner)):
         return None
     named = isinstance(device, Target) and len(device.operation_names) > 0
     dag = model.dag if named else _pairs_only(model)
@@ -47,9 +47,9 @@ def _bare(device: Target | CouplingMap) -> Target:
 
 def _pairs_only(model: CircuitModel) -> DAGCircuit:
     """Return a circuit with a CX for each pair of qubits that has to meet."""
-    skeleton, dag = model.skeleton, DAGCircuit()
-    dag.add_qreg(QuantumRegister(skeleton.qubits))
-    ends = np.concatenate([skeleton.pairs[skeleton.pairs[:, 0] >= 0], skeleton.inner[:, 1:]])
+    gate_dag, dag = model.gate_dag, DAGCircuit()
+    dag.add_qreg(QuantumRegister(gate_dag.qubits))
+    ends = np.concatenate([gate_dag.pairs[gate_dag.pairs[:, 0] >= 0], gate_dag.inner[:, 1:]])
     for a, b in np.unique(ends, axis=0).tolist():
         dag.apply_operation_back(CX, (dag.qubits[a], dag.qubits[b]), check=False)
     return dag
@@ -119,7 +119,7 @@ def route_of(model: CircuitModel, coupling: Coupling, routed: Emission) -> Route
             return None
     if any(coupling.hops[pair] != 1 for pair in places.values()):
         return None
-    steps = _with_pairless(model.skeleton, np.array(follower.steps, np.int32).reshape(-1, 2))
+    steps = _with_pairless(model.gate_dag, np.array(follower.steps, np.int32).reshape(-1, 2))
     return None if steps is None else Route(start=np.array(routed.start, np.int32), steps=steps)
 
 
@@ -129,7 +129,7 @@ class _Follower:
     def __init__(self, model: CircuitModel, start: list[int]) -> None:
         self.steps: list[tuple[int, int]] = []
         self._holds = np.argsort(np.array(start)).tolist()
-        self._pairs = model.skeleton.pairs.tolist()
+        self._pairs = model.gate_dag.pairs.tolist()
         self._names = {node: model.operations[i].name for i, node in enumerate(model.build.node) if node >= 0}
         # The next node of a qubit is last, and in front of all is one that there is not.
         self._next: list[list[int]] = [[-1] for _ in start]
@@ -153,18 +153,18 @@ class _Follower:
         return name == "swap"
 
 
-def _with_pairless(skeleton: Skeleton, steps: IndexArray) -> IndexArray | None:
+def _with_pairless(gate_dag: GateDag, steps: IndexArray) -> IndexArray | None:
     """Return the steps with the nodes without a pair among them, None if a node is missing or comes too early."""
-    count = len(skeleton.pairs)
-    carried, pairless = np.flatnonzero(steps[:, 0] >= 0), skeleton.pairs[:, 0] < 0
+    count = len(gate_dag.pairs)
+    carried, pairless = np.flatnonzero(steps[:, 0] >= 0), gate_dag.pairs[:, 0] < 0
     when = np.full(count, -1, np.int64)
     when[steps[carried, 0]] = carried
-    heads = np.repeat(np.arange(count), np.diff(skeleton.first))
-    first, before = (array.tolist() for array in adjacency(skeleton.after, heads, count))
+    heads = np.repeat(np.arange(count), np.diff(gate_dag.first))
+    first, before = (array.tolist() for array in adjacency(gate_dag.after, heads, count))
     lone = np.flatnonzero(pairless)
     for node in lone.tolist():
         when[node] = max((when[v] for v in before[first[node] : first[node + 1]]), default=-1)
-    if (when[~pairless] < 0).any() or (when[heads] > when[skeleton.after]).any():
+    if (when[~pairless] < 0).any() or (when[heads] > when[gate_dag.after]).any():
         return None
     order = np.argsort(np.concatenate([2 * np.arange(len(steps)), 2 * when[lone] + 1]), kind="stable")
     waiting = np.stack([lone, np.full_like(lone, PLAIN)], axis=1)
