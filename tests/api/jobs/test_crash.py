@@ -50,11 +50,11 @@ class Site:
         bodies = (json.dumps({"n": n, "sleep": sleep_s, "log": str(self.log)}).encode() for n in numbers)
         return [self.store.insert(Work(kind="assign", body=body))[0].id for body in bodies]
 
-    def solved(self) -> int:
+    def count_solved(self) -> int:
         """Count the solves that came to their end, those of one job all."""
         return len(self.log.read_text().split()) if self.log.exists() else 0
 
-    def ended(self, ids: list[str], limit_s: float) -> list[Job | None]:
+    def wait_until_ended(self, ids: list[str], limit_s: float) -> list[Job | None]:
         """Return jobs once all have ended."""
         until(lambda: all(job is not None and job.ended for job in (self.store.get(name, "") for name in ids)), limit_s)
         return [self.store.get(name, "") for name in ids]
@@ -124,12 +124,12 @@ def test_a_killed_server_loses_nothing(site: Site) -> None:
     server = site.start("a")
     ids = site.submit(10, 0.4)
     for solved, kill in ((2, os.kill), (5, os.killpg)):
-        until(lambda least=solved: site.solved() >= least, 30)
+        until(lambda least=solved: site.count_solved() >= least, 30)
         kill(server.pid, signal.SIGKILL)
         server.wait()
         until(lambda gone=server: not family(gone), 1)
         server = site.start("a")
-    assert outcomes(site.ended(ids, 30)) == all_done(10)
+    assert outcomes(site.wait_until_ended(ids, 30)) == all_done(10)
 
 
 def test_what_was_never_queued_is_found(site: Site) -> None:
@@ -137,7 +137,7 @@ def test_what_was_never_queued_is_found(site: Site) -> None:
     site.start("a").kill()
     ids = site.submit(3, 0)
     site.start("a")
-    assert outcomes(site.ended(ids, 15)) == all_done(3)
+    assert outcomes(site.wait_until_ended(ids, 15)) == all_done(3)
 
 
 def test_a_server_that_is_told_to_end_puts_its_jobs_back(shared: Site) -> None:
@@ -149,7 +149,7 @@ def test_a_server_that_is_told_to_end_puts_its_jobs_back(shared: Site) -> None:
     assert first.wait(10) == 0
     assert all(job and job.status == "queued" for job in (shared.store.get(name, "") for name in ids))
     shared.start("b")
-    assert outcomes(shared.ended(ids, 30)) == all_done(4)
+    assert outcomes(shared.wait_until_ended(ids, 30)) == all_done(4)
 
 
 def test_a_dead_server_is_stood_in_for(shared: Site) -> None:
@@ -158,7 +158,7 @@ def test_a_dead_server_is_stood_in_for(shared: Site) -> None:
     ids = shared.submit(6, 3.0)
     time.sleep(1.5)
     os.killpg(first.pid, signal.SIGKILL)
-    assert outcomes(shared.ended(ids, 60)) == all_done(6)
+    assert outcomes(shared.wait_until_ended(ids, 60)) == all_done(6)
 
 
 def test_a_halted_server_changes_nothing_when_it_goes_on(shared: Site) -> None:
@@ -169,10 +169,10 @@ def test_a_halted_server_changes_nothing_when_it_goes_on(shared: Site) -> None:
     halted = family(first)
     for process in halted:
         os.kill(process, signal.SIGSTOP)
-    before = shared.ended(ids, 60)
+    before = shared.wait_until_ended(ids, 60)
     for process in halted:
         os.kill(process, signal.SIGCONT)
     time.sleep(2)
     assert [shared.store.get(name, "") for name in ids] == before
     assert outcomes(before) == all_done(6)
-    assert outcomes(shared.ended(shared.submit(6, 0.2), 30)) == all_done(6, 6)
+    assert outcomes(shared.wait_until_ended(shared.submit(6, 0.2), 30)) == all_done(6, 6)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
-from tiger.circuits.routing.renumbering import by_level, find_levels, renumber
+from tiger.circuits.routing.renumbering import by_level, fill_levels, renumber
 
 
 def cx(*pairs: tuple[int, int]) -> GateDag:
@@ -40,7 +40,7 @@ def test_later_nodes_have_higher_numbers() -> None:
 def test_levels_are_the_same_compiled_and_not() -> None:
     """The kernel as plain Python gives a chain of three its levels, and a gate beside its end the same as that."""
     dag = cx((0, 1), (1, 2), (2, 3), (0, 1))
-    for run in (find_levels, find_levels.py_func):
+    for run in (fill_levels, fill_levels.py_func):
         level, busy = np.zeros(4, np.int32), np.zeros(dag.qubits, np.int32)
         run(dag.pairs.copy(), dag.first.copy(), dag.after.copy(), level, busy)
         assert level.tolist() == [0, 1, 2, 2]

@@ -67,14 +67,14 @@ def anchors(
     part = allot_parts(dag, coupling).part
     ahead = _segments(Progress(dag), embedder, params, part)
     back = _segments(Progress(dag.reverse()), embedder, params, part)
-    for segment, reverse in zip_longest(_until(stop, ahead), _until(stop, back)):
+    for segment, reverse in zip_longest(_take_until(stop, ahead), _take_until(stop, back)):
         if segment is not None:
             yield segment
         if reverse is not None:
             yield Anchor(done=~reverse.done[::-1], place=reverse.place)
 
 
-def _until(stop: Callable[[], bool], segments: Iterator[Anchor]) -> Iterator[Anchor]:
+def _take_until(stop: Callable[[], bool], segments: Iterator[Anchor]) -> Iterator[Anchor]:
     """Yield segments until it is time to stop."""
     while not stop():
         segment = next(segments, None)

@@ -12,12 +12,12 @@ from tiger.solvers.kernel import kernel
 def by_level(dag: GateDag) -> IndexArray:
     """Return the nodes by how long a chain leads to them, gates of a qubit in circuit order; O(g log g + order)."""
     level, busy = np.zeros(len(dag.pairs), np.int32), np.zeros(dag.qubits, np.int32)
-    find_levels(dag.pairs.copy(), dag.first.copy(), dag.after.copy(), level, busy)
+    fill_levels(dag.pairs.copy(), dag.first.copy(), dag.after.copy(), level, busy)
     return np.argsort(level, kind="stable").astype(np.int32)
 
 
 @kernel
-def find_levels(pairs: IndexArray, first: IndexArray, after: IndexArray, level: IndexArray, busy: IndexArray) -> None:
+def fill_levels(pairs: IndexArray, first: IndexArray, after: IndexArray, level: IndexArray, busy: IndexArray) -> None:
     """Fill `level[g]`, all 0 before, with the length of the longest chain that leads to a node."""
     for v in range(len(pairs)):
         a, b = pairs[v, 0], pairs[v, 1]

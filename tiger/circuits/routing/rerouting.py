@@ -100,7 +100,7 @@ def advance(lane: Lane, plan: IntArray) -> None:
                 cost += take_over(pool, side)
             elif cost <= limit:
                 kit = one_way(lane.kits, side + (2 if roll(tally, 100) < plan[ORDERED] else 0))
-                aim(kit, state, pool, side)
+                prepare_side(kit, state, pool, side)
                 if lane.knobs[WIDTH] > 0:
                     cost += sweep(kit, state, lane.beam, lane.knobs, limit - cost)
                 else:
@@ -204,7 +204,7 @@ def scatter(kits: Kits, pool: Pool, state: State) -> None:
     if len(pool.seed) > 0 and roll(tally, 2) >= 1 - pool.turn[PARTED]:
         copy_mapping(pool.seed[roll(tally, len(pool.seed))], place)
         for _ in range(size):
-            kick(kits.hops, place, tally)
+            perturb(kits.hops, place, tally)
         return
     for v in range(size):
         place[v] = -1
@@ -257,11 +257,11 @@ def recut(lane: Lane, e: int, fixed: int) -> None:
         cut = pool.length[e] * roll(tally, 2)
     pick(pool, e, cut, kind)
     for _ in range(kicks if kind == BOTH and fixed == 0 else 0):
-        kick(lane.kits.hops, pool.place, tally)
+        perturb(lane.kits.hops, pool.place, tally)
 
 
 @inner_kernel
-def kick(hops: HopArray, place: IndexArray, tally: IntArray) -> None:
+def perturb(hops: HopArray, place: IndexArray, tally: IntArray) -> None:
     """Swap what is on a device qubit by lot with what is next to it, or on any of the same part."""
     a, b = roll(tally, len(place)), roll(tally, len(place))
     far = 2 if roll(tally, 5) > 0 else FAR
@@ -282,7 +282,7 @@ def one_way(kits: Kits, way: int) -> Kit:
 
 
 @kernel
-def aim(kit: Kit, state: State, pool: Pool, side: int) -> None:
+def prepare_side(kit: Kit, state: State, pool: Pool, side: int) -> None:
     """Prepare to route one side of the cut: take what is on the other as carried out."""
     turn, e = pool.turn, pool.turn[SLOT]
     begin(kit, state, pool.place)
