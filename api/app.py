@@ -130,9 +130,9 @@ class Service:
 
     async def solvers(self) -> SolversBody:
         """List the solvers that a request may name."""
-        from tiger.solvers.registry import DWAVE, available
+        from tiger.solvers.registry import DWAVE, list_solvers
 
-        found = [info for info in await asyncio.to_thread(available) if self.limits.dwave or info.name not in DWAVE]
+        found = [info for info in await asyncio.to_thread(list_solvers) if self.limits.dwave or info.name not in DWAVE]
         return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in found])
 
     async def ready(self) -> Mapping[str, bool]:

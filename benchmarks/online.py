@@ -219,7 +219,7 @@ class Simulation:
         return float(self.run(line).max())
 
     def open(self, budget: int) -> bool:
-        """Tell whether no plan near the best has been run, and the budget is not spent."""
+        """Return whether no plan near the best has been run, and the budget is not spent."""
         return not self.reached and self.runs < budget
 
 

@@ -213,19 +213,19 @@ def _start_servers(running: Cluster, ports: list[int]) -> None:
 
 
 def _ready(url: str) -> bool:
-    """Tell whether a server is ready to work."""
+    """Return whether a server is ready to work."""
     with suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=5) as answer:
         return bool(answer.status == 200)
     return False
 
 
 def _said(running: Cluster, name: str, words: str) -> bool:
-    """Tell whether a process has said some words."""
+    """Return whether a process has said some words."""
     return words in running.log(name)
 
 
 def _listens(port: int) -> bool:
-    """Tell whether somebody listens on a port."""
+    """Return whether somebody listens on a port."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
     return False

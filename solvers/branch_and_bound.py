@@ -26,7 +26,7 @@ class Tree(NamedTuple):
 
 @kernel
 def is_open(tree: Tree, local: IntArray, depth: int, q: int) -> bool:
-    """Tell whether node q has room for the task placed at `depth` beside those placed before it."""
+    """Return whether node q has room for the task placed at `depth` beside those placed before it."""
     for c in range(len(tree.load)):
         need = tree.load[c, depth]
         for d in range(depth):

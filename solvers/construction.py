@@ -40,7 +40,7 @@ class Field(NamedTuple):
 
 
 @kernel
-def better(contest: Contest, a: int, b: int) -> int:
+def stronger(contest: Contest, a: int, b: int) -> int:
     """Return the task with more pull, then more weight, then the lower number; -1 stands for none."""
     if a < 0 or b < 0:
         return max(a, b)
@@ -55,7 +55,7 @@ def better(contest: Contest, a: int, b: int) -> int:
 def settle(contest: Contest) -> None:
     """Settle all matches; O(n)."""
     for k in range(len(contest.weight) - 1, 0, -1):
-        contest.winner[k] = better(contest, contest.winner[2 * k], contest.winner[2 * k + 1])
+        contest.winner[k] = stronger(contest, contest.winner[2 * k], contest.winner[2 * k + 1])
 
 
 @inner_kernel
@@ -63,7 +63,7 @@ def replay(contest: Contest, t: int) -> None:
     """Settle the matches on the way of task t again; O(log n)."""
     k = (len(contest.weight) + t) // 2
     while k > 0:
-        contest.winner[k] = better(contest, contest.winner[2 * k], contest.winner[2 * k + 1])
+        contest.winner[k] = stronger(contest, contest.winner[2 * k], contest.winner[2 * k + 1])
         k //= 2
 
 
@@ -132,7 +132,7 @@ def cheapest(inst: Instance, state: State, field: Field, t: int) -> int:
 
 @kernel
 def construct(inst: Instance, state: State, contest: Contest, field: Field, count: int) -> bool:
-    """Place `count` more tasks, each time the next one on its cheapest node; tell whether all found one.
+    """Place `count` more tasks, each time the next one on its cheapest node; return whether all found one.
 
     Tasks without a place are at -1 and appear nowhere else in the state, whose seats are not kept up.
     """

@@ -34,7 +34,7 @@ class Greedy:
         work = hosts * (tasks + inst.indices.size)
         if not tasks or work > LIMIT:
             return Assignment(places=start.copy())
-        state, contest, field = _emptied(problem, inst, start), _contest(inst), _field(problem, inst)
+        state, contest, field = _clear(problem, inst, start), _contest(inst), _field(problem, inst)
         construction.settle(contest)
         step = max(tasks * SLICE // work, 1)
         for placed in range(0, tasks, step):
@@ -44,7 +44,7 @@ class Greedy:
         return Assignment(places=state.place if cheaper else start.copy())
 
 
-def _emptied(problem: Problem, inst: Instance, start: IntArray) -> State:
+def _clear(problem: Problem, inst: Instance, start: IntArray) -> State:
     """Return the state in which the movable tasks have no place."""
     state, gone = state_of(problem, start), inst.movable
     if problem.groups:

@@ -81,7 +81,7 @@ def instance_of(problem: Problem) -> Instance:
         nodes = np.arange(problem.topology.size)
         metric = metric._replace(kind=0, table=problem.metric.between(nodes[:, None], nodes[None, :]))
     away, row, col = differences(problem.metric)
-    indptr, indices, out, back = directed(problem)
+    indptr, indices, out, back = neighbour_lists(problem)
     if problem.metric.symmetric:
         out, back = out + back, np.zeros_like(back)
     tasks, topology = problem.tasks, problem.topology
@@ -103,8 +103,8 @@ def instance_of(problem: Problem) -> Instance:
         plain=int(len(row) > 0 and problem.metric.symmetric),
         group_of=uniform(problem.group_of),
         slots=uniform(_seats(problem)),
-        memory=uniform(_or(tasks.memory, tasks.size, 0)),
-        room=uniform(_or(topology.memory, topology.size, np.iinfo(np.int64).max)),
+        memory=uniform(_or_default(tasks.memory, tasks.size, 0)),
+        room=uniform(_or_default(topology.memory, topology.size, np.iinfo(np.int64).max)),
         ban_start=uniform(np.searchsorted(problem.banned[:, 0], np.arange(tasks.size + 1))),
         ban_node=uniform(problem.banned[:, 1]),
         near=uniform(nearest_hosts(problem.metric, topology.hosts)),
@@ -144,7 +144,7 @@ def _differences(metric: Metric, extents: tuple[int, ...]) -> tuple[FloatArray, 
     return metric.between(ahead, behind), code + code[-1], -code
 
 
-def directed(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+def neighbour_lists(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """Return neighbour lists: `indptr[n + 1]`, `indices[e]`, traffic to each neighbour and traffic from it."""
     size = problem.tasks.size
     edges = problem.tasks.traffic.tocoo()
@@ -156,7 +156,7 @@ def directed(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArr
     return out.indptr.astype(np.int64), out.indices.astype(np.int64), out.data, back.data
 
 
-def limited(inst: Instance, movable: IntArray, hosts: IntArray) -> Instance:
+def restrict(inst: Instance, movable: IntArray, hosts: IntArray) -> Instance:
     """Return the instance with other movable tasks and hosts."""
     return inst._replace(movable=uniform(movable), hosts=uniform(hosts))
 
@@ -236,7 +236,7 @@ def uniform(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return view
 
 
-def _or(values: IntArray | None, size: int, default: int) -> IntArray:
+def _or_default(values: IntArray | None, size: int, default: int) -> IntArray:
     """Return the values, or `size` times the default."""
     return np.full(size, default, np.int64) if values is None else values
 

@@ -58,7 +58,7 @@ def kernel(function: Function) -> Function:
 
     Without numba's reference counts, which touch every array of an argument on every call, a call costs nothing.
     """
-    return _compiled(function, {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True})
+    return _compile(function, {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True})
 
 
 def inner_kernel(function: Function) -> Function:
@@ -67,15 +67,15 @@ def inner_kernel(function: Function) -> Function:
     It compiles in half the time, without the way in from Python.
     """
     options = {"nogil": True, "error_model": "numpy", "_nrt": False}
-    return _compiled(function, options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
+    return _compile(function, options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
 
 
 def allocating_kernel(function: Function) -> Function:
     """Return a compiled function that may create arrays."""
-    return _compiled(function, {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True})
+    return _compile(function, {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True})
 
 
-def _compiled(function: Function, options: dict[str, object]) -> Function:
+def _compile(function: Function, options: dict[str, object]) -> Function:
     """Return the function compiled, kept in numba's cache where there is a directory that can be written to."""
     try:
         kept: Function = njit(cache=True, **options)(function)  # type: ignore[call-overload]  # no stubs for options

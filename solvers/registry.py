@@ -56,7 +56,7 @@ SEARCHES = {
 }
 
 
-def available() -> tuple[SolverInfo, ...]:
+def list_solvers() -> tuple[SolverInfo, ...]:
     """Return every solver that `solver=` accepts by name, those of the entry-point group `tiger.samplers` last.
 
     The description of one whose software is not installed says how to get it.
@@ -64,7 +64,7 @@ def available() -> tuple[SolverInfo, ...]:
     known = {info.name for info in BUILT_IN}
     others = sorted({entry.name for entry in entry_points(group=GROUP)} - known)
     registered = (SolverInfo(name, "sampler", "registered by another package") for name in others)
-    return (*map(_noted, BUILT_IN), *registered)
+    return (*map(_add_note, BUILT_IN), *registered)
 
 
 def kind_of(name: str) -> Literal["portfolio", "search", "sampler"]:
@@ -74,7 +74,7 @@ def kind_of(name: str) -> Literal["portfolio", "search", "sampler"]:
             return info.kind
     if entry_points(group=GROUP, name=name):
         return "sampler"
-    raise InputError("solver", f"expected one of {', '.join(info.name for info in available())}, got {name!r}")
+    raise InputError("solver", f"expected one of {', '.join(info.name for info in list_solvers())}, got {name!r}")
 
 
 def search(name: str) -> Search:
@@ -84,7 +84,7 @@ def search(name: str) -> Search:
     return made()
 
 
-def natives(problem: Problem) -> tuple[tuple[str, Search], ...]:
+def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     """Return the searches on a problem itself that suit it, by the names of their stages, in the order of a round."""
     from tiger.solvers.annealing import dense
     from tiger.solvers.geometry import geometry
@@ -108,7 +108,7 @@ def natives(problem: Problem) -> tuple[tuple[str, Search], ...]:
     return tuple(searches)
 
 
-def resumed(search: Search, elites: IntArray | None) -> Search:
+def resume(search: Search, elites: IntArray | None) -> Search:
     """Return a search that goes on from `elites[k, n]`, where it is of a kind that can."""
     from tiger.solvers.annealing.dense import Dense
 
@@ -122,7 +122,7 @@ def exact(visits: int) -> Search:
     return Exact(visits)
 
 
-def judged(aims: Aims) -> Search:
+def objective_search(aims: Aims) -> Search:
     """Return annealing towards another objective than the cost."""
     from tiger.solvers.annealing.objective_annealing import Judged
 
@@ -141,11 +141,11 @@ def sampler(name: str) -> Sampler:
     if name == "neal":
         from dwave.samplers import SimulatedAnnealingSampler
 
-        return _made(SimulatedAnnealingSampler)
+        return _instantiate(SimulatedAnnealingSampler)
     if name == "tabu":
         from dwave.samplers import TabuSampler
 
-        return _made(TabuSampler)
+        return _instantiate(TabuSampler)
     if name == "dwave":
         from tiger.solvers.samplers.dwave import QpuSampler
 
@@ -154,16 +154,16 @@ def sampler(name: str) -> Sampler:
         from tiger.solvers.samplers.leap import LeapSampler
 
         return LeapSampler()
-    return _made(next(entry for entry in entry_points(group=GROUP) if entry.name == name).load())
+    return _instantiate(next(entry for entry in entry_points(group=GROUP) if entry.name == name).load())
 
 
-def _noted(info: SolverInfo) -> SolverInfo:
+def _add_note(info: SolverInfo) -> SolverInfo:
     """Return a solver, with a note where it is one of D-Wave's and the software for it is missing."""
     if info.name not in DWAVE or find_spec("dwave.system"):
         return info
     return replace(info, description=f"{info.description}; needs pip install 'tiger-mapper[dwave]'")
 
 
-def _made(found: Sampler | type[Sampler]) -> Sampler:
+def _instantiate(found: Sampler | type[Sampler]) -> Sampler:
     """Return the sampler itself, or one of the class."""
     return found() if isinstance(found, type) else found

@@ -6,14 +6,14 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Stop
 from tiger.solvers.annealing import moves
-from tiger.solvers.annealing.moves import can_move, exchange, open_to, shift
+from tiger.solvers.annealing.moves import can_move, is_open_to, move_change, swap_change
 from tiger.solvers.instance import Instance, State, fixed_of, state_of
 from tiger.solvers.kernel import inner_kernel, kernel
 
 SCANS = 1 << 26
 
 
-def mended(problem: Problem, inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
+def mend(problem: Problem, inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
     """Return a feasible mapping near `places[n]`, which keeps pins and slots, or None where none is found so.
 
     Tasks that are where they may not be make the cheapest move that helps, one after another. O(n degree) a task.
@@ -21,24 +21,24 @@ def mended(problem: Problem, inst: Instance, places: IntArray, stop: Stop) -> In
     if problem.tasks.memory is None and not len(problem.banned):
         return places
     state, fixed = state_of(problem, places), fixed_of(inst)
-    amiss = _amiss(problem, inst, state)
+    amiss = _find_misplaced(problem, inst, state)
     while len(amiss):
         if len(amiss) * len(places) > SCANS:
             return None
         for t in amiss[np.argsort(-inst.memory[amiss], kind="stable")]:
             if stop():
                 return None
-            if misplaced(inst, state, int(t)):
-                _move(inst, state, *cheapest(inst, state, fixed, int(t)))
-        before, amiss = len(amiss), _amiss(problem, inst, state)
+            if is_misplaced(inst, state, int(t)):
+                _move(inst, state, *cheapest_move(inst, state, fixed, int(t)))
+        before, amiss = len(amiss), _find_misplaced(problem, inst, state)
         if len(amiss) >= before:
             return None
     return state.place
 
 
-def _amiss(problem: Problem, inst: Instance, state: State) -> IntArray:
+def _find_misplaced(problem: Problem, inst: Instance, state: State) -> IntArray:
     """Return the tasks without a pin that are where they may not be."""
-    return np.array([t for t in problem.free if misplaced(inst, state, int(t))], np.int64)
+    return np.array([t for t in problem.free if is_misplaced(inst, state, int(t))], np.int64)
 
 
 def _move(inst: Instance, state: State, t: int, q: int, u: int) -> None:
@@ -50,28 +50,28 @@ def _move(inst: Instance, state: State, t: int, q: int, u: int) -> None:
 
 
 @kernel
-def misplaced(inst: Instance, state: State, t: int) -> bool:
-    """Tell whether a task is on a node forbidden for it or, by its own memory or that of all there, too full."""
+def is_misplaced(inst: Instance, state: State, t: int) -> bool:
+    """Return whether a task is on a node forbidden for it or, by its own memory or that of all there, too full."""
     p = state.place[t]
-    return not open_to(inst, t, p) or (inst.group_of[t] < 0 and state.used[p] > inst.room[p])
+    return not is_open_to(inst, t, p) or (inst.group_of[t] < 0 and state.used[p] > inst.room[p])
 
 
 @kernel
-def cheapest(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[int, int, int]:
+def cheapest_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[int, int, int]:
     """Return task t, and the node or the node and partner of its cheapest move that helps, -1 for none."""
     best, node, partner = np.inf, -1, -1
     for q in inst.hosts:
-        if q == state.place[t] or not open_to(inst, t, q):
+        if q == state.place[t] or not is_open_to(inst, t, q):
             continue
         if can_move(inst, state, t, q):
-            change = shift(inst, state.place, t, q, -1)
+            change = move_change(inst, state.place, t, q, -1)
             if change < best:
                 best, node, partner = change, q, -1
         grouped = inst.group_of[t] >= 0
         for seat in range(1 if grouped else state.held[q]):
             u = state.occupant[inst.group_of[t], q] if grouped else state.seats[state.seat_start[q] + seat]
             if u >= 0 and fixed[u] == 0 and helps(inst, state, t, u):
-                change = exchange(inst, state.place, t, u)
+                change = swap_change(inst, state.place, t, u)
                 if change < best:
                     best, node, partner = change, q, u
     return t, node, partner
@@ -79,12 +79,12 @@ def cheapest(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[int
 
 @inner_kernel
 def helps(inst: Instance, state: State, t: int, u: int) -> bool:
-    """Tell whether a swap puts tasks t and u where they may be, or t's node closer to what it holds."""
+    """Return whether a swap puts tasks t and u where they may be, or t's node closer to what it holds."""
     p, q = state.place[t], state.place[u]
-    if not open_to(inst, u, p):
+    if not is_open_to(inst, u, p):
         return False
     more = inst.memory[t] - inst.memory[u]
     if inst.group_of[t] >= 0:
         return True
-    fits = state.used[p] - more <= inst.room[p] or (more > 0 and open_to(inst, t, p))
+    fits = state.used[p] - more <= inst.room[p] or (more > 0 and is_open_to(inst, t, p))
     return bool(fits and state.used[q] + more <= inst.room[q])

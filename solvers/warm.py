@@ -39,9 +39,9 @@ class Mending:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return a repaired `start[n]`, here one that breaks a rule, or the same."""
         from tiger.solvers.instance import instance_of
-        from tiger.solvers.repair import mended
+        from tiger.solvers.repair import mend
 
-        found = mended(problem, instance_of(problem), start, stop)
+        found = mend(problem, instance_of(problem), start, stop)
         return Assignment(places=start if found is None else found)
 
 

@@ -272,7 +272,7 @@ class _Board:
         self.compute = np.outer(tasks.work, topology.cost).tolist()
 
     def fits(self, task: int, node: int) -> bool:
-        """Tell whether a task may join those already there."""
+        """Return whether a task may join those already there."""
         if (task, node) in self.banned or not self.slots[node] or self.need[task] > self.room[node]:
             return False
         if not self.shared and (self.group_of[task], node) in self.taken:

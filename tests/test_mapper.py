@@ -27,7 +27,7 @@ from tiger.solvers import registry
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
-NAMES = tuple(info.name for info in registry.available() if info.name not in registry.DWAVE)
+NAMES = tuple(info.name for info in registry.list_solvers() if info.name not in registry.DWAVE)
 BRIEF = IsingParams(
     whole=Sampling(rounds=4, reads=24, sweeps=200), window=Sampling(rounds=1, reads=4, sweeps=50), passes=1
 )

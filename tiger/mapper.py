@@ -54,7 +54,7 @@ def solve(
 ) -> Report:
     """Map the tasks of a problem onto its nodes at low cost.
 
-    `solver` is a name (`tiger.solvers.registry.available`) or any Ocean sampler object. `objective` is what is made
+    `solver` is a name (`tiger.solvers.registry.list_solvers`) or any Ocean sampler object. `objective` is what is made
     small: `cost`, `max-link-load` (tiger.objectives.link_load) or `makespan` (tiger.objectives.makespan), which follow
     a search for a low cost. `seed` is in [0, 2**63): the same seed and effort give the same answer, on any number of
     threads. `effort` >= 1 counts iterations, None is 1 without a time limit and as much as fits with one.
@@ -167,7 +167,7 @@ def _towards(request: Request, aim: Aim) -> tuple[Step, ...]:
     if request.solver == "identity":
         return ()
     reweighted, ways = partial(reweigh, aim, partial(_resolved, request)), aim.ways()
-    return (reweighted,) if ways is None else (reweighted, partial(anneal, registry.judged(ways)))
+    return (reweighted,) if ways is None else (reweighted, partial(anneal, registry.objective_search(ways)))
 
 
 def _resolved(request: Request, problem: Problem, start: IntArray, effort: int, seed: int) -> IntArray:

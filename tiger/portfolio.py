@@ -82,7 +82,7 @@ def _native(request: Request, problem: Problem) -> tuple[Step, ...]:
     """Return the searches on the problem itself that suit it."""
     if problem.tasks.memory is not None or len(problem.banned):
         load("repair")
-    return tuple(_step(request, name, search) for name, search in registry.natives(problem))
+    return tuple(_step(request, name, search) for name, search in registry.native_searches(problem))
 
 
 def _step(request: Request, name: str, search: Search) -> Step:
@@ -119,7 +119,7 @@ def _searched(request: Request, name: str, search: Search, run: Run, effort: int
     """
     with run.stage(name) as detail:
         detail["effort"] = effort
-        search = registry.resumed(search, run.elites.get(name))
+        search = registry.resume(search, run.elites.get(name))
         efforts = [effort - effort // 2, effort // 2] if name in SPLIT and effort > 1 else [effort]
         seeds = [derived(seed, part) for part in range(len(efforts))]
         task = partial(_search_once, search, run.problem, run.places, run.deadline)

@@ -19,7 +19,7 @@ from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed
 from tiger.solvers import registry
 from tiger.solvers.samplers.dwave import adapt
-from tiger.solvers.samplers.ocean import Draw, ask, tuned
+from tiger.solvers.samplers.ocean import Draw, ask, needs_tuning
 
 HOT, COLD = 2.0, 15.0
 QPU_WIDTH, QPU_READS = 8, 100
@@ -54,7 +54,7 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
         params = replace(params, whole=whole, whole_variables=COSTLY, passes=calls, windows=COSTLY_WINDOWS)
     return Ising(
         sample=partial(draw_bits, sampler, params.beta_range),
-        tuner=Bisection() if tuned(sampler) else Fixed(),
+        tuner=Bisection() if needs_tuning(sampler) else Fixed(),
         strengths=_strengths(sampler),
         partitioners=(LevelWindows(2), LevelWindows(3)) if levels else _task_windows(problem),
         polish=registry.polish(problem),
@@ -72,7 +72,7 @@ def _strengths(sampler: Sampler) -> tuple[float | None, float | None]:
     """
     if type(sampler).__name__ == "TabuSampler":
         return TABU_STRENGTH, TABU_STRENGTH
-    return (None, 1.0) if tuned(sampler) else (None, None)
+    return (None, 1.0) if needs_tuning(sampler) else (None, None)
 
 
 def _task_windows(problem: Problem) -> tuple[Partitioner, ...]:

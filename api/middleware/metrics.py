@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiger.api.routes import answers
 from tiger.api.workers.processes import SolverLostError
-from tiger.solvers.registry import available
+from tiger.solvers.registry import list_solvers
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 LARGE_BYTES = 65_536
@@ -47,7 +47,7 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self.solvers = {info.name for info in available()}
+        self.solvers = {info.name for info in list_solvers()}
         self.latency = self._histogram(
             "request", "Seconds until an answer begins.", LATENCIES, "method", "route", "status"
         )

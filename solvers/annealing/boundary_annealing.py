@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.moves import open_to
+from tiger.solvers.annealing.moves import is_open_to
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -59,7 +59,7 @@ def web_of(inst: Instance) -> Web:
 
 
 @kernel
-def moved(web: Web, place: IntArray, t: int, q: int, skip: int) -> float:
+def relocation_change(web: Web, place: IntArray, t: int, q: int, skip: int) -> float:
     """Return the cost change of moving task t to node q, traffic with task `skip` left out; O(degree)."""
     p = place[t]
     there, here = web.row[q], web.row[p]
@@ -149,8 +149,8 @@ def drift(inst: Instance, web: Web, crowd: Crowd, plan: FloatArray, draw: tuple[
                     break
                 over, under = crowd.load[k, a] - crowd.limit[k, a], crowd.load[k, b] - crowd.limit[k, b]
                 most -= toll * (max(2 * under + 1, 0) - max(2 * over - 1, 0))
-            cost = moved(web, crowd.place, t, q, -1)
-            if cost <= most and open_to(inst, t, q) and crowd.used[q] + inst.memory[t] <= inst.room[q]:
+            cost = relocation_change(web, crowd.place, t, q, -1)
+            if cost <= most and is_open_to(inst, t, q) and crowd.used[q] + inst.memory[t] <= inst.room[q]:
                 crowd.used[p] -= inst.memory[t]
                 crowd.used[q] += inst.memory[t]
                 depart(web, crowd, t, q)
@@ -159,7 +159,7 @@ def drift(inst: Instance, web: Web, crowd: Crowd, plan: FloatArray, draw: tuple[
 
 
 @kernel
-def weigh(web: Web, place: IntArray, tasks: IntArray, nodes: IntArray, found: FloatArray) -> None:
+def sample_changes(web: Web, place: IntArray, tasks: IntArray, nodes: IntArray, found: FloatArray) -> None:
     """Put the size of the cost change of moving tasks[k] to nodes[k] into `found[k]`; no move is made."""
     for k in range(len(found)):
-        found[k] = abs(moved(web, place, tasks[k], nodes[k], -1))
+        found[k] = abs(relocation_change(web, place, tasks[k], nodes[k], -1))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.boundary_annealing import Web, moved
-from tiger.solvers.annealing.moves import open_to
+from tiger.solvers.annealing.boundary_annealing import Web, relocation_change
+from tiger.solvers.annealing.moves import is_open_to
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -81,8 +81,8 @@ def reach(inst: Instance, web: Web, chains: Chains, start: int) -> int:
 @inner_kernel
 def lengthen(inst: Instance, web: Web, chains: Chains, t: int, q: int) -> None:
     """Note the chain that ends with task t moving to node q, if it may and that is cheaper than what is known."""
-    if open_to(inst, t, q) and chains.used[q] + inst.memory[t] <= inst.room[q]:
-        change = max(moved(web, chains.place, t, q, -1), 0.0) + inst.tolerance
+    if is_open_to(inst, t, q) and chains.used[q] + inst.memory[t] <= inst.room[q]:
+        change = max(relocation_change(web, chains.place, t, q, -1), 0.0) + inst.tolerance
         if chains.cost[chains.place[t]] + change < chains.cost[q]:
             chains.cost[q] = chains.cost[chains.place[t]] + change
             chains.mover[q] = t

@@ -11,7 +11,7 @@ from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derived
 from tiger.model.window import Block
 from tiger.solvers.annealing import moves
-from tiger.solvers.instance import Instance, State, fixed_of, instance_of, limited, state_of
+from tiger.solvers.instance import Instance, State, fixed_of, instance_of, restrict, state_of
 
 SWEEPS = 10_000
 SCAN_LIMIT = 1 << 20
@@ -33,7 +33,7 @@ class Descent:
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the local optimum below the feasible `start[n]`; deterministic, so effort and seed play no part."""
-        return Assignment(places=_descended(problem, instance_of(problem), start, stop))
+        return Assignment(places=_descend(problem, instance_of(problem), start, stop))
 
 
 class Polish:
@@ -48,7 +48,7 @@ class Polish:
 
         Once told to stop it returns what it has.
         """
-        return _descended(self._problem, limited(self._instance, block.tasks, block.nodes), places, stop)
+        return _descend(self._problem, restrict(self._instance, block.tasks, block.nodes), places, stop)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class Annealing:
         inst = instance_of(problem)
         if not inst.movable.size:
             return Assignment(places=start.copy())
-        best = _descended(problem, inst, start, stop)
+        best = _descend(problem, inst, start, stop)
         cost = moves.total(inst, best)
         least = self.params.moves_at(inst.movable.size, inst.hosts.size)
         moves_each = math.ceil(min(math.sqrt(effort) * least, MOST_MOVES))
@@ -114,7 +114,7 @@ class Annealing:
             if found_cost < cost - moves.smallest_gain(inst, cost):
                 best, cost = found, found_cost
         kicks = effort * self.params.kicks_at(_pairs(problem, inst))
-        return Assignment(places=_shaken(problem, inst, best, kicks, derived(seed, 0, 1), stop))
+        return Assignment(places=_shake(problem, inst, best, kicks, derived(seed, 0, 1), stop))
 
 
 def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> None:
@@ -145,10 +145,10 @@ def _lane(problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatAr
         if stop():
             break
         moves.anneal(inst, state, fixed, lowest, part, -(-moves_each // repeats), derived(seed, number))
-    return _descended(problem, inst, lowest, stop) if _joined(problem, lowest) else start.copy()
+    return _descend(problem, inst, lowest, stop) if _is_connected(problem, lowest) else start.copy()
 
 
-def _shaken(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: int, stop: Stop) -> IntArray:
+def _shake(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: int, stop: Stop) -> IntArray:
     """Return the cheapest mapping of `kicks` kicks of the local optimum `start[n]`, in chunks to hear `stop`."""
     state, spare, fixed = state_of(problem, start), state_of(problem, start), fixed_of(inst)
     chunk = min(max(SLICE // 8 // _work(problem, inst), 1), KICKS_A_CHUNK)
@@ -156,7 +156,7 @@ def _shaken(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed:
         if stop():
             break
         moves.shake(inst, state, spare, fixed, min(chunk, kicks - done), derived(seed, number))
-    return state.place if _joined(problem, state.place) else start
+    return state.place if _is_connected(problem, state.place) else start
 
 
 def _chunk(inst: Instance) -> int:
@@ -164,15 +164,15 @@ def _chunk(inst: Instance) -> int:
     return max(CHUNK * ENTRIES * len(inst.work) // max(inst.indices.size, ENTRIES * len(inst.work)), 1)
 
 
-def _joined(problem: Problem, places: IntArray) -> bool:
-    """Tell whether no traffic crosses disconnected parts, beside whose price all other costs drown in rounding."""
+def _is_connected(problem: Problem, places: IntArray) -> bool:
+    """Return whether no traffic crosses disconnected parts, beside whose price all other costs drown in rounding."""
     if problem.metric is problem.topology.metric:
         return True
     row, col = problem.tasks.traffic.nonzero()
     return bool(np.isfinite(problem.topology.metric.between(places[row], places[col])).all())
 
 
-def _descended(problem: Problem, inst: Instance, start: IntArray, stop: Stop) -> IntArray:
+def _descend(problem: Problem, inst: Instance, start: IntArray, stop: Stop) -> IntArray:
     """Return the local optimum below `start[n]`, or the start itself where a round of descent is too long.
 
     Rounds are run in slices so that `stop` is heard.
@@ -188,7 +188,7 @@ def _descended(problem: Problem, inst: Instance, start: IntArray, stop: Stop) ->
         for part in parts:
             if stop():
                 return state.place
-            gained |= moves.descend(limited(inst, part, inst.hosts), state, fixed, rounds)
+            gained |= moves.descend(restrict(inst, part, inst.hosts), state, fixed, rounds)
         if not gained:
             break
     return state.place
@@ -210,14 +210,14 @@ def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tup
     Where no move costs anything they are 1. The first lets tasks gather in one part, the second find their places.
     """
     sizes = np.empty(512)
-    moves.spread(inst, state_of(problem, places), fixed_of(inst), sizes, seed)
-    sizes, most = sizes[sizes > inst.tolerance], dearest(problem)
+    moves.sample_moves(inst, state_of(problem, places), fixed_of(inst), sizes, seed)
+    sizes, most = sizes[sizes > inst.tolerance], cost_ceiling(problem)
     far, near = sizes[sizes > most], sizes[sizes <= most]
     low = float(np.median(near)) if near.size else 1.0
     return (float(np.median(far)) if far.size else low), low
 
 
-def dearest(problem: Problem) -> float:
+def cost_ceiling(problem: Problem) -> float:
     """Return more than any mapping costs whose traffic does not cross disconnected parts."""
     tasks, topology = problem.tasks, problem.topology
     compute = float(tasks.work.sum()) * float(topology.cost.max())

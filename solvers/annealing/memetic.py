@@ -108,11 +108,11 @@ def evolve(
 
 def _heats(model: Quadratic, pool: Pool, params: MemeticParams, rng: np.random.Generator, stop: Stop) -> Heats | None:
     """Descend from chance, offer the end, and return temperatures from it; None where no swap changes the cost."""
-    found = _descended(model, model.shuffled(pool.elites[0].order, rng), rng, stop)
+    found = _descend(model, model.shuffled(pool.elites[0].order, rng), rng, stop)
     pool.offer(found)
     sizes = _sizes(model, found.order)
     if not sizes.size:
-        pool.offer(_descended(model, pool.elites[0].order, rng, stop))
+        pool.offer(_descend(model, pool.elites[0].order, rng, stop))
         return None
     low, median, high = np.quantile(sizes, (0.05, 0.5, 0.9)).tolist()
     cold = params.cold * low * math.sqrt(max(SOME / len(found.order), 1.0))
@@ -143,10 +143,10 @@ def _lane(
     hot, cold, work = plan
     noise = rng.standard_exponential(DRAWS + len(order))
     cooling = Cooling(cold, math.log(hot / cold), work, model.tolerance, noise)
-    return _descended(model, _run(model, order, cooling, rng, stop), rng, stop)
+    return _descend(model, _run(model, order, cooling, rng, stop), rng, stop)
 
 
-def _descended(model: Quadratic, order: IntArray, rng: np.random.Generator, stop: Stop) -> Elite:
+def _descend(model: Quadratic, order: IntArray, rng: np.random.Generator, stop: Stop) -> Elite:
     """Return the local optimum below an order, or as far as it got when told to stop."""
     noise = np.zeros(DRAWS + len(order))
     found = _run(model, order, Cooling(0.0, 0.0, np.iinfo(np.int64).max, model.tolerance, noise), rng, stop)

@@ -20,11 +20,11 @@ def distance(inst: Instance, p: int, q: int) -> float:
     """Return the distance from node p to node q; O(1), or O(axes) or O(levels) where there is no table."""
     if len(inst.row) > 0:
         return float(inst.away[inst.row[p] + inst.col[q]])
-    return float(walked(inst.kind, inst.shape, inst.steps, len(inst.shape) - 1, p, q))
+    return float(distance_below(inst.kind, inst.shape, inst.steps, len(inst.shape) - 1, p, q))
 
 
 @kernel
-def walked(kind: int, shape: IntArray, steps: FloatArray, axis: int, p: int, q: int) -> float:
+def distance_below(kind: int, shape: IntArray, steps: FloatArray, axis: int, p: int, q: int) -> float:
     """Return the distance along the axes of a grid up to `axis`, or below that level of a tree.
 
     A loop would be copied into every caller and take long to compile; what calls itself is not.
@@ -33,11 +33,11 @@ def walked(kind: int, shape: IntArray, steps: FloatArray, axis: int, p: int, q: 
         return 0.0
     extent = shape[axis]
     if kind == 2:
-        return float(steps[axis]) if p // extent != q // extent else walked(kind, shape, steps, axis - 1, p, q)
+        return float(steps[axis]) if p // extent != q // extent else distance_below(kind, shape, steps, axis - 1, p, q)
     away = abs(p % extent - q % extent)
     if steps[axis] != 0.0 and extent - away < away:
         away = extent - away
-    return float(away * steps[-1] + walked(kind, shape, steps, axis - 1, p // extent, q // extent))
+    return float(away * steps[-1] + distance_below(kind, shape, steps, axis - 1, p // extent, q // extent))
 
 
 @kernel
@@ -60,14 +60,14 @@ def smallest_gain(inst: Instance, cost: float) -> float:
 
 
 @kernel
-def shift(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
+def move_change(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
     """Return the cost change of moving task t to node q, traffic with task `skip` left out; O(degree)."""
     p = place[t]
     change = inst.work[t] * (inst.price[q] - inst.price[p])
     if inst.loop[t] != 0.0:
         change += inst.loop[t] * (distance(inst, q, q) - distance(inst, p, p))
     if inst.plain == 0:
-        return float(change + skewed(inst, place, t, q, skip))
+        return float(change + traffic_change(inst, place, t, q, skip))
     there, here = inst.row[q], inst.row[p]
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
         u = inst.indices[e]
@@ -78,8 +78,8 @@ def shift(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
 
 
 @inner_kernel
-def skewed(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
-    """Return the part of `shift` that is traffic, whatever the metric."""
+def traffic_change(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
+    """Return the part of `move_change` that is traffic, whatever the metric."""
     p, change = place[t], 0.0
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
         if inst.indices[e] != skip:
@@ -91,10 +91,10 @@ def skewed(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
 
 
 @kernel
-def exchange(inst: Instance, place: IntArray, t: int, u: int) -> float:
+def swap_change(inst: Instance, place: IntArray, t: int, u: int) -> float:
     """Return the cost change of swapping tasks t and u; O(degree)."""
     p, q = place[t], place[u]
-    change = shift(inst, place, t, q, u) + shift(inst, place, u, p, t)
+    change = move_change(inst, place, t, q, u) + move_change(inst, place, u, p, t)
     skew = distance(inst, q, p) - distance(inst, p, q)
     if skew != 0.0:
         for e in range(inst.indptr[t], inst.indptr[t + 1]):
@@ -104,8 +104,8 @@ def exchange(inst: Instance, place: IntArray, t: int, u: int) -> float:
 
 
 @inner_kernel
-def open_to(inst: Instance, t: int, q: int) -> bool:
-    """Tell whether task t may lie on node q as far as slots, its own memory and forbidden pairs go."""
+def is_open_to(inst: Instance, t: int, q: int) -> bool:
+    """Return whether task t may lie on node q as far as slots, its own memory and forbidden pairs go."""
     if inst.slots[q] == 0 or inst.memory[t] > inst.room[q]:
         return False
     low, high = inst.ban_start[t], inst.ban_start[t + 1]
@@ -122,8 +122,8 @@ def open_to(inst: Instance, t: int, q: int) -> bool:
 
 @kernel
 def can_move(inst: Instance, state: State, t: int, q: int) -> bool:
-    """Tell whether task t may relocate to node q, nobody else moving."""
-    if not open_to(inst, t, q):
+    """Return whether task t may relocate to node q, nobody else moving."""
+    if not is_open_to(inst, t, q):
         return False
     group = inst.group_of[t]
     if group >= 0:
@@ -133,9 +133,9 @@ def can_move(inst: Instance, state: State, t: int, q: int) -> bool:
 
 @kernel
 def can_swap(inst: Instance, state: State, fixed: IntArray, t: int, u: int) -> bool:
-    """Tell whether tasks t and u, of one group or on shared nodes, may change places."""
+    """Return whether tasks t and u, of one group or on shared nodes, may change places."""
     p, q = state.place[t], state.place[u]
-    if fixed[u] != 0 or p == q or not (open_to(inst, t, q) and open_to(inst, u, p)):
+    if fixed[u] != 0 or p == q or not (is_open_to(inst, t, q) and is_open_to(inst, u, p)):
         return False
     if inst.group_of[t] >= 0:
         return True
@@ -192,20 +192,20 @@ def best_move(inst: Instance, state: State, fixed: IntArray, t: int, tolerance: 
         if q == state.place[t]:
             continue
         if can_move(inst, state, t, q):
-            change = shift(inst, state.place, t, q, -1)
+            change = move_change(inst, state.place, t, q, -1)
             if change < best:
                 best, node, partner = change, q, -1
         if inst.group_of[t] >= 0:
             u = state.occupant[inst.group_of[t], q]
             if u >= 0 and can_swap(inst, state, fixed, t, u):
-                change = exchange(inst, state.place, t, u)
+                change = swap_change(inst, state.place, t, u)
                 if change < best:
                     best, node, partner = change, q, u
         else:
             for seat in range(state.seat_start[q], state.seat_start[q] + state.held[q]):
                 u = state.seats[seat]
                 if can_swap(inst, state, fixed, t, u):
-                    change = exchange(inst, state.place, t, u)
+                    change = swap_change(inst, state.place, t, u)
                     if change < best:
                         best, node, partner = change, q, u
     return best, node, partner
@@ -215,7 +215,7 @@ def best_move(inst: Instance, state: State, fixed: IntArray, t: int, tolerance: 
 def descend(inst: Instance, state: State, fixed: IntArray, sweeps: int) -> bool:
     """Give each movable task in turn its best swap or relocation until none gains, at most `sweeps` times round.
 
-    Tell whether the last round gained. O(m degree) a task and round in groups, O((n + m) degree) on shared nodes.
+    Return whether the last round gained. O(m degree) a task and round in groups, O((n + m) degree) on shared nodes.
     """
     moved = False
     for _ in range(sweeps):
@@ -266,7 +266,7 @@ def try_move(inst: Instance, state: State, fixed: IntArray, t: int, heat: float)
     if q == state.place[t]:
         return 0.0
     u = partner_at(inst, state, t, q)
-    change = exchange(inst, state.place, t, u) if u >= 0 else shift(inst, state.place, t, q, -1)
+    change = swap_change(inst, state.place, t, u) if u >= 0 else move_change(inst, state.place, t, q, -1)
     if change > 0.0 and (heat <= 0.0 or np.random.random() >= np.exp(-change / heat)):
         return 0.0
     # Most moves cost too much, so whether one is legal is looked at last.
@@ -357,7 +357,7 @@ def shake(inst: Instance, state: State, spare: State, fixed: IntArray, kicks: in
 
 
 @kernel
-def spread(inst: Instance, state: State, fixed: IntArray, found: FloatArray, seed: int) -> None:
+def sample_moves(inst: Instance, state: State, fixed: IntArray, found: FloatArray, seed: int) -> None:
     """Draw a move for each entry of `found[k]` and put the size of its cost change there, 0 for one that is not legal.
 
     No move is made.
@@ -372,6 +372,6 @@ def spread(inst: Instance, state: State, fixed: IntArray, found: FloatArray, see
         u = partner_at(inst, state, t, q)
         if u >= 0:
             if can_swap(inst, state, fixed, t, u):
-                found[k] = abs(exchange(inst, state.place, t, u))
+                found[k] = abs(swap_change(inst, state.place, t, u))
         elif can_move(inst, state, t, q):
-            found[k] = abs(shift(inst, state.place, t, q, -1))
+            found[k] = abs(move_change(inst, state.place, t, q, -1))

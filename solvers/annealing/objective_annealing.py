@@ -12,10 +12,10 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derived
-from tiger.solvers.annealing.local import dearest
+from tiger.solvers.annealing.local import cost_ceiling
 from tiger.solvers.annealing.moves import total
-from tiger.solvers.annealing.objective_kernels import Books, Judge, anneal_by, busiest, ended, loaded
-from tiger.solvers.instance import Instance, directed, fixed_of, instance_of, state_of, uniform
+from tiger.solvers.annealing.objective_kernels import Books, Judge, anneal_by, largest_load, makespan_of, reset_loads
+from tiger.solvers.instance import Instance, fixed_of, instance_of, neighbour_lists, state_of, uniform
 
 SLICE = 1e6
 
@@ -96,7 +96,7 @@ def _judge(problem: Problem, inst: Instance, aims: Aims, start: IntArray) -> tup
     none = np.zeros((1, 1), np.int64)
     ways = aims if isinstance(aims, Ways) else Ways(GRID_WAYS, none[0], none[0], none, none[0], np.ones(1))
     order = aims.order if isinstance(aims, Order) else none[0, :0]
-    out, back = map(uniform, directed(problem)[2:])
+    out, back = map(uniform, neighbour_lists(problem)[2:])
     ways = Ways(
         kind=ways.kind,
         shape=uniform(ways.shape),
@@ -106,12 +106,12 @@ def _judge(problem: Problem, inst: Instance, aims: Aims, start: IntArray) -> tup
         width=uniform(ways.width),
     )
     books = Books(np.zeros(len(ways.width)), np.zeros(problem.tasks.size), np.zeros(problem.topology.size))
-    judge = Judge(out, back, ways, uniform(1.0 / ways.width), uniform(order), 1.0, 0.0, dearest(problem))
+    judge = Judge(out, back, ways, uniform(1.0 / ways.width), uniform(order), 1.0, 0.0, cost_ceiling(problem))
     if isinstance(aims, Order):
         every = float(problem.tasks.size + problem.tasks.traffic.nnz)
-        return judge._replace(unit=ended(inst, judge, books, start) or 1.0), books, Pace(every, every)
-    loaded(inst, judge._replace(out=uniform(np.sign(out)), scale=uniform(np.ones(len(ways.width)))), books, start)
+        return judge._replace(unit=makespan_of(inst, judge, books, start) or 1.0), books, Pace(every, every)
+    reset_loads(inst, judge._replace(out=uniform(np.sign(out)), scale=uniform(np.ones(len(ways.width)))), books, start)
     crossings = float(books.load.sum())
     pace = Pace(8 * (1 + crossings / problem.tasks.size), crossings + len(ways.width))
-    loaded(inst, judge, books, start)
-    return judge._replace(scale=uniform(judge.scale / (busiest(books) or 1.0))), books, pace
+    reset_loads(inst, judge, books, start)
+    return judge._replace(scale=uniform(judge.scale / (largest_load(books) or 1.0))), books, pace

@@ -16,12 +16,12 @@ from tiger.solvers.annealing.moves import (
     can_swap,
     copy,
     distance,
-    exchange,
+    move_change,
     partner_at,
     propose,
     relocate,
-    shift,
     swap,
+    swap_change,
 )
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -76,7 +76,7 @@ def root(total: float) -> float:
 
 
 @inner_kernel
-def press(judge: Judge, books: Books, link: int, volume: float) -> float:
+def add_load(judge: Judge, books: Books, link: int, volume: float) -> float:
     """Add to the load of a link and return by how much that raises the sum of high powers."""
     before = books.load[link]
     books.load[link] = before + volume * judge.scale[link]
@@ -84,31 +84,31 @@ def press(judge: Judge, books: Books, link: int, volume: float) -> float:
 
 
 @kernel
-def send(judge: Judge, books: Books, s: int, t: int, volume: float) -> float:
+def add_transfer(judge: Judge, books: Books, s: int, t: int, volume: float) -> float:
     """Add a transfer from node s to node t to the loads and return the rise of the sum; O(hops)."""
     ways, rise = judge.ways, 0.0
     if ways.kind == 2:
         while t != s:
             link = ways.table[s, t]
-            rise += press(judge, books, link, volume)
+            rise += add_load(judge, books, link, volume)
             t = ways.ends[link] - t
     elif ways.kind == 1:
         for level in range(ways.table.shape[1]):
             a, b = ways.table[s, level], ways.table[t, level]
             if a != b:
-                rise += press(judge, books, a, volume) + press(judge, books, b, volume)
+                rise += add_load(judge, books, a, volume) + add_load(judge, books, b, volume)
     else:
         stride = 1
         for axis in range(len(ways.shape) - 1, -1, -1):
             x, y = ways.table[s, axis], ways.table[t, axis]
-            rise += go(judge, books, axis, (s - x * stride, stride, x, y), volume)
+            rise += add_along_axis(judge, books, axis, (s - x * stride, stride, x, y), volume)
             s += (y - x) * stride
             stride *= ways.shape[axis]
     return rise
 
 
 @inner_kernel
-def go(judge: Judge, books: Books, axis: int, line: tuple[int, int, int, int], volume: float) -> float:
+def add_along_axis(judge: Judge, books: Books, axis: int, line: tuple[int, int, int, int], volume: float) -> float:
     """Add a transfer along one axis to the loads and return the rise of the sum.
 
     The line has its first node, its stride, and where the transfer begins and ends on it.
@@ -120,16 +120,16 @@ def go(judge: Judge, books: Books, axis: int, line: tuple[int, int, int, int], v
         up = 2 * (y - x if up else y - x + extent) <= extent
     while x != y:
         if up:
-            rise += press(judge, books, first + x * stride, volume)
+            rise += add_load(judge, books, first + x * stride, volume)
             x = x + 1 if x + 1 < extent else 0
         else:
             x = x - 1 if x > 0 else extent - 1
-            rise += press(judge, books, first + x * stride, volume)
+            rise += add_load(judge, books, first + x * stride, volume)
     return rise
 
 
 @kernel
-def lift(inst: Instance, judge: Judge, books: Books, place: IntArray, t: int, skip: int, sign: float) -> float:
+def add_task(inst: Instance, judge: Judge, books: Books, place: IntArray, t: int, skip: int, sign: float) -> float:
     """Add the transfers of task t, but those with task `skip`, `sign` times; return the rise of the sum."""
     rise = 0.0
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
@@ -138,14 +138,14 @@ def lift(inst: Instance, judge: Judge, books: Books, place: IntArray, t: int, sk
         if u == skip or p == q:
             continue
         if judge.out[e] != 0.0:
-            rise += send(judge, books, p, q, sign * judge.out[e])
+            rise += add_transfer(judge, books, p, q, sign * judge.out[e])
         if judge.back[e] != 0.0:
-            rise += send(judge, books, q, p, sign * judge.back[e])
+            rise += add_transfer(judge, books, q, p, sign * judge.back[e])
     return rise
 
 
 @kernel
-def loaded(inst: Instance, judge: Judge, books: Books, place: IntArray) -> float:
+def reset_loads(inst: Instance, judge: Judge, books: Books, place: IntArray) -> float:
     """Set all loads anew and return the sum of their high powers; O(edges hops + links)."""
     books.load[:] = 0.0
     total = 0.0
@@ -153,12 +153,12 @@ def loaded(inst: Instance, judge: Judge, books: Books, place: IntArray) -> float
         for e in range(inst.indptr[t], inst.indptr[t + 1]):
             p, q = place[t], place[inst.indices[e]]
             if p != q and judge.out[e] != 0.0:
-                total += send(judge, books, p, q, judge.out[e])
+                total += add_transfer(judge, books, p, q, judge.out[e])
     return total
 
 
 @kernel
-def busiest(books: Books) -> float:
+def largest_load(books: Books) -> float:
     """Return the largest load; O(links)."""
     most = 0.0
     for load in books.load:
@@ -167,7 +167,7 @@ def busiest(books: Books) -> float:
 
 
 @kernel
-def ended(inst: Instance, judge: Judge, books: Books, place: IntArray) -> float:
+def makespan_of(inst: Instance, judge: Judge, books: Books, place: IntArray) -> float:
     """Return the makespan of a mapping; O(n + edges)."""
     books.free[:] = 0.0
     last = 0.0
@@ -185,40 +185,42 @@ def ended(inst: Instance, judge: Judge, books: Books, place: IntArray) -> float:
 
 
 @kernel
-def dearer(inst: Instance, state: State, fixed: IntArray, judge: Judge, t: int, q: int, u: int) -> float:
+def cost_rise(inst: Instance, state: State, fixed: IntArray, judge: Judge, t: int, q: int, u: int) -> float:
     """Return by how much a swap of tasks t and u, or a relocation of t to q, raises the cost; inf if it is illegal."""
     if u >= 0:
         if not can_swap(inst, state, fixed, t, u):
             return np.inf
-        extra = exchange(inst, state.place, t, u)
+        extra = swap_change(inst, state.place, t, u)
     else:
         if q == state.place[t] or not can_move(inst, state, t, q):
             return np.inf
-        extra = shift(inst, state.place, t, q, -1)
+        extra = move_change(inst, state.place, t, q, -1)
     return extra if extra <= judge.most else np.inf
 
 
 @kernel
-def moved(inst: Instance, state: State, judge: Judge, books: Books, t: int, q: int, u: int) -> float:
+def make_move(inst: Instance, state: State, judge: Judge, books: Books, t: int, q: int, u: int) -> float:
     """Swap tasks t and u, or relocate t to q where u is -1; return the rise of the sum of high powers."""
     loads, rise = len(judge.order) == 0, 0.0
     if loads:
-        rise += lift(inst, judge, books, state.place, t, -1, -1.0)
+        rise += add_task(inst, judge, books, state.place, t, -1, -1.0)
         if u >= 0:
-            rise += lift(inst, judge, books, state.place, u, t, -1.0)
+            rise += add_task(inst, judge, books, state.place, u, t, -1.0)
     if u >= 0:
         swap(inst, state, t, u)
     else:
         relocate(inst, state, t, q)
     if loads:
-        rise += lift(inst, judge, books, state.place, t, -1, 1.0)
+        rise += add_task(inst, judge, books, state.place, t, -1, 1.0)
         if u >= 0:
-            rise += lift(inst, judge, books, state.place, u, t, 1.0)
+            rise += add_task(inst, judge, books, state.place, u, t, 1.0)
     return rise
 
 
 @kernel
-def noted(state: State, best: IntArray, value: float, level: tuple[float, float, float]) -> tuple[float, float, float]:
+def keep_if_better(
+    state: State, best: IntArray, value: float, level: tuple[float, float, float]
+) -> tuple[float, float, float]:
     """Copy the mapping into `best[n]` if it is better by value, then by cost; return the level, see anneal_by."""
     current, lowest, cheapest = level
     if value < lowest * (1 - TIE) or (value <= lowest * (1 + TIE) and current < cheapest):
@@ -247,25 +249,25 @@ def anneal_by(
     """
     np.random.seed(seed)
     loads, links = len(judge.order) == 0, len(books.load)
-    total = loaded(inst, judge, books, state.place) if loads else ended(inst, judge, books, state.place)
+    total = reset_loads(inst, judge, books, state.place) if loads else makespan_of(inst, judge, books, state.place)
     score = root(total) if loads else total
     for heat in heats:
         for _ in range(moves):
             t = inst.movable[np.random.randint(len(inst.movable))]
             q = propose(inst, state, t)
             p, u = state.place[t], partner_at(inst, state, t, q)
-            extra = dearer(inst, state, fixed, judge, t, q, u)
+            extra = cost_rise(inst, state, fixed, judge, t, q, u)
             if extra == np.inf:
                 continue
-            rise = moved(inst, state, judge, books, t, q, u)
-            after = total + rise if loads else ended(inst, judge, books, state.place)
+            rise = make_move(inst, state, judge, books, t, q, u)
+            after = total + rise if loads else makespan_of(inst, judge, books, state.place)
             smooth = root(after) if loads else after
             change = smooth - score + judge.share * extra
             if not (change <= 0.0 or np.random.random() < np.exp(-change / heat)):
-                moved(inst, state, judge, books, t, p, u)
+                make_move(inst, state, judge, books, t, p, u)
                 continue
             total, score, level = after, smooth, (level[0] + extra, level[1], level[2])
             if not loads or (links <= SCANNED and score <= level[1] * root(links)):
-                level = noted(state, best, busiest(books) if loads else total, level)
-        level = noted(state, best, busiest(books) if loads else total, level)
+                level = keep_if_better(state, best, largest_load(books) if loads else total, level)
+        level = keep_if_better(state, best, largest_load(books) if loads else total, level)
     return level

@@ -17,7 +17,7 @@ SPARE_SHARE = 2
 
 
 def applies(problem: Problem) -> bool:
-    """Tell whether the dense search is made for a problem: all tasks exclude each other, and matrices pay off.
+    """Return whether the dense search is made for a problem: all tasks exclude each other, and matrices pay off.
 
     That is up to 256 free nodes, at most twice as many as free tasks or 64, and hardware in one part.
     """
@@ -85,7 +85,7 @@ class Quadratic:
         return mixed
 
     def _exchange(self, order: IntArray, u: int, v: int) -> bool:
-        """Swap two entries where that is allowed, and tell whether it is."""
+        """Swap two entries where that is allowed, and return whether it is."""
         bias = self.fields.bias
         legal = math.isfinite(bias[u, order[v]]) and math.isfinite(bias[v, order[u]])
         if legal:
@@ -103,14 +103,14 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
     flow[:tasks, :tasks] = window.traffic.toarray()
     np.fill_diagonal(away, 0.0)
     bias[:tasks] = window.linear
-    (flow, away, bias), unit = _scaled(flow, away, bias)
+    (flow, away, bias), unit = _scale(flow, away, bias)
     flows, aways = _paired(flow, away)
     scratch = (np.zeros_like(flows), np.zeros((size, size)), np.zeros(size), np.zeros(size), np.zeros(size))
     fields = Fields(tasks, uniform(flows), uniform(aways), uniform(bias), np.arange(size), *scratch)
     return Quadratic(window, start, fields, unit, 1e-10)
 
 
-def _scaled(
+def _scale(
     flow: FloatArray, away: FloatArray, bias: FloatArray
 ) -> tuple[tuple[FloatArray, FloatArray, FloatArray], float]:
     """Return the matrices divided by powers of two, which is exact, so that no single cost exceeds 1, and that unit."""

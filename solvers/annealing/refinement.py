@@ -18,7 +18,7 @@ from tiger.solvers.annealing import ejection_chains as chains
 from tiger.solvers.annealing import moves
 from tiger.solvers.annealing import swap_annealing as trading
 from tiger.solvers.annealing.tiers import tiers_of
-from tiger.solvers.instance import Instance, State, fixed_of, instance_of, limited, state_of, uniform
+from tiger.solvers.instance import Instance, State, fixed_of, instance_of, restrict, state_of, uniform
 
 SAMPLE = 512
 CHUNK = 150_000
@@ -97,13 +97,13 @@ class Refinement:
         """Return the cheaper of a mapping and what one round of all annealings makes of it."""
         params, best = self.params, start
         if run.crowded:
-            places = run.drifted(start, derived(seed, lap, 0))
-            best = run.cheaper(start, run.traded(places, params.mend, derived(seed, lap, 1)))
+            places = run.drift_all(start, derived(seed, lap, 0))
+            best = run.cheaper(start, run.trade_all(places, params.mend, derived(seed, lap, 1)))
         else:
             cooling = params.swap if run.grouped else params.trade
-            best = run.cheaper(start, run.traded(start, cooling, derived(seed, lap, 0)))
+            best = run.cheaper(start, run.trade_all(start, cooling, derived(seed, lap, 0)))
         if not run.crowded or (best == start).all():
-            best = run.cheaper(best, run.traded(best, params.mend, derived(seed, lap, 2)))
+            best = run.cheaper(best, run.trade_all(best, params.mend, derived(seed, lap, 2)))
         return best
 
 
@@ -128,7 +128,7 @@ class Run:
         before, after = moves.total(self._inst, places), moves.total(self._inst, others)
         return others if after < before - moves.smallest_gain(self._inst, before) else places
 
-    def drifted(self, start: IntArray, seed: int) -> IntArray:
+    def drift_all(self, start: IntArray, seed: int) -> IntArray:
         """Return a mapping after drifting in all tiers, or the start if that is stopped or leaves a node overfull."""
         tiers, places = self._tiers, start.copy()
         for k in range(len(tiers) - 1, -1, -1):
@@ -142,10 +142,10 @@ class Run:
                     return start
                 boundary.drift(self._inst, self._web, crowd, rows, (count, derived(seed, k, part)))
             places = crowd.place
-        settled = self._settled(places)
+        settled = self._settle(places)
         return start if settled is None else settled
 
-    def _settled(self, places: IntArray) -> IntArray | None:
+    def _settle(self, places: IntArray) -> IntArray | None:
         """Return a mapping with the overload of `places[n]` moved on to where there is room, None if that fails."""
         lists = chains.chains_of(self._inst, places)
         left = 1
@@ -153,12 +153,12 @@ class Run:
             left = chains.settle(self._inst, self._web, lists, 64)
         return lists.place if left == 0 else None
 
-    def traded(self, start: IntArray, cooling: Cooling, seed: int) -> IntArray:
+    def trade_all(self, start: IntArray, cooling: Cooling, seed: int) -> IntArray:
         """Return a mapping after trading of places at exact capacity in all tiers; what there is once told to stop."""
         state, tiers = state_of(self._problem, start), self._tiers
         for k in range(len(tiers) - 1, -1, -1):
             scale = self._scale(state.place, tiers[k], seed)
-            heats = scale * self._falling(cooling)
+            heats = scale * self._temperatures(cooling)
             moves_each = int(self._proposals * cooling.share / len(tiers) / len(heats))
             for part, (rows, count) in enumerate(self._slices(heats, moves_each)):
                 if self._stop():
@@ -177,17 +177,17 @@ class Run:
         if border.size:
             beside = params.beside[int(self.grouped)]
             rows = np.array([(heat, count, beside, params.tries, derived(seed, k)) for k, heat in enumerate(heats)])
-            inst = limited(inst, border, inst.hosts)
+            inst = restrict(inst, border, inst.hosts)
             trading.trade(inst, self._web, state, (uniform(self._fixed), uniform(label)), rows)
 
-    def _falling(self, cooling: Cooling) -> FloatArray:
+    def _temperatures(self, cooling: Cooling) -> FloatArray:
         """Return the falling temperatures of an annealing."""
         return np.geomspace(max(cooling.hot * self._mild, cooling.cold), cooling.cold, cooling.heats)
 
     def _soft(self, scale: float) -> FloatArray:
         """Return the temperatures and tolls of a tier."""
         params, cooling = self._params, self._params.drift
-        heats = scale * self._falling(cooling)
+        heats = scale * self._temperatures(cooling)
         last = int(params.squeeze * cooling.heats)
         rise = scale * np.geomspace(params.toll * cooling.cold, params.strict, last)
         tolls = np.concatenate([params.toll * heats, rise])
@@ -215,7 +215,7 @@ class Run:
             return 0.0
         drawn = rng.choice(cut, SAMPLE)
         sizes = np.empty(SAMPLE)
-        boundary.weigh(self._web, places, self._ends[drawn], places[other[drawn]], sizes)
+        boundary.sample_changes(self._web, places, self._ends[drawn], places[other[drawn]], sizes)
         sizes = sizes[sizes > self._inst.tolerance]
         return float(np.median(sizes)) if sizes.size else 0.0
 

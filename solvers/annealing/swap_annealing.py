@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.boundary_annealing import Web, moved
+from tiger.solvers.annealing.boundary_annealing import Web, relocation_change
 from tiger.solvers.annealing.moves import can_move, can_swap, relocate, swap
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import kernel
@@ -43,16 +43,16 @@ def trade(inst: Instance, web: Web, state: State, marks: tuple[IntArray, IntArra
                 else:
                     other = state.seats[state.seat_start[q] + np.random.randint(state.held[q])]
                 if other >= 0:
-                    gain = moved(web, state.place, other, p, t)
+                    gain = relocation_change(web, state.place, other, p, t)
                     if gain < cost:
                         u, cost = other, gain
             if u < 0:
-                cost = moved(web, state.place, t, q, -1)
+                cost = relocation_change(web, state.place, t, q, -1)
                 if cost <= most and can_move(inst, state, t, q):
                     relocate(inst, state, t, q)
                     change += cost
                 continue
-            cost += moved(web, state.place, t, q, u)
+            cost += relocation_change(web, state.place, t, q, u)
             if cost <= most and can_swap(inst, state, fixed, t, u):
                 swap(inst, state, t, u)
                 change += cost

@@ -90,12 +90,12 @@ class Guillotine:
         cost, before, pieces = 0.0, 0.0, 1
         for fanout, distance in zip(self._fanouts[level + 1 :], self._distances[level + 1 :], strict=True):
             pieces *= fanout
-            through = divided(sides, pieces)
+            through = least_division_cut(sides, pieces)
             cost, before = cost + distance * (through - before), through
         return cost
 
 
-def divided(sides: Sides, pieces: int) -> float:
+def least_division_cut(sides: Sides, pieces: int) -> float:
     """Return the least traffic cut by dividing a box into equal boxes of any shape, by Lagrange multipliers."""
     volume = math.prod(side for side, _ in sides)
     across = sorted((pull * volume / side for side, pull in sides if pull > 0.0), reverse=True)
@@ -107,7 +107,7 @@ def divided(sides: Sides, pieces: int) -> float:
     return math.fsum(level - x for x in across)
 
 
-def halved(lattice: Lattice, seats: IntArray, halve: Halve) -> IntArray:
+def place_by_halving(lattice: Lattice, seats: IntArray, halve: Halve) -> IntArray:
     """Return spot[n], the position of each task in a row of nodes with `seats[k]`, by halving both until nodes are one.
 
     Each half gets its share of the tasks by seats. O(n log n) for each of about log k rounds.
@@ -123,8 +123,8 @@ def halved(lattice: Lattice, seats: IntArray, halve: Halve) -> IntArray:
                 axis, share, middle = halve(box)
                 side = box.sides[axis] * share
                 halves = [
-                    Box(_resized(box.sides, axis, side), box.low, middle),
-                    Box(_resized(box.sides, axis, box.sides[axis] - side), middle, box.high),
+                    Box(_resize(box.sides, axis, side), box.low, middle),
+                    Box(_resize(box.sides, axis, box.sides[axis] - side), middle, box.high),
                 ]
                 axes[number] = axis
                 room[number] = reach[middle] - reach[box.low], reach[box.high] - reach[middle]
@@ -150,7 +150,7 @@ def _keys(lattice: Lattice, labels: IntArray, boxes: list[Box], axes: IntArray) 
     return key
 
 
-def _resized(sides: tuple[float, ...], axis: int, side: float) -> tuple[float, ...]:
+def _resize(sides: tuple[float, ...], axis: int, side: float) -> tuple[float, ...]:
     """Return the sides with another one along an axis."""
     return (*sides[:axis], round(side, DIGITS), *sides[axis + 1 :])
 

@@ -16,8 +16,8 @@ TOLERANCE = 1e-9
 
 
 def has_diagonals(problem: Problem) -> bool:
-    """Tell whether tasks with 8 or 26 neighbours share as many with each as in a 9-point or 27-point stencil; O(n)."""
-    return any(_patterned(problem, axes) for axes in AXES)
+    """Return whether tasks with 8 or 26 neighbours share as many with each as in a stencil of 9 or 27 points; O(n)."""
+    return any(_looks_like_stencil(problem, axes) for axes in AXES)
 
 
 def axis_edges(traffic: sp.csr_array, ends: IntArray) -> IntArray:
@@ -30,13 +30,13 @@ def axis_edges(traffic: sp.csr_array, ends: IntArray) -> IntArray:
     size = traffic.shape[0]
     links = sp.csr_array((np.ones(2 * len(ends)), np.concatenate([ends, ends[:, ::-1]]).T), shape=(size, size))
     around = np.diff(links.indptr) + 1.0
-    ratio = (_common(links, ends) + 2.0) ** 2 / (around[ends[:, 0]] * around[ends[:, 1]])
+    ratio = (_count_common(links, ends) + 2.0) ** 2 / (around[ends[:, 0]] * around[ends[:, 1]])
     kept = ratio > STRAIGHT
-    return _untangled(size, ends[kept], ratio[kept])
+    return _untangle(size, ends[kept], ratio[kept])
 
 
-def _patterned(problem: Problem, axes: int) -> bool:
-    """Tell whether most of a few tasks with 3^axes - 1 neighbours look like the inside of a stencil."""
+def _looks_like_stencil(problem: Problem, axes: int) -> bool:
+    """Return whether most of a few tasks with 3^axes - 1 neighbours look like the inside of a stencil."""
     full = 3**axes - 1
     heard, told = (np.diff(matrix.indptr) for matrix in (problem.inflow, problem.tasks.traffic))
     inside = np.flatnonzero((told == full) | (heard + told == full))
@@ -48,10 +48,10 @@ def _patterned(problem: Problem, axes: int) -> bool:
         for changed in range(1, axes + 1)
         for _ in range(math.comb(axes, changed) * 2**changed)
     )
-    return sum(sorted(_shared(problem, task)) == want for task in picked) >= SHARE * len(picked)
+    return sum(sorted(_count_shared(problem, task)) == want for task in picked) >= SHARE * len(picked)
 
 
-def _shared(problem: Problem, task: int) -> list[int]:
+def _count_shared(problem: Problem, task: int) -> list[int]:
     """Return how many neighbours a task shares with each of its own."""
     around = neighbours(problem, task)
     return [len(around & neighbours(problem, other)) for other in around]
@@ -65,7 +65,7 @@ def neighbours(problem: Problem, task: int) -> set[int]:
     return found - {task}
 
 
-def _common(links: sp.csr_array, ends: IntArray) -> FloatArray:
+def _count_common(links: sp.csr_array, ends: IntArray) -> FloatArray:
     """Return how many neighbours the ends of each edge have in common."""
     paths = links @ links
     paths.sort_indices()
@@ -77,7 +77,7 @@ def _common(links: sp.csr_array, ends: IntArray) -> FloatArray:
     return np.where(found, paths.data[at], 0.0)
 
 
-def _untangled(size: int, ends: IntArray, ratio: FloatArray) -> IntArray:
+def _untangle(size: int, ends: IntArray, ratio: FloatArray) -> IntArray:
     """Return the edges that are not the one of lowest ratio in a triangle."""
     upper = sp.csr_array((ratio, ends.T), shape=(size, size))
     links = upper + upper.T

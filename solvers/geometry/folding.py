@@ -43,7 +43,7 @@ class Axis:
         return self.hop * (min(steps, self.around - steps) if self.around else steps)
 
     def reopened(self, before: int) -> bool:
-        """Tell whether the ends of a cycle cut into `before` parts end up apart once the parts are cut.
+        """Return whether the ends of a cycle cut into `before` parts end up apart once the parts are cut.
 
         Every other part is laid backwards, so after an even number of them both ends come to lie on the same side.
         """
@@ -63,7 +63,7 @@ class Level:
         return self.distance
 
     def reopened(self, before: int) -> bool:
-        """Tell whether the ends of a cycle are cut apart here: only where they have not been on a higher level."""
+        """Return whether the ends of a cycle are cut apart here: only where they have not been on a higher level."""
         return before == 1
 
 
@@ -79,12 +79,12 @@ def foldings(lattice: Lattice, stages: tuple[Stage, ...], keep: int) -> list[Sta
     """
     orders: Iterator[tuple[Stage, ...]] = iter([stages])
     if all(isinstance(stage, Axis) for stage in stages):
-        orders = itertools.islice(_distinct(stages), ORDERS)
-    found = {folding: cost for order in orders for cost, folding in _programme(lattice, order)}
+        orders = itertools.islice(_distinct_orders(stages), ORDERS)
+    found = {folding: cost for order in orders for cost, folding in _cut_dp(lattice, order)}
     return heapq.nsmallest(keep, ((cost, folding) for folding, cost in found.items()))
 
 
-def _distinct(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, ...]]:
+def _distinct_orders(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, ...]]:
     """Yield the orders of the axes, leaving out those that differ in axes of one kind alone."""
     seen = set()
     for order in itertools.islice(itertools.permutations(stages), ORDERS**2):
@@ -94,7 +94,7 @@ def _distinct(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, ...]]:
             yield order
 
 
-def _programme(lattice: Lattice, stages: tuple[Stage, ...]) -> list[State]:
+def _cut_dp(lattice: Lattice, stages: tuple[Stage, ...]) -> list[State]:
     """Return the cheapest foldings, up to three, for every way to end up with so many parts an axis."""
     across, jags = lattice.across.tolist(), _jags(lattice)
     kinds = list(zip(lattice.dims, lattice.wrap, lattice.pull.round(9).tolist(), strict=True))
@@ -105,9 +105,9 @@ def _programme(lattice: Lattice, stages: tuple[Stage, ...]) -> list[State]:
         new: dict[tuple[int, ...], list[State]] = {}
         for parts, known in states.items():
             for digits in orderings(stage.extent, len(parts), isinstance(stage, Axis) and len(parts) <= FEW):
-                if not _first_of_kind(kinds, parts, digits):
+                if not _is_first_of_kind(kinds, parts, digits):
                     continue
-                after, more = _extended(lattice, stage, parts, digits, (across, worse))
+                after, more = _extend(lattice, stage, parts, digits, (across, worse))
                 found = new.setdefault(after, [])
                 if len(found) < VARIANTS or known[0][0] + more < found[-1][0]:
                     inner = _whole_first(lattice, stage, after, digits)
@@ -118,8 +118,8 @@ def _programme(lattice: Lattice, stages: tuple[Stage, ...]) -> list[State]:
     return [state for found in states.values() for state in found]
 
 
-def _first_of_kind(kinds: list[Kind], parts: tuple[int, ...], digits: Digits) -> bool:
-    """Tell whether no axis is cut more than an earlier one that it could change places with."""
+def _is_first_of_kind(kinds: list[Kind], parts: tuple[int, ...], digits: Digits) -> bool:
+    """Return whether no axis is cut more than an earlier one that it could change places with."""
     counts = dict(digits)
     most: dict[tuple[Kind, int], int] = {}
     for axis, kind in enumerate(zip(kinds, parts, strict=True)):
@@ -129,7 +129,7 @@ def _first_of_kind(kinds: list[Kind], parts: tuple[int, ...], digits: Digits) ->
     return True
 
 
-def _extended(
+def _extend(
     lattice: Lattice, stage: Stage, parts: tuple[int, ...], digits: Digits, prices: tuple[list[float], list[float]]
 ) -> tuple[tuple[int, ...], float]:
     """Return the parts of every axis after a stage and what its cuts cost.

@@ -58,7 +58,7 @@ def regions(metric: GridMetric, seats: IntArray, tasks: int) -> Iterator[Region]
         stages = _axes(metric, size)
         yield Region(inner, stages)
         if any(stage.around == stage.extent == CYCLE for stage in stages):
-            yield _doubled(inner, stages)
+            yield _split_cycles(inner, stages)
 
 
 def box(metric: GridMetric, nodes: IntArray, seats: IntArray) -> Footprint:
@@ -102,7 +102,7 @@ def _boxes(extents: tuple[int, ...], nodes: int) -> Iterator[tuple[int, ...]]:
             yield (extent, *rest)
 
 
-def _doubled(footprint: Footprint, stages: tuple[Axis, ...]) -> Region:
+def _split_cycles(footprint: Footprint, stages: tuple[Axis, ...]) -> Region:
     """Return the region with every cycle of four as two axes of two."""
     columns: list[IntArray] = []
     axes: list[Axis] = []

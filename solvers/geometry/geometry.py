@@ -12,13 +12,13 @@ from tiger.model.arrays import IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.solvers.geometry.boxes import Box, Guillotine, Halving, halved
+from tiger.solvers.geometry.boxes import Box, Guillotine, Halving, place_by_halving
 from tiger.solvers.geometry.folding import Folding, Level, foldings
 from tiger.solvers.geometry.footprints import Footprint, Region, regions
-from tiger.solvers.geometry.lattices import Lattice, likely, merged, recognised
+from tiger.solvers.geometry.lattices import Lattice, may_be_lattice, merge_axes, recognise
 from tiger.solvers.geometry.orders import Order, order_of, tree_of
-from tiger.solvers.geometry.planes import reordered
-from tiger.solvers.geometry.slabs import Filling, folded, straight, teeth, waves
+from tiger.solvers.geometry.planes import reorder
+from tiger.solvers.geometry.slabs import Filling, fold_lattice, straight, teeth, waves
 
 FEWEST = 25
 LEAVES = 1 << 14
@@ -44,13 +44,13 @@ class Geometry:
         """
         best = start.copy()
         fits = problem.rule != "levels" and problem.topology.hosts.size > 1
-        lattice = recognised(problem) if fits else None
+        lattice = recognise(problem) if fits else None
         if lattice is None:
             return Assignment(places=best)
         cost = _cost(problem, best)
         for places in _candidates(problem, lattice):
-            found = _pinned(problem, places)
-            if _feasible(problem, found) and (price := _cost(problem, found)) < cost:
+            found = _keep_pins(problem, places)
+            if _is_feasible(problem, found) and (price := _cost(problem, found)) < cost:
                 best, cost = found, price
             if stop():
                 break
@@ -58,22 +58,22 @@ class Geometry:
 
 
 def applies(problem: Problem) -> bool:
-    """Tell whether the search is worth a try: 25 tasks or more that may be a lattice and have no levels; O(n).
+    """Return whether the search is worth a try: 25 tasks or more that may be a lattice and have no levels; O(n).
 
     With fewer, where other searches find as much in less time, `search` does its work all the same.
     """
-    return problem.tasks.size >= FEWEST and problem.rule != "levels" and likely(problem)
+    return problem.tasks.size >= FEWEST and problem.rule != "levels" and may_be_lattice(problem)
 
 
 def _candidates(problem: Problem, lattice: Lattice) -> Iterator[IntArray]:
     """Yield mappings by the structure of the hardware."""
     metric, seats = problem.topology.metric, _seats(problem)
-    squared = merged(lattice)
+    squared = merge_axes(lattice)
     shapes = [lattice, *([squared] if squared else [])] if len(lattice.dims) <= AXES else [squared or lattice]
     if isinstance(metric, GridMetric):
         edges = problem.tasks.traffic.tocoo()
         for region, places in _on_grid(metric, shapes, seats):
-            yield reordered(region, places, (edges.row, edges.col, edges.data))
+            yield reorder(region, places, (edges.row, edges.col, edges.data))
         return
     found = (np.arange(metric.size), metric) if isinstance(metric, TreeMetric) else tree_of(problem)
     for shape in shapes:
@@ -91,14 +91,14 @@ def _seats(problem: Problem) -> IntArray:
 def _on_grid(metric: GridMetric, shapes: list[Lattice], seats: IntArray) -> Iterator[tuple[Region, IntArray]]:
     """Yield the foldings onto boxes of a grid of nodes that promise to be the cheapest, each with its box."""
     tasks = shapes[0].size
-    keep = _kept(tasks)
+    keep = _mapping_limit(tasks)
     plans: list[tuple[float, Folding, int, Lattice, Region]] = []
     for region in regions(metric, seats, tasks):
         for shape in shapes:
             plans += [(*plan, len(plans), shape, region) for plan in foldings(shape, region.stages, keep)]
     for _, folding, _, shape, region in heapq.nsmallest(keep, plans, key=lambda plan: (plan[0], len(plan[1]))):
         for filling in _fillings(shape, folding):
-            yield region, folded(shape, folding, region.footprint, filling)
+            yield region, fold_lattice(shape, folding, region.footprint, filling)
 
 
 def _fillings(lattice: Lattice, folding: Folding) -> Iterator[Filling]:
@@ -117,21 +117,21 @@ def _on_tree(metric: TreeMetric, lattice: Lattice, leaves: IntArray, seats: IntA
     """
     fanouts, distances = metric.fanouts, metric.distances[::-1]
     for row in _rows(seats[leaves], lattice.size):
-        yield leaves[halved(lattice, row, Guillotine(lattice, fanouts, distances))]
-    if _filled(seats[leaves], lattice.size) * LOOSE < len(leaves):
+        yield leaves[place_by_halving(lattice, row, Guillotine(lattice, fanouts, distances))]
+    if _nodes_filled(seats[leaves], lattice.size) * LOOSE < len(leaves):
         return
     stages = tuple(Level(*level) for level in zip(range(len(fanouts)), fanouts, distances, strict=True))
     coords = np.stack(np.unravel_index(np.arange(len(leaves)), fanouts), axis=1)
     footprint = Footprint(leaves, coords, fanouts, seats[leaves])
-    for _, folding in foldings(lattice, stages, -(-_kept(lattice.size) // 2)):
-        yield folded(lattice, folding, footprint, straight(lattice))
+    for _, folding in foldings(lattice, stages, -(-_mapping_limit(lattice.size) // 2)):
+        yield fold_lattice(lattice, folding, footprint, straight(lattice))
 
 
 def _along(problem: Problem, lattice: Lattice, seats: IntArray) -> Iterator[IntArray]:
     """Yield mappings that halve the lattice along its longest axis and the nodes by clusters, or by their numbers."""
     for order in (order_of(problem), Order(problem.topology.hosts, {})):
         for row in _rows(seats[order.hosts], lattice.size):
-            yield order.hosts[halved(lattice, row, partial(_longest, lattice, order))]
+            yield order.hosts[place_by_halving(lattice, row, partial(_longest, lattice, order))]
 
 
 def _longest(lattice: Lattice, order: Order, box: Box) -> Halving:
@@ -143,24 +143,24 @@ def _longest(lattice: Lattice, order: Order, box: Box) -> Halving:
 
 def _rows(seats: IntArray, tasks: int) -> Iterator[IntArray]:
     """Yield the seats of a row of nodes, unless there are twice as many as needed, and of the first that suffice."""
-    filled = _filled(seats, tasks)
+    filled = _nodes_filled(seats, tasks)
     if filled * LOOSE >= len(seats) and len(seats) <= LEAVES:
         yield seats
     if filled < len(seats) and filled <= LEAVES:
         yield seats[:filled]
 
 
-def _filled(seats: IntArray, tasks: int) -> int:
+def _nodes_filled(seats: IntArray, tasks: int) -> int:
     """Return how many nodes of a row hold all tasks."""
     return int(np.searchsorted(np.cumsum(seats), tasks)) + 1
 
 
-def _kept(tasks: int) -> int:
+def _mapping_limit(tasks: int) -> int:
     """Return how many mappings to try."""
     return min(max(WORK // tasks, 2), MOST)
 
 
-def _pinned(problem: Problem, places: IntArray) -> IntArray:
+def _keep_pins(problem: Problem, places: IntArray) -> IntArray:
     """Return the places with pinned tasks on their nodes, each in exchange for a task there that need not be."""
     found = places.copy()
     for task in np.flatnonzero((problem.pins >= 0) & (problem.pins != places)).tolist():
@@ -171,8 +171,8 @@ def _pinned(problem: Problem, places: IntArray) -> IntArray:
     return found
 
 
-def _feasible(problem: Problem, places: IntArray) -> bool:
-    """Tell whether the places keep to slots, memory, pins and forbidden pairs; O(n + m)."""
+def _is_feasible(problem: Problem, places: IntArray) -> bool:
+    """Return whether the places keep to slots, memory, pins and forbidden pairs; O(n + m)."""
     topology, memory = problem.topology, problem.tasks.memory
     count = np.bincount(places, minlength=topology.size)
     fits = bool((count <= _seats(problem)).all() and ((problem.pins < 0) | (problem.pins == places)).all())

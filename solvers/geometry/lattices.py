@@ -42,13 +42,13 @@ class Lattice:
         return np.asarray(self.pull * self.size / np.array(self.dims))
 
 
-def recognised(problem: Problem) -> Lattice | None:
+def recognise(problem: Problem) -> Lattice | None:
     """Return the lattice that the task graph is, if need be but for a few edges, None where it is none.
 
     Directed traffic counts both ways. Grids and tori with diagonals (9-point, 27-point) are lattices too. O(edges) for
     most graphs that are none, O(n d^2 log n) for those that are.
     """
-    if not likely(problem):
+    if not may_be_lattice(problem):
         return None
     traffic = problem.tasks.traffic + problem.inflow
     edges = sp.triu(traffic, 1).tocoo()
@@ -62,12 +62,12 @@ def recognised(problem: Problem) -> Lattice | None:
     return None if axes is None else _lattice(size, plain, axes, (ends, volume))
 
 
-def likely(problem: Problem) -> bool:
-    """Tell whether the neighbourhoods of a few tasks look like those in a lattice; O(n), hardly any of it in Python."""
-    return _mostly_squares(problem) or has_diagonals(problem)
+def may_be_lattice(problem: Problem) -> bool:
+    """Return whether the surroundings of a few tasks look like those in a lattice; O(n), hardly any of it in Python."""
+    return _has_squares(problem) or has_diagonals(problem)
 
 
-def merged(lattice: Lattice) -> Lattice | None:
+def merge_axes(lattice: Lattice) -> Lattice | None:
     """Return the same lattice with pairs of axes of extent 2 as cycles of 4, None where there is no such pair."""
     twos = [axis for axis, extent in enumerate(lattice.dims) if extent == 2]
     twos.sort(key=lambda axis: lattice.pull[axis])
@@ -85,8 +85,8 @@ def merged(lattice: Lattice) -> Lattice | None:
     )
 
 
-def _mostly_squares(problem: Problem) -> bool:
-    """Tell whether two neighbours of a task have one more in common, most pairs of them, or tasks lie in a line."""
+def _has_squares(problem: Problem) -> bool:
+    """Return whether two neighbours of a task have one more in common, most pairs of them, or tasks lie in a line."""
     size, pairs, squares, straight, triangles, lines = problem.tasks.size, 0, 0, 0, 0, 0
     picked = np.unique(np.linspace(0, size - 1, SAMPLE).astype(np.int64)).tolist()
     for task in picked:
@@ -130,34 +130,34 @@ def _layers(size: int, ends: IntArray, along: BoolArray) -> tuple[IntArray, bool
 
     Layers are what the edges along all other axes connect.
     """
-    layer = _connected(size, ends[~along])
+    layer = _components(size, ends[~along])
     count = int(layer.max()) + 1
     low, high = layer[ends[along]].min(axis=1), layer[ends[along]].max(axis=1)
     keys = np.unique((low * count + high)[low < high])
     links = np.stack([keys // count, keys % count], axis=1)
-    order = _ordered(count, links)
+    order = _order_layers(count, links)
     degree = np.bincount(links.ravel(), minlength=count)
     return order[layer], bool(count > 2 and (degree == 2).all())
 
 
-def _connected(size: int, ends: IntArray) -> IntArray:
+def _components(size: int, ends: IntArray) -> IntArray:
     """Return the connected component of each task."""
     links = sp.csr_array((np.ones(len(ends), np.int8), ends.T), shape=(size, size))
     return np.asarray(connected_components(links, directed=False)[1], np.int64)
 
 
-def _ordered(count: int, links: IntArray) -> IntArray:
+def _order_layers(count: int, links: IntArray) -> IntArray:
     """Return the position of each layer along a path or a cycle of them, else its distance from the farthest one."""
     both = np.concatenate([links, links[:, ::-1]])
     graph = sp.csr_array((np.ones(len(both), np.int8), both.T), shape=(count, count))
     degree = np.diff(graph.indptr)
     if count > 2 and (degree == 2).all():
-        return _around(graph)
+        return _cycle_positions(graph)
     end = breadth_first_order(graph, int(np.where(degree, degree, count).argmin()), directed=False)[0][-1]
     return depths(graph, int(end))
 
 
-def _around(graph: sp.csr_array) -> IntArray:
+def _cycle_positions(graph: sp.csr_array) -> IntArray:
     """Return the position of each vertex of a cycle."""
     neighbours = graph.indices.reshape(-1, 2).tolist()
     position = np.empty(len(neighbours), np.int64)

@@ -13,7 +13,7 @@ ROUNDS = 200
 GAIN = 1e-9
 
 
-def reordered(region: Region, places: IntArray, edges: tuple[IntArray, IntArray, FloatArray]) -> IntArray:
+def reorder(region: Region, places: IntArray, edges: tuple[IntArray, IntArray, FloatArray]) -> IntArray:
     """Return the places with planes of nodes moved about to descend in cost, an axis at a time.
 
     `edges` are tails, heads and volumes. Only where all nodes of the region have as many seats, and along axes of up to
@@ -37,11 +37,11 @@ def reordered(region: Region, places: IntArray, edges: tuple[IntArray, IntArray,
             np.fill_diagonal(flow, 0.0)
             steps, every = np.array([stage.away(step) for step in range(extent)]), np.arange(extent)
             away = steps[np.abs(every[:, None] - every[None, :])]
-            at[:, stage.column] = arranged(flow, away)[column]
+            at[:, stage.column] = arrange(flow, away)[column]
     return np.asarray(node[tuple(at.T)])
 
 
-def arranged(flow: FloatArray, away: FloatArray) -> IntArray:
+def arrange(flow: FloatArray, away: FloatArray) -> IntArray:
     """Return position[k] of each plane, a local optimum of exchanges, and for up to 16 planes of reversals and shifts.
 
     `flow[k, k]` is symmetric traffic, `away[k, k]` symmetric distances, least between the first two. It is never dearer
@@ -52,9 +52,9 @@ def arranged(flow: FloatArray, away: FloatArray) -> IntArray:
         return position
     least = GAIN * cost
     for _ in range(ROUNDS):
-        new = _exchanged(flow, away, position)
+        new = _exchange(flow, away, position)
         if len(flow) <= FEW and _price(flow, away, position) - _price(flow, away, new) <= least:
-            new = _moved(flow, away, position)
+            new = _move_run(flow, away, position)
         if _price(flow, away, position) - _price(flow, away, new) <= least:
             break
         position = new
@@ -66,7 +66,7 @@ def _price(flow: FloatArray, away: FloatArray, position: IntArray) -> float:
     return float((flow * away[np.ix_(position, position)]).sum())
 
 
-def _exchanged(flow: FloatArray, away: FloatArray, position: IntArray) -> IntArray:
+def _exchange(flow: FloatArray, away: FloatArray, position: IntArray) -> IntArray:
     """Return the arrangement after the best exchange of two planes."""
     field, every = flow @ away[position], np.arange(len(flow))
     here, there = field[every, position], field[:, position]
@@ -77,7 +77,7 @@ def _exchanged(flow: FloatArray, away: FloatArray, position: IntArray) -> IntArr
     return new
 
 
-def _moved(flow: FloatArray, away: FloatArray, position: IntArray) -> IntArray:
+def _move_run(flow: FloatArray, away: FloatArray, position: IntArray) -> IntArray:
     """Return the arrangement after the best reversal or shift by one of a run of positions."""
     moves = runs(len(flow))[:, position]
     prices = (flow * away[moves[:, :, None], moves[:, None, :]]).sum(axis=(1, 2))

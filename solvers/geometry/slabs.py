@@ -53,15 +53,15 @@ def waves(lattice: Lattice, folding: Folding) -> Filling:
 
     Each part gets as much of a layer that is cut through as any other, so that later cuts stay in line across slabs.
     """
-    return tuple(_ranked(np.abs(at % 2 - 1)) for at in _positions(lattice, folding))
+    return tuple(_ranks(np.abs(at % 2 - 1)) for at in _positions(lattice, folding))
 
 
 def teeth(lattice: Lattice, folding: Folding) -> Filling:
     """Return the filling of every part from its lower boundary."""
-    return tuple(_ranked(at % 1) for at in _positions(lattice, folding))
+    return tuple(_ranks(at % 1) for at in _positions(lattice, folding))
 
 
-def folded(lattice: Lattice, folding: Folding, footprint: Footprint, filling: Filling) -> IntArray:
+def fold_lattice(lattice: Lattice, folding: Folding, footprint: Footprint, filling: Filling) -> IntArray:
     """Return places[n]: at each digit every piece of the tasks is cut as the nodes below it are, with as many seats.
 
     Odd pieces of a task axis are laid backwards, as in a reflected Gray code, so that pieces that follow each other
@@ -104,7 +104,7 @@ def _positions(lattice: Lattice, folding: Folding) -> list[FloatArray]:
     return [(np.arange(extent) + 0.5) * parts[axis] / extent for axis, extent in enumerate(lattice.dims)]
 
 
-def _ranked(values: FloatArray) -> IntArray:
+def _ranks(values: FloatArray) -> IntArray:
     """Return the rank of each value, equal ones in their order."""
     rank = np.empty(len(values), np.int64)
     rank[np.argsort(values.round(9), kind="stable")] = np.arange(len(values))

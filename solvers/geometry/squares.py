@@ -37,12 +37,12 @@ def axes_of(size: int, ends: IntArray) -> IntArray | None:
     corners = _corners(size, ends)
     if corners is None:
         return None
-    squared = _squared(len(ends), corners)
+    squared = _edges_in_squares(len(ends), corners)
     pairs = corners.pairs
     sides = [side[pair] for side in (corners.first, corners.second) for pair in (pairs, pairs + 1)]
     corners = corners._replace(pairs=pairs[np.logical_and.reduce([squared[side] for side in sides])])
     strips = _strips(len(ends), corners)
-    number = _joined(strips, corners, squared)
+    number = _join_strips(strips, corners, squared)
     axis = np.full(len(ends), -1, np.int64)
     axis[squared] = np.unique(number[squared], return_inverse=True)[1]
     return axis
@@ -73,7 +73,7 @@ def _corners(size: int, ends: IntArray) -> Corners | None:
     return Corners(first, second, begin[count == 1], begin[count == 2])
 
 
-def _squared(size: int, corners: Corners) -> BoolArray:
+def _edges_in_squares(size: int, corners: Corners) -> BoolArray:
     """Return squared[e], the edges in no fewer squares than a third of what most edges are in."""
     sides = [side[pair] for side in (corners.first, corners.second) for pair in (corners.pairs, corners.pairs + 1)]
     count = np.bincount(np.concatenate(sides), minlength=size)
@@ -88,7 +88,7 @@ def _strips(size: int, corners: Corners) -> IntArray:
     return _components(size, tail, head)
 
 
-def _joined(strips: IntArray, corners: Corners, squared: BoolArray) -> IntArray:
+def _join_strips(strips: IntArray, corners: Corners, squared: BoolArray) -> IntArray:
     """Return axis[e]: strips are of one axis where most edges of the smaller one meet the other without a square."""
     count = int(strips.max(initial=-1)) + 1
     sizes = np.bincount(strips, minlength=count)

@@ -25,7 +25,7 @@ class Graph(NamedTuple):
 
 
 @allocating_kernel
-def touched(inst: Instance, tasks: IntArray, region: IntArray, seen: IntArray) -> IntArray:
+def neighbour_regions(inst: Instance, tasks: IntArray, region: IntArray, seen: IntArray) -> IntArray:
     """Return the regions, without repeats, of the neighbours of `tasks[k]`; O(their neighbour entries).
 
     `seen[r]` is scratch, 0 before and after.
@@ -44,7 +44,7 @@ def touched(inst: Instance, tasks: IntArray, region: IntArray, seen: IntArray) -
 
 
 @allocating_kernel
-def induced(inst: Instance, tasks: IntArray, local: IntArray, region: IntArray, lean: FloatArray) -> Graph:
+def induced_graph(inst: Instance, tasks: IntArray, local: IntArray, region: IntArray, lean: FloatArray) -> Graph:
     """Return the graph of `tasks[k]` as they are to be cut in two; O(k + their neighbour entries).
 
     `region[n]` numbers where every task is. The last entry of `lean` is the cost of parting a unit of traffic, the
@@ -74,7 +74,7 @@ def induced(inst: Instance, tasks: IntArray, local: IntArray, region: IntArray, 
 
 
 @allocating_kernel
-def clustered(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
+def cluster(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
     """Join vertices of a side with those they exchange most with into `label[n]`; return how many clusters there are.
 
     Vertices come in random order. One prefers a partner that is alone; rather than stay alone it joins a cluster, none
@@ -115,7 +115,7 @@ def clustered(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
 
 
 @allocating_kernel
-def contracted(graph: Graph, label: IntArray, count: int) -> Graph:
+def contract(graph: Graph, label: IntArray, count: int) -> Graph:
     """Return the graph whose vertices are the clusters `label[n]`; O(n + entries)."""
     start = np.zeros(count + 1, np.int64)
     for t in range(len(label)):

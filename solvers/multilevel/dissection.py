@@ -11,7 +11,7 @@ from tiger.solvers.multilevel import coarsening
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.outlines import outlines_of
 from tiger.solvers.multilevel.quotient import Quotient
-from tiger.solvers.multilevel.regions import halved
+from tiger.solvers.multilevel.regions import halve
 
 LARGEST_ROOM = 2.0**60
 LEAST_STEP = 1e-3
@@ -58,7 +58,7 @@ class Dissection:
     def halve(self, r: int) -> int:
         """Cut a region's nodes in two, leave all its tasks in the first half, and return the second."""
         nodes, new = self.nodes[r], len(self.nodes)
-        first, second = halved(self._metric, nodes, self._spare[nodes], self.rng)
+        first, second = halve(self._metric, nodes, self._spare[nodes], self.rng)
         self.nodes.append(nodes[second])
         self.members.append(self.members[r][:0])
         for part, half in ((r, nodes[first]), (new, nodes[second])):
@@ -69,12 +69,12 @@ class Dissection:
     def graph(self, a: int, b: int) -> Graph:
         """Return the graph of the tasks of regions a, first, and b, as they are to be cut between the two."""
         tasks = np.concatenate([self.members[a], self.members[b]])
-        near = coarsening.touched(self._inst, tasks, self.region, self._seen)
+        near = coarsening.neighbour_regions(self._inst, tasks, self.region, self._seen)
         table = self._rows[near]
         self._lean[near] = self._outlines.apart(table, self._rows[b]) - self._outlines.apart(table, self._rows[a])
         across = float(self._outlines.apart(self._rows[a : a + 1], self._rows[b])[0])
         self._lean[-1] = max(across - (self._inner[a] + self._inner[b]) / 2, LEAST_STEP * across)
-        graph = coarsening.induced(self._inst, tasks, self._local, self.region, self._lean)
+        graph = coarsening.induced_graph(self._inst, tasks, self._local, self.region, self._lean)
         if self._price[a] != self._price[b]:
             graph.pull[:] += self._inst.work[tasks] * (self._price[b] - self._price[a])
         if len(self._banned):
@@ -158,7 +158,7 @@ class Dissection:
 
     @property
     def priced(self) -> bool:
-        """Tell whether tasks cost more in some regions than in others, or may not go to some."""
+        """Return whether tasks cost more in some regions than in others, or may not go to some."""
         return bool(np.ptp(self._price[: len(self.nodes)]) > 0 or len(self._banned))
 
     def _outline(self, r: int, nodes: IntArray) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import allocating_kernel, kernel
-from tiger.solvers.multilevel.coarsening import Graph, clustered, contracted
+from tiger.solvers.multilevel.coarsening import Graph, cluster, contract
 
 COARSEST = 64
 SHRINK = 0.95
@@ -39,7 +39,7 @@ class Cut(NamedTuple):
 
 
 @allocating_kernel
-def bisected(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int) -> float:
+def bisect(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int) -> float:
     """Cut a graph in two (in place, `side[n]`) by one multilevel cycle and return the cost of the cut.
 
     With `tries` > 0 the coarsest graph is cut anew, the best of so many; with 0 the cut given is improved. Side 0 gets
@@ -58,13 +58,13 @@ def bisected(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: i
         fine, within = graphs[-1], sides[-1]
         size = len(within)
         label = np.empty(size, np.int64)
-        count = clustered(fine, within, cap, label)
+        count = cluster(fine, within, cap, label)
         if count > SHRINK * size:
             break
         coarse = np.empty(count, np.int64)
         for t in range(size):
             coarse[label[t]] = within[t]
-        graphs.append(contracted(fine, label, count))
+        graphs.append(contract(fine, label, count))
         labels.append(label)
         sides.append(coarse)
     if tries > 0:
@@ -74,7 +74,7 @@ def bisected(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: i
         if level < len(graphs) - 1:
             for t in range(len(sides[level])):
                 sides[level][t] = sides[level + 1][labels[level + 1][t]]
-        cost = refined(graphs[level], sides[level], bounds)
+        cost = refine(graphs[level], sides[level], bounds)
     return cost
 
 
@@ -87,8 +87,8 @@ def start(graph: Graph, side: IntArray, bounds: IntArray, tries: int) -> None:
         share = attempt % 3 if bounds[0] < bounds[1] else 0
         goal = (bounds[0] + bounds[1]) // 2 if share == 0 else bounds[share - 1]
         grow(graph, found, goal, attempt)
-        cost = refined(graph, found, bounds)
-        over = excess(masses(graph, found), loosened(graph, bounds))
+        cost = refine(graph, found, bounds)
+        over = excess(masses(graph, found), loosen(graph, bounds))
         if over < least or (over == least and cost < best):
             best, least = cost, over
             for t in range(len(side)):
@@ -106,7 +106,7 @@ def masses(graph: Graph, side: IntArray) -> IntArray:
 
 
 @allocating_kernel
-def opened(graph: Graph, side: IntArray) -> Cut:
+def open_cut(graph: Graph, side: IntArray) -> Cut:
     """Return the cut of `side[n]`, which it changes, with empty heaps; O(entries)."""
     size = len(side)
     gain, outer = np.zeros(size), np.zeros(size, np.int64)
@@ -134,7 +134,7 @@ def grow(graph: Graph, side: IntArray, goal: int, attempt: int) -> None:
         side[t] = 1
         if attempt == 0 and graph.pull[t] > graph.pull[first]:
             first = t
-    cut = opened(graph, side)
+    cut = open_cut(graph, side)
     following = 0
     while cut.mass[0] < goal and following < size:
         if cut.length[1] == 0:
@@ -152,15 +152,15 @@ def grow(graph: Graph, side: IntArray, goal: int, attempt: int) -> None:
 
 
 @allocating_kernel
-def refined(graph: Graph, side: IntArray, bounds: IntArray) -> float:
+def refine(graph: Graph, side: IntArray, bounds: IntArray) -> float:
     """Improve a cut (in place) by passes of moves of which the best prefix is kept, and return its cost."""
-    cut = opened(graph, side)
+    cut = open_cut(graph, side)
     scale = 0.0
     for t in range(len(side)):
         scale = max(scale, abs(cut.gain[t]))
-    wide = loosened(graph, bounds)
+    wide = loosen(graph, bounds)
     for _ in range(PASSES):
-        if not swept(graph, cut, wide, ROUNDING * scale):
+        if not sweep(graph, cut, wide, ROUNDING * scale):
             break
     return value(graph, side)
 
@@ -178,7 +178,7 @@ def value(graph: Graph, side: IntArray) -> float:
 
 
 @allocating_kernel
-def loosened(graph: Graph, bounds: IntArray) -> IntArray:
+def loosen(graph: Graph, bounds: IntArray) -> IntArray:
     """Return bounds that heavy vertices can keep: wider by half the heaviest one, none wider where all weigh 1."""
     heaviest, largest = 1, 0
     for t in range(len(graph.weight)):
@@ -191,16 +191,16 @@ def loosened(graph: Graph, bounds: IntArray) -> IntArray:
 
 
 @kernel
-def swept(graph: Graph, cut: Cut, bounds: IntArray, tolerance: float) -> bool:
+def sweep(graph: Graph, cut: Cut, bounds: IntArray, tolerance: float) -> bool:
     """Flip vertices, each at most once, the one that gains most first, and take back what follows the best cut.
 
-    A cut within the bounds is better than any outside. Tell whether the cut has become better.
+    A cut within the bounds is better than any outside. Return whether the cut has become better.
     """
     over = excess(cut.mass, bounds)
-    waiting(cut, -np.inf if over > 0.0 or len(cut.side) <= 2 * COARSEST else 0.0)
+    fill_heaps(cut, -np.inf if over > 0.0 or len(cut.side) <= 2 * COARSEST else 0.0)
     total, best, kept, made = 0.0, tolerance, 0, 0
     while made - kept < PATIENCE + len(cut.side) // 100:
-        t = chosen(cut, bounds)
+        t = choose(cut, bounds)
         if t < 0:
             break
         total += cut.gain[t]
@@ -227,7 +227,7 @@ def excess(mass: IntArray, bounds: IntArray) -> float:
 
 
 @kernel
-def waiting(cut: Cut, floor: float) -> None:
+def fill_heaps(cut: Cut, floor: float) -> None:
     """Put into the heaps the vertices at the border and those that gain more than `floor`."""
     cut.length[0] = cut.length[1] = 0
     for t in range(len(cut.side)):
@@ -237,7 +237,7 @@ def waiting(cut: Cut, floor: float) -> None:
 
 
 @kernel
-def chosen(cut: Cut, bounds: IntArray) -> int:
+def choose(cut: Cut, bounds: IntArray) -> int:
     """Return the vertex to flip next, -1 for none: from a side with too much, else the one that gains most."""
     first = cut.heap[0, 0] if cut.length[0] > 0 else -1
     second = cut.heap[1, 0] if cut.length[1] > 0 else -1

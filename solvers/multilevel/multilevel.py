@@ -21,7 +21,7 @@ from tiger.solvers.instance import Instance, instance_of
 from tiger.solvers.multilevel import fm_bisection as bisecting
 from tiger.solvers.multilevel.dissection import Dissection
 from tiger.solvers.multilevel.quotient import arrange
-from tiger.solvers.repair import mended
+from tiger.solvers.repair import mend
 
 FEWEST = 16
 DENSITY = 8
@@ -62,7 +62,7 @@ QUICK = MultilevelParams(cuts=1, tries=2, cycles=0, heads=1, rounds=0)
 
 
 def applies(problem: Problem) -> bool:
-    """Tell whether a problem is one for multilevel mapping: by capacity or one to one, not small, and sparse."""
+    """Return whether a problem is one for multilevel mapping: by capacity or one to one, not small, and sparse."""
     size = problem.free.size
     return problem.rule != "levels" and size >= FEWEST and problem.tasks.traffic.nnz * DENSITY <= size * size
 
@@ -85,10 +85,10 @@ class Multilevel:
         inst = instance_of(problem)
         least = moves.total(inst, best)
         for lap in range(effort):
-            parts = _dissected(problem, inst, self.params, derived(seed, lap), stop)
+            parts = _dissect(problem, inst, self.params, derived(seed, lap), stop)
             if parts is None:
                 break
-            places = mended(problem, inst, _places(problem, parts), stop)
+            places = mend(problem, inst, _places(problem, parts), stop)
             if places is None:
                 continue
             if self.finish is not None:
@@ -99,7 +99,7 @@ class Multilevel:
         return Assignment(places=best)
 
 
-def _dissected(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> Dissection | None:
+def _dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> Dissection | None:
     """Cut until every region with tasks is one node; None once told to stop."""
     parts, least = None, np.inf
     for head in range(params.heads_at(inst.indices.size)):
@@ -107,24 +107,24 @@ def _dissected(problem: Problem, inst: Instance, params: MultilevelParams, seed:
             return None
         begun = Dissection(problem, inst, derived(seed, head))
         while len(begun.nodes) < params.few and len(begun.open) and not stop():
-            _halved(begun, params, stop)
+            _halve_regions(begun, params, stop)
         if stop():
             return None
         cost = begun.cost()
         if parts is None or cost < least:
             parts, least = begun, cost
     while parts is not None:
-        _rearranged(parts, params, stop)
-        _paired(parts, params, stop)
+        _rearrange(parts, params, stop)
+        _share_pairs(parts, params, stop)
         if stop():
             return None
         if not len(parts.open):
             break
-        _halved(parts, params, stop)
+        _halve_regions(parts, params, stop)
     return parts
 
 
-def _halved(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
+def _halve_regions(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     """Halve every region with tasks."""
     for region in parts.walk(parts.open):
         if stop():
@@ -142,13 +142,13 @@ def _cut(parts: Dissection, first: int, params: MultilevelParams, stop: Stop) ->
             break
         side = best.copy()
         tries = params.tries if number < params.cuts else 0
-        cost = bisecting.bisected(graph, side, bounds, tries, parts.draw())
+        cost = bisecting.bisect(graph, side, bounds, tries, parts.draw())
         if cost < least - ROUNDING * abs(cost):
             best, least = side, cost
     parts.share(first, second, best)
 
 
-def _rearranged(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
+def _rearrange(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     """Let regions of equal size change places where that gains; with prices or forbidden pairs nothing happens."""
     count = len(parts.nodes)
     if not 2 < count <= params.blocks or parts.priced:
@@ -170,7 +170,7 @@ def _rearranged(parts: Dissection, params: MultilevelParams, stop: Stop) -> None
         parts.move(best)
 
 
-def _paired(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
+def _share_pairs(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     """Let pairs of regions that exchange traffic share out their tasks anew, again where one has changed."""
     changed = np.ones(len(parts.nodes), bool)
     for _ in range(params.rounds):
@@ -183,18 +183,18 @@ def _paired(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
             if stop():
                 return
             if before[a] or before[b] or changed[a] or changed[b]:
-                changed[[a, b]] |= _better(parts, a, b, params)
+                changed[[a, b]] |= _share_pair(parts, a, b, params)
 
 
-def _better(parts: Dissection, a: int, b: int, params: MultilevelParams) -> bool:
-    """Share out the tasks of two regions anew, by a cycle where regions are few; tell whether that is cheaper."""
+def _share_pair(parts: Dissection, a: int, b: int, params: MultilevelParams) -> bool:
+    """Share out the tasks of two regions anew, by a cycle where regions are few; return whether that is cheaper."""
     graph, bounds = parts.graph(a, b), parts.bounds(a, b)
     side = np.repeat([0, 1], [len(parts.members[a]), len(parts.members[b])])
     before = bisecting.value(graph, side)
     if len(parts.nodes) <= params.few:
-        after = bisecting.bisected(graph, side, bounds, 0, parts.draw())
+        after = bisecting.bisect(graph, side, bounds, 0, parts.draw())
     else:
-        after = bisecting.refined(graph, side, bounds)
+        after = bisecting.refine(graph, side, bounds)
     if not after < before - ROUNDING * abs(before):
         return False
     parts.share(a, b, side)

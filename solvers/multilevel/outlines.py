@@ -91,7 +91,7 @@ class Probes:
     def _mean(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances between all probes."""
         found = np.empty(len(outlines))
-        probed(self._inst, outlines, outline, found)
+        probe(self._inst, outlines, outline, found)
         return found
 
 
@@ -103,7 +103,7 @@ def outlines_of(metric: Metric, inst: Instance) -> Outlines:
 
 
 @kernel
-def probed(inst: Instance, outlines: FloatArray, outline: FloatArray, found: FloatArray) -> None:
+def probe(inst: Instance, outlines: FloatArray, outline: FloatArray, found: FloatArray) -> None:
     """Put the mean distances, of both ways, between the nodes `outlines[r, w]` and `outline[w]` into `found[r]`."""
     for r in range(len(outlines)):
         total = 0.0

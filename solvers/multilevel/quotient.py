@@ -34,10 +34,10 @@ def arrange(quotient: Quotient, place: IntArray, holder: IntArray, heats: FloatA
     for heat in heats:
         for _ in range(size):
             a = np.random.randint(size)
-            b = holder[drawn(quotient, place, a)]
+            b = holder[draw_place(quotient, place, a)]
             if a == b or quotient.sort[place[a]] < 0 or quotient.sort[place[a]] != quotient.sort[place[b]]:
                 continue
-            change = swapped(quotient, place, a, b) + swapped(quotient, place, b, a)
+            change = swap_change(quotient, place, a, b) + swap_change(quotient, place, b, a)
             if change < 0.0 or np.random.random() < np.exp(-change / heat):
                 place[a], place[b] = place[b], place[a]
                 holder[place[a]], holder[place[b]] = a, b
@@ -46,7 +46,7 @@ def arrange(quotient: Quotient, place: IntArray, holder: IntArray, heats: FloatA
 
 
 @kernel
-def drawn(quotient: Quotient, place: IntArray, a: int) -> int:
+def draw_place(quotient: Quotient, place: IntArray, a: int) -> int:
     """Draw a place for block a: mostly close to a block that it exchanges traffic with."""
     degree = quotient.indptr[a + 1] - quotient.indptr[a]
     if degree > 0 and np.random.random() < 0.75:
@@ -56,7 +56,7 @@ def drawn(quotient: Quotient, place: IntArray, a: int) -> int:
 
 
 @kernel
-def swapped(quotient: Quotient, place: IntArray, a: int, b: int) -> float:
+def swap_change(quotient: Quotient, place: IntArray, a: int, b: int) -> float:
     """Return the cost change of block a going to the place of b, traffic with b left out; O(degree)."""
     change, p, q = 0.0, place[a], place[b]
     for e in range(quotient.indptr[a], quotient.indptr[a + 1]):

@@ -11,7 +11,7 @@ ROUNDS = 3
 SHARE = 0.35
 
 
-def halved(metric: Metric, nodes: IntArray, seats: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+def halve(metric: Metric, nodes: IntArray, seats: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Return positions in `nodes[k]`, k > 1, of two halves that keep together what is close and share seats evenly.
 
     A grid is cut across its longest extent, a tree between subtrees of the highest level that tells nodes apart, and
@@ -31,7 +31,7 @@ def _along(metric: GridMetric, nodes: IntArray) -> tuple[IntArray, FloatArray]:
     """Return the order of nodes along the longest extent, and which hyperplane each of them is in."""
     places = np.stack(np.unravel_index(nodes, metric.dims))
     axes = zip(places, metric.dims, metric.wrap, strict=True)
-    spans = [_unrolled(x, extent) if around else x for x, extent, around in axes]
+    spans = [_unroll(x, extent) if around else x for x, extent, around in axes]
     extents = [int(np.ptp(span)) for span in spans]
     longest = int(np.argmax(extents))
     others = sorted(set(range(len(spans))) - {longest}, key=lambda axis: extents[axis])
@@ -39,7 +39,7 @@ def _along(metric: GridMetric, nodes: IntArray) -> tuple[IntArray, FloatArray]:
     return order, spans[longest][order].astype(np.float64)
 
 
-def _unrolled(places: IntArray, extent: int) -> IntArray:
+def _unroll(places: IntArray, extent: int) -> IntArray:
     """Return positions on an axis that wraps around, counted from behind the widest gap."""
     used = np.flatnonzero(np.bincount(places, minlength=extent))
     gap = int(np.diff(used, append=used[0] + extent).argmax())
@@ -74,11 +74,11 @@ def _between_ends(
     Then, while that sets them farther apart, every node goes to the half that is closer on average.
     """
     drawn = [
-        _drawn(metric, nodes, seats, _leaning(metric, nodes, pair, rng), rng) for pair in _ends(metric, nodes, rng)
+        _split_line(metric, nodes, seats, _leaning(metric, nodes, pair, rng), rng) for pair in _ends(metric, nodes, rng)
     ]
     best = max(drawn, key=lambda halves: halves[0])
     for _ in range(ROUNDS):
-        again = _drawn(metric, nodes, seats, _leaning(metric, nodes, best[1:], rng), rng)
+        again = _split_line(metric, nodes, seats, _leaning(metric, nodes, best[1:], rng), rng)
         if again[0] <= best[0]:
             break
         best = again
@@ -94,7 +94,7 @@ def _leaning(
     return np.asarray(away[0].mean(axis=1) - away[1].mean(axis=1))
 
 
-def _drawn(
+def _split_line(
     metric: Metric, nodes: IntArray, seats: IntArray, lean: FloatArray, rng: np.random.Generator
 ) -> tuple[float, IntArray, IntArray]:
     """Return how far the halves of a line of nodes with rising lean are apart, and the halves.

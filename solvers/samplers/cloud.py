@@ -39,7 +39,7 @@ Connection = TypeVar("Connection", bound=Closable)
 
 
 @contextmanager
-def advised() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turn whatever the way to D-Wave raises into InputError of the field `solver`, with advice."""
     try:
         yield
@@ -52,7 +52,7 @@ def advised() -> Iterator[None]:
 
 
 @contextmanager
-def connected(given: Connection | None, connect: Callable[[], Connection]) -> Iterator[Connection]:
+def lend_connection(given: Connection | None, connect: Callable[[], Connection]) -> Iterator[Connection]:
     """Lend the given sampler, else one that is connected for the occasion and released after it."""
     if given is not None:
         yield given
@@ -69,8 +69,8 @@ def release(sampler: Closable) -> None:
     Thread(target=sampler.close, daemon=True).start()
 
 
-def answered(done: Callable[[], bool], stop: Stop) -> bool:
-    """Wait for a submission and tell whether it is done; False once `stop()` says True."""
+def await_answer(done: Callable[[], bool], stop: Stop) -> bool:
+    """Wait for a submission and return whether it is done; False once `stop()` says True."""
     while not done():
         if stop():
             return False

@@ -22,7 +22,7 @@ from dimod.core.structured import Structured
 
 from tiger.errors import InputError
 from tiger.model.seams import Figure
-from tiger.solvers.samplers.cloud import advised, release
+from tiger.solvers.samplers.cloud import release, translate_errors
 
 if TYPE_CHECKING:
     from dwave.embedding import EmbeddedStructure
@@ -85,7 +85,7 @@ class QpuSampler(Sampler):
     @property
     def properties(self) -> dict[str, object]:
         """Return the machine's properties and the most variables; connects to the machine."""
-        with advised():
+        with translate_errors():
             return {"child_properties": dict(self._machine.properties), "max_variables": self.max_variables}
 
     @property
@@ -94,7 +94,7 @@ class QpuSampler(Sampler):
 
         On a working graph that is new to this computer and not perfect, the first call takes up to minutes (Pegasus).
         """
-        with advised():
+        with translate_errors():
             return self._cliques.largest
 
     def sample(self, bqm: dimod.BinaryQuadraticModel, *, num_reads: int = READS) -> dimod.SampleSet:
@@ -106,7 +106,7 @@ class QpuSampler(Sampler):
 
         spins = bqm.change_vartype(dimod.SPIN, inplace=False)
         spins.relabel_variables(dict(zip(bqm.variables, range(bqm.num_variables), strict=True)))
-        with advised():
+        with translate_errors():
             embedding, strength = self._embedding(bqm.num_variables), self._chain_strength(spins)
             answer = self._machine.sample(embedding.embed_bqm(spins, strength), **self._options(num_reads))
             answer.resolve()

@@ -22,7 +22,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Figure, Stop
 from tiger.model.window import Window, fold, whole
-from tiger.solvers.samplers.cloud import advised, answered, connected, release
+from tiger.solvers.samplers.cloud import await_answer, lend_connection, release, translate_errors
 from tiger.solvers.samplers.cqm import cqm_of, variables
 from tiger.solvers.samplers.nonlinear import Nonlinear, nonlinear_of
 
@@ -70,7 +70,7 @@ class Promise(Protocol):
     """Stand for an answer, as a concurrent.futures.Future does."""
 
     def done(self) -> bool:
-        """Tell whether it is there."""
+        """Return whether it is there."""
         ...
 
     def result(self) -> object:
@@ -113,12 +113,12 @@ class LeapSampler(Sampler):
     @property
     def properties(self) -> dict[str, object]:
         """Return the service's properties; connects to it."""
-        with advised():
+        with translate_errors():
             return {"child_properties": dict(self._service.properties)}
 
     def sample(self, bqm: dimod.BinaryQuadraticModel) -> dimod.SampleSet:
         """Return the service's samples, often one; raises InputError before submission above its most variables."""
-        with advised():
+        with translate_errors():
             _require(bqm.num_variables, "variables", self._service.properties.get("maximum_number_of_variables"))
             answer = self._service.sample(bqm)
             answer.resolve()
@@ -153,9 +153,9 @@ class CqmSearch:
             return Assignment(places=start.copy())
         window = fold(problem, whole(problem), start)
         model = cqm_of(window)
-        with advised(), connected(self.service, _cqm_service) as service:
+        with translate_errors(), lend_connection(self.service, _cqm_service) as service:
             answer = service.sample_cqm(model, _seconds(service, service.min_time_limit(model), effort))
-            ready = answered(answer.done, stop)
+            ready = await_answer(answer.done, stop)
             if ready:
                 answer.resolve()
         return _cheapest(window, start, _read(window, answer) if ready else ())
@@ -180,9 +180,9 @@ class NlSearch:
         window = fold(problem, whole(problem), start)
         asked = nonlinear_of(window)
         asked.start(window.local(start))
-        with advised(), connected(self.service, _nl_service) as service:
+        with translate_errors(), lend_connection(self.service, _nl_service) as service:
             promise = _submit(service, asked, effort)
-            ready = answered(promise.done, stop)
+            ready = await_answer(promise.done, stop)
             if ready:
                 promise.result()
                 asked.model.states.resolve()
@@ -190,7 +190,7 @@ class NlSearch:
 
 
 def fits(window: Window, local: IntArray) -> bool:
-    """Tell whether local places[k] keep every constraint of a window."""
+    """Return whether local places[k] keep every constraint of a window."""
     tasks, nodes = window.shape
     if not ((local >= 0) & (local < nodes)).all() or not window.allowed[np.arange(tasks), local].all():
         return False

@@ -16,7 +16,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.model.window import Window
-from tiger.solvers.samplers.cloud import advised
+from tiger.solvers.samplers.cloud import translate_errors
 
 if TYPE_CHECKING:
     from dwave.optimization.model import ArraySymbol, Model
@@ -46,7 +46,7 @@ class Nonlinear(NamedTuple):
 
 def nonlinear_of(window: Window) -> Nonlinear:
     """Return a window's model; O(edges + k q + q^2), raises InputError above 10 million task-node or clash pairs."""
-    with advised():
+    with translate_errors():
         from dwave.optimization import Model
 
     first, second = _clashes(window)
@@ -70,7 +70,7 @@ def nonlinear_of(window: Window) -> Nonlinear:
 
 
 def _permutes(window: Window) -> bool:
-    """Tell whether all tasks of a window exclude each other."""
+    """Return whether all tasks of a window exclude each other."""
     return len(window.groups) == 1 and len(window.groups[0]) == window.shape[0]
 
 

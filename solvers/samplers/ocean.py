@@ -28,8 +28,8 @@ class Draw:
     stop: Stop
 
 
-def tuned(sampler: Sampler) -> bool:
-    """Tell whether large penalties trouble a sampler: one that takes temperatures, or says so itself by `tuned`."""
+def needs_tuning(sampler: Sampler) -> bool:
+    """Return whether large penalties trouble a sampler: one that takes temperatures, or says so itself by `tuned`."""
     return "beta_range" in sampler.parameters or bool(getattr(sampler, "tuned", False))
 
 
@@ -54,23 +54,23 @@ def ask(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> Sample
         # Tabu search can't be interrupted, so every read is a call.
         options |= {"timeout": None, "num_reads": 1}
         seeds = [derived(draw.seed, read) for read in range(draw.reads)]
-    found = _called(sampler, bqm, options, seeds[0])
+    found = _call(sampler, bqm, options, seeds[0])
     for seed in seeds[1:]:
         if draw.stop():
             break
-        found = dimod.concatenate([found, _called(sampler, bqm, options, seed)])
+        found = dimod.concatenate([found, _call(sampler, bqm, options, seed)])
     order = np.argsort(np.array(found.variables, dtype=np.int64))
     ranked = np.argsort(found.record.energy, kind="stable")[: draw.reads]
     figures: dict[str, Figure] = {"beta_range": draw.beta_range} if "beta_range" in options else {}
     figures |= {
-        name: plain for name, value in found.info.get("figures", {}).items() if (plain := _plain(value)) is not None
+        name: plain
+        for name, value in found.info.get("figures", {}).items()
+        if (plain := _plain_figure(value)) is not None
     }
     return Samples(np.asarray(found.record.sample[ranked][:, order], np.int8), figures)
 
 
-def _called(
-    sampler: Sampler, bqm: dimod.BinaryQuadraticModel, options: dict[str, object], seed: int
-) -> dimod.SampleSet:
+def _call(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, options: dict[str, object], seed: int) -> dimod.SampleSet:
     """Return the samples of one call; raise InputError where the sampler can't take the model or answers in part."""
     try:
         found: dimod.SampleSet = sampler.sample(
@@ -84,7 +84,7 @@ def _called(
     return found
 
 
-def _plain(value: object) -> Figure | None:
+def _plain_figure(value: object) -> Figure | None:
     """Return a figure as a string, a finite number or a tuple of numbers, None for anything else."""
     if isinstance(value, np.generic):
         value = value.item()

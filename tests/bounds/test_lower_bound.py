@@ -56,7 +56,7 @@ ORIGINAL = (
 
 
 def fits(bound, optimum):
-    """Tell whether a bound is none above an optimum, rounding apart."""
+    """Return whether a bound is none above an optimum, rounding apart."""
     return bound <= optimum + 1e-9 * max(1.0, abs(optimum))
 
 

@@ -56,7 +56,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def refused(outcome: tuple[int, str, str], field: str) -> bool:
-    """Tell whether an outcome is one line that names the field, exit status 2 and nothing else."""
+    """Return whether an outcome is one line that names the field, exit status 2 and nothing else."""
     status, out, err = outcome
     one_line = err.endswith("\n") and err.count("\n") == 1
     return status == 2 and not out and one_line and err.startswith(f"tiger: error: {field}: ")

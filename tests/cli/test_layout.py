@@ -38,7 +38,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def refused(outcome: tuple[int, str, str], field: str) -> bool:
-    """Tell whether an outcome is one line that names the field, exit status 2 and nothing else."""
+    """Return whether an outcome is one line that names the field, exit status 2 and nothing else."""
     status, out, err = outcome
     return (status, out, err.count("\n")) == (2, "", 1) and err.startswith(f"tiger: error: {field}: ")
 

@@ -21,7 +21,7 @@ MODELS = [EXAMPLES / "models" / name for name in ("layers.csv", "skipnet.txt", "
 
 
 def same(one: Layers | Cluster, other: Layers | Cluster) -> bool:
-    """Tell whether all fields are equal, numbers but for rounding."""
+    """Return whether all fields are equal, numbers but for rounding."""
     for field in fields(one):
         ours, theirs = getattr(one, field.name), getattr(other, field.name)
         if field.name == "curves":

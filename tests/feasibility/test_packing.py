@@ -25,7 +25,7 @@ def ask_of(load, room, count=None, open_=None):
 
 
 def fits(ask, bins):
-    """Tell whether bins, class after class, keep every amount and go where they may."""
+    """Return whether bins, class after class, keep every amount and go where they may."""
     thing = np.repeat(np.arange(len(ask.count)), ask.count)
     used = np.zeros_like(ask.room)
     np.add.at(used, bins, ask.load[thing])

@@ -55,7 +55,7 @@ def test_the_solvers_of_the_package_are_listed():
 
 def test_samplers_of_other_packages_are_listed_after_them(entries):
     """Tests the entry-point group."""
-    assert [info.name for info in registry.available()[-2:]] == ["brute", "ready"]
+    assert [info.name for info in registry.list_solvers()[-2:]] == ["brute", "ready"]
 
 
 @pytest.mark.parametrize("name", ["brute", "ready"])
@@ -76,13 +76,13 @@ def test_solvers_without_their_software_say_how_to_get_it(monkeypatch):
     for found, noted in ((object(), set()), (None, set(registry.DWAVE))):
         monkeypatch.setattr(registry, "find_spec", lambda name, found=found: found)
         note = "pip install 'tiger-mapper[dwave]'"
-        assert {info.name for info in registry.available() if info.description.endswith(note)} == noted
+        assert {info.name for info in registry.list_solvers() if info.description.endswith(note)} == noted
 
 
 def test_listing_solvers_loads_none():
     """Tests that D-Wave's software is left alone, also by making its samplers."""
     code = (
-        "import sys; from tiger.solvers import registry; registry.available(); registry.search('leap-cqm');"
+        "import sys; from tiger.solvers import registry; registry.list_solvers(); registry.search('leap-cqm');"
         "registry.sampler('dwave'), registry.sampler('leap-bqm');"
         "sys.exit(bool({'dwave.system', 'dwave.cloud', 'dwave.optimization', 'minorminer'} & set(sys.modules)))"
     )

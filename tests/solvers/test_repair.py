@@ -6,7 +6,6 @@ import pytest
 from tiger.objectives.cost import violations
 from tiger.solvers import repair
 from tiger.solvers.instance import instance_of
-from tiger.solvers.repair import mended
 
 
 @pytest.fixture(params=[True, False], ids=["compiled", "plain"])
@@ -19,7 +18,7 @@ def _either(request, monkeypatch, plain):
 
 def mend(problem, places, stop=bool):
     """Return what becomes of a mapping."""
-    return mended(problem, instance_of(problem), places, stop)
+    return repair.mend(problem, instance_of(problem), places, stop)
 
 
 @pytest.mark.usefixtures("_either")

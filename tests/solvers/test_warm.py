@@ -22,7 +22,7 @@ def test_warming_leaves_no_kernel_out(rule, random_problem):
     with event.install_recorder("numba:compile") as recorder:
         for name in ("greedy", "exact", "random"):
             registry.search(name).search(problem, launch_order(problem), effort=1, seed=0, stop=bool)
-        for _, search in registry.natives(problem):
+        for _, search in registry.native_searches(problem):
             search.search(problem, launch_order(problem), effort=1, seed=0, stop=bool)
     assert recorder.buffer == []
 

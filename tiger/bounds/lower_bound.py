@@ -113,7 +113,7 @@ def _window(problem: Problem, places: IntArray) -> Window:
 
 
 def _symmetric(window: Window) -> bool:
-    """Tell whether distances are the same both ways."""
+    """Return whether distances are the same both ways."""
     return bool((window.distance == window.distance.T).all())
 
 
@@ -136,7 +136,7 @@ def _dense_bound(window: Window) -> float:
 
 
 def _projects(window: Window) -> bool:
-    """Tell whether the projected bound applies and fits."""
+    """Return whether the projected bound applies and fits."""
     apt = len(window.groups) < 2 and bool(window.traffic.nnz) and _symmetric(window)
     return apt and _seat_count(window) <= SPECTRAL_SEATS
 
@@ -162,7 +162,7 @@ def _shares(window: Window) -> Iterator[FloatArray]:
 
 
 def _uneven(edges: Edges, tasks: int) -> bool:
-    """Tell whether some task has far more traffic than most."""
+    """Return whether some task has far more traffic than most."""
     total = sum(np.bincount(end, edges[2], minlength=tasks) for end in edges[:2])
     return bool(np.max(total) > UNEVEN * np.mean(total))
 
@@ -269,13 +269,13 @@ def _grain(problem: Problem) -> int:
 
 
 def _whole(values: FloatArray) -> bool:
-    """Tell whether all values are whole or infinite, looking at a portion at a time."""
+    """Return whether all values are whole or infinite, looking at a portion at a time."""
     portions = (values[begin : begin + PORTION] for begin in range(0, len(values), PORTION))
     return all(bool((portion == np.floor(portion)).all()) for portion in portions)
 
 
 def _mirrored(problem: Problem) -> bool:
-    """Tell whether the traffic is the same both ways."""
+    """Return whether the traffic is the same both ways."""
     there, back = problem.tasks.traffic, problem.inflow
     return np.array_equal(there.indices, back.indices) and np.array_equal(there.data, back.data)
 

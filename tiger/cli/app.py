@@ -348,9 +348,9 @@ def topologies() -> None:
 def solvers() -> None:
     """List the solvers that can be used here."""
     from tiger.cli.summary import table
-    from tiger.solvers.registry import available
+    from tiger.solvers.registry import list_solvers
 
-    rows = [(solver.name, solver.kind, solver.description) for solver in available()]
+    rows = [(solver.name, solver.kind, solver.description) for solver in list_solvers()]
     console.emit(table(("solver", "kind", "what it does"), rows))
 
 

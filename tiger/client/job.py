@@ -34,7 +34,7 @@ class RemoteJob(Generic[Found]):
 
     @property
     def ended(self) -> bool:
-        """Tell whether nothing more will happen to it."""
+        """Return whether nothing more will happen to it."""
         return self.status in ENDED
 
     @property
@@ -89,7 +89,7 @@ class RemoteJob(Generic[Found]):
 
     @property
     def _settled(self) -> bool:
-        """Tell whether it has ended, with the report that belongs to it."""
+        """Return whether it has ended, with the report that belongs to it."""
         return self.ended and (self.status != "done" or self._document.get("report") is not None)
 
     def _take(self, document: Document) -> None:

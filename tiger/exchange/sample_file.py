@@ -114,7 +114,7 @@ def _energies(found: dimod.SampleSet) -> FloatArray | None:
 
 
 def _counted(counts: IntArray) -> bool:
-    """Tell whether every row stands for a read or more, and their sum is exact."""
+    """Return whether every row stands for a read or more, and their sum is exact."""
     return bool(counts.min() >= 1 and counts.sum(dtype=np.float64) <= MOST_READS)
 
 

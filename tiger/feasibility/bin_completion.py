@@ -54,7 +54,7 @@ class _Search:
 
     @property
     def ended(self) -> bool:
-        """Tell whether work or time is used up."""
+        """Return whether work or time is used up."""
         return self.work <= 0 or time.monotonic() >= self.until_s
 
 

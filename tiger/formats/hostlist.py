@@ -38,7 +38,7 @@ def listed(source: str | Path, topology: Topology) -> list[str]:
 
 
 def _is_file(text: str) -> bool:
-    """Tell whether there is a file of a name, which may be no name that the system takes."""
+    """Return whether there is a file of a name, which may be no name that the system takes."""
     with suppress(OSError, ValueError):
         return Path(text).is_file()
     return False

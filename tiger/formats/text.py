@@ -61,7 +61,7 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def is_number(word: str) -> bool:
-    """Tell whether a word is a decimal number; nan, inf, hexadecimal and 1_000 are none."""
+    """Return whether a word is a decimal number; nan, inf, hexadecimal and 1_000 are none."""
     return _NUMBER.fullmatch(word) is not None
 
 

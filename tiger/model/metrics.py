@@ -37,7 +37,7 @@ class Metric(Protocol):
 
     @property
     def symmetric(self) -> bool:
-        """Tell whether distances are the same both ways."""
+        """Return whether distances are the same both ways."""
         ...
 
     @property
@@ -127,7 +127,7 @@ class GridMetric:
 
     @property
     def symmetric(self) -> bool:
-        """Tell whether distances are the same both ways."""
+        """Return whether distances are the same both ways."""
         return True
 
     @property
@@ -182,7 +182,7 @@ class TreeMetric:
 
     @property
     def symmetric(self) -> bool:
-        """Tell whether distances are the same both ways."""
+        """Return whether distances are the same both ways."""
         return True
 
     @property
@@ -208,6 +208,6 @@ class TreeMetric:
 
 
 def _mirrored(table: FloatArray) -> bool:
-    """Tell whether a matrix is symmetric; block by block, as the transpose of a large one is slow to read."""
+    """Return whether a matrix is symmetric; block by block, as the transpose of a large one is slow to read."""
     cuts = [slice(begin, begin + BLOCK) for begin in range(0, len(table), BLOCK)]
     return all(np.array_equal(table[a, b], table[b, a].T) for k, a in enumerate(cuts) for b in cuts[k:])

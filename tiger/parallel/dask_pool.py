@@ -145,7 +145,7 @@ def _threads(client: "Client") -> int:
 
 
 def _awaited(future: "Future[Found]", patience_s: float) -> bool:
-    """Wait for a future, and tell whether it has ended before all has to; raise OSError where it will not."""
+    """Wait for a future, and return whether it has ended before all has to; raise OSError where it will not."""
     done = threading.Event()
     future.add_done_callback(lambda _: done.set())
     begun_s = look_s = time.monotonic()

@@ -93,7 +93,7 @@ class Connection:
 
     @property
     def _connected(self) -> bool:
-        """Tell whether the scheduler is there."""
+        """Return whether the scheduler is there."""
         return self._client is not None and self._client.status == "running"
 
     def _connect(self) -> None:

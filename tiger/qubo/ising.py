@@ -104,7 +104,7 @@ def _betas(beta_range: object) -> tuple[object, ...]:
 
 
 def _is_positive(value: object) -> bool:
-    """Tell whether this is a number above 0 that a float can hold."""
+    """Return whether this is a number above 0 that a float can hold."""
     return type(value) is not bool and isinstance(value, int | float) and 0 < value <= sys.float_info.max
 
 

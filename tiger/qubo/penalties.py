@@ -19,7 +19,7 @@ class Penalties:
     """Hold the weights of the constraints, in units of cost.
 
     `one_hot[k]` per task, `exclusive[q]` per clash of two tasks of a group on a node, `capacity[q]` per square of what
-    a node holds too much, in typical loads. `scale` is their size relative to the safe bound, `centred` tells whether
+    a node holds too much, in typical loads. `scale` is their size relative to the safe bound, `centred` says whether
     they go with centred costs. `aim` are the weights to try after these, where these are the safe ones.
     """
 
@@ -46,7 +46,7 @@ class Penalties:
 
 
 def fills(window: Window) -> bool:
-    """Tell whether one group has as many tasks as there are nodes, all of them allowed: then every node takes one."""
+    """Return whether one group has as many tasks as there are nodes, all of them allowed: then every node takes one."""
     tasks, nodes = window.shape
     return len(window.groups) == 1 and tasks == nodes and bool(window.allowed.all())
 
@@ -132,5 +132,5 @@ def _shared(window: Window, worst: FloatArray) -> FloatArray:
 
 
 def _slack(total: int, room: IntArray) -> bool:
-    """Tell whether every node could hold everything."""
+    """Return whether every node could hold everything."""
     return bool((room >= total).all())

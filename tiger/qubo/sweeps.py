@@ -60,7 +60,7 @@ class Sweeps:
         return places
 
     def _solve(self, level: Level, places: IntArray) -> bool:
-        """Assign one level at least cost (in place) and tell whether that gained."""
+        """Assign one level at least cost (in place) and return whether that gained."""
         metric, hosts = self._problem.metric, self._problem.topology.hosts
         here, there = hosts[None, :], places[level.ends][:, None]
         cost = level.own + level.out @ metric.between(here, there) + level.back @ metric.between(there, here)

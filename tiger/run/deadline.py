@@ -40,7 +40,7 @@ class Deadline:
         return None if self.at_s is None else self.at_s - time.monotonic()
 
     def __call__(self) -> bool:
-        """Tell whether time is up, or the solve has to end for another reason."""
+        """Return whether time is up, or the solve has to end for another reason."""
         return ENDING.is_set() or ABANDONED.get()() or (self.at_s is not None and time.monotonic() >= self.at_s)
 
 

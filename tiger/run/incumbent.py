@@ -44,7 +44,7 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Tell whether nothing better can be found, or time is up."""
+        """Return whether nothing better can be found, or time is up."""
         return self.optimal or self.deadline()
 
     @property
@@ -54,11 +54,11 @@ class Run:
 
     @property
     def optimal(self) -> bool:
-        """Tell whether the incumbent is proved optimal, by search or by the bound."""
+        """Return whether the incumbent is proved optimal, by search or by the bound."""
         return self.proved or (self.bound is not None and meets(self.value, self.bound))
 
     def fruitless(self, name: str) -> bool:
-        """Tell whether a stage of that name has run and gained nothing the last time."""
+        """Return whether a stage of that name has run and gained nothing the last time."""
         costs = [stage.cost for stage in self.stages]
         last = max((k for k, stage in enumerate(self.stages) if stage.name == name), default=0)
         return last > 0 and costs[last] >= costs[last - 1]

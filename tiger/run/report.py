@@ -176,7 +176,7 @@ class Report:
 
 
 def meets(cost: float, bound: float) -> bool:
-    """Tell whether a cost equals a lower bound within rounding."""
+    """Return whether a cost equals a lower bound within rounding."""
     return cost <= bound + rounding(bound)
 
 

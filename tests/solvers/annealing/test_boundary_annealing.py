@@ -50,7 +50,7 @@ def test_the_change_is_that_of_the_cost(hardware, random_problem, random_feasibl
             for q in range(problem.topology.size):
                 other = places.copy()
                 other[t] = q
-                change = boundary.moved(web_of(inst), places, t, q, -1)
+                change = boundary.relocation_change(web_of(inst), places, t, q, -1)
                 assert change == pytest.approx(cost_of(problem, other).total - before, abs=1e-7)
 
 
@@ -82,6 +82,6 @@ def test_an_empty_boundary_moves_nothing(path_problem):
 def test_sizes_are_weighed_without_moving(path_problem):
     """Tests task a, which would save 2 hops to b and pay 1 to c, or stay."""
     inst, places, found = instance_of(path_problem), np.array([0, 2, 1]), np.empty(2)
-    boundary.weigh(web_of(inst), places, np.array([0, 0]), np.array([2, 0]), found)
+    boundary.sample_changes(web_of(inst), places, np.array([0, 0]), np.array([2, 0]), found)
     assert found.tolist() == [abs(3 * -2 + 0), 0.0]
     assert places.tolist() == [0, 2, 1]

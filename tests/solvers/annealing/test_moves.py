@@ -12,7 +12,7 @@ from tiger.model.problem import Problem
 from tiger.model.window import whole
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.annealing import moves
-from tiger.solvers.instance import differences, fixed_of, instance_of, limited, state_of
+from tiger.solvers.instance import differences, fixed_of, instance_of, restrict, state_of
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -73,12 +73,12 @@ def test_cost_changes_are_differences_of_costs(rule, drawn):
             other = places.copy()
             other[t] = q
             change = cost_of(problem, other).total - before
-            assert moves.shift(inst, places, t, q, -1) == pytest.approx(change, abs=1e-7)
+            assert moves.move_change(inst, places, t, q, -1) == pytest.approx(change, abs=1e-7)
         for t, u in itertools.permutations(range(problem.tasks.size), 2):
             other = places.copy()
             other[[t, u]] = other[[u, t]]
             change = cost_of(problem, other).total - before
-            assert moves.exchange(inst, places, t, u) == pytest.approx(change, abs=1e-7)
+            assert moves.swap_change(inst, places, t, u) == pytest.approx(change, abs=1e-7)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -111,7 +111,7 @@ def test_pinned_tasks_do_not_swap(drawn):
 
 
 def same(problem, state, other):
-    """Tell whether two states agree on all that the rule keeps up, but for the order of seats at a node."""
+    """Return whether two states agree on all that the rule keeps up, but for the order of seats at a node."""
     parts = ("place", "occupant", "held") if problem.groups else ("place", "occupant", "held", "used")
     plain = all(np.array_equal(getattr(state, part), getattr(other, part)) for part in parts)
     if problem.groups:
@@ -200,7 +200,7 @@ def test_the_spread_is_of_legal_moves_and_moves_nothing(rule, drawn):
     """Tests sizes >= 0 and an untouched mapping."""
     problem, inst, places = drawn(rule, 1)
     state, found = state_of(problem, places), np.full(64, -1.0)
-    moves.spread(inst, state, fixed_of(inst), found, 3)
+    moves.sample_moves(inst, state, fixed_of(inst), found, 3)
     assert (found >= 0).all()
     assert (state.place == places).all()
 
@@ -219,7 +219,7 @@ def test_proposals_are_hosts(rule, drawn):
 def test_a_limited_instance_moves_its_own_tasks_alone(drawn):
     """Tests movable tasks and hosts of a block."""
     problem, inst, places = drawn("one-to-one", 1)
-    part = limited(inst, problem.free[:2], places[problem.free[:2]])
+    part = restrict(inst, problem.free[:2], places[problem.free[:2]])
     state = state_of(problem, places)
     moves.descend(part, state, fixed_of(part), 100)
     assert (np.delete(state.place, problem.free[:2]) == np.delete(places, problem.free[:2])).all()

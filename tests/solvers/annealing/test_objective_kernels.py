@@ -40,9 +40,9 @@ def test_loads_are_those_of_the_routes(rule, drawn):
     """Tests every kind of hardware, in units of the largest load of the start."""
     for seed in range(24):
         _, aim, places, (inst, judge, books) = drawn(rule, seed, nodes=(8, 9, 12)[seed % 3])
-        total = judging.loaded(inst, judge, books, places)
+        total = judging.reset_loads(inst, judge, books, places)
         load = books.load.copy()
-        assert judging.busiest(books) == pytest.approx(1 if aim.value(places) else 0)
+        assert judging.largest_load(books) == pytest.approx(1 if aim.value(places) else 0)
         assert load == pytest.approx(aim.stress(places))
         assert judging.root(total) == pytest.approx((load**16).sum() ** (1 / 16))
 
@@ -52,7 +52,7 @@ def test_ends_are_those_of_the_schedule(drawn):
     for seed in range(12):
         _, aim, places, (inst, judge, books) = drawn("levels", seed, loads=False)
         shuffled = np.random.default_rng(seed).permutation(places)
-        found = judging.ended(inst, judge, books, shuffled) * judge.unit
+        found = judging.makespan_of(inst, judge, books, shuffled) * judge.unit
         assert found == pytest.approx(aim.value(shuffled))
 
 
@@ -62,17 +62,17 @@ def test_moves_change_loads_as_if_counted_anew(rule, drawn):
     for seed in range(8):
         problem, aim, places, (inst, judge, books) = drawn(rule, seed)
         state, fixed, rng = state_of(problem, places), fixed_of(inst), np.random.default_rng(seed)
-        before = judging.loaded(inst, judge, books, state.place)
+        before = judging.reset_loads(inst, judge, books, state.place)
         for _ in range(40):
             t, q = int(rng.integers(problem.tasks.size)), int(rng.integers(problem.topology.size))
             p, u = int(state.place[t]), judging.partner_at(inst, state, t, q)
-            if not np.isfinite(judging.dearer(inst, state, fixed, judge, t, q, u)):
+            if not np.isfinite(judging.cost_rise(inst, state, fixed, judge, t, q, u)):
                 continue
-            rise = judging.moved(inst, state, judge, books, t, q, u)
+            rise = judging.make_move(inst, state, judge, books, t, q, u)
             load = books.load.copy()
-            assert judging.loaded(inst, judge, books, state.place) == pytest.approx(before + rise)
+            assert judging.reset_loads(inst, judge, books, state.place) == pytest.approx(before + rise)
             assert books.load == pytest.approx(load)
-            judging.moved(inst, state, judge, books, t, p, u)
+            judging.make_move(inst, state, judge, books, t, p, u)
             assert books.load == pytest.approx(aim.stress(places))
 
 
@@ -116,7 +116,7 @@ def test_moves_across_disconnected_parts_are_illegal(random_problem, random_feas
         for t, q in np.ndindex(problem.tasks.size, problem.topology.size):
             other = places.copy()
             other[t] = q
-            legal = np.isfinite(judging.dearer(inst, state, fixed_of(inst), judge, t, q, -1))
+            legal = np.isfinite(judging.cost_rise(inst, state, fixed_of(inst), judge, t, q, -1))
             assert legal == (not violations(problem, other) and q != places[t])
             crossed += not legal
     assert crossed

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.model.metrics import TreeMetric
-from tiger.solvers.geometry.boxes import Box, Guillotine, Halving, divided, halved
+from tiger.solvers.geometry.boxes import Box, Guillotine, Halving, least_division_cut, place_by_halving
 from tiger.solvers.geometry.lattices import Lattice
 
 
@@ -27,7 +27,7 @@ def price(lattice, metric, places):
 
 def mapped(lattice, metric, seats):
     """Return the places on a tree."""
-    return halved(lattice, np.array(seats), Guillotine(lattice, metric.fanouts, metric.distances[::-1]))
+    return place_by_halving(lattice, np.array(seats), Guillotine(lattice, metric.fanouts, metric.distances[::-1]))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_first_cut_of_a_level():
 
 def test_dividing_a_box_by_multipliers():
     """Tests a cube in eight, a slab that is only cut along its long sides, and no cut at all."""
-    assert divided(((8.0, 1.0),) * 3, 8) == pytest.approx(192)
-    assert divided(((16.0, 1.0), (16.0, 1.0), (1.0, 1.0)), 4) == pytest.approx(32)
-    assert divided(((3.0, 1.0), (4.0, 1.0)), 1) == pytest.approx(0)
-    assert divided(((3.0, 0.0),), 3) == 0
+    assert least_division_cut(((8.0, 1.0),) * 3, 8) == pytest.approx(192)
+    assert least_division_cut(((16.0, 1.0), (16.0, 1.0), (1.0, 1.0)), 4) == pytest.approx(32)
+    assert least_division_cut(((3.0, 1.0), (4.0, 1.0)), 1) == pytest.approx(0)
+    assert least_division_cut(((3.0, 0.0),), 3) == 0

@@ -13,7 +13,7 @@ from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.solvers.geometry import lattices, squares
-from tiger.solvers.geometry.lattices import likely, merged, recognised
+from tiger.solvers.geometry.lattices import may_be_lattice, merge_axes, recognise
 from tiger.topologies.spec import build
 
 
@@ -78,7 +78,7 @@ CASES = [
 def test_products_of_paths_and_cycles_are_lattices(dims, wrap):
     """Tests extents, and that every edge joins tasks whose coordinates differ by one step along one axis."""
     problem = problem_of(grid(dims, wrap))
-    lattice = recognised(problem)
+    lattice = recognise(problem)
     assert shape(lattice) == sorted(zip(dims, wrap, strict=True))
     assert len({tuple(at) for at in lattice.coords.tolist()}) == math.prod(dims)
     row, col = problem.tasks.traffic.nonzero()
@@ -90,7 +90,7 @@ def test_products_of_paths_and_cycles_are_lattices(dims, wrap):
 def test_pull_is_the_traffic_along_each_axis():
     """Tests weights by axis, the same for all numberings."""
     for seed in range(3):
-        lattice = recognised(problem_of(grid((4, 5, 6), weights=(1, 20, 300)), seed))
+        lattice = recognise(problem_of(grid((4, 5, 6), weights=(1, 20, 300)), seed))
         assert dict(zip(lattice.dims, lattice.pull.tolist(), strict=True)) == pytest.approx({4: 1, 5: 20, 6: 300})
         assert lattice.across[lattice.dims.index(4)] == pytest.approx(30)
 
@@ -101,14 +101,14 @@ def test_directed_traffic_counts_both_ways():
     for u, v in grid((5, 6)).edges:
         graph.add_edge(u, v, weight=1)
         graph.add_edge(v, u, weight=2)
-    assert recognised(problem_of(graph)).pull.tolist() == [3, 3]
+    assert recognise(problem_of(graph)).pull.tolist() == [3, 3]
 
 
 @pytest.mark.parametrize("dims", [(3, 3), (6, 9), (4, 4, 4), (5, 3, 7)])
 def test_stencils_with_diagonals_are_lattices(dims):
     """Tests the 9-point and the 27-point stencil: no edge spans more than one step."""
     problem = problem_of(king(dims))
-    lattice = recognised(problem)
+    lattice = recognise(problem)
     assert sorted(lattice.dims) == sorted(dims)
     row, col = problem.tasks.traffic.nonzero()
     assert np.abs(lattice.coords[row] - lattice.coords[col]).max() == 1
@@ -121,7 +121,7 @@ def test_a_few_wrong_edges_do_not_matter(dims, missing):
     edges, names = sorted(graph.edges), sorted(graph)
     graph.remove_edges_from([edges[k] for k in rng.choice(len(edges), missing, replace=False)])
     graph.add_edges_from([(names[a], names[b]) for a, b in rng.integers(0, len(names), (len(edges) // 100, 2))])
-    assert sorted(recognised(problem_of(graph)).dims) == sorted(dims)
+    assert sorted(recognise(problem_of(graph)).dims) == sorted(dims)
 
 
 OTHERS = {
@@ -144,20 +144,20 @@ OTHERS = {
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_graphs_are_none(name):
     """Tests graphs that are no product of paths and cycles."""
-    assert recognised(problem_of(OTHERS[name])) is None
+    assert recognise(problem_of(OTHERS[name])) is None
 
 
 def test_cycles_of_four_come_as_two_axes_and_merge():
     """Tests a torus of 4 x 4 x 5: its cycles of four are squares, until they are merged."""
     problem = problem_of(grid((4, 4, 5), (True, True, True)))
-    lattice = recognised(problem)
+    lattice = recognise(problem)
     assert shape(lattice) == [(2, False)] * 4 + [(5, True)]
-    whole = merged(lattice)
+    whole = merge_axes(lattice)
     assert shape(whole) == [(4, True), (4, True), (5, True)]
     row, col = problem.tasks.traffic.nonzero()
     away = np.abs(whole.coords[row] - whole.coords[col])
     assert np.minimum(away, np.array(whole.dims) - away).sum(axis=1).tolist() == [1] * len(row)
-    assert merged(whole) is None
+    assert merge_axes(whole) is None
 
 
 def test_other_graphs_are_told_from_a_few_tasks():
@@ -168,33 +168,33 @@ def test_other_graphs_are_told_from_a_few_tasks():
     tasks = TaskGraph(names=tuple(map(str, range(65536))), traffic=traffic)
     problem = Problem(tasks=tasks, topology=build("grid:2").with_slots([65536] * 2), rule="capacity")
     begun = time.thread_time()
-    assert not likely(problem)
-    assert recognised(problem) is None
+    assert not may_be_lattice(problem)
+    assert recognise(problem) is None
     assert time.thread_time() - begun < 0.1
 
 
 def test_graphs_of_too_many_corners_are_none(monkeypatch):
     """Tests a grid beyond the limit."""
     monkeypatch.setattr(squares, "PAIRS", 10)
-    assert recognised(problem_of(grid((5, 5)))) is None
+    assert recognise(problem_of(grid((5, 5)))) is None
 
 
 def test_graphs_without_large_axes_are_none(monkeypatch):
     """Tests a grid whose axes are all too rare to count, and one too few of whose edges they explain."""
     monkeypatch.setattr(lattices, "RARE", 0.6)
-    assert recognised(problem_of(grid((5, 5)))) is None
+    assert recognise(problem_of(grid((5, 5)))) is None
     monkeypatch.setattr(lattices, "RARE", 0.5)
-    assert recognised(problem_of(grid((3, 30)))) is None
+    assert recognise(problem_of(grid((3, 30)))) is None
 
 
 def test_a_graph_of_wide_neighbourhoods_is_none():
     """Tests a task with more neighbours than any lattice has, among those looked at."""
-    assert not likely(problem_of(nx.complete_graph(40)))
+    assert not may_be_lattice(problem_of(nx.complete_graph(40)))
 
 
 def test_numbering_plays_no_part():
     """Tests that all numberings give the same extents and pulls."""
     graph = grid((5, 6, 7), (False, True, False), weights=(3, 1, 2))
-    found = [recognised(problem_of(graph, seed)) for seed in range(4)]
+    found = [recognise(problem_of(graph, seed)) for seed in range(4)]
     known = [sorted(zip(each.dims, each.wrap, each.pull.round(9).tolist(), strict=True)) for each in found]
     assert all(one == other for one, other in itertools.pairwise(known))

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from tiger.solvers.instance import instance_of
 from tiger.solvers.multilevel import coarsening
 from tiger.solvers.multilevel import fm_bisection as bisecting
-from tiger.solvers.multilevel.coarsening import Graph, clustered, contracted, induced, touched
+from tiger.solvers.multilevel.coarsening import Graph, cluster, contract, induced_graph, neighbour_regions
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def path(flows):
 def joined(graph, side, cap):
     """Return the labels and the number of clusters."""
     label = np.empty(len(graph.weight), np.int64)
-    return label, clustered.py_func(graph, side, cap, label)
+    return label, cluster.py_func(graph, side, cap, label)
 
 
 def test_heavy_edges_are_joined():
@@ -63,7 +63,7 @@ def test_vertices_without_neighbours_join_each_other():
 
 def test_contraction_adds_up():
     """Tests a path of four in two clusters, by hand."""
-    coarse = contracted.py_func(path([9.0, 5.0, 9.0]), np.array([0, 0, 1, 1]), 2)
+    coarse = contract.py_func(path([9.0, 5.0, 9.0]), np.array([0, 0, 1, 1]), 2)
     assert coarse.indices.tolist() == [1, 0]
     assert coarse.flow.tolist() == [5.0, 5.0]
     assert coarse.weight.tolist() == [2, 2]
@@ -76,8 +76,8 @@ def test_what_lies_outside_pulls(path_problem):
     inst = instance_of(path_problem)
     region, local = np.array([0, 0, 1]), np.full(3, -1)
     tasks = np.array([0, 1])
-    assert touched.py_func(inst, tasks, region, np.zeros(2, np.int64)).tolist() == [0, 1]
-    graph = induced.py_func(inst, tasks, local, region, np.array([0.0, 2.0, 10.0]))
+    assert neighbour_regions.py_func(inst, tasks, region, np.zeros(2, np.int64)).tolist() == [0, 1]
+    graph = induced_graph.py_func(inst, tasks, local, region, np.array([0.0, 2.0, 10.0]))
     assert graph.flow.tolist() == [30.0, 30.0]
     assert graph.pull.tolist() == [2.0, 4.0]
     assert (local == -1).all()

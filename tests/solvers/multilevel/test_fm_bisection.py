@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tiger.solvers.multilevel import coarsening
 from tiger.solvers.multilevel import fm_bisection as bisecting
 from tiger.solvers.multilevel.coarsening import Graph
-from tiger.solvers.multilevel.fm_bisection import masses, opened, refined, value
+from tiger.solvers.multilevel.fm_bisection import masses, open_cut, refine, value
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def graph_of(graph, pull=None, memory=None):
 def cut(graph, low, high, seed=0, rooms=(0, 0)):
     """Return the sides and the cost of a cut with `low` to `high` vertices on side 0."""
     side = np.empty(len(graph.weight), np.int64)
-    cost = bisecting.bisected(graph, side, np.array([low, high, *rooms]), 8, seed)
+    cost = bisecting.bisect(graph, side, np.array([low, high, *rooms]), 8, seed)
     return side, cost
 
 
@@ -72,7 +72,7 @@ def test_plain_cycles_balance_exactly():
     side, cost = cut(graph, 40, 40)
     assert (side == 0).sum() == 40
     assert cost == value.py_func(graph, side) <= 4
-    assert bisecting.bisected(graph, side, np.array([40, 40, 0, 0]), 0, 1) <= cost
+    assert bisecting.bisect(graph, side, np.array([40, 40, 0, 0]), 0, 1) <= cost
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -80,13 +80,13 @@ def test_gains_follow_the_flips():
     """Tests gains, neighbours across and masses against a fresh start after random flips."""
     graph = graph_of(nx.gnm_random_graph(12, 30, seed=1), pull=range(12), memory=range(12))
     rng = np.random.default_rng(0)
-    state = opened.py_func(graph, rng.integers(0, 2, 12))
-    bisecting.waiting(state, 0.0)
+    state = open_cut.py_func(graph, rng.integers(0, 2, 12))
+    bisecting.fill_heaps(state, 0.0)
     for t in rng.integers(0, 12, 30):
         if state.spot[t] >= 0:
             bisecting.drop(state, t)
         bisecting.flip(graph, state, t)
-    fresh = opened.py_func(graph, state.side.copy())
+    fresh = open_cut.py_func(graph, state.side.copy())
     assert state.gain == pytest.approx(fresh.gain)
     assert (state.outer == fresh.outer).all()
     assert (state.mass == fresh.mass).all()
@@ -97,13 +97,13 @@ def test_a_cut_out_of_bounds_is_brought_within():
     """Tests a path that lies on one side, and memory that does not fit there."""
     graph = graph_of(nx.path_graph(10))
     side = np.zeros(10, np.int64)
-    assert refined.py_func(graph, side, np.array([5, 5, 0, 0])) == 1
+    assert refine.py_func(graph, side, np.array([5, 5, 0, 0])) == 1
     heavy = graph_of(nx.path_graph(6), memory=[4, 4, 4, 0, 0, 0])
     side = np.array([0, 0, 0, 1, 1, 1])
-    refined.py_func(heavy, side, np.array([2, 4, 8, 4]))
+    refine.py_func(heavy, side, np.array([2, 4, 8, 4]))
     assert masses.py_func(heavy, side)[2:].tolist() == [8, 4]
     side = np.array([1, 1, 1, 0, 0, 0])
-    refined.py_func(heavy, side, np.array([2, 4, 4, 8]))
+    refine.py_func(heavy, side, np.array([2, 4, 4, 8]))
     assert masses.py_func(heavy, side)[2:].tolist() == [4, 8]
 
 
@@ -151,5 +151,5 @@ def test_compiled_and_plain_agree(uncompiled):
     graph = graph_of(nx.gnm_random_graph(60, 200, seed=3))
     sides = [np.arange(60) % 2, np.arange(60) % 2]
     bounds = np.array([30, 30, 0, 0])
-    assert refined(graph, sides[0], bounds) == pytest.approx(refined.py_func(graph, sides[1], bounds))
+    assert refine(graph, sides[0], bounds) == pytest.approx(refine.py_func(graph, sides[1], bounds))
     assert (sides[0] == sides[1]).all()

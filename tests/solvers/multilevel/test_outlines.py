@@ -37,7 +37,7 @@ def drawn(ladder):
 def test_means_are_those_of_all_pairs(metric, compiled, drawn, monkeypatch):
     """Tests regions of one, two and four nodes of equal seats, which probes cover evenly."""
     if not compiled:
-        monkeypatch.setattr(outlines, "probed", outlines.probed.py_func)
+        monkeypatch.setattr(outlines, "probe", outlines.probe.py_func)
         monkeypatch.setattr(outlines, "distance", outlines.distance.py_func)
     regions, made = [np.array([7]), np.array([1, 18]), np.array([0, 3, 9, 11])], drawn(metric)
     rows = np.stack([made.outline(nodes, np.ones(len(nodes), np.int64)) for nodes in regions])

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
-from tiger.solvers.multilevel.regions import halved
+from tiger.solvers.multilevel.regions import halve
 
 
 def halves(metric, nodes=None, seats=None):
     """Return the nodes of the two halves, sorted."""
     nodes = np.arange(metric.size) if nodes is None else np.array(nodes)
     seats = np.ones(len(nodes), np.int64) if seats is None else np.array(seats)
-    first, second = halved(metric, nodes, seats, np.random.default_rng(0))
+    first, second = halve(metric, nodes, seats, np.random.default_rng(0))
     assert sorted([*first, *second]) == list(range(len(nodes)))
     return sorted(map(sorted, (nodes[first].tolist(), nodes[second].tolist())))
 

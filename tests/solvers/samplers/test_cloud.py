@@ -13,7 +13,7 @@ from dwave.cloud.api import exceptions as api
 from dwave.embedding.exceptions import MissingChainError
 
 from tiger.errors import InputError
-from tiger.solvers.samplers.cloud import advised, answered, connected
+from tiger.solvers.samplers.cloud import await_answer, lend_connection, translate_errors
 
 SPENT = "Problem not accepted because user has insufficient remaining solver access time in project x"
 TOO_LARGE = "constrained quadratic model must have 9 or fewer variables; .. exceeds the advertised capabilities"
@@ -55,7 +55,7 @@ class Line:
 )
 def test_errors_come_with_advice(error, advice):
     """Tests every kind that D-Wave's software raises; its own words stay."""
-    with pytest.raises(InputError, match=advice) as refusal, advised():
+    with pytest.raises(InputError, match=advice) as refusal, translate_errors():
         raise error
     assert refusal.value.field == "solver"
     assert str(error) in refusal.value.reason
@@ -71,7 +71,7 @@ def test_a_missing_extra_is_named(monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(InputError, match=r"pip install 'tiger-mapper\[dwave\]'"), advised():
+    with pytest.raises(InputError, match=r"pip install 'tiger-mapper\[dwave\]'"), translate_errors():
         import dwave.system  # noqa: F401
 
 
@@ -82,18 +82,18 @@ def test_the_extra_exists():
 
 def test_advice_given_before_stays():
     """Tests that InputError passes as it is, and that errors of the program do too."""
-    with pytest.raises(InputError, match="effort: here"), advised():
+    with pytest.raises(InputError, match="effort: here"), translate_errors():
         raise InputError("effort", "here")
-    with pytest.raises(ZeroDivisionError), advised():
+    with pytest.raises(ZeroDivisionError), translate_errors():
         raise ZeroDivisionError
 
 
 def test_a_connection_made_for_the_occasion_is_closed():
     """Tests that it is, and that one which was given is not."""
     given, made = Line(), Line()
-    with connected(given, Line) as lent:
+    with lend_connection(given, Line) as lent:
         assert lent is given
-    with pytest.raises(KeyError), connected(None, lambda: made):
+    with pytest.raises(KeyError), lend_connection(None, lambda: made):
         raise KeyError
     assert made.closed.wait(5)
     assert not given.closed.is_set()
@@ -102,6 +102,6 @@ def test_a_connection_made_for_the_occasion_is_closed():
 def test_waiting_ends_when_told():
     """Tests an answer that is there, one that comes, and one that does not."""
     asked = iter([False, False, True])
-    assert answered(lambda: True, lambda: True)
-    assert answered(lambda: next(asked), lambda: False)
-    assert not answered(lambda: False, lambda: True)
+    assert await_answer(lambda: True, lambda: True)
+    assert await_answer(lambda: next(asked), lambda: False)
+    assert not await_answer(lambda: False, lambda: True)

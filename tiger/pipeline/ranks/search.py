@@ -10,8 +10,8 @@ from tiger.pipeline.chain.params import never_stop
 class OrderSearch:
     """Set the search for an order of devices, or for a place of every rank.
 
-    `solver` is a name of `tiger.solvers.registry.available`; `seed` >= 0; `effort` >= 1 multiplies what is tried; same
-    seed and effort, same answer. `stop` is asked now and then, and only ends a search early.
+    `solver` is a name of `tiger.solvers.registry.list_solvers`; `seed` >= 0; `effort` >= 1 multiplies what is tried;
+    same seed and effort, same answer. `stop` is asked now and then, and only ends a search early.
     """
 
     solver: str = "auto"

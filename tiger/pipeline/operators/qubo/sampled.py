@@ -22,7 +22,7 @@ from tiger.qubo.ising import Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed, Trial
 from tiger.sampler_policy import draw_bits
-from tiger.solvers.samplers.ocean import tuned
+from tiger.solvers.samplers.ocean import needs_tuning
 
 ROUNDS, READS, SWEEPS, FEWEST = 8, 48, 300, 4
 COUPLERS = 300_000_000
@@ -82,7 +82,7 @@ class Rounds:
             params=params,
             stop=stop,
             encoding=encode(terms),
-            tuner=Bisection() if tuned(sampler) else Fixed(),
+            tuner=Bisection() if needs_tuning(sampler) else Fixed(),
             position=position,
             around=repair(terms, np.full(terms.classes, -1)) if start is None else start.place,
         )

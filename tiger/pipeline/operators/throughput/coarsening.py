@@ -7,7 +7,7 @@ from tiger.model.arrays import FloatArray, IntArray, locked
 from tiger.pipeline.operators.terms import Terms, group_by_key
 from tiger.solvers.kernel import allocating_kernel
 from tiger.solvers.multilevel.coarsening import Graph
-from tiger.solvers.multilevel.coarsening import clustered as joined
+from tiger.solvers.multilevel.coarsening import cluster as joined
 
 PARTS = 1_000_000
 
