@@ -12,10 +12,10 @@ from tiger.feasibility.start import launch_order
 from tiger.mapper import solve
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.objectives.cost import cost_of
 from tiger.qubo.ising import IsingParams
-from tiger.qubo.lookahead import assigned, placed_forward
+from tiger.qubo.lookahead import assign_level, place_forward
 from tiger.qubo.sweeps import Sweeps
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Run
@@ -57,7 +57,7 @@ def measure(problem: Problem) -> np.ndarray:
     """Return mean gaps in per cent over the seeds, and the seconds of `neal` and `auto`."""
     start = launch_order(problem)
     assert not isinstance(start, tuple)
-    forward = cost_of(problem, placed_forward(problem, start, 1, assigned, bool)).total
+    forward = cost_of(problem, place_forward(problem, start, 1, assign_level, bool)).total
     rows = []
     for seed in SEEDS:
         neal, auto = (solve(problem, solver=solver, seed=seed) for solver in ("neal", "auto"))
@@ -73,7 +73,7 @@ def one_qubo(problem: Problem, start: IntArray, seed: int, seconds: float) -> fl
     ising = replace(ising, params=replace(ising.params, whole_variables=1 << 20))
     for number in range(1000):
         if not run.ended:
-            ising.solve_whole(run, 1, derived(seed, number))
+            ising.solve_whole(run, 1, derive(seed, number))
     run.offer(Sweeps(problem).improve(run.places, lambda: False))
     return run.cost
 

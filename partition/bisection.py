@@ -34,7 +34,7 @@ class Field(NamedTuple):
     seats: IntArray
 
 
-def bisected(window: Window, metric: Metric, seed: int, stop: Stop) -> IntArray | None:
+def bisect_window(window: Window, metric: Metric, seed: int, stop: Stop) -> IntArray | None:
     """Return local nodes of a window's tasks, at most as many on a node as it has seats, or None once told to stop.
 
     Other limits are not looked at. The window needs as many seats as tasks. O(k^2 + k q) memory and O(k^2 log q) time;
@@ -51,7 +51,7 @@ def bisected(window: Window, metric: Metric, seed: int, stop: Stop) -> IntArray 
         inside, area = regions.popleft()
         local[inside] = area[0]
         if len(inside) and len(area) > 1:
-            halves = _halves(window, metric, area, field, rng)
+            halves = _halve(window, metric, area, field, rng)
             left = _share(len(inside), *(int(field.seats[half].sum()) for half in halves))
             first = _cut(field, reach, inside, halves, left)
             for part, half in ((inside[first], halves[0]), (inside[~first], halves[1])):
@@ -85,7 +85,7 @@ def _share(tasks: int, left: int, right: int) -> int:
     return min(max(round(tasks * left / (left + right)), tasks - right), left)
 
 
-def _halves(
+def _halve(
     window: Window, metric: Metric, area: IntArray, field: Field, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Return an area cut in two across its length, where neighbours in that order are farthest apart."""
@@ -123,7 +123,7 @@ def _cut(field: Field, reach: FloatArray, inside: IntArray, halves: tuple[IntArr
     for line in _lines(flow, pull):
         first = np.zeros(len(inside), bool)
         first[line[:count]] = True
-        first = _refined(flow * apart, pull, first)
+        first = _refine(flow * apart, pull, first)
         value = pull[~first].sum() + apart * flow[np.ix_(first, ~first)].sum()
         if value < least - 1e-12 * abs(value):
             best, least = first, value
@@ -147,7 +147,7 @@ def _lines(flow: FloatArray, pull: FloatArray) -> list[IntArray]:
     return lines
 
 
-def _refined(flow: FloatArray, pull: FloatArray, first: BoolArray) -> BoolArray:
+def _refine(flow: FloatArray, pull: FloatArray, first: BoolArray) -> BoolArray:
     """Return a cut of the same sizes and at most the same cost, by passes of swaps of which the best prefix is kept."""
     for _ in range(PASSES):
         side, kept, total, last = first.copy(), first, 0.0, 0

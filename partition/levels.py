@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Block
-from tiger.partition.nodes import around
+from tiger.partition.nodes import nodes_near
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +27,4 @@ class LevelWindows:
         for run in runs[::-1] if seed % 2 else runs:
             widest = max(int(max_size**0.5), 1)
             for chunk in np.array_split(run, -(-len(run) // widest)) if len(run) else []:
-                yield Block(tasks=chunk, nodes=around(problem, start, chunk, max_size // len(chunk)))
+                yield Block(tasks=chunk, nodes=nodes_near(problem, start, chunk, max_size // len(chunk)))

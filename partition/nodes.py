@@ -6,7 +6,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 
 
-def around(problem: Problem, places: IntArray, tasks: IntArray, count: int) -> IntArray:
+def nodes_near(problem: Problem, places: IntArray, tasks: IntArray, count: int) -> IntArray:
     """Return the nodes that `tasks` occupy in `places[n]` and the hosts closest to any of them, up to `count` in all.
 
     No node that a task occupies is left out, and the hosts are those closest by the way from a task's node to them.

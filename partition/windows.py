@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Block
-from tiger.partition.nodes import around
+from tiger.partition.nodes import nodes_near
 
 Kinship = Literal["traffic", "nodes", "cost", "none"]
 
@@ -38,9 +38,9 @@ class TaskWindows:
         else:
             order = rng.permutation(problem.free)
             if self.kinship == "cost":
-                order = order[np.argsort(-_paid(problem, start)[order] * rng.uniform(0.5, 1.0, len(order)))]
+                order = order[np.argsort(-_traffic_costs(problem, start)[order] * rng.uniform(0.5, 1.0, len(order)))]
         for chunk in np.array_split(order, -(-len(order) // width)) if len(order) else []:
-            yield Block(tasks=np.sort(chunk), nodes=around(problem, start, chunk, max_size // len(chunk)))
+            yield Block(tasks=np.sort(chunk), nodes=nodes_near(problem, start, chunk, max_size // len(chunk)))
 
 
 def _walk(problem: Problem, start: IntArray, rng: np.random.Generator) -> IntArray:
@@ -56,7 +56,7 @@ def _walk(problem: Problem, start: IntArray, rng: np.random.Generator) -> IntArr
     return tasks[np.argsort(rank[at], kind="stable")]
 
 
-def _paid(problem: Problem, start: IntArray) -> FloatArray:
+def _traffic_costs(problem: Problem, start: IntArray) -> FloatArray:
     """Return paid[n], what every task's own traffic costs."""
     edges = problem.tasks.traffic.tocoo()
     cost = edges.data * problem.metric.between(start[edges.row], start[edges.col])

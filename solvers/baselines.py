@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.solvers.annealing import moves
 from tiger.solvers.annealing.local import shuffle
 from tiger.solvers.instance import instance_of, state_of
@@ -39,7 +39,7 @@ class Random:
         for number in range(effort):
             if stop():
                 break
-            shuffle(inst, state, SHUFFLE * inst.movable.size, derived(seed, number), stop)
+            shuffle(inst, state, SHUFFLE * inst.movable.size, derive(seed, number), stop)
             if moves.total(inst, state.place) < moves.total(inst, best) - inst.tolerance:
                 best = state.place.copy()
         return Assignment(places=best)

@@ -5,10 +5,10 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from tiger.errors import InputError, pin
+from tiger.errors import InputError, pin_field
 from tiger.formats.files import TaskFile, read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of, topology_of
-from tiger.formats.hostlist import listed
+from tiger.formats.hostlist import list_nodes
 from tiger.formats.values import node_name
 from tiger.mapper import solve
 from tiger.model.constraints import Terms, build_problem
@@ -100,7 +100,7 @@ def problem_of(
 ) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
     source = _tasks(tasks)
-    hardware = _allocated(_topology(source, topology), allocation)
+    hardware = _allocate(_topology(source, topology), allocation)
     sharing = slots is not None or imbalance != 0
     terms = Terms(
         rule=source.rule if rule is None and not sharing else rule,
@@ -146,12 +146,12 @@ def _check_graph(what: str, source: object) -> None:
         raise TypeError(f"expected {what} as a networkx graph, a path or a value type, got {type(source).__name__}")
 
 
-def _allocated(topology: Topology, allocation: Iterable[object] | Path | str | None) -> Topology:
+def _allocate(topology: Topology, allocation: Iterable[object] | Path | str | None) -> Topology:
     """Return the hardware with slots on the allocated nodes alone."""
     if allocation is None:
         return topology
     if isinstance(allocation, str | Path):
-        return topology.allocated(listed(allocation, topology))
+        return topology.allocated(list_nodes(allocation, topology))
     if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
         raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
     return topology.allocated(node_name(f"allocation/{k}", node) for k, node in enumerate(allocation))
@@ -166,9 +166,9 @@ def _pins(pinned: Pins | None) -> dict[str, str]:
     named: dict[str, str] = {}
     for identity, place in pinned.items():
         task = node_name("pinned", identity)
-        node = node_name(pin(task), place)
+        node = node_name(pin_field(task), place)
         if named.setdefault(task, node) != node:
-            raise InputError(pin(task), f"expected one node, got {named[task]!r} and {node!r}")
+            raise InputError(pin_field(task), f"expected one node, got {named[task]!r} and {node!r}")
     return named
 
 

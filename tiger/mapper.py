@@ -18,7 +18,7 @@ from tiger.feasibility.start import launch_order
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.objectives.selection import Aim, ObjectiveName, aim_of
-from tiger.parallel.executors import opened
+from tiger.parallel.executors import open_executor
 from tiger.portfolio import Step, budgets, plan
 from tiger.qubo.ising import IsingParams
 from tiger.request import Request
@@ -26,7 +26,7 @@ from tiger.run.baselines import baselines
 from tiger.run.deadline import ENDING, Deadline
 from tiger.run.incumbent import Run, Watch
 from tiger.run.objective_search import anneal, outcome, pursuit, reweigh
-from tiger.run.progress import ignored
+from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
 from tiger.solvers import registry
 from tiger.solvers.warm import load
@@ -63,7 +63,7 @@ def solve(
     sizes. `progress` is called as stages begin. An unsatisfiable problem gives a report that says so; bad values raise
     InputError, also an objective that the problem does not have.
     """
-    with opened(executor) as lent:
+    with open_executor(executor) as lent:
         request = Request(
             solver=solver,
             objective=objective,
@@ -73,10 +73,10 @@ def solve(
             executor=lent,
             ising=IsingParams() if ising is None else ising,
         )
-        return _solved(problem, request, progress or ignored)
+        return _answer(problem, request, progress or ignore)
 
 
-def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
+def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     """Answer a request."""
     aim = aim_of(request.objective, problem)
     begun = time.perf_counter()
@@ -90,7 +90,7 @@ def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     with run.stage("bound") as detail:
         run.bound = min(quick_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
-    steps, loading_s = ((), 0.0) if run.ended and aim is None else _planned(request, problem)
+    steps, loading_s = ((), 0.0) if run.ended and aim is None else _plan_steps(request, problem)
     # Loading kernels, or compiling them once, is the start of the program and no part of a solve.
     begun, request = begun + loading_s, request.later(loading_s)
     run.deadline = Deadline(request.cost_deadline_s)
@@ -98,7 +98,7 @@ def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     goal = run
     if aim is not None:
         goal = pursuit(run, aim, start, Deadline(request.deadline_s))
-        _improve(goal, request, () if goal.ended else _towards(request, aim))
+        _improve(goal, request, () if goal.ended else _objective_stages(request, aim))
     report = replace(
         _report(run, goal, request, time.perf_counter() - begun),
         baseline_cost=simple.block,
@@ -108,7 +108,7 @@ def _solved(problem: Problem, request: Request, watch: Watch) -> Report:
     return replace(report, warnings=(*report.warnings, *_remarks(report, request)))
 
 
-def _planned(request: Request, problem: Problem) -> tuple[tuple[Step, ...], float]:
+def _plan_steps(request: Request, problem: Problem) -> tuple[tuple[Step, ...], float]:
     """Return the steps of a solver and the seconds that loading them took."""
     begun = time.perf_counter()
     if request.objective != "cost":
@@ -162,18 +162,18 @@ def _raise(run: Run, bound: Callable[[], float]) -> None:
         detail["lower_bound"] = run.bound
 
 
-def _towards(request: Request, aim: Aim) -> tuple[Step, ...]:
+def _objective_stages(request: Request, aim: Aim) -> tuple[Step, ...]:
     """Return the stages that lead to an objective: reweighted costs for the request's solver, then annealing."""
     if request.solver == "identity":
         return ()
-    reweighted, ways = partial(reweigh, aim, partial(_resolved, request)), aim.ways()
+    reweighted, ways = partial(reweigh, aim, partial(_solve_again, request)), aim.ways()
     return (reweighted,) if ways is None else (reweighted, partial(anneal, registry.objective_search(ways)))
 
 
-def _resolved(request: Request, problem: Problem, start: IntArray, effort: int, seed: int) -> IntArray:
+def _solve_again(request: Request, problem: Problem, start: IntArray, effort: int, seed: int) -> IntArray:
     """Return the cheapest mapping that a round of the solver finds for a problem in a quarter of the time left."""
     end_s = None if request.deadline_s is None else (3 * time.monotonic() + request.deadline_s) / 4
-    run = Run(problem=problem, places=start, deadline=Deadline(end_s), watch=ignored)
+    run = Run(problem=problem, places=start, deadline=Deadline(end_s), watch=ignore)
     for step in plan(request, problem):
         if not run.ended:
             step(run, effort, seed)

@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.qubo.ising import IsingParams, Sampling
 from tiger.request import Request
 from tiger.run.deadline import Deadline
@@ -36,7 +36,7 @@ def budgets(request: Request) -> Iterator[tuple[int, int]]:
         amount = min(max(spent, 1), effort - spent)
         if not amount:
             return
-        yield amount, derived(request.seed, number)
+        yield amount, derive(request.seed, number)
         spent += amount
 
 
@@ -88,7 +88,7 @@ def _native(request: Request, problem: Problem) -> tuple[Step, ...]:
 def _step(request: Request, name: str, search: Search) -> Step:
     """Return the step that runs a search, once where more effort does not change it."""
     load(name)
-    step = partial(_searched, request, name, search)
+    step = partial(_search, request, name, search)
     if name in LATER:
         return partial(_later, step)
     return partial(_once, name, step) if name in SETTLED else step
@@ -112,7 +112,7 @@ def _while_it_gains(name: str, step: Step, run: Run, effort: int, seed: int) -> 
         step(run, effort, seed)
 
 
-def _searched(request: Request, name: str, search: Search, run: Run, effort: int, seed: int) -> None:
+def _search(request: Request, name: str, search: Search, run: Run, effort: int, seed: int) -> None:
     """Run a search as a stage; one that starts anew is split in two, so that two threads can share the work.
 
     What it leaves for its next round is handed to it then.
@@ -121,7 +121,7 @@ def _searched(request: Request, name: str, search: Search, run: Run, effort: int
         detail["effort"] = effort
         search = registry.resume(search, run.elites.get(name))
         efforts = [effort - effort // 2, effort // 2] if name in SPLIT and effort > 1 else [effort]
-        seeds = [derived(seed, part) for part in range(len(efforts))]
+        seeds = [derive(seed, part) for part in range(len(efforts))]
         task = partial(_search_once, search, run.problem, run.places, run.deadline)
         answers = list((request.executor.map if request.executor else map)(task, efforts, seeds))
         for answer in answers:

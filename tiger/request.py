@@ -8,7 +8,7 @@ from typing import get_args
 
 from dimod.core.sampler import Sampler
 
-from tiger.errors import InputError, shown
+from tiger.errors import InputError, shorten
 from tiger.objectives.selection import ObjectiveName
 from tiger.qubo.ising import IsingParams
 from tiger.run.limits import check_limits
@@ -38,12 +38,12 @@ class Request:
         if isinstance(self.solver, str):
             registry.kind_of(self.solver)
         elif isinstance(self.solver, type) or not callable(getattr(self.solver, "sample", None)):
-            raise TypeError(f"solver: expected a name or a dimod sampler, got {shown(self.solver)}")
+            raise TypeError(f"solver: expected a name or a dimod sampler, got {shorten(self.solver)}")
         elif not isinstance(getattr(self.solver, "parameters", None), Mapping):
             raise TypeError(f"solver: expected a sampler whose `parameters` are a mapping, got {self.name}")
         if self.objective not in get_args(ObjectiveName):
             known = ", ".join(get_args(ObjectiveName))
-            raise InputError("objective", f"expected one of {known}, got {shown(self.objective)}")
+            raise InputError("objective", f"expected one of {known}, got {shorten(self.objective)}")
         check_limits(self.seed, self.effort, self.time_limit_s)
         if not isinstance(self.ising, IsingParams):
             raise TypeError(f"ising: expected IsingParams, got {type(self.ising).__name__}")

@@ -11,7 +11,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Partitioner, Samples, Stop
 from tiger.model.window import Window
-from tiger.partition.bisection import bisected
+from tiger.partition.bisection import bisect_window
 from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
 from tiger.qubo.ising import Ising, IsingParams, Sampling
@@ -58,7 +58,7 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
         strengths=_strengths(sampler),
         partitioners=(LevelWindows(2), LevelWindows(3)) if levels else _task_windows(problem),
         polish=registry.polish(problem),
-        construct=None if levels or len(problem.free) > BISECTED else partial(_bisected, problem),
+        construct=None if levels or len(problem.free) > BISECTED else partial(_bisect, problem),
         executor=executor,
         params=params,
     )
@@ -81,9 +81,9 @@ def _task_windows(problem: Problem) -> tuple[Partitioner, ...]:
     return (*kinds, TaskWindows(kinship="nodes")) if len(problem.free) <= BISECTED else tuple(kinds)
 
 
-def _bisected(problem: Problem, window: Window, seed: int, stop: Stop) -> IntArray | None:
+def _bisect(problem: Problem, window: Window, seed: int, stop: Stop) -> IntArray | None:
     """Return a start by co-bisection."""
-    return bisected(window, problem.topology.metric, seed, stop)
+    return bisect_window(window, problem.topology.metric, seed, stop)
 
 
 def draw_bits(

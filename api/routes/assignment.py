@@ -16,7 +16,7 @@ from tiger.mapper import solve
 from tiger.model.constraints import Terms, build_problem
 from tiger.parallel import executors
 from tiger.qubo.ising import IsingParams
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 from tiger.run.report import Report
 from tiger.solvers import registry
 from tiger.topologies import spec
@@ -54,7 +54,7 @@ def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> Non
     registry.kind_of(solver)
 
 
-def answer(body: bytes, limits: Limits, watch: Watch = ignored, executor: str | None = None, /) -> bytes:
+def answer(body: bytes, limits: Limits, watch: Watch = ignore, executor: str | None = None, /) -> bytes:
     """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field.
 
     `watch` is told how far the solve has come. A mapping that takes long is shared with the Dask cluster at `executor`.
@@ -81,7 +81,7 @@ def _read_request(data: object) -> AssignRequest | CircuitRequest:
 
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
     """Solve a mapping problem, and say in the report where the cluster failed; without it the mapping is the same."""
-    lent = None if executor is None or is_small(request) else executors.kept(executor)
+    lent = None if executor is None or is_small(request) else executors.keep_executor(executor)
     tasks = nodelink.task_graph(request.tasks)
     hardware = request.topology
     topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)

@@ -7,7 +7,7 @@ from tiger.api.schemas.assignment import CircuitRequest
 from tiger.api.schemas.limits import Limits
 from tiger.circuits.entry.scan import CircuitLimits, scan
 from tiger.circuits.params import LayoutParams
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
@@ -25,7 +25,7 @@ def scan_circuit(request: CircuitRequest, limits: Limits) -> None:
         scan(request.circuit, _bounds(limits))
 
 
-def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress], None] = ignored) -> "CircuitReport":
+def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress], None] = ignore) -> "CircuitReport":
     """Lay a circuit out and route it, within the limits; raise InputError that names the field.
 
     Neither circuit nor device is ever opened as a file.

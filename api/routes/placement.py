@@ -9,7 +9,7 @@ from tiger.api.routes.document import parse
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.pipeline.params import PlaceParams
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
     from tiger.pipeline.cluster import Cluster
@@ -27,7 +27,7 @@ def check(body: bytes, limits: Limits) -> PlaceRequest:
     return request
 
 
-def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignored, _: str | None = None, /) -> bytes:
+def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, _: str | None = None, /) -> bytes:
     """Place what a checked body asks and return the report as strict JSON; raise InputError that names the field.
 
     `watch` is told how far the search has come; no executor is of use to it. Neither model nor cluster is ever opened

@@ -8,7 +8,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.model.window import Block
 from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, State, fixed_of, instance_of, restrict, state_of
@@ -104,17 +104,17 @@ class Annealing:
         cost = moves.total(inst, best)
         least = self.params.moves_at(inst.movable.size, inst.hosts.size)
         moves_each = math.ceil(min(math.sqrt(effort) * least, MOST_MOVES))
-        scale = _scale(problem, inst, best, derived(seed))
+        scale = _scale(problem, inst, best, derive(seed))
         for lane in range(math.ceil(effort * self.params.lanes * least / moves_each)):
             if stop():
                 break
             heats = self.params.schedule(scale, shuffle=lane % 2 == 0)
-            found = _lane(problem, inst, best, (heats, moves_each, derived(seed, lane)), stop)
+            found = _lane(problem, inst, best, (heats, moves_each, derive(seed, lane)), stop)
             found_cost = moves.total(inst, found)
             if found_cost < cost - moves.smallest_gain(inst, cost):
                 best, cost = found, found_cost
         kicks = effort * self.params.kicks_at(_pairs(problem, inst))
-        return Assignment(places=_shake(problem, inst, best, kicks, derived(seed, 0, 1), stop))
+        return Assignment(places=_shake(problem, inst, best, kicks, derive(seed, 0, 1), stop))
 
 
 def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> None:
@@ -122,7 +122,7 @@ def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> 
     fixed, scratch = fixed_of(inst), state.place.copy()
     chunk = _chunk(inst)
     for number, done in enumerate(range(0, count, chunk)):
-        draw = derived(seed, 1, number) if number else seed
+        draw = derive(seed, 1, number) if number else seed
         moves.anneal(inst, state, fixed, scratch, np.array([np.inf]), min(chunk, count - done), draw)
         if stop():
             break
@@ -144,7 +144,7 @@ def _lane(problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatAr
     for number, part in enumerate(parts):
         if stop():
             break
-        moves.anneal(inst, state, fixed, lowest, part, -(-moves_each // repeats), derived(seed, number))
+        moves.anneal(inst, state, fixed, lowest, part, -(-moves_each // repeats), derive(seed, number))
     return _descend(problem, inst, lowest, stop) if _is_connected(problem, lowest) else start.copy()
 
 
@@ -155,7 +155,7 @@ def _shake(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: 
     for number, done in enumerate(range(0, kicks, chunk)):
         if stop():
             break
-        moves.shake(inst, state, spare, fixed, min(chunk, kicks - done), derived(seed, number))
+        moves.shake(inst, state, spare, fixed, min(chunk, kicks - done), derive(seed, number))
     return state.place if _is_connected(problem, state.place) else start
 
 

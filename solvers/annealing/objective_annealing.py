@@ -11,7 +11,7 @@ from tiger.model.aims import GRID_WAYS, Aims, Order, Ways
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.solvers.annealing.local import cost_ceiling
 from tiger.solvers.annealing.moves import total
 from tiger.solvers.annealing.objective_kernels import Books, Judge, anneal_by, largest_load, makespan_of, reset_loads
@@ -86,7 +86,7 @@ class Judged:
             for number, (heats, count) in enumerate(self.params.portions(problem.tasks.size, moves, pace)):
                 if stop():
                     return Assignment(places=best)
-                draw = derived(seed, lane, number)
+                draw = derive(seed, lane, number)
                 level = anneal_by(inst, state, fixed_of(inst), judge, books, best, heats, count, draw, level)
         return Assignment(places=best)
 

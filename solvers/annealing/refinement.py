@@ -12,7 +12,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.solvers.annealing import boundary_annealing as boundary
 from tiger.solvers.annealing import ejection_chains as chains
 from tiger.solvers.annealing import moves
@@ -97,13 +97,13 @@ class Refinement:
         """Return the cheaper of a mapping and what one round of all annealings makes of it."""
         params, best = self.params, start
         if run.crowded:
-            places = run.drift_all(start, derived(seed, lap, 0))
-            best = run.cheaper(start, run.trade_all(places, params.mend, derived(seed, lap, 1)))
+            places = run.drift_all(start, derive(seed, lap, 0))
+            best = run.cheaper(start, run.trade_all(places, params.mend, derive(seed, lap, 1)))
         else:
             cooling = params.swap if run.grouped else params.trade
-            best = run.cheaper(start, run.trade_all(start, cooling, derived(seed, lap, 0)))
+            best = run.cheaper(start, run.trade_all(start, cooling, derive(seed, lap, 0)))
         if not run.crowded or (best == start).all():
-            best = run.cheaper(best, run.trade_all(best, params.mend, derived(seed, lap, 2)))
+            best = run.cheaper(best, run.trade_all(best, params.mend, derive(seed, lap, 2)))
         return best
 
 
@@ -140,7 +140,7 @@ class Run:
             for part, (rows, count) in enumerate(self._slices(plan, moves_each)):
                 if self._stop():
                     return start
-                boundary.drift(self._inst, self._web, crowd, rows, (count, derived(seed, k, part)))
+                boundary.drift(self._inst, self._web, crowd, rows, (count, derive(seed, k, part)))
             places = crowd.place
         settled = self._settle(places)
         return start if settled is None else settled
@@ -163,7 +163,7 @@ class Run:
             for part, (rows, count) in enumerate(self._slices(heats, moves_each)):
                 if self._stop():
                     return state.place
-                self._trade(state, tiers[k], (rows, count, derived(seed, k, part)))
+                self._trade(state, tiers[k], (rows, count, derive(seed, k, part)))
         return state.place
 
     def _trade(self, state: State, label: IntArray, plan: tuple[FloatArray, int, int]) -> None:
@@ -176,7 +176,7 @@ class Run:
         border = inst.movable[tasks[inst.movable]]
         if border.size:
             beside = params.beside[int(self.grouped)]
-            rows = np.array([(heat, count, beside, params.tries, derived(seed, k)) for k, heat in enumerate(heats)])
+            rows = np.array([(heat, count, beside, params.tries, derive(seed, k)) for k, heat in enumerate(heats)])
             inst = restrict(inst, border, inst.hosts)
             trading.trade(inst, self._web, state, (uniform(self._fixed), uniform(label)), rows)
 

@@ -15,7 +15,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search, Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, instance_of
 from tiger.solvers.multilevel import fm_bisection as bisecting
@@ -85,14 +85,14 @@ class Multilevel:
         inst = instance_of(problem)
         least = moves.total(inst, best)
         for lap in range(effort):
-            parts = _dissect(problem, inst, self.params, derived(seed, lap), stop)
+            parts = _dissect(problem, inst, self.params, derive(seed, lap), stop)
             if parts is None:
                 break
             places = mend(problem, inst, _places(problem, parts), stop)
             if places is None:
                 continue
             if self.finish is not None:
-                places = self.finish.search(problem, places, effort=1, seed=derived(seed, lap, 1), stop=stop).places
+                places = self.finish.search(problem, places, effort=1, seed=derive(seed, lap, 1), stop=stop).places
             cost = moves.total(inst, places)
             if cost < least:
                 best, least = places, cost
@@ -105,7 +105,7 @@ def _dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: i
     for head in range(params.heads_at(inst.indices.size)):
         if stop():
             return None
-        begun = Dissection(problem, inst, derived(seed, head))
+        begun = Dissection(problem, inst, derive(seed, head))
         while len(begun.nodes) < params.few and len(begun.open) and not stop():
             _halve_regions(begun, params, stop)
         if stop():

@@ -9,7 +9,7 @@ from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError
 from tiger.model.seams import Figure, Samples, Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def ask(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> Sample
     if "num_restarts" in options and "timeout" in sampler.parameters:
         # Tabu search can't be interrupted, so every read is a call.
         options |= {"timeout": None, "num_reads": 1}
-        seeds = [derived(draw.seed, read) for read in range(draw.reads)]
+        seeds = [derive(draw.seed, read) for read in range(draw.reads)]
     found = _call(sampler, bqm, options, seeds[0])
     for seed in seeds[1:]:
         if draw.stop():

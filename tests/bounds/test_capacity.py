@@ -124,13 +124,13 @@ def test_memory_leaves_fewer_seats():
 def test_a_detour_over_other_nodes_bounds_the_distance():
     """Where x and z are 100 apart but 1 from y each, only 2 may be counted on, and the shorter of two ways."""
     table = np.array([[0.0, 1, 100], [9, 0, 1], [100, 1, 0]])
-    assert capacity._closed(table).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    assert capacity._metric_below(table).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
 
 
 def test_many_distances_are_rounded_down():
     """Of 40 nodes in a row 32 distances are kept, and none counts more seats than are nearer."""
     row = np.arange(40.0)
-    ((reach, counts),) = capacity._counted(np.abs(row[:, None] - row), np.ones(40, int), 40)
+    ((reach, counts),) = capacity._count_seats(np.abs(row[:, None] - row), np.ones(40, int), 40)
     assert len(reach) < 20
     assert (counts == 2 * reach - 1).all()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tiger.bounds import lower_bound as bounds
-from tiger.bounds.lower_bound import lower_bound, rearranged, strong_bound
+from tiger.bounds.lower_bound import lower_bound, rearrangement_bound, strong_bound
 from tiger.feasibility.start import launch_order
 from tiger.formats.files import read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of
@@ -233,8 +233,8 @@ def test_rearrangement_brackets_the_traffic_of_every_task(rule, random_problem, 
         traffic = window.traffic.toarray()
         paid = (traffic * away).sum(axis=1) + (traffic * away).sum(axis=0)
         row = np.arange(len(local)), local
-        assert (rearranged(window, worst=False)[row] <= paid + 1e-9).all()
-        assert (rearranged(window, worst=True)[row] >= paid - 1e-9).all()
+        assert (rearrangement_bound(window, worst=False)[row] <= paid + 1e-9).all()
+        assert (rearrangement_bound(window, worst=True)[row] >= paid - 1e-9).all()
 
 
 def test_the_bound_of_the_path_problem_is_its_optimum(path_problem):

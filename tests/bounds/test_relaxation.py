@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from tiger.bounds import relaxation
-from tiger.bounds.lower_bound import rearranged
-from tiger.bounds.relaxation import ascended, assignment, projected, projection, seated, seats, sharpened
+from tiger.bounds.lower_bound import rearrangement_bound
+from tiger.bounds.relaxation import ascend, assignment, expand_seats, projected_bound, projection, seats, sharpen
 from tiger.feasibility.start import launch_order
 from tiger.model.window import fold, whole
 
@@ -40,10 +40,10 @@ def test_seats_are_copies_of_their_nodes(random_problem):
     problem = random_problem("capacity", 3, tasks=6, nodes=4)
     places = launch_order(problem)
     window = fold(problem, whole(problem), places)
-    spread = seated(window)
+    spread = expand_seats(window)
     seat = np.array([np.flatnonzero(spread.block.nodes == place)[0] for place in places])
     assert spread.cost(seat) == pytest.approx(window.cost(window.local(places)))
-    assert seated(spread) is spread
+    assert expand_seats(spread) is spread
 
 
 def test_no_diagonal_lifts_the_projected_bound_above_the_optimum(square):
@@ -52,7 +52,7 @@ def test_no_diagonal_lifts_the_projected_bound_above_the_optimum(square):
     frame, rng = projection(window), np.random.default_rng(0)
     for _ in range(200):
         shift = rng.normal(0, 10, len(frame.sums))
-        near = np.linalg.eigvalsh(relaxation._centred(frame.traffic - np.diag(shift)))[:-1]
+        near = np.linalg.eigvalsh(relaxation._centre(frame.traffic - np.diag(shift)))[:-1]
         assert frame.bound(near, shift)[0] <= cost
 
 
@@ -61,24 +61,24 @@ def test_the_projected_spectrum_leaves_out_the_vector_of_ones():
     matrix = np.random.default_rng(1).normal(size=(7, 7))
     matrix += matrix.T
     basis = np.linalg.svd(np.ones((1, 7)))[2][1:]
-    found = np.linalg.eigvalsh(relaxation._centred(matrix))[:-1]
+    found = np.linalg.eigvalsh(relaxation._centre(matrix))[:-1]
     assert found == pytest.approx(np.linalg.eigvalsh(basis @ matrix @ basis.T))
 
 
 def test_ascent_over_diagonals_gains(square):
     """Tests that more steps give no lower a bound, and more than the best of the three first diagonals."""
     window, cost = square
-    climb = [sharpened(window, cost, iterations) for iterations in (1, 4, 16, 64)]
+    climb = [sharpen(window, cost, iterations) for iterations in (1, 4, 16, 64)]
     assert climb == sorted(climb)
-    assert projected(window) < climb[-1] <= cost
+    assert projected_bound(window) < climb[-1] <= cost
 
 
 def test_the_first_step_of_the_dual_ascent_is_the_bound_of_gilmore_and_lawler(square):
     """Tests the assignment of half of the rearranged traffic, and that further steps give more."""
     window, cost = square
-    first = window.constant + assignment(window.linear + rearranged(window, worst=False) / 2)[0]
-    assert ascended(window, 0.0, cost, 1) == pytest.approx(first)
-    assert first < ascended(window, 0.0, cost, 16) <= cost
+    first = window.constant + assignment(window.linear + rearrangement_bound(window, worst=False) / 2)[0]
+    assert ascend(window, 0.0, cost, 1) == pytest.approx(first)
+    assert first < ascend(window, 0.0, cost, 16) <= cost
 
 
 def test_the_dual_ascent_gives_up_on_a_floor_out_of_reach(square, monkeypatch):
@@ -87,15 +87,15 @@ def test_the_dual_ascent_gives_up_on_a_floor_out_of_reach(square, monkeypatch):
     calls = []
     duals = relaxation._duals
     monkeypatch.setattr(relaxation, "_duals", lambda costs: calls.append(1) or duals(costs))
-    ascended(window, cost, cost, 1000)
+    ascend(window, cost, cost, 1000)
     assert len(calls) < 200
 
 
 def test_ascents_end_when_they_are_told_to(square):
     """Tests that nothing is claimed that was not computed."""
     window, cost = square
-    assert sharpened(window, cost, 16, stop=lambda: True) == -np.inf
-    assert ascended(window, 0.0, cost, 16, stop=lambda: True) <= window.constant
+    assert sharpen(window, cost, 16, stop=lambda: True) == -np.inf
+    assert ascend(window, 0.0, cost, 16, stop=lambda: True) <= window.constant
 
 
 @pytest.mark.parametrize("shape", [(40, 1, 4), (40, 3, 3), (40, 3, 5)])
@@ -124,7 +124,7 @@ def test_bug_the_ascent_bounds_from_a_bad_start_as_well(square):
     """Tests that a ceiling far above the optimum costs no more than its own rounding."""
     window, cost = square
     for ceiling in (cost, 1e6 * cost):
-        assert cost * (1 - 1e-5) <= ascended(window, 0.0, ceiling, 200) <= cost
+        assert cost * (1 - 1e-5) <= ascend(window, 0.0, ceiling, 200) <= cost
 
 
 def test_bug_the_ascent_goes_on_where_squares_are_out_of_range(square):
@@ -132,5 +132,5 @@ def test_bug_the_ascent_goes_on_where_squares_are_out_of_range(square):
     window, cost = square
     unit = 2.0**660
     far = replace(window, distance=window.distance * unit, linear=window.linear * unit, constant=window.constant * unit)
-    bound = sharpened(seated(window), cost, 8)
-    assert sharpened(seated(far), cost * unit, 8) / unit == pytest.approx(bound)
+    bound = sharpen(expand_seats(window), cost, 8)
+    assert sharpen(expand_seats(far), cost * unit, 8) / unit == pytest.approx(bound)

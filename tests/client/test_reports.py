@@ -50,7 +50,7 @@ UNMET = Report(
 
 def sent(report: Report | CircuitReport | PlacementReport) -> reports.AnyReport:
     """Return a report as it comes out of JSON."""
-    return reports.any_report(json.loads(json.dumps(report.to_dict(), allow_nan=False)))
+    return reports.read_report(json.loads(json.dumps(report.to_dict(), allow_nan=False)))
 
 
 @pytest.mark.parametrize("report", [UNMET, ROUTED])
@@ -89,10 +89,10 @@ def test_a_placement_comes_back_as_it_was(schedule: str | None) -> None:
 def test_what_is_no_report(document: dict[str, object]) -> None:
     """The service is of another version, or none."""
     with pytest.raises(ServiceError, match="expected a report in "):
-        reports.any_report(document)
+        reports.read_report(document)
 
 
 def test_a_report_of_another_kind_than_asked_for() -> None:
     """A mapping is no circuit."""
     with pytest.raises(ServiceError, match=r"tiger\.circuit/1"):
-        reports.routed(UNMET.to_dict())
+        reports.read_circuit(UNMET.to_dict())

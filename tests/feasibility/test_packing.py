@@ -82,7 +82,7 @@ def test_loads_of_many_digits_are_never_proved_too_many_when_they_fit(seed):
     rng = np.random.default_rng(seed)
     load, place = rng.integers(10**9, 10**12, 12), rng.integers(0, 3, 12)
     ask = ask_of(load, np.bincount(place, weights=load, minlength=3).astype(np.int64))
-    packed = packing._programmed(ask, soon(1.0), 10**6, 1000)
+    packed = packing._decide_by_milp(ask, soon(1.0), 10**6, 1000)
     assert not packed.proved or fits(ask, packed.bins)
 
 

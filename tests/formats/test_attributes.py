@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 
-from tiger.formats.attributes import misspelt
+from tiger.formats.attributes import find_misspelt
 from tiger.formats.graphml import task_graph as read_graphml
 from tiger.formats.graphs import task_graph_of, topology_of
 
@@ -21,14 +21,14 @@ from tiger.formats.graphs import task_graph_of, topology_of
 )
 def test_only_names_close_to_a_known_one_are_remarked_on(record, count):
     """A record that has the known one too may have whatever else."""
-    assert len(misspelt("tasks/edges", [record], ("weight",))) == count
+    assert len(find_misspelt("tasks/edges", [record], ("weight",))) == count
 
 
 def test_a_remark_says_where_what_and_what_there_is():
     """It counts the records at fault."""
     records = [{"memroy": 1}, {"memroy": 2}, {"memory": 3}]
     said = "tasks/nodes: attribute 'memroy' on 2 of them plays no part, was 'memory' meant? Known are work, memory"
-    assert misspelt("tasks/nodes", records, ("work", "memory")) == (said,)
+    assert find_misspelt("tasks/nodes", records, ("work", "memory")) == (said,)
 
 
 def test_graphs_carry_the_remarks():

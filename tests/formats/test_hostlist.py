@@ -3,7 +3,7 @@
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.hostlist import listed
+from tiger.formats.hostlist import list_nodes
 from tiger.model.metrics import GridMetric
 from tiger.model.topology import Topology
 from tiger.topologies.spec import build
@@ -28,7 +28,7 @@ CLUSTER = Topology(names=NAMES, metric=GridMetric((len(NAMES),), (False,)))
 )
 def test_names_and_brackets_are_read(text, names):
     """In the order in which they stand; a name of the topology is never taken apart."""
-    assert listed(text, CLUSTER) == names
+    assert list_nodes(text, CLUSTER) == names
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_names_and_brackets_are_read(text, names):
 )
 def test_commas_belong_to_names_that_hold_them(text, names):
     """Nodes of a grid are named by their coordinates."""
-    assert listed(text, build("grid:2x2")) == names
+    assert list_nodes(text, build("grid:2x2")) == names
 
 
 @pytest.mark.parametrize(
@@ -59,39 +59,39 @@ def test_commas_belong_to_names_that_hold_them(text, names):
 def test_what_is_wrong_is_named(text, field, reason):
     """The position counts the names before."""
     with pytest.raises(InputError, match=reason) as caught:
-        listed(text, CLUSTER)
+        list_nodes(text, CLUSTER)
     assert caught.value.field == field
 
 
 def test_long_lists_are_read_quickly():
     """Sixteen thousand names between commas, and as many in brackets."""
     hardware = build("ring:16384")
-    assert listed(",".join(hardware.names), hardware) == list(hardware.names)
-    assert listed("[0-8191],[8192-16383]", hardware) == list(hardware.names)
+    assert list_nodes(",".join(hardware.names), hardware) == list(hardware.names)
+    assert list_nodes("[0-8191],[8192-16383]", hardware) == list(hardware.names)
 
 
 def test_a_file_lists_names_and_comments(tmp_path, monkeypatch):
     """By its path, or by its name where no node is called so."""
     (tmp_path / "nodes.txt").write_text("# rack 1\nn1 n3 # two\n\nn[5-6]\n")
     monkeypatch.chdir(tmp_path)
-    assert listed("nodes.txt", CLUSTER) == listed(tmp_path / "nodes.txt", CLUSTER) == ["n1", "n3", "n5", "n6"]
+    assert list_nodes("nodes.txt", CLUSTER) == list_nodes(tmp_path / "nodes.txt", CLUSTER) == ["n1", "n3", "n5", "n6"]
 
 
 def test_a_file_that_cannot_be_read_is_bad_input(tmp_path):
     """It is the allocation's fault."""
     with pytest.raises(InputError, match="allocation: cannot read"):
-        listed(tmp_path / "missing.txt", CLUSTER)
+        list_nodes(tmp_path / "missing.txt", CLUSTER)
 
 
 def test_several_words_are_never_a_file():
     """The message speaks of the first unknown one alone."""
     with pytest.raises(InputError, match=r"got 'm1'$"):
-        listed("m1 m2", CLUSTER)
+        list_nodes("m1 m2", CLUSTER)
 
 
 def test_bug_wrong_names_in_a_file_are_told_as_such(tmp_path):
     """Tests that a file given as text is not said to be missing."""
     (tmp_path / "nodes.txt").write_text("0,0,1 zz1\n")
     with pytest.raises(InputError, match="zz1") as caught:
-        listed(str(tmp_path / "nodes.txt"), build("torus:2x2x2"))
+        list_nodes(str(tmp_path / "nodes.txt"), build("torus:2x2x2"))
     assert (caught.value.field, "no file" in caught.value.reason) == ("allocation/1", False)

@@ -7,7 +7,7 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.formats.values import amount, flag, node_name, positive, records, whole
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 NO_NUMBER = [None, True, "1", [1], {}, 1j, -1, -0.5, float("nan"), float("inf"), 10**400, -(10**400)]
 
@@ -30,7 +30,7 @@ NO_NUMBER = [None, True, "1", [1], {}, 1j, -1, -0.5, float("nan"), float("inf"),
 )
 def test_values_are_described_in_print(value, text):
     """Whatever was found can be shown in a message."""
-    assert shown(value) == text
+    assert describe(value) == text
 
 
 @pytest.mark.parametrize("value", [0, 3, 2.5, np.int64(3), np.float32(0.5), Fraction(1, 2), 2**64, 10**300])
@@ -114,7 +114,7 @@ def test_other_ids_are_refused(identity):
 
 def test_numbers_of_thousands_of_digits_are_no_trap():
     """Python refuses to print them; here they are bad input like any other."""
-    assert shown(10**5000) == "a number of more than 60 digits"
+    assert describe(10**5000) == "a number of more than 60 digits"
     for check in (amount, positive, whole, node_name):
         with pytest.raises(InputError, match=r"^f: expected .*, got a number of more than 60 digits$"):
             check("f", 10**5000)

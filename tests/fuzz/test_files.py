@@ -19,7 +19,7 @@ from tiger.circuits.entry.scan import CircuitLimits
 from tiger.entry import problem_of
 from tiger.errors import InputError
 from tiger.exchange.sample_file import read_samples
-from tiger.formats.hostlist import listed
+from tiger.formats.hostlist import list_nodes
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.models.reading import read_model
@@ -74,7 +74,7 @@ def solve_cluster(path: Path) -> None:
 
 def read_hosts(path: Path) -> None:
     """Read an allocation of a torus."""
-    listed(path, build("torus:4x4x4"))
+    list_nodes(path, build("torus:4x4x4"))
 
 
 def read_text_circuit(path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tiger.entry import problem_of
 from tiger.errors import InputError
-from tiger.exchange.decode_samples import Rows, decoded
+from tiger.exchange.decode_samples import Rows, decode_samples
 from tiger.exchange.sample_file import read_samples
 from tiger.model.window import fold, whole
 from tiger.objectives.cost import cost_of
@@ -47,11 +47,11 @@ def test_energies_tell_a_problem_from_another(graph, seed, scale, lacking):
     offset = float(model.offset) if lacking else 0.0
     energies = np.asarray(model.energies((bits, range(qubo.size)))) - offset
     rows = Rows(bits, np.ones(4, np.int64), energies, None, float(model.offset))
-    assert decoded(own, rows).stages[-1].detail["checked"] == ("energies" if energies.any() else "nothing")
+    assert decode_samples(own, rows).stages[-1].detail["checked"] == ("energies" if energies.any() else "nothing")
     costs = [[cost_of(p, row.reshape(4, 6).argmax(axis=1)).total for row in bits] for p in (own, other)]
     if np.abs(np.subtract(*costs)).max() > 1e-3 * float(safe_penalties(window).one_hot.sum()) and energies.any():
         with pytest.raises(InputError, match="samples: expected samples of this problem"):
-            decoded(other, rows)
+            decode_samples(other, rows)
 
 
 @given(data=st.data())

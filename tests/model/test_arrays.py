@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.model.arrays import amounts, frozen, locked, unique_names, whole
+from tiger.model.arrays import amounts, freeze, lock, unique_names, whole
 
 
 def test_frozen_is_a_read_only_copy():
     """Later writes to the original do not show, and the copy refuses writes."""
     original = np.array([1.0, 2.0])
-    copy = frozen(original)
+    copy = freeze(original)
     original[0] = 9.0
     assert copy.tolist() == [1.0, 2.0]
     with pytest.raises(ValueError, match="read-only"):
@@ -22,8 +22,8 @@ def test_frozen_spares_the_copy_of_what_nobody_writes_to():
     original = np.array([1.0, 2.0])
     view = original.view()
     view.flags.writeable = False
-    assert frozen(view) is not view
-    assert frozen(locked(original)) is original
+    assert freeze(view) is not view
+    assert freeze(lock(original)) is original
 
 
 @pytest.mark.parametrize("values", [[1.0], [[1.0, 2.0]], [1.0, np.nan], [1.0, np.inf], [1.0, -1e-300]])

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from tiger.errors import InputError
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric
-from tiger.model.topology import Links, Topology, distinct, link_matrix
+from tiger.model.topology import Links, Topology, distinct_links, link_matrix
 
 LINE = GridMetric((3,), (False,))
 NAMES = ("x", "y", "z")
@@ -110,7 +110,7 @@ def test_parallel_links_count_as_the_shortest():
 def test_of_equally_short_parallel_links_the_widest_counts():
     """Links are chosen by length first, by bandwidth second."""
     links = Links(u=[0, 1, 0], v=[1, 0, 1], weight=[2.0, 2.0, 3.0], bandwidth=[1.0, 4.0, 9.0])
-    assert distinct(links).tolist() == [1]
+    assert distinct_links(links).tolist() == [1]
 
 
 def test_from_links_without_links():

@@ -8,7 +8,7 @@ import pytest
 
 from tiger.parallel import dask_pool as fanout
 from tiger.parallel.dask_pool import FanOut
-from tiger.parallel.executors import Connection, kept
+from tiger.parallel.executors import Connection, keep_executor
 from tiger.run.deadline import ENDING, Deadline
 
 distributed = pytest.importorskip("distributed")
@@ -126,7 +126,7 @@ def test_another_version_is_not_asked(eager, monkeypatch):
     """Its answers might be others."""
     monkeypatch.setattr(fanout, "__version__", "0")
     packed = distributed.protocol.pickle.dumps(("1", where, ("x", 1)))
-    assert "expected 1" in str(eager.connected().submit(fanout.there, packed, pure=False).exception())
+    assert "expected 1" in str(eager.connected().submit(fanout.call_on_worker, packed, pure=False).exception())
 
 
 def test_all_ends_when_it_has_to(eager):
@@ -172,15 +172,15 @@ def test_a_cluster_without_workers_is_told_of(eager, monkeypatch):
 
 def test_the_connection_of_a_process_is_kept(connection):
     """The next solve has it at once."""
-    first = kept(connection.address)
+    first = keep_executor(connection.address)
     first.connected.begin().join()
     try:
-        assert kept(connection.address).connected() is first.connected() is not None
+        assert keep_executor(connection.address).connected() is first.connected() is not None
     finally:
         first.connected.close()
     with pytest.raises(OSError, match="lost"):
         first.connected()
-    again = kept(connection.address)
+    again = keep_executor(connection.address)
     again.connected.begin().join()
     assert again.connected() is not None
     again.connected.close()

@@ -14,7 +14,7 @@ from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
 from tiger.model.problem import Problem
-from tiger.parallel.executors import opened
+from tiger.parallel.executors import open_executor
 from tiger.qubo.ising import IsingParams
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Run
@@ -39,10 +39,10 @@ def windows(problem, executor):
 
 def test_executors_of_the_caller_are_lent_as_they_are():
     """Tests None and a thread pool, which is not shut down."""
-    with opened(None) as nothing:
+    with open_executor(None) as nothing:
         assert nothing is None
     with ThreadPoolExecutor(1) as pool:
-        with opened(pool) as lent:
+        with open_executor(pool) as lent:
             assert lent is pool
         assert pool.submit(int, "7").result() == 7
 
@@ -50,13 +50,13 @@ def test_executors_of_the_caller_are_lent_as_they_are():
 @pytest.mark.parametrize("bad", ["dask", "dask://", "dask://host", "dask://:8786", "dask://host:x", "tcp://host:1"])
 def test_addresses_that_are_none_are_refused(bad):
     """Tests that the message names the field and the form."""
-    with pytest.raises(InputError, match="dask://HOST:PORT"), opened(bad):
+    with pytest.raises(InputError, match="dask://HOST:PORT"), open_executor(bad):
         pass
 
 
 def test_other_things_are_refused():
     """Tests a number in place of an executor."""
-    with pytest.raises(TypeError, match="executor"), opened(3):
+    with pytest.raises(TypeError, match="executor"), open_executor(3):
         pass
 
 
@@ -67,14 +67,14 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"dask://127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(InputError, match=address), opened(address):
+        with pytest.raises(InputError, match=address), open_executor(address):
             pass
 
 
 def test_missing_dask_is_said(monkeypatch):
     """Tests the advice where the extra is not installed."""
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"tiger-mapper\[dask\]"), opened("dask://localhost:8786"):
+    with pytest.raises(InputError, match=r"tiger-mapper\[dask\]"), open_executor("dask://localhost:8786"):
         pass
 
 
@@ -90,7 +90,7 @@ def test_a_lost_worker_changes_nothing(monkeypatch):
     with ThreadPoolExecutor(2) as pool:
         assert windows(problem, pool) == alone
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
-    with cluster, opened(cluster.scheduler_address.replace("tcp://", "dask://")) as lent:
+    with cluster, open_executor(cluster.scheduler_address.replace("tcp://", "dask://")) as lent:
         assert windows(problem, lent) == alone
         first = next(iter(cluster.workers.values())).pid
         killer = threading.Timer(0.05, os.kill, (first, signal.SIGKILL))

@@ -11,7 +11,7 @@ from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.model.window import fold, whole
 from tiger.objectives.cost import cost_of, violations
-from tiger.partition.bisection import bisected
+from tiger.partition.bisection import bisect_window
 from tiger.topologies.spec import build
 
 
@@ -28,7 +28,7 @@ def shuffled(graph, seed=0):
 def start(problem, seed=0):
     """Return the start of a problem as places."""
     window = fold(problem, whole(problem), launch_order(problem))
-    return window.placed(launch_order(problem), bisected(window, problem.topology.metric, seed, bool))
+    return window.placed(launch_order(problem), bisect_window(window, problem.topology.metric, seed, bool))
 
 
 @pytest.mark.parametrize("hardware", ["grid:8x8", "torus:4x4x4", "tree:4x16@1,10", "hypercube:6"])
@@ -92,4 +92,4 @@ def test_a_single_task_and_two_nodes_are_no_trouble():
 def test_time_that_is_up_gives_no_start(path_problem):
     """Tests a stop that is told at once."""
     window = fold(path_problem, whole(path_problem), np.arange(3))
-    assert bisected(window, path_problem.topology.metric, 0, lambda: True) is None
+    assert bisect_window(window, path_problem.topology.metric, 0, lambda: True) is None

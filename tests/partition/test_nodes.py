@@ -5,14 +5,14 @@ import numpy as np
 
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
-from tiger.partition.nodes import around
+from tiger.partition.nodes import nodes_near
 from tiger.topologies.spec import build
 
 
 def nodes_around(tasks, count):
     """Return the nodes for tasks of a path that lies along a line of ten nodes."""
     problem = Problem(tasks=task_graph_of(nx.path_graph(6)), topology=build("grid:10"), rule="one-to-one")
-    return around(problem, np.array([0, 1, 5, 6, 8, 9]), np.array(tasks), count).tolist()
+    return nodes_near(problem, np.array([0, 1, 5, 6, 8, 9]), np.array(tasks), count).tolist()
 
 
 def test_own_nodes_come_first_and_close_ones_after():
@@ -35,5 +35,5 @@ def test_nodes_without_a_slot_are_left_out():
     """Tests that switches are never offered."""
     tree = build("fat-tree:2")
     problem = Problem(tasks=task_graph_of(nx.path_graph(2)), topology=tree, rule="one-to-one")
-    found = around(problem, tree.hosts[:2], np.array([0, 1]), 99)
+    found = nodes_near(problem, tree.hosts[:2], np.array([0, 1]), 99)
     assert found.tolist() == tree.hosts.tolist()

@@ -175,10 +175,10 @@ def test_rows_too_low_for_words_have_fewer_of_them(tmp_path, monkeypatch):
 def test_passes_that_no_dot_is_left_for_are_left_out(monkeypatch):
     """Tests 12 passes over four dots of the width of the picture: one for each dot in which any begins."""
     made = simulate(two_stages(), "1f1b", 3)
-    assert charts._thinned(made) is made
+    assert charts._thin(made) is made
     monkeypatch.setattr(charts, "DRAWN_PASSES", 11)
     monkeypatch.setattr(charts, "WIDTH_IN", 4 / panels.DPI)
-    thinned = charts._thinned(made)
+    thinned = charts._thin(made)
     assert thinned.position.tolist() == [0, 0, 0, 0, 1, 1, 1]
     assert thinned.iteration_s == made.iteration_s
     assert thinned.end_s.max() <= made.iteration_s
@@ -290,5 +290,5 @@ def test_operators_too_short_to_be_seen_are_drawn_as_one():
         end_s=np.array([0.1, 0.2, 0.3, 8.0, 9.5]),
     )
     every = np.ones(5, np.bool_)
-    assert gantt._merged(times, np.zeros(5, np.int64), every, 1.0)[:, :2, 0].tolist() == [[0, 0.3], [5, 8], [8, 9.5]]
-    assert len(gantt._merged(times, np.arange(5), every, 1.0)) == 5
+    assert gantt._merge(times, np.zeros(5, np.int64), every, 1.0)[:, :2, 0].tolist() == [[0, 0.3], [5, 8], [8, 9.5]]
+    assert len(gantt._merge(times, np.arange(5), every, 1.0)) == 5

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from tiger.model.window import Block, Window, fold, whole
-from tiger.qubo.centring import _split, centred
+from tiger.qubo.centring import _split, centre
 
 RULES = ("one-to-one", "levels", "capacity")
 
@@ -98,7 +98,7 @@ def test_symmetric_distances_split_symmetrically():
 
 def test_literals():
     """Tests traffic of 3 on a path of three nodes: 4/3 on average, a third less in the middle, as either end."""
-    split = centred(window_of([[0, 3], [0, 0]], [[0, 1, 2], [1, 0, 1], [2, 1, 0]], groups=[[0, 1]]))
+    split = centre(window_of([[0, 3], [0, 0]], [[0, 1, 2], [1, 0, 1], [2, 1, 0]], groups=[[0, 1]]))
     assert split.constant == pytest.approx(1.5 + 3 * 4 / 3)
     assert split.linear == pytest.approx(np.array([[1, -2, 1], [1, -2, 1]]))
     assert np.abs(split.rest[0]).max() < 1e-12
@@ -114,7 +114,7 @@ def test_the_split_costs_what_the_window_costs(rule, random_problem, random_feas
         places = random_feasible(problem, rng)
         tasks = problem.free if seed % 2 else np.sort(rng.permutation(problem.free)[:4])
         window = fold(problem, Block(tasks=tasks, nodes=problem.topology.hosts), places)
-        split, local, group_of = centred(window), window.local(places), window.group_of
+        split, local, group_of = centre(window), window.local(places), window.group_of
         cost = split.constant + split.linear[np.arange(len(local)), local].sum()
         for i, j in zip(*window.traffic.nonzero(), strict=True):
             rest = split.rest[0 if group_of[i] == group_of[j] >= 0 else 1]
@@ -124,7 +124,7 @@ def test_the_split_costs_what_the_window_costs(rule, random_problem, random_feas
 
 def spreads(window):
     """Return the standard deviation of what every task costs over all places of all tasks, one by one."""
-    split, group_of = centred(window), window.group_of
+    split, group_of = centre(window), window.group_of
     tasks, nodes = window.shape
     volumes, drawn = window.traffic.toarray(), []
     for local in itertools.product(range(nodes), repeat=tasks):
@@ -142,13 +142,13 @@ def test_spread_is_the_deviation_over_all_places(groups):
     rng = np.random.default_rng(3)
     traffic = rng.integers(0, 4, (4, 4)) * (1 - np.eye(4))
     window = window_of(traffic, distances(4), groups, rng.uniform(0.0, 5.0, (4, 4)))
-    assert centred(window).spread == pytest.approx(spreads(window), rel=1e-9)
+    assert centre(window).spread == pytest.approx(spreads(window), rel=1e-9)
 
 
 def test_spread_only_counts_allowed_nodes():
     """Tests a task that costs 1 or 5 or may not be there, and one that has no choice."""
     linear = np.array([[1.0, np.inf, 5.0], [np.inf, 2.0, np.inf]])
-    split = centred(window_of(np.zeros((2, 2)), distances(3), linear=linear))
+    split = centre(window_of(np.zeros((2, 2)), distances(3), linear=linear))
     assert split.spread.tolist() == [2.0, 0.0]
     assert split.linear.tolist() == linear.tolist()
 
@@ -156,7 +156,7 @@ def test_spread_only_counts_allowed_nodes():
 def test_nodes_alike_leave_linear_costs_alone():
     """Tests that on a ring, where all nodes are equal, only the constant and the couplers change."""
     ring = np.abs(np.arange(5)[:, None] - np.arange(5))
-    split = centred(window_of([[0, 2], [1, 0]], np.minimum(ring, 5 - ring), groups=[[0, 1]]))
+    split = centre(window_of([[0, 2], [1, 0]], np.minimum(ring, 5 - ring), groups=[[0, 1]]))
     assert split.constant == pytest.approx(1.5 + 3 * 1.5)
     assert np.abs(split.linear).max() < 1e-12
     assert set(np.round(split.rest[0], 9).ravel().tolist()) == {-0.5, 0.0, 0.5}
@@ -168,8 +168,8 @@ def test_the_window_is_left_as_it_was(rule, random_problem):
     problem = random_problem(rule, 2)
     window = fold(problem, whole(problem), problem.pins)
     before = window.linear.copy()
-    centred(window)
+    centre(window)
     assert (window.linear == before).all()
     none = fold(problem, Block(tasks=problem.free[:0], nodes=problem.topology.hosts), np.zeros(6, int))
-    assert centred(none).constant == none.constant
-    assert centred(none).spread.shape == (0,)
+    assert centre(none).constant == none.constant
+    assert centre(none).spread.shape == (0,)

@@ -14,7 +14,7 @@ from tiger.model.problem import Problem
 from tiger.model.window import Block
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo import encode
-from tiger.qubo.ising import IsingParams, Sampling, Walk, _batches, _moved
+from tiger.qubo.ising import IsingParams, Sampling, Walk, _batches, _follow_tasks
 from tiger.qubo.sweeps import Sweeps
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Run
@@ -180,8 +180,8 @@ def test_executors_change_nothing_but_the_time(random_problem):
 def test_moved_blocks_keep_their_tasks_nodes_and_the_limit():
     """Tests tasks that were moved outside of a block's nodes meanwhile."""
     block = Block(tasks=np.array([0, 1]), nodes=np.array([3, 4, 5, 6]))
-    assert _moved(block, np.array([9, 4]), 8).nodes.tolist() == [3, 4, 5, 9]
-    assert _moved(block, np.array([9, 4]), 2).nodes.tolist() == [4, 9]
+    assert _follow_tasks(block, np.array([9, 4]), 8).nodes.tolist() == [3, 4, 5, 9]
+    assert _follow_tasks(block, np.array([9, 4]), 2).nodes.tolist() == [4, 9]
 
 
 def test_a_sampler_with_a_limit_gets_smaller_windows():

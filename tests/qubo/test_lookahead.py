@@ -4,14 +4,14 @@ import numpy as np
 
 from tiger.feasibility.start import launch_order
 from tiger.objectives.cost import cost_of, violations
-from tiger.qubo.lookahead import assigned, placed_forward
+from tiger.qubo.lookahead import assign_level, place_forward
 
 
 def test_forward_starts_are_feasible(random_problem):
     """Tests pins and forbidden pairs, level by level."""
     for seed in range(40):
         problem = random_problem("levels", seed, tasks=8, nodes=5, pins=True, forbidden=True)
-        assert not violations(problem, placed_forward(problem, launch_order(problem), 1, assigned, bool))
+        assert not violations(problem, place_forward(problem, launch_order(problem), 1, assign_level, bool))
 
 
 def test_every_level_is_the_best_given_those_before(random_problem, brute_force):
@@ -20,10 +20,10 @@ def test_every_level_is_the_best_given_those_before(random_problem, brute_force)
 
     def watch(window):
         seen.append((len(window.block.tasks), window.traffic.nnz))
-        return assigned(window)
+        return assign_level(window)
 
     problem = random_problem("levels", 4, tasks=9, nodes=4)
-    placed_forward(problem, launch_order(problem), 1, watch, bool)
+    place_forward(problem, launch_order(problem), 1, watch, bool)
     assert [tasks for tasks, _ in seen] == [len(group) for group in problem.groups]
     assert all(links == 0 for _, links in seen)
 
@@ -37,7 +37,7 @@ def test_a_wider_span_sees_the_next_levels(random_problem):
 
     problem = random_problem("levels", 4, tasks=9, nodes=4)
     start = launch_order(problem)
-    assert (placed_forward(problem, start, 2, refuse, bool) == start).all()
+    assert (place_forward(problem, start, 2, refuse, bool) == start).all()
     widths = [len(group) for group in problem.groups]
     assert sizes == [sum(widths[k : k + 2]) for k in range(len(widths))]
 
@@ -46,8 +46,8 @@ def test_later_levels_are_absent(path_problem, random_problem):
     """Tests that the first level is placed as if nothing followed: at its cheapest nodes."""
     problem = random_problem("levels", 7, tasks=8, nodes=5)
     first = []
-    placed_forward(
-        problem, launch_order(problem), 1, lambda window: first.append(window.linear) or assigned(window), bool
+    place_forward(
+        problem, launch_order(problem), 1, lambda window: first.append(window.linear) or assign_level(window), bool
     )
     work = problem.tasks.work[problem.groups[0]]
     own = np.outer(work, problem.topology.cost[problem.topology.hosts])
@@ -63,7 +63,7 @@ def test_the_start_costs_what_its_mapping_costs(random_problem):
     for seed in range(20):
         problem = random_problem("levels", seed, tasks=9, nodes=4)
         start = launch_order(problem)
-        forward = placed_forward(problem, start, 1, assigned, bool)
+        forward = place_forward(problem, start, 1, assign_level, bool)
         better += cost_of(problem, forward).total <= cost_of(problem, start).total
     assert better >= 15
 
@@ -72,4 +72,4 @@ def test_time_that_is_up_leaves_the_mapping(random_problem):
     """Tests that no level is placed once told to stop."""
     problem = random_problem("levels", 4, tasks=9, nodes=4)
     start = launch_order(problem)
-    assert (placed_forward(problem, start, 1, assigned, lambda: True) == start).all()
+    assert (place_forward(problem, start, 1, assign_level, lambda: True) == start).all()

@@ -14,7 +14,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.model.window import Block, Capacity, fold, whole
-from tiger.qubo.centring import centred
+from tiger.qubo.centring import centre
 from tiger.qubo.penalties import MARGIN, TYPICAL, Penalties, fills, safe_penalties, units
 from tiger.topologies.spec import build
 
@@ -99,7 +99,7 @@ def test_the_aim_is_far_below_the_safe_bound_where_all_tasks_talk(rule):
 def test_the_aim_is_what_costs_vary_by():
     """Tests that tasks are weighed by the geometric mean of their own and the typical spread."""
     window = dense("one-to-one", 1)
-    spread = centred(window).spread
+    spread = centre(window).spread
     mean = np.sqrt((spread**2).mean())
     assert safe_penalties(window).aim.one_hot == pytest.approx(TYPICAL * np.sqrt(spread * mean))
 

@@ -113,7 +113,9 @@ def _spreads(problem: Problem) -> Iterator[Spread]:
             last = max(last, distance)
     elif len(hosts) <= HOSTS:
         away = metric.between(hosts[:, None], hosts[None, :])
-        yield from _counted(_closed(away) if isinstance(metric, DenseMetric) else away, seats, problem.tasks.size)
+        yield from _count_seats(
+            _metric_below(away) if isinstance(metric, DenseMetric) else away, seats, problem.tasks.size
+        )
 
 
 def _seats(problem: Problem) -> IntArray:
@@ -125,7 +127,7 @@ def _seats(problem: Problem) -> IntArray:
     return np.minimum(slots, np.searchsorted(np.cumsum(np.sort(memory)), room[hosts], side="right"))
 
 
-def _closed(away: FloatArray) -> FloatArray:
+def _metric_below(away: FloatArray) -> FloatArray:
     """Return the largest metric that is nowhere above the distances, whichever way; O(q^3)."""
     closed = np.minimum(away, away.T)
     np.fill_diagonal(closed, 0.0)
@@ -134,7 +136,7 @@ def _closed(away: FloatArray) -> FloatArray:
     return closed
 
 
-def _counted(away: FloatArray, seats: IntArray, tasks: int) -> Iterator[Spread]:
+def _count_seats(away: FloatArray, seats: IntArray, tasks: int) -> Iterator[Spread]:
     """Yield the term of a matrix of distances, at most 32 of them, the others rounded down."""
     steps = np.unique(away)[1:]
     if len(steps) > DISTANCES:

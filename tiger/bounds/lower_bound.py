@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.bounds.capacity import spreading_bound
-from tiger.bounds.relaxation import ascended, assignment, projected, seated, seats, sharpened
+from tiger.bounds.relaxation import ascend, assignment, expand_seats, projected_bound, seats, sharpen
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DENSE, GRID, DenseMetric, GridMetric
 from tiger.model.problem import Problem
@@ -54,7 +54,7 @@ def quick_bound(problem: Problem, places: IntArray) -> float:
     hosts = problem.topology.hosts
     large = hosts.size * max(problem.tasks.size, hosts.size // 8) > DENSE_CELLS
     bound = _sparse_bound(problem) if large else _dense_bound(_window(problem, places))
-    return _rounded(problem, bound)
+    return _round_up(problem, bound)
 
 
 def spread_bound(problem: Problem, effort: int, stop: Stop = bool) -> float:
@@ -62,7 +62,7 @@ def spread_bound(problem: Problem, effort: int, stop: Stop = bool) -> float:
 
     `stop` ends it early.
     """
-    return _rounded(problem, _least_work(problem) + spreading_bound(problem, effort, stop))
+    return _round_up(problem, _least_work(problem) + spreading_bound(problem, effort, stop))
 
 
 def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: Stop = bool) -> float:
@@ -78,13 +78,13 @@ def strong_bound(problem: Problem, places: IntArray, *, iterations: int, stop: S
     origin = fold(problem, whole(problem), places)
     ceiling = origin.cost(origin.local(places))
     if _projects(window):
-        bound = max(bound, _rounded(problem, sharpened(seated(window), ceiling, iterations, stop)))
+        bound = max(bound, _round_up(problem, sharpen(expand_seats(window), ceiling, iterations, stop)))
     if bound < ceiling and (window.shape[0] * _seat_count(window)) ** 2 <= PAIR_CELLS:
-        bound = max(bound, _rounded(problem, ascended(seated(window), bound, ceiling, iterations, stop)))
+        bound = max(bound, _round_up(problem, ascend(expand_seats(window), bound, ceiling, iterations, stop)))
     return bound
 
 
-def _rounded(problem: Problem, bound: float) -> float:
+def _round_up(problem: Problem, bound: float) -> float:
     """Return the bound raised to the next possible cost where costs are multiples of a whole number.
 
     Elsewhere it is lowered by what the sums of at most so many weights, work and traffic per task, may err by.
@@ -107,12 +107,12 @@ def _window(problem: Problem, places: IntArray) -> Window:
             distance=window.distance[np.ix_(keep, keep)],
             capacities=tuple(replace(c, room=c.room[keep]) for c in window.capacities),
         )
-    if not _symmetric(window) and not (window.traffic != window.traffic.T).nnz:
+    if not _is_symmetric(window) and not (window.traffic != window.traffic.T).nnz:
         window = replace(window, distance=window.distance / 2 + window.distance.T / 2)
     return window
 
 
-def _symmetric(window: Window) -> bool:
+def _is_symmetric(window: Window) -> bool:
     """Return whether distances are the same both ways."""
     return bool((window.distance == window.distance.T).all())
 
@@ -128,20 +128,21 @@ def _dense_bound(window: Window) -> float:
     if not tasks:
         return window.constant
     bound = max(
-        _settled(window, window.linear + _pulled(window, share, 1 - share, worst=False)) for share in _shares(window)
+        _assign(window, window.linear + _bound_by_shares(window, share, 1 - share, worst=False))
+        for share in _shares(window)
     )
     if _projects(window) and _seat_count(window) <= 2 * tasks:
-        bound = max(bound, projected(seated(window)))
+        bound = max(bound, projected_bound(expand_seats(window)))
     return bound
 
 
 def _projects(window: Window) -> bool:
     """Return whether the projected bound applies and fits."""
-    apt = len(window.groups) < 2 and bool(window.traffic.nnz) and _symmetric(window)
+    apt = len(window.groups) < 2 and bool(window.traffic.nnz) and _is_symmetric(window)
     return apt and _seat_count(window) <= SPECTRAL_SEATS
 
 
-def _settled(window: Window, least: FloatArray) -> float:
+def _assign(window: Window, least: FloatArray) -> float:
     """Return the constant and the cheapest way to give every task its node at the costs least[k, q]."""
     if window.groups:
         return window.constant + sum(assignment(least[group])[0] for group in window.groups)
@@ -155,19 +156,19 @@ def _shares(window: Window) -> Iterator[FloatArray]:
     """Yield shares of each edge to count at its tail, the rest at its head."""
     tail, head, volume = _edges(window.traffic)
     yield np.full(len(volume), 0.5)
-    if not _symmetric(window):
+    if not _is_symmetric(window):
         yield from (np.ones(len(volume)), np.zeros(len(volume)))
-    if len(window.groups) > 1 or _uneven((tail, head, volume), window.shape[0]):
-        yield _heavier((tail, head, volume), window.group_of)
+    if len(window.groups) > 1 or _is_uneven((tail, head, volume), window.shape[0]):
+        yield _heavier_ends((tail, head, volume), window.group_of)
 
 
-def _uneven(edges: Edges, tasks: int) -> bool:
+def _is_uneven(edges: Edges, tasks: int) -> bool:
     """Return whether some task has far more traffic than most."""
     total = sum(np.bincount(end, edges[2], minlength=tasks) for end in edges[:2])
     return bool(np.max(total) > UNEVEN * np.mean(total))
 
 
-def _heavier(edges: Edges, group_of: IntArray) -> FloatArray:
+def _heavier_ends(edges: Edges, group_of: IntArray) -> FloatArray:
     """Return shares that count an edge at the end with more traffic to the other's group, as not all of it can be near.
 
     Half at both ends where they have the same.
@@ -185,11 +186,11 @@ def _sparse_bound(problem: Problem) -> float:
     row, col, volume = _edges(tasks.traffic)
     row, col, volume = row[row != col], col[row != col], volume[row != col]
     shares = [np.full(len(row), 0.5)]
-    if problem.rule == "levels" or _uneven((row, col, volume), tasks.size):
-        shares.append(_heavier((row, col, volume), problem.group_of))
+    if problem.rule == "levels" or _is_uneven((row, col, volume), tasks.size):
+        shares.append(_heavier_ends((row, col, volume), problem.group_of))
     for share in shares:
-        task, partner, seen = _merged([(row, col, volume * share), (col, row, volume * (1 - share))], tasks.size)
-        order, rank = _ranked(task, problem.group_of[partner], seen)
+        task, partner, seen = _merge([(row, col, volume * share), (col, row, volume * (1 - share))], tasks.size)
+        order, rank = _rank(task, problem.group_of[partner], seen)
         nearest = _nearest(problem, int(rank.max(initial=-1)) + 1)
         most = max(most, float((seen[order] * nearest[rank]).sum()))
     return _least_work(problem) + most
@@ -256,7 +257,7 @@ def _grain(problem: Problem) -> int:
     """Return a whole number that divides every possible cost, 0 where costs need not be whole."""
     tasks, topology, arrays = problem.tasks, problem.topology, problem.topology.metric.arrays()
     away = {DENSE: arrays.table.ravel(), GRID: arrays.steps[-1:]}.get(arrays.kind, arrays.steps)
-    if not all(map(_whole, (tasks.traffic.data, away, tasks.work, topology.cost))):
+    if not all(map(_are_whole, (tasks.traffic.data, away, tasks.work, topology.cost))):
         return 0
     if len(away) > DENSE_CELLS:
         return 1
@@ -264,37 +265,37 @@ def _grain(problem: Problem) -> int:
     if max(part.max(initial=0) for part in parts) >= EXACT:
         return 1
     volume, hop, work, cost = (int(np.gcd.reduce(part.astype(np.int64))) for part in parts)
-    both = topology.metric.symmetric and not tasks.traffic.diagonal().any() and _mirrored(problem)
+    both = topology.metric.symmetric and not tasks.traffic.diagonal().any() and _is_mirrored(problem)
     return math.gcd(volume * hop * (2 if both else 1), work * cost) or 1
 
 
-def _whole(values: FloatArray) -> bool:
+def _are_whole(values: FloatArray) -> bool:
     """Return whether all values are whole or infinite, looking at a portion at a time."""
     portions = (values[begin : begin + PORTION] for begin in range(0, len(values), PORTION))
     return all(bool((portion == np.floor(portion)).all()) for portion in portions)
 
 
-def _mirrored(problem: Problem) -> bool:
+def _is_mirrored(problem: Problem) -> bool:
     """Return whether the traffic is the same both ways."""
     there, back = problem.tasks.traffic, problem.inflow
     return np.array_equal(there.indices, back.indices) and np.array_equal(there.data, back.data)
 
 
-def rearranged(window: Window, *, worst: bool) -> FloatArray:
+def rearrangement_bound(window: Window, *, worst: bool) -> FloatArray:
     """Return bound[k, q] on the cost of a task's traffic inside the window when it lies at a node.
 
     The smallest possible cost, or with `worst` the largest. Without groups any node may hold any number of tasks when
     the largest cost is asked for, and as many as fit when the smallest is.
     """
     every = np.ones(window.traffic.nnz)
-    return _pulled(window, every, every, worst=worst)
+    return _bound_by_shares(window, every, every, worst=worst)
 
 
-def _pulled(window: Window, out: FloatArray, back: FloatArray, *, worst: bool) -> FloatArray:
+def _bound_by_shares(window: Window, out: FloatArray, back: FloatArray, *, worst: bool) -> FloatArray:
     """Return the rearrangement bound with shares out[e] of each edge counted at its tail and back[e] at its head."""
     row, column, volume = _edges(window.traffic)
     tail, head = (row, column, volume * out), (column, row, volume * back)
-    if _symmetric(window):
+    if _is_symmetric(window):
         return _direction(window, [tail, head], window.distance, worst=worst)
     return _direction(window, [tail], window.distance, worst=worst) + _direction(
         window, [head], window.distance.T, worst=worst
@@ -304,7 +305,7 @@ def _pulled(window: Window, out: FloatArray, back: FloatArray, *, worst: bool) -
 def _direction(window: Window, parts: list[Edges], distance: FloatArray, *, worst: bool) -> FloatArray:
     """Return the rearrangement bound of traffic from tasks to partners over distances from the tasks' nodes."""
     tasks, nodes = window.shape
-    row, partner, volume = _merged(parts, tasks)
+    row, partner, volume = _merge(parts, tasks)
     if not window.groups and worst:
         return np.outer(np.bincount(row, volume, minlength=tasks), distance.max(axis=1))
     if not window.groups:
@@ -326,7 +327,7 @@ def _edges(traffic: sp.csr_array) -> Edges:
     return np.repeat(np.arange(traffic.shape[0]), np.diff(traffic.indptr)), traffic.indices, traffic.data
 
 
-def _merged(parts: list[Edges], tasks: int) -> Edges:
+def _merge(parts: list[Edges], tasks: int) -> Edges:
     """Return edges from several lists as one without repeats, by task."""
     row, partner, volume = (np.concatenate(part) for part in zip(*parts, strict=True))
     key = row * tasks + partner
@@ -343,7 +344,7 @@ def _others(distance: FloatArray) -> FloatArray:
     return distance[~np.eye(size, dtype=bool)].reshape(size, size - 1)
 
 
-def _ranked(row: IntArray, group: IntArray, volume: FloatArray) -> tuple[IntArray, IntArray]:
+def _rank(row: IntArray, group: IntArray, volume: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the order by task, group and falling volume, and the rank of each entry in it within task and group."""
     order = np.lexsort((-volume, group, row))
     row, group = row[order], group[order]
@@ -353,7 +354,7 @@ def _ranked(row: IntArray, group: IntArray, volume: FloatArray) -> tuple[IntArra
 
 def _products(row: IntArray, group: IntArray, volume: FloatArray, ranked: FloatArray, tasks: int) -> FloatArray:
     """Return the sums of volumes, largest first within each (task, group), with ranked distances per node."""
-    order, rank = _ranked(row, group, volume)
+    order, rank = _rank(row, group, volume)
     keep = rank < ranked.shape[1]
     order, rank = order[keep], rank[keep]
     starts = np.searchsorted(row[order], np.arange(tasks + 1))

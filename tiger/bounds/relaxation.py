@@ -40,7 +40,7 @@ def seats(window: Window) -> IntArray:
     return count
 
 
-def seated(window: Window) -> Window:
+def expand_seats(window: Window) -> Window:
     """Return a window without groups as one whose single group goes one to one on the seats of the nodes."""
     if window.groups:
         return window
@@ -138,19 +138,19 @@ def projection(window: Window) -> Projection:
     traffic += traffic.T
     linear[:tasks] = window.linear
     np.fill_diagonal(distance, 0.0)
-    far = np.asarray(np.linalg.eigvalsh(_centred(distance))[-2::-1], np.float64)
+    far = np.asarray(np.linalg.eigvalsh(_centre(distance))[-2::-1], np.float64)
     return Projection(traffic, traffic.sum(axis=1), distance.sum(axis=1), far, linear, window.constant)
 
 
-def projected(window: Window) -> float:
+def projected_bound(window: Window) -> float:
     """Return the projected bound, the best of three diagonals in the direction of the row sums; O(q^3)."""
     frame = projection(window)
     shifts = DIAGONALS[:, None] * frame.sums
-    near = np.linalg.eigvalsh(_centred(frame.traffic - shifts[:, :, None] * np.eye(len(frame.sums))))[:, :-1]
+    near = np.linalg.eigvalsh(_centre(frame.traffic - shifts[:, :, None] * np.eye(len(frame.sums))))[:, :-1]
     return max(frame.bound(*pair)[0] for pair in zip(near, shifts, strict=True))
 
 
-def sharpened(window: Window, ceiling: float, iterations: int, stop: Stop = bool) -> float:
+def sharpen(window: Window, ceiling: float, iterations: int, stop: Stop = bool) -> float:
     """Return the projected bound after ascent over all diagonals, in which it is concave, to a mapping's cost at most.
 
     Polyak steps along supergradients, halved after each that fails; O(q^3) a step.
@@ -160,7 +160,7 @@ def sharpened(window: Window, ceiling: float, iterations: int, stop: Stop = bool
     for _ in range(iterations):
         if stop():
             break
-        near, vectors = np.linalg.eigh(_centred(frame.traffic - np.diag(shift)))
+        near, vectors = np.linalg.eigh(_centre(frame.traffic - np.diag(shift)))
         value, columns = frame.bound(near[:-1], shift)
         if value > best:
             best, held = value, shift
@@ -177,7 +177,7 @@ def sharpened(window: Window, ceiling: float, iterations: int, stop: Stop = bool
     return best
 
 
-def _centred(matrices: FloatArray) -> FloatArray:
+def _centre(matrices: FloatArray) -> FloatArray:
     """Return symmetric matrices[.., q, q] on vectors that sum to 0, the vector of ones with the largest eigenvalue."""
     means = matrices.mean(axis=-1)
     centred = matrices - means[..., :, None] - means[..., None, :] + means.mean(axis=-1)[..., None, None]
@@ -185,7 +185,7 @@ def _centred(matrices: FloatArray) -> FloatArray:
     return np.asarray(centred + top[..., None, None])
 
 
-def ascended(window: Window, floor: float, ceiling: float, iterations: int, stop: Stop = bool) -> float:
+def ascend(window: Window, floor: float, ceiling: float, iterations: int, stop: Stop = bool) -> float:
     r"""Return a bound by dual ascent on pairs of placements in a window with groups, at most the cost of a mapping.
 
     Where task t lies at node p, the others cost at least what a linear assignment per group of

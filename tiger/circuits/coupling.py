@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 from tiger.errors import InputError
-from tiger.model.arrays import locked
+from tiger.model.arrays import lock
 
 IndexArray = NDArray[np.int32]
 HopArray = NDArray[np.int16]
@@ -37,9 +37,9 @@ class Coupling:
         ends = np.concatenate([self.edges, self.edges[:, ::-1]]) if len(self.edges) else np.empty((0, 2), np.int32)
         graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(self.size, self.size)).tocsr()
         hops = shortest_path(graph, unweighted=True)
-        object.__setattr__(self, "neighbours", locked(_pad_neighbours(ends, self.size)))
-        object.__setattr__(self, "hops", locked(np.where(np.isinf(hops), FAR, hops).astype(np.int16)))
-        object.__setattr__(self, "part", locked(connected_components(graph, directed=False)[1].astype(np.int32)))
+        object.__setattr__(self, "neighbours", lock(_pad_neighbours(ends, self.size)))
+        object.__setattr__(self, "hops", lock(np.where(np.isinf(hops), FAR, hops).astype(np.int16)))
+        object.__setattr__(self, "part", lock(connected_components(graph, directed=False)[1].astype(np.int32)))
 
     @classmethod
     def of(cls, size: int, pairs: Iterable[tuple[int, int]]) -> "Coupling":
@@ -53,7 +53,7 @@ class Coupling:
 @lru_cache(maxsize=KEPT)
 def _coupling(size: int, edges: tuple[tuple[int, int], ...]) -> Coupling:
     """Return a coupling map, the same for the same device: it cannot change, and many circuits go on one device."""
-    return Coupling(size=size, edges=locked(np.array(edges, np.int32).reshape(-1, 2)))
+    return Coupling(size=size, edges=lock(np.array(edges, np.int32).reshape(-1, 2)))
 
 
 def _pad_neighbours(ends: IndexArray, size: int) -> IndexArray:

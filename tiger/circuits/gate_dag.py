@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
-from tiger.model.arrays import BoolArray, IntArray, locked
+from tiger.model.arrays import BoolArray, IntArray, lock
 
 Axis = Literal["z", "x"]
 NONE = (-1, -1)
@@ -50,7 +50,7 @@ class GateDag:
     def __post_init__(self) -> None:
         """Count what every node waits for."""
         waits = np.bincount(self.after, minlength=len(self.pairs)).astype(np.int32)
-        object.__setattr__(self, "waits", locked(waits))
+        object.__setattr__(self, "waits", lock(waits))
 
     @property
     def gates(self) -> int:
@@ -66,11 +66,11 @@ class GateDag:
         inner[:, 0] = count - 1 - inner[:, 0]
         return GateDag(
             qubits=self.qubits,
-            pairs=locked(self.pairs[::-1].copy()),
+            pairs=lock(self.pairs[::-1].copy()),
             first=first,
             after=after,
-            bridge=locked(self.bridge[::-1].copy()),
-            inner=locked(inner),
+            bridge=lock(self.bridge[::-1].copy()),
+            inner=lock(inner),
         )
 
 
@@ -113,11 +113,11 @@ def gate_dag_of(qubits: int, steps: Sequence[Step]) -> Build:
     inner = [(int(node[i]), *p) for i in _with_inner(kinds, kind) for p in steps[i].inner]
     dag = GateDag(
         qubits=qubits,
-        pairs=locked(pairs),
+        pairs=lock(pairs),
         first=first,
         after=after,
-        bridge=locked(bridge),
-        inner=locked(np.array(inner, np.int32).reshape(-1, 3)),
+        bridge=lock(bridge),
+        inner=lock(np.array(inner, np.int32).reshape(-1, 3)),
     )
     ends = np.append(runs.first, len(runs.entries))
     return Build(dag, node.tolist(), Runs(ends, number.member, _behind(touches, runs, len(steps))))
@@ -243,4 +243,4 @@ def adjacency(heads: IntArray | IndexArray, tails: IntArray | IndexArray, count:
     """Return the successors of each of `count` nodes as a compressed list, ascending and each once; O(e log e)."""
     keys = distinct(heads.astype(np.int64) * count + tails)
     first = np.searchsorted(keys, np.arange(count + 1) * count)
-    return locked(first.astype(np.int32)), locked((keys % max(count, 1)).astype(np.int32))
+    return lock(first.astype(np.int32)), lock((keys % max(count, 1)).astype(np.int32))

@@ -319,7 +319,7 @@ def decode(
     console.check_report(json_file)
     from tiger.cli.summary import summary
     from tiger.entry import problem_of
-    from tiger.exchange.decode_samples import decoded
+    from tiger.exchange.decode_samples import decode_samples
     from tiger.exchange.sample_file import read_samples, read_variables
 
     problem = problem_of(
@@ -329,7 +329,7 @@ def decode(
     if variables is not None:
         rows = read_variables(variables, rows)
     with console.progress() as show:
-        report = decoded(problem, rows, show)
+        report = decode_samples(problem, rows, show)
     console.deliver(report, json_file, summary)
     return OK if report.feasible else INFEASIBLE
 

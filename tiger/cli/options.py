@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from tiger.errors import InputError, pin
+from tiger.errors import InputError, pin_field
 
 Tasks = Annotated[
     Path,
@@ -154,7 +154,7 @@ def pins(texts: Sequence[str], form: str = "TASK=NODE") -> dict[str, str]:
     for text in texts:
         task, node = _pair("pinned", text, form)
         if places.setdefault(task, node) != node:
-            raise InputError(pin(task), f"expected one {wanted}, got {places[task]!r} and {node!r}")
+            raise InputError(pin_field(task), f"expected one {wanted}, got {places[task]!r} and {node!r}")
     return places
 
 

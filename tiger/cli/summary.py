@@ -91,7 +91,7 @@ def model_summary(model: "Model", target: str) -> str:
     pairs = enumerate(model.variables[:2])
     order = [*(f"{k} is task {printable(str(task))} on node {printable(node)}" for k, (task, node) in pairs), ".."]
     return (
-        f"wrote {printable(target)}\n\n{_listed(facts)}\n"
+        f"wrote {printable(target)}\n\n{_list_facts(facts)}\n"
         "a variable is 1 where its task is on its node, and they go by task, then node:\n"
         f"{'; '.join([*order, 'slack bits last'] if slack else order)}\n"
         "--variables FILE lists them all and lets `tiger decode`, which reads samples of them, check the problem\n"
@@ -146,7 +146,7 @@ def _facts(report: "Report") -> str:
         facts["objective"] = f"{report.objective.name} {number(report.objective.value)}"
         facts["  block order"] = number(report.objective.baseline)
         facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
-    return _listed(facts)
+    return _list_facts(facts)
 
 
 def _bound(bound: float | None, value: float) -> str:
@@ -164,16 +164,16 @@ def _gap(report: "Report") -> str:
 def _routing_headline(report: "CircuitReport") -> str:
     """Return one sentence on what was made good, and on what Qiskit makes of it."""
     if report.objective == "depth":
-        return f"solved: depth {_against(report.depth, report.baseline_depth)}\n\n"
+        return f"solved: depth {_compare(report.depth, report.baseline_depth)}\n\n"
     if report.objective == "success":
         made, own = report.success_probability, report.baseline_success_probability
-        return f"solved: success {_against(made, own)}\n\n"
+        return f"solved: success {_compare(made, own)}\n\n"
     if report.baseline_extra_cx == 0 and report.extra_cx:
         return f"solved: {report.extra_cx} extra CX, where Qiskit's own layout and routing add none\n\n"
-    return f"solved: {_against(report.extra_cx, report.baseline_extra_cx, ' extra CX')}\n\n"
+    return f"solved: {_compare(report.extra_cx, report.baseline_extra_cx, ' extra CX')}\n\n"
 
 
-def _against(value: float | None, baseline: float | None, unit: str = "") -> str:
+def _compare(value: float | None, baseline: float | None, unit: str = "") -> str:
     """Return a figure and how far it is from Qiskit's."""
     if value is None or baseline is None:
         return f"{number(value)}{unit}"
@@ -208,7 +208,7 @@ def _circuit_facts(report: "CircuitReport") -> str:
         "solver": f"{report.solver}, seed {report.seed}",
         "seconds": f"{report.seconds:.3f}",
     }
-    return _listed({name: fact for name, fact in facts.items() if fact != "-"})
+    return _list_facts({name: fact for name, fact in facts.items() if fact != "-"})
 
 
 def _placement_headline(report: "PlacementReport") -> str:
@@ -250,7 +250,7 @@ def _placement_facts(report: "PlacementReport") -> str:
         "solver": f"{report.solver}, seed {report.seed}",
         "seconds": f"{report.seconds:.3f}",
     }
-    return _listed({name: fact for name, fact in facts.items() if fact != "-"})
+    return _list_facts({name: fact for name, fact in facts.items() if fact != "-"})
 
 
 def _placed_stages(report: "PlacementReport") -> str:
@@ -303,7 +303,7 @@ def _figure(seconds: float) -> str:
     return f"{seconds * MILLISECONDS:.6g}"
 
 
-def _listed(facts: Mapping[str, str]) -> str:
+def _list_facts(facts: Mapping[str, str]) -> str:
     """Return facts, one a line."""
     return "".join(f"{name:<20} {fact}\n" for name, fact in facts.items())
 
@@ -312,11 +312,11 @@ def _stages(stages: Sequence[Stage], cost: str = "best cost") -> str:
     """Return what each stage reached and took."""
     if not stages:
         return ""
-    rows = [(s.name, _reached(s.cost), f"{s.seconds:.3f}", _details(s.detail)) for s in stages]
+    rows = [(s.name, _best_cost(s.cost), f"{s.seconds:.3f}", _details(s.detail)) for s in stages]
     return "\n" + table(("stage", cost, "seconds", "details"), rows)
 
 
-def _reached(cost: float) -> str:
+def _best_cost(cost: float) -> str:
     """Return the best cost at the end of a stage, a dash where nothing is known yet."""
     return number(cost if math.isfinite(cost) else None)
 

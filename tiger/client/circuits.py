@@ -11,7 +11,7 @@ from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_file, read_text
 from tiger.formats.values import whole
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.topologies.spec import KINDS
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def circuit_text(source: "QuantumCircuit | Path | str | bytes") -> str:
         return source
     content = read_file(Path(source), CIRCUIT, CircuitLimits().max_bytes) if isinstance(source, str | Path) else source
     if isinstance(content, bytes) and not content.startswith(QPY):
-        return _decoded(content)
+        return _decode(content)
     from tiger.circuits.entry.reading import read_circuit
     from tiger.circuits.entry.writing import qasm_of
 
@@ -79,7 +79,7 @@ def layout_list(given: object) -> list[int] | None:
     return [whole(f"{LAYOUT}/{k}", keyed[str(k)]) for k in range(len(keyed))]
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     """Return text in UTF-8."""
     try:
         return content.decode("utf-8-sig")
@@ -95,19 +95,19 @@ def _target_document(target: "Target") -> dict[str, object]:
     gates: list[dict[str, object]] = []
     measure: list[dict[str, object]] = []
     for operation, places in target.instructions:
-        known = {} if places is None else _known(target[operation.name][places], ("error", "duration"))
+        known = {} if places is None else _known_figures(target[operation.name][places], ("error", "duration"))
         if isinstance(operation, Measure) and places is not None:
             measure.append({"qubit": places[0], **known})
         elif isinstance(operation, Gate) and operation.num_qubits == 2 and places is None:
-            raise InputError(DEVICE, f"expected gates that say their qubits, got {shown(operation.name)} on all")
+            raise InputError(DEVICE, f"expected gates that say their qubits, got {describe(operation.name)} on all")
         elif isinstance(operation, Gate) and places is not None and len(places) <= 2:
             gates.append({"name": operation.name, "qubits": list(places), **known})
-    times = [{"qubit": k, **_known(each, ("t1", "t2"))} for k, each in enumerate(target.qubit_properties or ())]
+    times = [{"qubit": k, **_known_figures(each, ("t1", "t2"))} for k, each in enumerate(target.qubit_properties or ())]
     parts = {"measure": measure, "qubits": times}
     return {"num_qubits": target.num_qubits, "gates": gates, **{name: part for name, part in parts.items() if part}}
 
 
-def _known(properties: object, names: Sequence[str]) -> dict[str, object]:
+def _known_figures(properties: object, names: Sequence[str]) -> dict[str, object]:
     """Return the figures of an operation or a qubit that are known."""
     figures = ((name, getattr(properties, name, None)) for name in names)
     return {name: float(value) for name, value in figures if value is not None and math.isfinite(value)}

@@ -120,7 +120,7 @@ class Client:
             executor=executor,
             ising=ising,
         )
-        return self._answered(asked, progress)
+        return self._answer(asked, progress)
 
     def layout(
         self,
@@ -158,7 +158,7 @@ class Client:
             threads=threads,
             commute=commute,
         )
-        return self._answered(asked, progress)
+        return self._answer(asked, progress)
 
     def place(
         self,
@@ -202,7 +202,7 @@ class Client:
             effort=effort,
             time_limit_s=time_limit_s,
         )
-        return self._answered(asked, progress)
+        return self._answer(asked, progress)
 
     def submit(self, asked: "Asked[Found]") -> RemoteJob[Found]:
         """Have a request answered later, and return the job; one request is one job, however often it must be sent.
@@ -213,29 +213,29 @@ class Client:
         status, document = self._connection.document(
             Call(method="POST", path=asked.path, headers=headers, body=asked.body)
         )
-        return RemoteJob(self._connection, document if status == ACCEPTED else _done(document), asked.read)
+        return RemoteJob(self._connection, document if status == ACCEPTED else _finished_job(document), asked.read)
 
     def job(self, job_id: str) -> "RemoteJob[AnyReport]":
         """Return a job by its id; a plan of it cannot be emitted, as model and cluster are not at hand."""
-        from tiger.client.reports import any_report
+        from tiger.client.reports import read_report
 
         call = Call(method="GET", path=f"jobs/{quote(job_id, safe='')}")
-        return RemoteJob(self._connection, self._connection.document(call)[1], any_report)
+        return RemoteJob(self._connection, self._connection.document(call)[1], read_report)
 
     def jobs(self) -> "Iterator[RemoteJob[AnyReport]]":
         """Yield the jobs of this key, the newest first, without reports; pages are asked for as they are needed."""
-        from tiger.client.reports import any_report
+        from tiger.client.reports import read_report
 
         path: str | None = "jobs"
         while path is not None:
             page = self._connection.document(Call(method="GET", path=path))[1]
             listed, following = page.get("jobs"), page.get("next")
             for document in listed if isinstance(listed, Sequence) else ():
-                yield RemoteJob(self._connection, document, any_report)
+                yield RemoteJob(self._connection, document, read_report)
             # The query alone, so that nothing but this service ever sees the key.
             path = f"jobs?{urlsplit(following).query}" if isinstance(following, str) else None
 
-    def _answered(self, asked: "Asked[Found]", progress: Watch | None) -> Found:
+    def _answer(self, asked: "Asked[Found]", progress: Watch | None) -> Found:
         """Return the answer to a request; where that becomes a job, it is cancelled if nobody waits for it any more."""
         wait_s = WAIT_S if progress is None else WATCHED_WAIT_S
         headers = {"Prefer": f"wait={wait_s}"}
@@ -252,6 +252,6 @@ class Client:
             raise
 
 
-def _done(report: Document) -> Document:
+def _finished_job(report: Document) -> Document:
     """Return a job that has ended with a report, of a service that answers at once and keeps none."""
     return {"id": "", "status": "done", "report": report}

@@ -70,7 +70,7 @@ class Connection:
         patience = self._patience
         begun, pause = time.monotonic(), patience.first_s
         while True:
-            answer = self._tried(call)
+            answer = self._try(call)
             stated = None if isinstance(answer, ServiceError) else _retry_after(answer)
             if isinstance(answer, httpx.Response) and stated is None:
                 break
@@ -105,7 +105,7 @@ class Connection:
                 raise ServiceError(answer.status_code, "expected a stream of events, got something else")
             yield answer.iter_lines()
 
-    def _tried(self, call: Call) -> httpx.Response | ServiceError:
+    def _try(self, call: Call) -> httpx.Response | ServiceError:
         """Return the answer to one request, or why there is none."""
         headers = dict(call.headers)
         if call.body is not None:

@@ -35,7 +35,7 @@ class JobCancelledError(Exception):
 def refusal_of(status: int, problem: Document | None, phrase: str = "") -> InputError | ServiceError:
     """Return the exception for a refusal: InputError where its problem document points at a field of the request."""
     found = problem or {}
-    pointed = _pointed(found.get("errors")) if status in (BAD_REQUEST, UNPROCESSABLE) else None
+    pointed = _first_pointer(found.get("errors")) if status in (BAD_REQUEST, UNPROCESSABLE) else None
     if pointed is not None:
         return pointed
     detail = found.get("detail")
@@ -43,7 +43,7 @@ def refusal_of(status: int, problem: Document | None, phrase: str = "") -> Input
     return ServiceError(status, text.rstrip(".") + ADVICE if status == UNAUTHORIZED else text)
 
 
-def _pointed(errors: object) -> InputError | None:
+def _first_pointer(errors: object) -> InputError | None:
     """Return the first error that points at a field."""
     for error in errors if isinstance(errors, list) else []:
         if not isinstance(error, dict):

@@ -69,7 +69,7 @@ class RemoteJob(Generic[Found]):
         if progress is not None and not self.ended:
             self._follow(progress, end)
         most = POLL_S if progress is None else WATCHED_POLL_S
-        while not self._settled:
+        while not self._has_settled:
             left = most if end is None else end - time.monotonic()
             if left <= 0:
                 raise TimeoutError(f"the job {self.id} has not ended after {timeout_s:g} s")
@@ -85,10 +85,10 @@ class RemoteJob(Generic[Found]):
         """Cancel it where it has not ended; raise ServiceError."""
         if not self.ended:
             with suppress(_NothingSaidError):
-                self._take(_said(self._connection.send(Call(method="DELETE", path=f"jobs/{self.id}"))))
+                self._take(_read_document(self._connection.send(Call(method="DELETE", path=f"jobs/{self.id}"))))
 
     @property
-    def _settled(self) -> bool:
+    def _has_settled(self) -> bool:
         """Return whether it has ended, with the report that belongs to it."""
         return self.ended and (self.status != "done" or self._document.get("report") is not None)
 
@@ -147,7 +147,7 @@ class _NothingSaidError(Exception):
     """Say that an answer has no document."""
 
 
-def _said(answer: httpx.Response) -> Document:
+def _read_document(answer: httpx.Response) -> Document:
     """Return the document of an answer; raise _NothingSaidError without one."""
     with suppress(ValueError):
         document = json.loads(answer.content)

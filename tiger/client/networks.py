@@ -46,19 +46,21 @@ class Stated:
     read: Callable[[Document], PlacementReport]
 
 
-def stated_of(model: Model, cluster: Hardware | None, params: PlaceParams | OperatorParams) -> Stated:
+def read_network(model: Model, cluster: Hardware | None, params: PlaceParams | OperatorParams) -> Stated:
     """Return a model and a cluster as documents; raise InputError, and TypeError."""
     hardware, devices = (None, None) if cluster is None else cluster_document(cluster)
     if isinstance(params, OperatorParams):
         document, graph = operators_document(model)
         on = operators.pair_with_cluster(*graph, devices)
         line = params.contiguous
-        return Stated(document, hardware, lambda said: _arranged(reports.placed(said), *on, contiguous=line))
+        return Stated(
+            document, hardware, lambda said: _add_arrangement(reports.read_placement(said), *on, contiguous=line)
+        )
     stated, layers = model_document(model)
     known = require_cluster(devices)
 
     def read(said: Document) -> PlacementReport:
-        report = reports.placed(said)
+        report = reports.read_placement(said)
         return replace(report, deployment=deployment_of(report, layers, known))
 
     return Stated(stated, hardware, read)
@@ -76,7 +78,7 @@ def operators_document(source: Model) -> tuple[object, tuple[Operators, Devices 
 def model_document(source: Model) -> tuple[object, Layers]:
     """Return a model as a document, and its layers; raise InputError of `model`, and TypeError."""
     if isinstance(source, Layers):
-        return {"layers": _rows(source), "tied": _tied(source)}, source
+        return {"layers": _rows(source), "tied": _tied_groups(source)}, source
     if not isinstance(source, str | Path | Mapping | list):
         raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
     document = _model_of_file(source) if isinstance(source, str | Path) else source
@@ -110,7 +112,9 @@ def deployment_of(report: PlacementReport, layers: Layers, cluster: Cluster) -> 
     return Deployment(layers=layers, cluster=cluster, plan=plan, schedule=report.schedule, memory_bytes=held)
 
 
-def _arranged(report: PlacementReport, graph: Operators, cluster: Cluster, *, contiguous: bool) -> PlacementReport:
+def _add_arrangement(
+    report: PlacementReport, graph: Operators, cluster: Cluster, *, contiguous: bool
+) -> PlacementReport:
     """Return a report with where it has the operators, unless those are others."""
     device = {name: k for k, name in enumerate(cluster.names)}
     at = {name: device.get(stage.device, -1) for stage in report.stages for name in stage.ops}
@@ -160,7 +164,7 @@ def _rows(layers: Layers) -> list[dict[str, object]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _tied(layers: Layers) -> list[list[str]]:
+def _tied_groups(layers: Layers) -> list[list[str]]:
     """Return groups of layers that share parameters, by name; a group of one says nothing."""
     return [[layers.names[member] for member in group] for group in layers.tied if len(group) > 1]
 

@@ -160,12 +160,12 @@ class Placed(TypedDict):
     seconds: float
 
 
-def any_report(document: Document) -> AnyReport:
+def read_report(document: Document) -> AnyReport:
     """Return the report of a document by its schema; raise ServiceError for one that is not known here."""
     readers: dict[str, Callable[[Document], AnyReport]] = {
-        ASSIGNMENT: assigned,
-        CIRCUIT: routed,
-        PLACEMENT: placed,
+        ASSIGNMENT: read_assignment,
+        CIRCUIT: read_circuit,
+        PLACEMENT: read_placement,
     }
     reader = readers.get(str(document.get("schema")))
     if reader is None:
@@ -173,22 +173,22 @@ def any_report(document: Document) -> AnyReport:
     return reader(document)
 
 
-def assigned(document: Document) -> Report:
+def read_assignment(document: Document) -> Report:
     """Return a report of tasks; raise ServiceError for a document that is none."""
-    return _made(ASSIGNMENT, document, _assigned)
+    return _validate(ASSIGNMENT, document, _assignment)
 
 
-def routed(document: Document) -> CircuitReport:
+def read_circuit(document: Document) -> CircuitReport:
     """Return a report of a circuit, without the circuit object; raise ServiceError for a document that is none."""
-    return _made(CIRCUIT, document, _routed)
+    return _validate(CIRCUIT, document, _circuit)
 
 
-def placed(document: Document) -> PlacementReport:
+def read_placement(document: Document) -> PlacementReport:
     """Return a report of a pipeline, without its deployment; raise ServiceError for a document that is none."""
-    return _made(PLACEMENT, document, _placed)
+    return _validate(PLACEMENT, document, _placement)
 
 
-def _made(schema: str, document: Document, make: Callable[[Document], Made]) -> Made:
+def _validate(schema: str, document: Document, make: Callable[[Document], Made]) -> Made:
     """Return what is made of a document in a schema."""
     try:
         if document["schema"] == schema:
@@ -198,7 +198,7 @@ def _made(schema: str, document: Document, make: Callable[[Document], Made]) -> 
     raise ServiceError(None, f"expected a report in the schema {schema}, got something else")
 
 
-def _assigned(document: Document) -> Report:
+def _assignment(document: Document) -> Report:
     """Return a report of tasks."""
     said = cast(Assigned, document)
     return Report(
@@ -223,7 +223,7 @@ def _assigned(document: Document) -> Report:
     )
 
 
-def _routed(document: Document) -> CircuitReport:
+def _circuit(document: Document) -> CircuitReport:
     """Return a report of a circuit."""
     said = cast(Routed, document)
     moved, added = said["data_movement"], said["placement_extra_cx"]
@@ -253,7 +253,7 @@ def _routed(document: Document) -> CircuitReport:
     )
 
 
-def _placed(document: Document) -> PlacementReport:
+def _placement(document: Document) -> PlacementReport:
     """Return a report of a pipeline."""
     said = cast(Placed, document)
     return PlacementReport(
@@ -264,7 +264,7 @@ def _placed(document: Document) -> PlacementReport:
         schedule=said["schedule"],
         microbatches=said["microbatches"],
         virtual=said["virtual"],
-        stages=tuple(map(_held, said["stages"])),
+        stages=tuple(map(_pipeline_stage, said["stages"])),
         bottleneck_s=said["bottleneck_s"],
         iteration_s=said["iteration_s"],
         bubble=said["bubble"],
@@ -284,7 +284,7 @@ def _placed(document: Document) -> PlacementReport:
     )
 
 
-def _held(stage: Held) -> PlacedStage:
+def _pipeline_stage(stage: Held) -> PlacedStage:
     """Return a stage of a pipeline."""
     return PlacedStage(
         device=stage["device"],

@@ -15,7 +15,7 @@ from tiger.client import reports
 from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.client.errors import Document
 from tiger.client.graphs import task_document, topology_document
-from tiger.client.networks import Hardware, Model, stated_of
+from tiger.client.networks import Hardware, Model, read_network
 from tiger.entry import Pins, problem_of
 from tiger.errors import InputError
 from tiger.model.problem import Problem, Rule
@@ -101,14 +101,14 @@ def assignment(
         "tasks": task_document(problem.tasks),
         **hardware,
         **_terms(problem),
-        "solver": _named(solver),
+        "solver": _solver_name(solver),
         "objective": objective,
         "seed": seed,
         "effort": effort,
         "time_limit_s": time_limit_s,
         "ising": _ising(params),
     }
-    return Asked("assign", _body(document), lambda said: _remarked(reports.assigned(said), remarks))
+    return Asked("assign", _body(document), lambda said: _add_remarks(reports.read_assignment(said), remarks))
 
 
 def circuit_layout(
@@ -138,13 +138,13 @@ def circuit_layout(
         "level": level,
         "effort": effort,
         "objective": objective,
-        "solver": _named(solver),
+        "solver": _solver_name(solver),
         "seed": seed,
         "initial_layout": layout_list(initial_layout),
         "time_limit_s": time_limit_s,
         "commute": commute,
     }
-    return Asked("assign", _body(document), reports.routed)
+    return Asked("assign", _body(document), reports.read_circuit)
 
 
 def placement(
@@ -183,8 +183,8 @@ def placement(
         time_limit_s=time_limit_s,
     )
     aim = Aim(mode=mode, objective=objective, contiguous=contiguous)
-    stated = stated_of(model, cluster, check_request(params, aim))
-    asked = {**_fields(params), **_fields(aim), "solver": _named(solver)}
+    stated = read_network(model, cluster, check_request(params, aim))
+    asked = {**_fields(params), **_fields(aim), "solver": _solver_name(solver)}
     return Asked("place", _body({**asked, "model": stated.model, "cluster": stated.cluster}), stated.read)
 
 
@@ -198,7 +198,7 @@ def _terms(problem: Problem) -> dict[str, object]:
     return {"rule": problem.rule, "pinned": problem.pinned, "forbidden": sorted(map(list, problem.forbidden))}
 
 
-def _named(solver: object) -> str:
+def _solver_name(solver: object) -> str:
     """Return the name of a solver."""
     if not isinstance(solver, str):
         raise InputError("solver", f"expected a name, as a service takes no object, got {type(solver).__name__}")
@@ -214,7 +214,7 @@ def _ising(params: IsingParams) -> dict[str, object]:
     return {name: getattr(params, name) for name in ISING_FIELDS}
 
 
-def _remarked(report: Report, remarks: tuple[str, ...]) -> Report:
+def _add_remarks(report: Report, remarks: tuple[str, ...]) -> Report:
     """Return a report with what the readers here found odd, which documents do not carry."""
     return replace(report, warnings=(*remarks, *report.warnings))
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.bounds.lower_bound import lower_bound
-from tiger.errors import InputError, shown
+from tiger.errors import InputError, shorten
 from tiger.exchange.export import window_of
 from tiger.feasibility.start import launch_order
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
@@ -21,7 +21,7 @@ from tiger.qubo.penalties import safe_penalties
 from tiger.run.baselines import baselines
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Run, Watch
-from tiger.run.progress import ignored
+from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
 from tiger.run.stage import Detail
 from tiger.solvers import registry
@@ -46,7 +46,7 @@ class Rows(NamedTuple):
     offset: float | None = None
 
 
-def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
+def decode_samples(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
     """Report what samples of a problem's model amount to: each is decoded, repaired and polished.
 
     Columns are in the order of the variables; slack bits may be there or not, and are not looked at. The mapping is the
@@ -62,14 +62,14 @@ def decoded(problem: Problem, rows: Rows, watch: Watch | None = None) -> Report:
     qubo = _columns(window, rows.bits.shape[1])
     reads = decode(qubo, rows.bits)
     checks = _checks(problem, qubo, rows, reads)
-    run = Run(problem=problem, places=start, deadline=Deadline(None), watch=watch or ignored)
+    run = Run(problem=problem, places=start, deadline=Deadline(None), watch=watch or ignore)
     simple = baselines(problem, run.cost)
     run.record("baseline", time.perf_counter() - begun, {})
     with run.stage("bound") as detail:
         run.bound = min(lower_bound(problem, start), run.cost)
         detail["lower_bound"] = run.bound
     with run.stage("samples") as detail:
-        detail |= _judged(run, qubo, reads, rows.counts)
+        detail |= _offer_reads(run, qubo, reads, rows.counts)
         detail["checked"] = ", ".join(checks) or "nothing"
     if qubo.size and not checks:
         run.warnings[UNCHECKED] = None
@@ -109,12 +109,12 @@ def _checks(problem: Problem, qubo: Qubo, rows: Rows, reads: Reads) -> list[str]
     if rows.fingerprint is not None:
         own = fingerprint(problem)
         if rows.fingerprint != own:
-            raise InputError("samples", f"{STRANGE}, fingerprint {own}, got fingerprint {shown(rows.fingerprint)}")
+            raise InputError("samples", f"{STRANGE}, fingerprint {own}, got fingerprint {shorten(rows.fingerprint)}")
         checks.append("fingerprint")
-    return [*checks, "energies"] if _weighed(qubo, rows, reads) else checks
+    return [*checks, "energies"] if _has_energies(qubo, rows, reads) else checks
 
 
-def _weighed(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
+def _has_energies(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
     """Return whether stated energies are those of this problem; raise InputError where they are of another.
 
     Those of feasible reads that fill every slack are their costs at any penalties; all others are known at the safe
@@ -125,7 +125,7 @@ def _weighed(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
     blind = not qubo.budgets and _overflows(window)
     if stated is None or blind or not np.isfinite(stated).all() or not stated.any():
         return False
-    filled = reads.feasible & _filled(qubo, rows.bits)
+    filled = reads.feasible & _fills_nodes(qubo, rows.bits)
     costs, weights = window.costs(reads.bits[filled].argmax(axis=2)), safe_penalties(window).at(1.0)
     size = float(weights.one_hot.sum() + weights.exclusive.sum())
     size += sum(float(weights.capacity[budget.node]) * budget.limit * budget.limit for budget in qubo.budgets)
@@ -150,7 +150,7 @@ def _equal(stated: FloatArray, known: FloatArray, size: float) -> bool:
     return bool((np.abs(stated - known) <= EXACT * (np.abs(known) + size)).all())
 
 
-def _filled(qubo: Qubo, bits: BitArray) -> BoolArray:
+def _fills_nodes(qubo: Qubo, bits: BitArray) -> BoolArray:
     """Return for each read whether task and slack bits fill every node to its capacity."""
     filled = np.ones(len(bits), bool)
     for budget in qubo.budgets:
@@ -163,7 +163,7 @@ def _overflows(window: Window) -> bool:
     return any(bool((limit.load @ window.allowed > limit.room).any()) for limit in window.capacities)
 
 
-def _judged(run: Run, qubo: Qubo, reads: Reads, counts: IntArray) -> dict[str, Detail]:
+def _offer_reads(run: Run, qubo: Qubo, reads: Reads, counts: IntArray) -> dict[str, Detail]:
     """Offer every read that can be repaired, polished, to the run; return the figures of the stage."""
     window, polish = qubo.window, registry.polish(run.problem)
     distinct = {bits.tobytes(): bits for bits in reads.bits}.values()
@@ -177,14 +177,14 @@ def _judged(run: Run, qubo: Qubo, reads: Reads, counts: IntArray) -> dict[str, D
         "reads": int(counts.sum()),
         "distinct": len(distinct),
         "feasible_share": float(np.average(reads.feasible, weights=counts)),
-        "best_raw": _least(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
-        "best_repaired": _least(
+        "best_raw": _min_cost(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
+        "best_repaired": _min_cost(
             window.costs(np.array(repaired, np.int64).reshape(len(repaired), len(window.block.tasks)))
         ),
-        "best_polished": _least(np.array([cost_of(run.problem, places).total for places in polished])),
+        "best_polished": _min_cost(np.array([cost_of(run.problem, places).total for places in polished])),
     }
 
 
-def _least(costs: FloatArray) -> float | None:
+def _min_cost(costs: FloatArray) -> float | None:
     """Return the smallest of some costs, None without any."""
     return float(costs.min()) if len(costs) else None

@@ -67,12 +67,12 @@ def write_model(
     start = launch_order(problem)
     if isinstance(start, tuple):
         return start
-    model, data = _constrained(problem) if form == ".cqm" else _penalized(problem, params, form)
+    model, data = _write_cqm(problem) if form == ".cqm" else _write_qubo(problem, params, form)
     outfile.write(str(target), "output", data)
     return model
 
 
-def _penalized(problem: Problem, params: IsingParams, form: str) -> tuple[Model, bytes]:
+def _write_qubo(problem: Problem, params: IsingParams, form: str) -> tuple[Model, bytes]:
     """Return a QUBO and the content of its file."""
     window = window_of(problem, COUPLER_LIMIT, "couplers")
     if coupler_count(window) > COUPLER_LIMIT:
@@ -93,7 +93,7 @@ def _penalized(problem: Problem, params: IsingParams, form: str) -> tuple[Model,
     return model, _coordinates(bqm, model.fingerprint).encode() if form == ".coo" else _content(bqm)
 
 
-def _constrained(problem: Problem) -> tuple[Model, bytes]:
+def _write_cqm(problem: Problem) -> tuple[Model, bytes]:
     """Return a constrained model and the content of its file."""
     window = window_of(problem, BIAS_LIMIT, "biases")
     if bias_count(window) > BIAS_LIMIT:

@@ -13,7 +13,7 @@ from tiger.exchange.decode_samples import Rows
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import is_number, read_text
 from tiger.model.arrays import BitArray, FloatArray, IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 FIELD = "samples"
 NOTE = re.compile(r"^\s*#\s*fingerprint=(\S+)", re.MULTILINE)
@@ -50,7 +50,7 @@ def read_variables(path: str | Path, rows: Rows) -> Rows:
         raise InputError("variables", OTHER_FILE)
     if rows.fingerprint not in (None, origin):
         raise InputError(
-            "variables", f"expected fingerprint {shown(rows.fingerprint)}, as in the samples, got {shown(origin)}"
+            "variables", f"expected fingerprint {describe(rows.fingerprint)}, as in the samples, got {describe(origin)}"
         )
     return rows._replace(fingerprint=origin, offset=float(offset))
 
@@ -81,7 +81,7 @@ def _values(number: int, words: Sequence[str]) -> BitArray:
     """Return the values of a line."""
     odd = [word for word in words if not is_number(word) or float(word) not in (-1, 0, 1)]
     if odd:
-        raise InputError(FIELD, f"line {number}: {WANTED}, got {shown(odd[0])}")
+        raise InputError(FIELD, f"line {number}: {WANTED}, got {describe(odd[0])}")
     return np.array(words, np.float64).astype(np.int8)
 
 
@@ -91,16 +91,16 @@ def _sample_set(text: str) -> Rows:
     try:
         found = dimod.SampleSet.from_serializable(stated)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InputError(FIELD, f"{NO_SET}, got a fault: {shown(str(error), 120)}") from None
+        raise InputError(FIELD, f"{NO_SET}, got a fault: {describe(str(error), 120)}") from None
     values, counts, labels = found.record.sample, found.record.num_occurrences, list(found.variables)
     if values.dtype.kind not in "iuf" or values.shape[1:] != (len(labels),):
         raise InputError(FIELD, f"{NO_SET}, got values that are no numbers, or not one for each variable")
     stranger = [label for label in labels if label not in range(len(labels))]
     if stranger:
-        raise InputError(FIELD, f"expected the model's variables, 0 to {len(labels) - 1}, got {shown(stranger[0])}")
+        raise InputError(FIELD, f"expected the model's variables, 0 to {len(labels) - 1}, got {describe(stranger[0])}")
     if not len(values):
         raise InputError(FIELD, "expected at least one read, got none")
-    if counts.dtype.kind not in "iu" or counts.shape != values.shape[:1] or not _counted(counts):
+    if counts.dtype.kind not in "iu" or counts.shape != values.shape[:1] or not _has_counts(counts):
         raise InputError(FIELD, f"expected num_occurrences of 1 or more, of at most {MOST_READS:g} in all")
     bits = _bits(values[:, np.argsort(np.array(labels, np.int64))])
     origin = found.info.get("fingerprint")
@@ -113,7 +113,7 @@ def _energies(found: dimod.SampleSet) -> FloatArray | None:
     return energies.astype(np.float64) if energies.dtype.kind in "iuf" and energies.ndim == 1 else None
 
 
-def _counted(counts: IntArray) -> bool:
+def _has_counts(counts: IntArray) -> bool:
     """Return whether every row stands for a read or more, and their sum is exact."""
     return bool(counts.min() >= 1 and counts.sum(dtype=np.float64) <= MOST_READS)
 
@@ -122,7 +122,7 @@ def _bits(values: BitArray) -> BitArray:
     """Return values as bits."""
     wrong = ~np.isin(values, (-1, 0, 1))
     if wrong.any():
-        raise InputError(FIELD, f"{WANTED}, got {shown(values[wrong][0])}")
+        raise InputError(FIELD, f"{WANTED}, got {describe(values[wrong][0])}")
     if (values == 0).any() and (values == -1).any():
         raise InputError(FIELD, f"{WANTED}, got 0 and -1 together")
     return (values > 0).astype(np.int8)

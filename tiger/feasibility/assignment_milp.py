@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint
 
 from tiger.feasibility.components import Board, components
-from tiger.feasibility.milp import adding, limits, solve
+from tiger.feasibility.milp import limits, solve, sum_matrix
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.problem import Problem
 from tiger.objectives.cost import violations
@@ -57,16 +57,16 @@ def _rows(
     flags = len(tasks) + np.arange((int(label.max()) + 1) * parts).reshape(-1, parts)
     cells, size = np.arange(len(tasks)), len(tasks) + flags.size
     both = np.arange(len(board.tasks) * parts)
-    lies = adding(tasks * parts + part[hosts], cells, size, len(both))
-    lies -= adding(both, flags[label].ravel(), size, len(both))
+    lies = sum_matrix(tasks * parts + part[hosts], cells, size, len(both))
+    lies -= sum_matrix(both, flags[label].ravel(), size, len(both))
     rows = [
         LinearConstraint(lies, 0, 0),
-        LinearConstraint(adding(np.indices(flags.shape)[0].ravel(), flags.ravel(), size, len(flags)), 1, 1),
+        LinearConstraint(sum_matrix(np.indices(flags.shape)[0].ravel(), flags.ravel(), size, len(flags)), 1, 1),
         *_apart(problem, board, ~way & (part[:, None] == part), opened, size),
     ]
     if problem.groups:
         clash = board.group[board.kind[tasks]] * len(board.hosts) + hosts
-        rows.append(LinearConstraint(adding(clash, cells, size, int(clash.max()) + 1), -np.inf, 1))
+        rows.append(LinearConstraint(sum_matrix(clash, cells, size, int(clash.max()) + 1), -np.inf, 1))
     return rows, size
 
 
@@ -76,7 +76,7 @@ def _covers(board: Board, tasks: IntArray, hosts: IntArray, cells: IntArray, siz
     np.add.at(used, hosts, board.load[tasks])
     over = np.flatnonzero((used > board.room).any(axis=1))
     return [
-        LinearConstraint(adding(np.zeros_like(there), there, size, 1), -np.inf, len(there) - 1)
+        LinearConstraint(sum_matrix(np.zeros_like(there), there, size, 1), -np.inf, len(there) - 1)
         for there in (cells[hosts == host] for host in over)
     ]
 
@@ -113,4 +113,4 @@ def _apart(problem: Problem, board: Board, blocked: BoolArray, opened: BoolArray
     label = np.concatenate([(first + start).ravel(), (first + here).ravel()])
     column = np.concatenate([source[:, start].ravel(), target[:, there].ravel()])
     label, column = label[column >= 0], column[column >= 0]
-    return [LinearConstraint(adding(label, column, size, len(source) * len(blocked)), -np.inf, 1)]
+    return [LinearConstraint(sum_matrix(label, column, size, len(source) * len(blocked)), -np.inf, 1)]

@@ -188,9 +188,9 @@ def _restart(search: _Search, count: IntArray, rng: np.random.Generator, limit: 
                 amount[:, bins] = tail
                 return amount
         k = int(np.argmax(np.where(left > 0, size, -1)))
-        found = _filled(search, left, k, bins, rng, limit)
+        found = _fill_best(search, left, k, bins, rng, limit)
         for _ in range(HUNTS if found is None else 0):
-            found = found or _hunted(search, left, bins, rng)
+            found = found or _fill_at_random(search, left, bins, rng)
         if found is None or search.ended:
             return None
         here, picks = found
@@ -210,7 +210,7 @@ def _tail(search: _Search, left: IntArray, bins: IntArray) -> IntArray | None:
     return amount
 
 
-def _filled(
+def _fill_best(
     search: _Search, left: IntArray, k: int, bins: IntArray, rng: np.random.Generator, limit: int
 ) -> tuple[int, IntArray] | None:
     """Return a bin and what fills it best beside a thing of class k, leaving enough room for the rest elsewhere."""
@@ -220,7 +220,7 @@ def _filled(
     best: tuple[int, IntArray] | None = None
     spare = np.inf
     for b in open_[np.argsort(search.room[open_, 0] * noise, kind="stable")][:TRIES].tolist():
-        picks = _beside(search, left, k, b, slack, rng, limit)
+        picks = _fill_beside(search, left, k, b, slack, rng, limit)
         if picks is None:
             continue
         unused = float(search.room[b, 0] - picks @ search.load[:, 0])
@@ -231,7 +231,7 @@ def _filled(
     return best
 
 
-def _beside(
+def _fill_beside(
     search: _Search, left: IntArray, k: int, b: int, slack: IntArray, rng: np.random.Generator, limit: int
 ) -> IntArray | None:
     """Return what fills bin b best beside a thing of class k, among things drawn at random."""
@@ -247,18 +247,20 @@ def _beside(
     rest = units[len(given) :]
     high = search.room[b] - base @ load
     each = max(-(-(int(more) - len(given)) // 2), 1)
-    order, count = _drawn(rest, len(left))
+    order, count = _count_drawn(rest, len(left))
     one, two = (_sets(search, half, count, high, each, limit) for half in (order[::2], order[1::2]))
     picks = _choices(search, one, two, high - slack, high)
     return base + picks[0] if len(picks) else None
 
 
-def _drawn(units: IntArray, size: int) -> tuple[IntArray, IntArray]:
+def _count_drawn(units: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """Return the classes of drawn things in order of appearance, and how many things of each of `size` classes."""
     return units[np.sort(np.unique(units, return_index=True)[1])], np.bincount(units, minlength=size)
 
 
-def _hunted(search: _Search, left: IntArray, bins: IntArray, rng: np.random.Generator) -> tuple[int, IntArray] | None:
+def _fill_at_random(
+    search: _Search, left: IntArray, bins: IntArray, rng: np.random.Generator
+) -> tuple[int, IntArray] | None:
     """Return a bin and things drawn at random that fill it so well that the rest has room enough elsewhere.
 
     The same two lists of sets serve all bins that are open to the same things, and many choices of things given.
@@ -269,7 +271,7 @@ def _hunted(search: _Search, left: IntArray, bins: IntArray, rng: np.random.Gene
     units = rng.permutation(np.repeat(np.arange(len(left)), np.where(search.open[:, b], left, 0)))
     if not len(units):
         return None
-    order, count = _drawn(units, len(left))
+    order, count = _count_drawn(units, len(left))
     mean = max(float(search.load[units, 0].mean()), 1.0)
     each = max(int(np.ceil(rng.uniform(0.8, 1.25) * search.room[b, 0] / mean / 2)), 1)
     high = search.room[alike].max(axis=0)

@@ -63,7 +63,7 @@ def board_of(problem: Problem, cells: int) -> Board | None:
     banned = [problem.banned[start[task] : start[task + 1], 1] for task in free.tolist()]
     labels: dict[bytes, int] = {}
     no = np.array([labels.setdefault(nodes.tobytes(), len(labels)) for nodes in banned])
-    need = _needed(problem)[free]
+    need = _least_memory(problem)[free]
     key = np.stack([problem.group_of[free], need, no], axis=1)
     _, first, kind = np.unique(key, axis=0, return_index=True, return_inverse=True)
     if len(first) * len(hosts) > cells:
@@ -85,7 +85,7 @@ def board_of(problem: Problem, cells: int) -> Board | None:
     return Board(tasks=free, hosts=hosts, kind=kind.ravel(), group=group, open=opened, load=load, room=room)
 
 
-def _needed(problem: Problem) -> IntArray:
+def _least_memory(problem: Problem) -> IntArray:
     """Return need[n], the memory of the smallest host that a task of an exclusivity group fits on; 0 without limits."""
     memory, room = problem.tasks.memory, problem.topology.memory
     if not problem.groups or memory is None or room is None:
@@ -203,7 +203,7 @@ def _classes(board: Board, component: IntArray, root: IntArray) -> tuple[IntArra
     return label, np.array(first, np.int64)
 
 
-def cut(split: Split, part: int, load: IntArray, room: int) -> Split:
+def add_amount(split: Split, part: int, load: IntArray, room: int) -> Split:
     """Return the split with one amount more: load[k] of the components of a class, against what a part has of it."""
     ask = split.ask
     rooms = np.full(len(ask.room), int(load @ ask.count))
@@ -212,7 +212,7 @@ def cut(split: Split, part: int, load: IntArray, room: int) -> Split:
     return replace(split, ask=more)
 
 
-def together(split: Split, there: BoolArray) -> tuple[IntArray, int] | None:
+def keep_apart(split: Split, there: BoolArray) -> tuple[IntArray, int] | None:
     """Return load[k] and room that keep the components there[c], in their order, from being in one part together.
 
     None where others of their classes are elsewhere, since those could take their place.
@@ -222,7 +222,7 @@ def together(split: Split, there: BoolArray) -> tuple[IntArray, int] | None:
     return None if ((held > 0) & (held < count)).any() else ((held > 0).astype(np.int64), int(held.sum()) - 1)
 
 
-def spread(split: Split, share: float) -> Packing:
+def level_parts(split: Split, share: float) -> Packing:
     """Return the question with parts to be filled to no more than `share` times an even level."""
     ask, sizes = split.ask, slice(len(split.labels))
     total, room = (ask.load.T @ ask.count)[sizes], ask.room[:, sizes]
@@ -232,7 +232,7 @@ def spread(split: Split, share: float) -> Packing:
     return replace(ask, room=rooms)
 
 
-def matched(board: Board, tasks: IntArray, hosts: IntArray) -> IntArray | Shortage:
+def match_hosts(board: Board, tasks: IntArray, hosts: IntArray) -> IntArray | Shortage:
     """Return a host for each of the free tasks, by groups and slots alone, or tasks that have too few."""
     found = np.empty(len(tasks), np.int64)
     groups = board.group[board.kind[tasks]]

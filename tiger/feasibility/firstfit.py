@@ -65,8 +65,8 @@ def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArr
     bounds = np.append(0, np.cumsum(np.bincount(where)))
     at = np.full(problem.topology.size, -1)
     at[hosts.nodes] = np.arange(len(hosts.nodes))
-    closed = _held(problem, at)
-    barred = _barred(problem)
+    closed = _held_hosts(problem, at)
+    barred = _forbidden_nodes(problem)
     order = np.lexsort((groups[free], part))
     runs = np.flatnonzero(np.diff(groups[free[order]]) | np.diff(part[order])) + 1
     for run in np.split(order, runs) if free.size else ():
@@ -95,7 +95,7 @@ def _needs(problem: Problem) -> IntArray:
     return memory if memory is not None and limited else np.zeros(problem.tasks.size, np.int64)
 
 
-def _barred(problem: Problem) -> dict[int, set[int]]:
+def _forbidden_nodes(problem: Problem) -> dict[int, set[int]]:
     """Return the nodes where each task with forbidden pairs may not go."""
     barred: dict[int, set[int]] = {}
     for task, node in problem.banned.tolist():
@@ -116,7 +116,7 @@ def _hosts(problem: Problem, where: IntArray) -> _Hosts:
     return _Hosts(nodes, left[nodes], room[nodes])
 
 
-def _held(problem: Problem, at: IntArray) -> dict[int, list[int]]:
+def _held_hosts(problem: Problem, at: IntArray) -> dict[int, list[int]]:
     """Return the hosts, by position at[m], that the pinned tasks of each exclusivity group hold."""
     held: dict[int, list[int]] = {}
     for task in np.flatnonzero(problem.pins >= 0).tolist() if problem.groups else ():

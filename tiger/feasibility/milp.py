@@ -32,7 +32,7 @@ def limits(load: IntArray, bins: IntArray, room: IntArray, size: int) -> Iterato
         ]
 
 
-def adding(row: IntArray, column: IntArray, size: int, rows: int) -> sp.csr_array:
+def sum_matrix(row: IntArray, column: IntArray, size: int, rows: int) -> sp.csr_array:
     """Return the matrix over `size` variables whose row r of `rows` adds up those listed for it."""
     return sp.csr_array((np.ones(len(row)), (row, column)), shape=(rows, size))
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint
 
 from tiger.feasibility.bin_completion import complete
-from tiger.feasibility.milp import NODES, adding, limits, solve
+from tiger.feasibility.milp import NODES, limits, solve, sum_matrix
 from tiger.model.arrays import BoolArray, IntArray
 
 BRIEF_FILLING, FILLING = (10_000_000, 12), (300_000_000, 400)
@@ -66,12 +66,12 @@ def pack(ask: Packing, until_s: float) -> Packed:
             return Packed(bins, proved=True)
         if time.monotonic() >= until_s:
             return Packed(None, proved=False)
-    packed = _filled(ask, until_s, *BRIEF_FILLING)
+    packed = _decide_by_bins(ask, until_s, *BRIEF_FILLING)
     if not packed.proved:
-        packed = _programmed(ask, until_s, *BRIEF_PROGRAMME)
+        packed = _decide_by_milp(ask, until_s, *BRIEF_PROGRAMME)
     if not packed.proved:
-        packed = _filled(ask, until_s, *FILLING)
-    return packed if packed.proved else _programmed(ask, until_s, *PROGRAMME)
+        packed = _decide_by_bins(ask, until_s, *FILLING)
+    return packed if packed.proved else _decide_by_milp(ask, until_s, *PROGRAMME)
 
 
 def _binding(ask: Packing) -> Packing:
@@ -103,13 +103,13 @@ def _orders(ask: Packing) -> Iterator[tuple[IntArray, Rule]]:
 def _greedy(ask: Packing, order: IntArray, rule: Rule) -> IntArray | None:
     """Put class after class where it is open, as many as fit into one bin before the next; None at a dead end."""
     if rule == "emptiest":
-        return _levelled(ask, order)
+        return _level(ask, order)
     left, starts = ask.room.copy(), np.cumsum(ask.count) - ask.count
     bins = np.empty(int(ask.count.sum()), np.int64)
     for k in order.tolist():
         done, count = 0, int(ask.count[k])
         while done < count:
-            taken, amount = _portion(ask, k, left, rule)
+            taken, amount = _fill_in_order(ask, k, left, rule)
             amount = np.diff(np.minimum(np.cumsum(amount), count - done), prepend=0)
             if not amount.any():
                 return None
@@ -120,7 +120,7 @@ def _greedy(ask: Packing, order: IntArray, rule: Rule) -> IntArray | None:
     return bins
 
 
-def _portion(ask: Packing, k: int, left: IntArray, rule: Rule) -> tuple[IntArray, IntArray]:
+def _fill_in_order(ask: Packing, k: int, left: IntArray, rule: Rule) -> tuple[IntArray, IntArray]:
     """Return the bins that take things of class k next, in order, and how many each."""
     fits = np.where(ask.open[ask.kind[k]], ask.count[k], 0)
     for d in np.flatnonzero(ask.load[k]):
@@ -131,7 +131,7 @@ def _portion(ask: Packing, k: int, left: IntArray, rule: Rule) -> tuple[IntArray
     return taken, fits[taken]
 
 
-def _levelled(ask: Packing, order: IntArray) -> IntArray | None:
+def _level(ask: Packing, order: IntArray) -> IntArray | None:
     """Put things one by one into the bin with the most room for each that it can still take; None at a dead end.
 
     O(log b) for each thing that the emptiest bin can take.
@@ -162,19 +162,19 @@ def _spread(amount: IntArray) -> IntArray:
     return np.repeat(b, amount[k, b])
 
 
-def _filled(ask: Packing, until_s: float, work: int, restarts: int) -> Packed:
+def _decide_by_bins(ask: Packing, until_s: float, work: int, restarts: int) -> Packed:
     """Decide by filling bin after bin, within bounded work."""
     found = complete(ask.load, ask.count, ask.room, ask.open[ask.kind], until_s, work=work, restarts=restarts)
     return Packed(None if found.amount is None else _spread(found.amount), found.proved)
 
 
-def _programmed(ask: Packing, until_s: float, limit: int, nodes: int) -> Packed:
+def _decide_by_milp(ask: Packing, until_s: float, limit: int, nodes: int) -> Packed:
     """Decide by a mixed-integer programme how many things of each class go into each bin, within bounded work."""
     if len(ask.count) * len(ask.room) > limit:
         return Packed(None, proved=False)
     k, b = np.nonzero([ask.may(k) for k in range(len(ask.count))])
     cells, proved = np.arange(len(k)), False
-    taken = LinearConstraint(adding(k, cells, len(k), len(ask.count)), ask.count, ask.count)
+    taken = LinearConstraint(sum_matrix(k, cells, len(k), len(ask.count)), ask.count, ask.count)
     for held in limits(ask.load[k], b, ask.room, len(k)):
         x, proved = solve([taken, *held], ask.count[k], until_s, nodes)
         if x is not None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.feasibility.components import Board, Shortage, Split, components, matched, ways
+from tiger.feasibility.components import Board, Shortage, Split, components, match_hosts, ways
 from tiger.feasibility.packing import pack
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
@@ -22,7 +22,7 @@ MEANING = {
 }
 
 
-def evicted(problem: Problem) -> tuple[Violation, ...]:
+def name_evicted(problem: Problem) -> tuple[Violation, ...]:
     """Return tasks that are pinned to nodes which can hold none."""
     tasks, nodes = problem.tasks.names, problem.topology.names
     lost = np.flatnonzero((problem.pins >= 0) & (problem.topology.slots[problem.pins] == 0)).tolist()
@@ -52,7 +52,7 @@ def shortages(problem: Problem) -> tuple[Violation, ...]:
     return ()
 
 
-def stuck(problem: Problem, board: Board) -> Violation | None:
+def name_stuck(problem: Problem, board: Board) -> Violation | None:
     """Name a task that no node may hold, beside the pinned ones."""
     order = np.lexsort((board.load.sum(axis=1), board.kind))
     heaviest = order[np.flatnonzero(np.diff(board.kind[order], append=-1))]
@@ -63,7 +63,7 @@ def stuck(problem: Problem, board: Board) -> Violation | None:
     return None
 
 
-def crowded(problem: Problem, board: Board) -> Violation | None:
+def name_crowded(problem: Problem, board: Board) -> Violation | None:
     """Name large tasks that are more than the nodes can hold of tasks so large, node by node."""
     if board.load.shape[1] < 2:
         return None
@@ -80,7 +80,7 @@ def crowded(problem: Problem, board: Board) -> Violation | None:
     return None
 
 
-def short(problem: Problem, board: Board, shortage: Shortage) -> Violation:
+def name_short(problem: Problem, board: Board, shortage: Shortage) -> Violation:
     """Name tasks that have fewer places between them than they are (Hall's condition)."""
     tasks = _few(problem, board.tasks[shortage.tasks])
     nodes = [problem.topology.names[p] for p in board.hosts[shortage.hosts]]
@@ -93,7 +93,7 @@ def short(problem: Problem, board: Board, shortage: Shortage) -> Violation:
     return Violation(kind=problem.rule if problem.groups else "slots", message=message + _beside(problem))
 
 
-def torn(problem: Problem, board: Board, part: IntArray) -> Violation | None:
+def name_torn(problem: Problem, board: Board, part: IntArray) -> Violation | None:
     """Name two pinned tasks that have to lie together and are pinned to different parts of the hardware."""
     pinned = np.flatnonzero(problem.pins >= 0)
     label = components(problem, part)[pinned]
@@ -111,15 +111,15 @@ def torn(problem: Problem, board: Board, part: IntArray) -> Violation | None:
     return Violation(kind="disconnected", message=message)
 
 
-def overfull(problem: Problem, board: Board, split: Split, until_s: float) -> Violation:
+def name_overfull(problem: Problem, board: Board, split: Split, until_s: float) -> Violation:
     """Name tasks that have to lie together and fit into no part, or say which sets of tasks do not fit together."""
     ask, sizes = split.ask, split.mix.sum(axis=1)
     alone = ask.homeless
     if alone is not None:
         return _misfit(problem, board, split, alone)
-    anywhere = matched(board, np.arange(len(board.tasks)), np.arange(len(board.hosts)))
+    anywhere = match_hosts(board, np.arange(len(board.tasks)), np.arange(len(board.hosts)))
     if isinstance(anywhere, Shortage):
-        return short(problem, board, anywhere)
+        return name_short(problem, board, anywhere)
     classes = np.flatnonzero(sizes > 1)
     packed = pack(replace(ask, load=ask.load[classes], count=ask.count[classes], kind=classes), until_s)
     classes = classes if packed.bins is None and packed.proved else np.arange(len(sizes))
@@ -151,7 +151,7 @@ def _misfit(problem: Problem, board: Board, split: Split, k: int) -> Violation:
     return Violation(kind="disconnected", message=message)
 
 
-def undivided(problem: Problem, board: Board) -> Violation:
+def say_undivided(problem: Problem, board: Board) -> Violation:
     """Say that the tasks cannot be divided among the nodes so that their memory suffices."""
     need, room = (int(table[:, 1].sum()) for table in (board.load, board.room))
     nodes = _list([problem.topology.names[p] for p in board.hosts])
@@ -162,13 +162,13 @@ def undivided(problem: Problem, board: Board) -> Violation:
     return Violation(kind="memory", message=message)
 
 
-def unplaceable(problem: Problem) -> Violation:
+def say_unplaceable(problem: Problem) -> Violation:
     """Say that no mapping meets everything together."""
     limits = _limits(problem)
     return Violation(kind=limits[-1], message=f"no mapping meets all of these together: {_meanings(limits)}")
 
 
-def undecided(problem: Problem, seconds: float | None) -> Violation:
+def say_undecided(problem: Problem, seconds: float | None) -> Violation:
     """Say that neither a mapping nor a proof was found, in the seconds given or before all ways were tried."""
     within = "" if seconds is None else f"within {seconds:g} s "
     why = ", and not every way could be tried" if seconds is None else ""

@@ -9,7 +9,7 @@ IDS = {"id", "source", "target"}
 ALIKE = 0.8
 
 
-def misspelt(where: str, records: Iterable[Mapping[str, object]], known: tuple[str, ...]) -> tuple[str, ...]:
+def find_misspelt(where: str, records: Iterable[Mapping[str, object]], known: tuple[str, ...]) -> tuple[str, ...]:
     """Return a remark for each attribute that is not known, but nearly, on records that lack the known one.
 
     Other attributes, such as positions or colours, are anyone's own.

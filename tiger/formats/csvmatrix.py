@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from tiger.errors import InputError
 from tiger.formats.text import amounts_of, is_number
 from tiger.model.tasks import TaskGraph
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 SEPARATORS = ",;\t"
 Rows = list[list[str]]
@@ -37,7 +37,7 @@ def task_graph(text: str) -> TaskGraph:
     for above, beside in zip(header, column, strict=False):
         if above != beside:
             what = "expected numbers alone, or the same names in the first row and the first column"
-            raise InputError("tasks", f"{what}, got {shown(above)} against {shown(beside)}")
+            raise InputError("tasks", f"{what}, got {describe(above)} against {describe(beside)}")
     names = header or column or [str(k) for k in range(len(body))]
     if "" in names:
         raise InputError("tasks", f"expected a name for every task, got none for task {names.index('') + 1}")
@@ -54,7 +54,7 @@ def _rows(text: str) -> Rows:
             return rows
     first = text.strip().split("\n", 1)[0]
     what = "expected rows of equal length, cells separated by commas, semicolons, tabs or blanks"
-    raise InputError("tasks", f"{what}, got other lengths than that of the row {shown(first)}")
+    raise InputError("tasks", f"{what}, got other lengths than that of the row {describe(first)}")
 
 
 def _split(text: str, separator: str) -> Rows:

@@ -12,7 +12,7 @@ from tiger.formats.text import read_text
 from tiger.model.problem import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.topologies.spec import KINDS, build
 
 _SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
@@ -32,7 +32,7 @@ def read_tasks(path: Path) -> TaskFile:
     reader = _TASKS.get(path.suffix.lower())
     if reader is None:
         known = ", ".join(_TASKS)
-        raise InputError("tasks", f"expected a file ending in one of {known}, got {shown(str(path), 300)}")
+        raise InputError("tasks", f"expected a file ending in one of {known}, got {describe(str(path), 300)}")
     return reader(read_text(path, "tasks"))
 
 
@@ -45,7 +45,9 @@ def read_topology(source: str) -> Topology:
     if _SPEC.fullmatch(source) or any(source == kind.name for kind in KINDS):
         return build(source)
     known = ", ".join(_TOPOLOGIES)
-    raise InputError("topology", f"expected a SPEC such as torus:4x4 or a file ending in {known}, got {shown(source)}")
+    raise InputError(
+        "topology", f"expected a SPEC such as torus:4x4 or a file ending in {known}, got {describe(source)}"
+    )
 
 
 def _qaplib(text: str) -> TaskFile:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.attributes import TASK, TRAFFIC, misspelt
+from tiger.formats.attributes import TASK, TRAFFIC, find_misspelt
 from tiger.formats.text import is_number
 from tiger.model.tasks import TaskGraph
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 DIRECTIONS = {"directed": True, "undirected": False}
 NUMBERS = ("int", "long", "float", "double")
@@ -39,7 +39,7 @@ def task_graph(text: str) -> TaskGraph:
     try:
         root = ElementTree.fromstring(text)  # noqa: S314
     except (ElementTree.ParseError, ValueError) as error:
-        raise InputError("tasks", f"expected GraphML, got a fault: {shown(str(error))}") from None
+        raise InputError("tasks", f"expected GraphML, got a fault: {describe(str(error))}") from None
     graphs = _children(root, "graph")
     if _tag(root) != "graphml" or len(graphs) != 1:
         raise InputError("tasks", f"expected a graphml element with one graph, got {_tag(root)} with {len(graphs)}")
@@ -73,7 +73,7 @@ def _remarks(keys: Mapping[str, Key]) -> tuple[str, ...]:
     remarks: tuple[str, ...] = ()
     for owner, known in ATTRIBUTES.items():
         names = {key.name: key.kind for key in keys.values() if key.owner in (owner, "all")}
-        remarks += misspelt(f"tasks/{owner}s", [names], known)
+        remarks += find_misspelt(f"tasks/{owner}s", [names], known)
     return remarks
 
 
@@ -81,7 +81,7 @@ def _node_link(graph: ElementTree.Element, keys: Mapping[str, Key]) -> dict[str,
     """Return the node-link form of a graph element."""
     direction = graph.get("edgedefault")
     if direction not in DIRECTIONS:
-        raise InputError("tasks", f"expected edgedefault directed or undirected, got {shown(direction)}")
+        raise InputError("tasks", f"expected edgedefault directed or undirected, got {describe(direction)}")
     nodes, edges = _children(graph, "node"), _children(graph, "edge")
     if _children(graph, "hyperedge") or any(_children(node, "graph") for node in nodes):
         raise InputError("tasks", "expected a flat graph, got a hyperedge or a nested graph")
@@ -96,7 +96,7 @@ def _edge(element: ElementTree.Element, field: str, keys: Mapping[str, Key], dir
     """Return an edge, whose own direction must be that of the graph."""
     own = element.get("directed")
     if own is not None and own != str(DIRECTIONS[direction]).lower():
-        raise InputError(field, f"expected an edge of a graph that is {direction}, got directed={shown(own)}")
+        raise InputError(field, f"expected an edge of a graph that is {direction}, got directed={describe(own)}")
     return _record(element, field, keys)
 
 
@@ -110,7 +110,7 @@ def _record(element: ElementTree.Element, field: str, keys: Mapping[str, Key]) -
     for data in _children(element, "data"):
         stated = keys.get(data.get("key", ""))
         if stated is None:
-            raise InputError(field, f"expected data of a declared key, got {shown(data.get('key'))}")
+            raise InputError(field, f"expected data of a declared key, got {describe(data.get('key'))}")
         if stated.name in ATTRIBUTES[owner]:
             record[stated.name] = _value(stated, data.text or "")
     return record

@@ -9,7 +9,7 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.formats.text import read_text
 from tiger.model.topology import Topology
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 FIELD = "allocation"
 _COMMENT = re.compile(r"#[^\n]*")
@@ -18,7 +18,7 @@ _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 
 
-def listed(source: str | Path, topology: Topology) -> list[str]:
+def list_nodes(source: str | Path, topology: Topology) -> list[str]:
     """Return the names of the nodes that a text lists, or, where it lists none of the topology, a file of that name.
 
     Names are separated by blanks, semicolons or line ends, in a file also by comments from `#` on; since names may hold
@@ -31,7 +31,7 @@ def listed(source: str | Path, topology: Topology) -> list[str]:
         return _names(source, topology)
     except InputError as error:
         if _is_file(source):
-            return listed(Path(source), topology)
+            return list_nodes(Path(source), topology)
         if len(source.split()) == 1:
             raise InputError(error.field, f"{error.reason}; there is no file of that name either") from None
         raise
@@ -48,38 +48,38 @@ def _names(text: str, topology: Topology) -> list[str]:
     """Return the names in a text."""
     known, names = set(topology.names), list[str]()
     for word in filter(None, re.split(r"[\s;]+", text)):
-        found = _resolved(word, known)
+        found = _resolve(word, known)
         unknown = [name for name in found if name not in known]
         if unknown:
             # Where nothing in it is a name, nobody can tell whether its commas were meant to separate.
-            got = shown(word) if len(unknown) == len(found) else f"{shown(unknown[0])} in {shown(word)}"
+            got = describe(word) if len(unknown) == len(found) else f"{describe(unknown[0])} in {describe(word)}"
             what = "expected nodes of the topology, separated by blanks, semicolons or lines"
             raise InputError(f"{FIELD}/{len(names) + found.index(unknown[0])}", f"{what}, got {got}")
         names += found
     return names
 
 
-def _resolved(word: str, known: set[str]) -> list[str]:
+def _resolve(word: str, known: set[str]) -> list[str]:
     """Return what a word stands for: one name or one pattern, else those between its commas outside brackets."""
     if word in known:
         return [word]
     with suppress(InputError):
-        whole = _expanded(word, len(known))
+        whole = _expand(word, len(known))
         if known.issuperset(whole):
             return whole
     return [
-        name for piece in _PIECE.findall(word) for name in ([piece] if piece in known else _expanded(piece, len(known)))
+        name for piece in _PIECE.findall(word) for name in ([piece] if piece in known else _expand(piece, len(known)))
     ]
 
 
-def _expanded(piece: str, most: int) -> list[str]:
+def _expand(piece: str, most: int) -> list[str]:
     """Return the names that text with brackets stands for, at most so many."""
     parts = _BRACKETS.split(piece)
     choices = [_numbers(part, piece) if k % 2 else [range(1)] for k, part in enumerate(parts)]
     count = math.prod(sum(map(len, ranges)) for ranges in choices)
     if count > most:
-        raise InputError(FIELD, f"expected at most the {most} nodes of the topology, got {count} in {shown(piece)}")
-    texts = [_written(part, choices[k]) if k % 2 else [part] for k, part in enumerate(parts)]
+        raise InputError(FIELD, f"expected at most the {most} nodes of the topology, got {count} in {describe(piece)}")
+    texts = [_write_numbers(part, choices[k]) if k % 2 else [part] for k, part in enumerate(parts)]
     return list(map("".join, product(*texts)))
 
 
@@ -88,11 +88,11 @@ def _numbers(text: str, piece: str) -> list[range]:
     found = [_RANGE.fullmatch(part) for part in text.split(",")]
     ranges = [range(int(match[1]), int(match[2] or match[1]) + 1) for match in found if match]
     if None in found or not all(ranges):
-        raise InputError(FIELD, f"expected brackets such as [0-3,7], got {shown(piece)}")
+        raise InputError(FIELD, f"expected brackets such as [0-3,7], got {describe(piece)}")
     return ranges
 
 
-def _written(text: str, ranges: list[range]) -> list[str]:
+def _write_numbers(text: str, ranges: list[range]) -> list[str]:
     """Return the numbers of ranges as text, all of one range as wide as its first number is written."""
     widths = [len(part.partition("-")[0]) for part in text.split(",")]
     return [str(number).zfill(width) for width, numbers in zip(widths, ranges, strict=True) for number in numbers]

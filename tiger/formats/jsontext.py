@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 
 def read_json(text: str, field: str = "body") -> object:
@@ -13,7 +13,7 @@ def read_json(text: str, field: str = "body") -> object:
     NaN and Infinity become floats, which the checks of the values refuse where they matter.
     """
     try:
-        return json.loads(text, object_pairs_hook=_distinct)
+        return json.loads(text, object_pairs_hook=_check_distinct)
     except _RepeatedKeyError as error:
         raise InputError(field, f"expected different keys in an object, got {error} twice") from None
     except json.JSONDecodeError as error:
@@ -28,10 +28,10 @@ class _RepeatedKeyError(ValueError):
     """Carry the printable key that an object repeats."""
 
 
-def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _check_distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object of pairs whose keys differ."""
     record = dict(pairs)
     if len(record) < len(pairs):
         key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
-        raise _RepeatedKeyError(shown(key))
+        raise _RepeatedKeyError(describe(key))
     return record

@@ -12,7 +12,7 @@ from tiger.errors import InputError
 from tiger.formats.text import RawLine, amounts_of_lines, wholes_of
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 ROW_LIMIT = 1_048_576
 LAYOUTS = ("coordinate", "array")
@@ -59,12 +59,12 @@ def _banner(line: str) -> Banner:
     words = line.lower().split()
     if words[:2] != ["%%matrixmarket", "matrix"] or len(words) != 5:
         raise InputError(
-            "tasks", f"line 1: expected '%%MatrixMarket matrix LAYOUT NUMBERS SYMMETRY', got {shown(line)}"
+            "tasks", f"line 1: expected '%%MatrixMarket matrix LAYOUT NUMBERS SYMMETRY', got {describe(line)}"
         )
     banner = Banner(*words[2:])
     for word, known in zip(banner, (LAYOUTS, NUMBERS, SYMMETRIES), strict=True):
         if word not in known:
-            raise InputError("tasks", f"line 1: expected one of {', '.join(known)}, got {shown(word)}")
+            raise InputError("tasks", f"line 1: expected one of {', '.join(known)}, got {describe(word)}")
     if banner.layout == "array" and banner.numbers == "pattern":
         raise InputError("tasks", "line 1: expected a pattern in coordinate layout, got an array")
     return banner

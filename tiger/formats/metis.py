@@ -10,7 +10,7 @@ from tiger.errors import InputError
 from tiger.formats.text import RawLine, amounts_of_lines, wholes_of
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 _FORMAT = re.compile(r"[01]{1,3}")
 
@@ -83,7 +83,7 @@ def _header(lines: list[RawLine]) -> Header:
         raise InputError("tasks", f"{where}: expected at least one vertex, got none")
     form = words[2] if len(words) > 2 else "0"
     if not _FORMAT.fullmatch(form):
-        raise InputError("tasks", f"{where}: expected fmt as up to three digits 0 or 1, got {shown(form)}")
+        raise InputError("tasks", f"{where}: expected fmt as up to three digits 0 or 1, got {describe(form)}")
     size, weight, edge = (digit == "1" for digit in form.zfill(3))
     constraints = int(wholes_of("tasks", where, words[3:])[0]) if len(words) > 3 else int(weight)
     if (constraints > 0) != weight:

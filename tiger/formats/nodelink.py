@@ -6,12 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.attributes import LINK, NODE, TASK, TRAFFIC, misspelt
+from tiger.formats.attributes import LINK, NODE, TASK, TRAFFIC, find_misspelt
 from tiger.formats.values import amount, flag, node_name, positive, records, whole
 from tiger.model.arrays import IntArray
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 Record = dict[str, object]
 
@@ -86,7 +86,7 @@ def read_graph(data: object, field: str) -> Graph:
     A missing `directed` is false. Parallel edges are refused only where `multigraph` says false.
     """
     if not isinstance(data, dict):
-        raise InputError(field, f"expected a graph as an object with nodes and edges, got {shown(data)}")
+        raise InputError(field, f"expected a graph as an object with nodes and edges, got {describe(data)}")
     directed = flag(f"{field}/directed", data.get("directed", False))
     simple = not flag(f"{field}/multigraph", data.get("multigraph", True))
     nodes_at, edges_at = f"{field}/nodes", f"{field}/{_edges_key(data, field)}"
@@ -119,7 +119,7 @@ def _index(field: str, nodes: list[Record]) -> dict[str, int]:
         name = node_name(f"{field}/{k}/id", node["id"])
         if index.setdefault(name, k) != k:
             raise InputError(
-                f"{field}/{k}/id", f"expected different names, got {shown(name)} at position {index[name]} too"
+                f"{field}/{k}/id", f"expected different names, got {describe(name)} at position {index[name]} too"
             )
     return index
 
@@ -135,7 +135,7 @@ def _end(field: str, edge: Record, key: str, index: dict[str, int]) -> int:
         raise InputError(field, "expected the id of a node, got nothing")
     name = node_name(field, edge[key])
     if name not in index:
-        raise InputError(field, f"expected the id of a node, got {shown(name)}")
+        raise InputError(field, f"expected the id of a node, got {describe(name)}")
     return index[name]
 
 
@@ -150,7 +150,7 @@ def _check_simple(field: str, pairs: list[tuple[int, int]]) -> None:
 
 def _remarks(graph: Graph, node: tuple[str, ...], edge: tuple[str, ...]) -> tuple[str, ...]:
     """Return what looks misspelt."""
-    return misspelt(graph.nodes_at, graph.nodes, node) + misspelt(graph.edges_at, graph.edges, edge)
+    return find_misspelt(graph.nodes_at, graph.nodes, node) + find_misspelt(graph.edges_at, graph.edges, edge)
 
 
 def _links(graph: Graph) -> Links:
@@ -173,6 +173,6 @@ def _room(graph: Graph, places: list[str]) -> IntArray | None:
     for at, name, node in zip(places, graph.names, graph.nodes, strict=True):
         if "memory" not in node:
             raise InputError(
-                f"{at}/memory", f"expected bytes on {shown(name)} as other nodes state theirs, got nothing"
+                f"{at}/memory", f"expected bytes on {describe(name)} as other nodes state theirs, got nothing"
             )
     return np.array([whole(f"{at}/memory", node["memory"]) for at, node in zip(places, graph.nodes, strict=True)])

@@ -13,7 +13,7 @@ from tiger.formats.text import Line, amounts_of, wholes_of
 from tiger.model.metrics import GridMetric
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.topologies.coordinates import check_extents, coordinate_names
 from tiger.topologies.grids import grid_links
 
@@ -47,14 +47,14 @@ def mesh(text: str) -> Topology:
     """
     entries = _entries(_lines("topology", text))
     rows, columns, total = (_count(entries, key) for key in ("RowNum", "ColumnNum", "TotalProcNum"))
-    number, words = _labelled(entries, "ProcCost")
+    number, words = _read_labelled(entries, "ProcCost")
     cost = amounts_of("topology", f"line {number}", [word for word in re.split(r"[,\s]+", " ".join(words)) if word])
     if not rows * columns == total == len(cost):
         found = f"{rows} x {columns}, TotalProcNum {total} and {len(cost)} costs"
         raise InputError(
             "topology", f"expected RowNum x ColumnNum = TotalProcNum = number of ProcCost values, got {found}"
         )
-    number, words = _labelled(entries, "CommCost")
+    number, words = _read_labelled(entries, "CommCost")
     hop = float(_fields("topology", (number, words), 1, "one number after the label of CommCost")[0])
     dims, wrap = (rows, columns), (False, False)
     check_extents(dims)
@@ -100,7 +100,7 @@ def _tasks(lines: list[Line]) -> tuple[dict[str, int], list[float]]:
     for line in lines:
         work.append(_fields("tasks", line, 5, "a task as 'id x x work x'")[3])
         if index.setdefault(_id(line), len(index)) != len(work) - 1:
-            raise InputError("tasks", f"line {line[0]}: expected different task ids, got {shown(line[1][0])} again")
+            raise InputError("tasks", f"line {line[0]}: expected different task ids, got {describe(line[1][0])} again")
     return index, work
 
 
@@ -113,9 +113,9 @@ def _edges(lines: list[Line], index: dict[str, int]) -> sp.csr_array:
         number, words = line
         for task in words[1:3]:
             if task not in index:
-                raise InputError("tasks", f"line {number}: expected the id of a task, got {shown(task)}")
+                raise InputError("tasks", f"line {number}: expected the id of a task, got {describe(task)}")
         if _id(line) in seen:
-            raise InputError("tasks", f"line {number}: expected different edge ids, got {shown(words[0])} again")
+            raise InputError("tasks", f"line {number}: expected different edge ids, got {describe(words[0])} again")
         seen.add(_id(line))
         ends.append((index[words[1]], index[words[2]]))
     pairs = np.array(ends, np.int64).reshape(-1, 2)
@@ -134,7 +134,7 @@ def _entries(lines: list[Line]) -> dict[str, Line]:
     for number, (key, *words) in lines:
         if key not in MESH_KEYS + UNUSED_KEYS:
             raise InputError(
-                "topology", f"line {number}: expected a key out of {', '.join(MESH_KEYS)}, got {shown(key)}"
+                "topology", f"line {number}: expected a key out of {', '.join(MESH_KEYS)}, got {describe(key)}"
             )
         if key in entries:
             raise InputError("topology", f"line {number}: expected {key} once, got it again")
@@ -153,7 +153,7 @@ def _count(entries: dict[str, Line], key: str) -> int:
     return int(wholes_of("topology", f"line {number}", words)[0])
 
 
-def _labelled(entries: dict[str, Line], key: str) -> Line:
+def _read_labelled(entries: dict[str, Line], key: str) -> Line:
     """Return line number and values of a key whose first word is a label."""
     number, words = entries[key]
     if len(words) < 2:

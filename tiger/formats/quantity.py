@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal
 
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 Dimension = Literal["bytes", "bytes/s", "seconds"]
 EXAMPLES: dict[Dimension, str] = {"bytes": "80GB or 80GiB", "bytes/s": "25GB/s or 200Gb/s", "seconds": "25us or 3ms"}
@@ -30,12 +30,12 @@ def unit_free(field: str, value: object, dimension: Dimension) -> object:
     expected = f"expected a number or a quantity such as {EXAMPLES[dimension]}"
     found = _TEXT.fullmatch(value.strip())
     if found is None or not found[3]:
-        raise InputError(field, f"{expected}, got {shown(value)}")
+        raise InputError(field, f"{expected}, got {describe(value)}")
     factor, kind = _unit(found[3])
     if kind is None:
-        raise InputError(field, f"{expected}, got the unknown unit {shown(found[3])}")
+        raise InputError(field, f"{expected}, got the unknown unit {describe(found[3])}")
     if kind != dimension:
-        raise InputError(field, f"{expected}, got {shown(value)}, which is in {kind}")
+        raise InputError(field, f"{expected}, got {describe(value)}, which is in {kind}")
     number = Fraction(found[1]) * Fraction(10) ** int(found[2] or 0)
     return float(number * factor)
 

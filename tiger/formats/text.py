@@ -11,7 +11,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 Line = tuple[int, list[str]]
 RawLine = tuple[int, str]
@@ -23,7 +23,7 @@ _CHARACTERS = re.compile(r"[0-9+\-.eE]*")
 
 def read_text(path: Path, field: str) -> str:
     """Return the text of a UTF-8 file, with or without byte order mark; raise InputError of `field` if it has none."""
-    content, fault = read_file(path, field), f"cannot read {shown(str(path), 300)}"
+    content, fault = read_file(path, field), f"cannot read {describe(str(path), 300)}"
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -38,7 +38,7 @@ def read_file(path: Path, field: str, max_bytes: int = FILE_LIMIT) -> bytes:
 
     A pipe is refused and not waited for, a device that never ends is not read.
     """
-    fault = f"cannot read {shown(str(path), 300)}"
+    fault = f"cannot read {describe(str(path), 300)}"
     try:
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -51,7 +51,7 @@ def read_file(path: Path, field: str, max_bytes: int = FILE_LIMIT) -> bytes:
     except ValueError as error:
         raise InputError(field, f"{fault}: {error}") from None
     if len(content) > max_bytes:
-        raise InputError(field, f"expected at most {max_bytes} bytes, got more in {shown(str(path), 300)}")
+        raise InputError(field, f"expected at most {max_bytes} bytes, got more in {describe(str(path), 300)}")
     return content
 
 
@@ -76,7 +76,7 @@ def amounts_of(field: str, where: str, words: Sequence[str]) -> FloatArray:
         raise _odd(field, where, words) from None
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
-        raise InputError(field, f"{where}: expected finite numbers >= 0, got {shown(words[bad[0]])}")
+        raise InputError(field, f"{where}: expected finite numbers >= 0, got {describe(words[bad[0]])}")
     return values
 
 
@@ -92,11 +92,11 @@ def wholes_of(field: str, where: str, words: Sequence[str]) -> IntArray:
     values = amounts_of(field, where, words)
     bad = np.flatnonzero((values != np.floor(values)) | (values >= 2.0**53))
     if bad.size:
-        raise InputError(field, f"{where}: expected whole numbers below 2**53, got {shown(words[bad[0]])}")
+        raise InputError(field, f"{where}: expected whole numbers below 2**53, got {describe(words[bad[0]])}")
     return values.astype(np.int64)
 
 
 def _odd(field: str, where: str, words: Sequence[str]) -> InputError:
     """Return the error for the first word that is no number."""
     word = next(word for word in words if not is_number(word))
-    return InputError(field, f"{where}: expected numbers, got {shown(word)}")
+    return InputError(field, f"{where}: expected numbers, got {describe(word)}")

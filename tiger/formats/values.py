@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from numbers import Real
 
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 WHOLE_LIMIT = 2**53
 NAME_DEPTH = 8
@@ -16,7 +16,7 @@ def amount(field: str, value: object) -> float:
     """Return a finite number >= 0 or raise InputError."""
     number = _number(value)
     if not (math.isfinite(number) and number >= 0):
-        raise InputError(field, f"expected a finite number >= 0, got {shown(value)}")
+        raise InputError(field, f"expected a finite number >= 0, got {describe(value)}")
     return number
 
 
@@ -24,7 +24,7 @@ def positive(field: str, value: object) -> float:
     """Return a finite number > 0 or raise InputError."""
     number = _number(value)
     if not (math.isfinite(number) and number > 0):
-        raise InputError(field, f"expected a finite number > 0, got {shown(value)}")
+        raise InputError(field, f"expected a finite number > 0, got {describe(value)}")
     return number
 
 
@@ -32,14 +32,14 @@ def whole(field: str, value: object) -> int:
     """Return a whole number >= 0 below 2**53 or raise InputError; 3.0 is whole."""
     number = _number(value)
     if not (0 <= number < WHOLE_LIMIT and number == math.floor(number)):
-        raise InputError(field, f"expected a whole number from 0 to 2**53 - 1, got {shown(value)}")
+        raise InputError(field, f"expected a whole number from 0 to 2**53 - 1, got {describe(value)}")
     return int(number)
 
 
 def flag(field: str, value: object) -> bool:
     """Return a truth value or raise InputError."""
     if not isinstance(value, bool):
-        raise InputError(field, f"expected true or false, got {shown(value)}")
+        raise InputError(field, f"expected true or false, got {describe(value)}")
     return value
 
 
@@ -62,10 +62,10 @@ def node_name(field: str, identity: object) -> str:
 def records(field: str, value: object) -> list[dict[str, object]]:
     """Return a list of objects or raise InputError."""
     if not isinstance(value, list):
-        raise InputError(field, f"expected a list, got {'nothing' if value is None else shown(value)}")
+        raise InputError(field, f"expected a list, got {'nothing' if value is None else describe(value)}")
     for k, item in enumerate(value):
         if not isinstance(item, dict):
-            raise InputError(f"{field}/{k}", f"expected an object, got {shown(item)}")
+            raise InputError(f"{field}/{k}", f"expected an object, got {describe(item)}")
     return value
 
 
@@ -86,7 +86,7 @@ def _printable(field: str, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError(field, f"expected Unicode text, got {shown(text)} with half a surrogate pair") from None
+        raise InputError(field, f"expected Unicode text, got {describe(text)} with half a surrogate pair") from None
     return text
 
 
@@ -98,4 +98,4 @@ def _parts(field: str, identity: object, depth: int) -> list[str]:
         return [part for inner in identity for part in _parts(field, inner, depth - 1)]
     if math.isfinite(_number(identity)):
         return [str(identity)]
-    raise InputError(field, f"expected an id (text, a number or a list of those), got {shown(identity)}")
+    raise InputError(field, f"expected an id (text, a number or a list of those), got {describe(identity)}")

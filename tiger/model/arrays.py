@@ -20,7 +20,7 @@ def unstated() -> NDArray[Any]:
     return np.empty(0)
 
 
-def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+def freeze(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return a read-only copy, or the array itself where it is one that shares its memory with no other."""
     if array.base is None and not array.flags.writeable:
         return array
@@ -29,8 +29,8 @@ def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return copy
 
 
-def locked(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Make an array that nobody else writes to read-only, which spares `frozen` the copy."""
+def lock(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Make an array that nobody else writes to read-only, which spares `freeze` the copy."""
     array.flags.writeable = False
     return array
 
@@ -46,7 +46,7 @@ def amounts(field: str, values: ArrayLike, size: int) -> FloatArray:
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if bad.size:
         raise InputError(field, f"expected finite numbers >= 0, got {array[bad[0]]:g} at position {bad[0]}")
-    return frozen(array)
+    return freeze(array)
 
 
 def whole(field: str, values: ArrayLike, size: int) -> IntArray:
@@ -60,7 +60,7 @@ def whole(field: str, values: ArrayLike, size: int) -> IntArray:
         raise InputError(field, f"expected whole numbers below 2**53, got {array[bad[0]]:g} at position {bad[0]}")
     if array.sum() >= 2.0**63:
         raise InputError(field, f"expected a sum below 2**63, got {array.sum():g}")
-    return frozen(array.astype(np.int64))
+    return freeze(array.astype(np.int64))
 
 
 def unique_names(field: str, names: Sequence[str]) -> tuple[str, ...]:

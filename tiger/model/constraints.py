@@ -12,7 +12,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem, Rule, default_rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 MOST_SLOTS = 2**53 - 1
 
@@ -38,10 +38,10 @@ class Terms:
         if self.slots is not None:
             _check_type("slots", self.slots, Integral)
             if not 1 <= self.slots <= MOST_SLOTS:
-                raise InputError("slots", f"expected a whole number from 1 to {MOST_SLOTS}, got {shown(self.slots)}")
+                raise InputError("slots", f"expected a whole number from 1 to {MOST_SLOTS}, got {describe(self.slots)}")
         _check_type("imbalance", self.imbalance, Real)
         if not 0 <= self.imbalance <= MOST_SLOTS:
-            raise InputError("imbalance", f"expected a number from 0 to {MOST_SLOTS}, got {shown(self.imbalance)}")
+            raise InputError("imbalance", f"expected a number from 0 to {MOST_SLOTS}, got {describe(self.imbalance)}")
 
 
 def build_problem(tasks: TaskGraph, topology: Topology, terms: Terms) -> Problem:

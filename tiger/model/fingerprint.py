@@ -36,10 +36,10 @@ def fingerprint(problem: Problem) -> str:
     for place in (volumes.row, volumes.col):
         digest.update(_bytes(np.asarray(place, np.int64)))
     for figures in (volumes.data, problem.tasks.work, topology.cost[nodes]):
-        digest.update(_bytes(_rounded(figures)))
+        digest.update(_bytes(_round(figures)))
     for begin in range(0, len(nodes), ROWS):
         some = nodes[begin : begin + ROWS]
-        digest.update(_bytes(_rounded(topology.metric.between(some[:, None], nodes[None, :]))))
+        digest.update(_bytes(_round(topology.metric.between(some[:, None], nodes[None, :]))))
     return digest.hexdigest()[:DIGITS]
 
 
@@ -59,7 +59,7 @@ def _volumes(problem: Problem) -> sp.coo_array:
     return traffic.tocoo()
 
 
-def _rounded(figures: FloatArray) -> FloatArray:
+def _round(figures: FloatArray) -> FloatArray:
     """Return figures without their last bits, and 0 without a sign."""
     fraction, exponent = np.frexp(figures)
     return np.asarray(np.ldexp(np.round(np.ldexp(fraction, BITS)), exponent - BITS) + 0.0)

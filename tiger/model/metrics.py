@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, frozen
+from tiger.model.arrays import FloatArray, IntArray, freeze
 
 DENSE_LIMIT = 8192
 BLOCK = 256
@@ -78,10 +78,10 @@ class DenseMetric:
             )
         if not table.min() >= 0:
             raise InputError("topology/distances", "expected distances >= 0, got a negative one or NaN")
-        table = frozen(np.ascontiguousarray(table))
+        table = freeze(np.ascontiguousarray(table))
         most = float(table.max())
         object.__setattr__(self, "table", table)
-        object.__setattr__(self, "symmetric", _mirrored(table))
+        object.__setattr__(self, "symmetric", _is_mirrored(table))
         object.__setattr__(self, "connected", math.isfinite(most))
         finite = most if math.isfinite(most) else float(table.max(initial=0.0, where=np.isfinite(table)))
         object.__setattr__(self, "farthest", finite)
@@ -207,7 +207,7 @@ class TreeMetric:
         return DistanceArrays(TREE, np.zeros((1, 1)), self.leaves, np.array(self.distances, np.float64))
 
 
-def _mirrored(table: FloatArray) -> bool:
+def _is_mirrored(table: FloatArray) -> bool:
     """Return whether a matrix is symmetric; block by block, as the transpose of a large one is slow to read."""
     cuts = [slice(begin, begin + BLOCK) for begin in range(0, len(table), BLOCK)]
     return all(np.array_equal(table[a, b], table[b, a].T) for k, a in enumerate(cuts) for b in cuts[k:])

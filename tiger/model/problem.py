@@ -8,11 +8,11 @@ from typing import Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.errors import InputError, pin
-from tiger.model.arrays import IntArray, frozen, locked
+from tiger.errors import InputError, pin_field
+from tiger.model.arrays import IntArray, freeze, lock
 from tiger.model.levels import levels
 from tiger.model.metrics import DenseMetric, Metric
-from tiger.model.tasks import TaskGraph, sealed
+from tiger.model.tasks import TaskGraph, seal
 from tiger.model.topology import Topology
 
 Rule = Literal["one-to-one", "levels", "capacity"]
@@ -61,12 +61,12 @@ class Problem:
             group_of[group] = k
         object.__setattr__(self, "pinned", dict(self.pinned))
         object.__setattr__(self, "pins", _pins(self.pinned, task_index, node_index))
-        object.__setattr__(self, "banned", _banned(self.forbidden, task_index, node_index))
+        object.__setattr__(self, "banned", _forbidden_pairs(self.forbidden, task_index, node_index))
         object.__setattr__(self, "forbidden", frozenset(self.forbidden))
         object.__setattr__(self, "groups", groups)
-        object.__setattr__(self, "group_of", frozen(group_of))
-        object.__setattr__(self, "inflow", sealed(sp.csr_array(self.tasks.traffic.T)))
-        object.__setattr__(self, "metric", _connected(self.tasks, self.topology))
+        object.__setattr__(self, "group_of", freeze(group_of))
+        object.__setattr__(self, "inflow", seal(sp.csr_array(self.tasks.traffic.T)))
+        object.__setattr__(self, "metric", _make_finite(self.tasks, self.topology))
 
     @property
     def free(self) -> IntArray:
@@ -87,8 +87,8 @@ def default_rule(tasks: TaskGraph, topology: Topology) -> Rule:
 def _groups(tasks: TaskGraph, topology: Topology, rule: Rule) -> tuple[IntArray, ...]:
     """Return the exclusivity groups of a rule."""
     if rule == "levels":
-        return tuple(map(frozen, levels(tasks, max(topology.hosts.size, 1))))
-    return (frozen(np.arange(tasks.size)),) if rule == "one-to-one" else ()
+        return tuple(map(freeze, levels(tasks, max(topology.hosts.size, 1))))
+    return (freeze(np.arange(tasks.size)),) if rule == "one-to-one" else ()
 
 
 def _pins(pinned: Mapping[str, str], tasks: dict[str, int], nodes: dict[str, int]) -> IntArray:
@@ -96,14 +96,14 @@ def _pins(pinned: Mapping[str, str], tasks: dict[str, int], nodes: dict[str, int
     pins = np.full(len(tasks), -1, np.int64)
     for task, node in pinned.items():
         if task not in tasks:
-            raise InputError(pin(task), f"expected a task of the graph, got {task!r}")
+            raise InputError(pin_field(task), f"expected a task of the graph, got {task!r}")
         if node not in nodes:
-            raise InputError(pin(task), f"expected a node of the topology, got {node!r}")
+            raise InputError(pin_field(task), f"expected a node of the topology, got {node!r}")
         pins[tasks[task]] = nodes[node]
-    return frozen(pins)
+    return freeze(pins)
 
 
-def _banned(forbidden: Collection[tuple[str, str]], tasks: dict[str, int], nodes: dict[str, int]) -> IntArray:
+def _forbidden_pairs(forbidden: Collection[tuple[str, str]], tasks: dict[str, int], nodes: dict[str, int]) -> IntArray:
     """Return the forbidden (task, node) pairs as sorted index pairs without repeats."""
     pairs = set()
     for position, (task, node) in enumerate(forbidden):
@@ -113,10 +113,10 @@ def _banned(forbidden: Collection[tuple[str, str]], tasks: dict[str, int], nodes
         if node not in nodes:
             raise InputError(f"forbidden{at and at + '/1'}", f"expected a node of the topology, got {node!r}")
         pairs.add((tasks[task], nodes[node]))
-    return frozen(np.array(sorted(pairs), np.int64).reshape(-1, 2))
+    return freeze(np.array(sorted(pairs), np.int64).reshape(-1, 2))
 
 
-def _connected(tasks: TaskGraph, topology: Topology) -> Metric:
+def _make_finite(tasks: TaskGraph, topology: Topology) -> Metric:
     """Return the metric with infinite distances replaced by one that outweighs every finite cost."""
     metric, volumes = topology.metric, tasks.traffic.data
     total, least = float(volumes.sum()), float(volumes.min()) if volumes.size else 1.0
@@ -135,7 +135,7 @@ def _connected(tasks: TaskGraph, topology: Topology) -> Metric:
         raise InputError(
             "tasks/traffic", f"expected volumes closer to each other on split hardware, got {least:g} among them"
         )
-    return DenseMetric(locked(np.where(np.isfinite(metric.table), metric.table, far)))
+    return DenseMetric(lock(np.where(np.isfinite(metric.table), metric.table, far)))
 
 
 def _check_loads(total: float, topology: Topology) -> None:

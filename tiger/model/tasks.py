@@ -35,7 +35,7 @@ class TaskGraph:
         work = self.work if len(self.work) else np.ones(size)
         memory = None if self.memory is None else whole("tasks/memory", self.memory, size)
         object.__setattr__(self, "names", names)
-        object.__setattr__(self, "traffic", _checked_traffic(self.traffic, size))
+        object.__setattr__(self, "traffic", _check_traffic(self.traffic, size))
         object.__setattr__(self, "work", amounts("tasks/work", work, size))
         object.__setattr__(self, "memory", memory)
 
@@ -45,7 +45,7 @@ class TaskGraph:
         return len(self.names)
 
 
-def _checked_traffic(traffic: sp.csr_array, size: int) -> sp.csr_array:
+def _check_traffic(traffic: sp.csr_array, size: int) -> sp.csr_array:
     """Return the traffic as a read-only canonical float64 CSR matrix without stored zeros."""
     matrix = sp.csr_array(traffic, dtype=np.float64, copy=True)
     if matrix.shape != (size, size):
@@ -60,10 +60,10 @@ def _checked_traffic(traffic: sp.csr_array, size: int) -> sp.csr_array:
     with np.errstate(over="ignore"):
         if not np.isfinite(matrix.data.sum()):
             raise InputError("tasks/traffic", "expected a finite total volume, got one beyond the range of float64")
-    return sealed(matrix)
+    return seal(matrix)
 
 
-def sealed(matrix: sp.csr_array) -> sp.csr_array:
+def seal(matrix: sp.csr_array) -> sp.csr_array:
     """Make the arrays of a matrix read-only, and return it."""
     for part in (matrix.data, matrix.indices, matrix.indptr):
         part.flags.writeable = False

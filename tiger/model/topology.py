@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, amounts, frozen, locked, unique_names, unstated, whole
+from tiger.model.arrays import FloatArray, IntArray, amounts, freeze, lock, unique_names, unstated, whole
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, Metric
 
 ROWS = 256
@@ -90,7 +90,7 @@ class Topology:
                 "topology", f"expected at most {DENSE_LIMIT} nodes without grid or tree structure, got {size}"
             )
         _check_ends(links, size)
-        metric = DenseMetric(locked(_shortest(link_matrix(links, size))))
+        metric = DenseMetric(lock(_shortest(link_matrix(links, size))))
         return cls(names=names, metric=metric, links=links, slots=np.asarray(slots))
 
     @property
@@ -107,9 +107,9 @@ class Topology:
     def parts(self) -> IntArray:
         """Return the label of the connected part that each node lies in; O(m^2) on a dense metric."""
         if not isinstance(self.metric, DenseMetric) or self.metric.connected:
-            return frozen(np.zeros(self.size, np.int64))
+            return freeze(np.zeros(self.size, np.int64))
         reach = sp.csr_array(np.isfinite(self.metric.table))
-        return frozen(connected_components(reach, connection="strong")[1].astype(np.int64))
+        return freeze(connected_components(reach, connection="strong")[1].astype(np.int64))
 
     def allocated(self, names: Iterable[str]) -> "Topology":
         """Return the hardware of which only the nodes named hold tasks, as in an allocation of a batch system.
@@ -154,8 +154,8 @@ def _shortest(links: sp.csr_array) -> FloatArray:
         anchor[leaf[hangs]], stub[leaf[hangs]] = other[hangs], ends.data[hangs]
     core, at = np.unique(anchor, return_inverse=True)
     if 2 * len(core) > size:
-        return _searched(links)
-    paths = _searched(links[core][:, core])
+        return _search(links)
+    paths = _search(links[core][:, core])
     table = np.empty((size, size))
     for begin in range(0, size, ROWS):
         rows = slice(begin, begin + ROWS)
@@ -165,7 +165,7 @@ def _shortest(links: sp.csr_array) -> FloatArray:
     return table
 
 
-def _searched(links: sp.csr_array) -> FloatArray:
+def _search(links: sp.csr_array) -> FloatArray:
     """Return the lengths of shortest paths by a search from every node, in one matrix and little beside."""
     paths = np.empty(links.shape)
     cuts = [slice(begin, begin + ROWS) for begin in range(0, len(paths), ROWS)]
@@ -182,12 +182,12 @@ def _searched(links: sp.csr_array) -> FloatArray:
 
 def link_matrix(links: Links, size: int) -> sp.csr_array:
     """Return link lengths as an upper triangular CSR matrix with one entry per pair of nodes, the shortest there."""
-    chosen = distinct(links)
+    chosen = distinct_links(links)
     low, high = np.minimum(links.u, links.v)[chosen], np.maximum(links.u, links.v)[chosen]
     return sp.csr_array((links.weight[chosen], (low, high)), shape=(size, size))
 
 
-def distinct(links: Links) -> IntArray:
+def distinct_links(links: Links) -> IntArray:
     """Return the indices of links, one per pair of nodes and sorted by it: the shortest, then the widest."""
     low, high = np.minimum(links.u, links.v), np.maximum(links.u, links.v)
     order = np.lexsort((-links.bandwidth, links.weight, high, low))

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 _WORDS = {type(None): "null", list: "a list", tuple: "a tuple", dict: "an object"}
 
 
-def shown(value: object, width: int = 60) -> str:
+def describe(value: object, width: int = 60) -> str:
     """Describe a value in a few printable words, text cut to `width` characters."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -125,7 +125,7 @@ class Makespan:
     def _path(self) -> float:
         """Return the longest path over the best nodes."""
         schedule, volumes = self.schedule, self.schedule.problem.tasks.traffic.data
-        lasts, away = self._relaxed()
+        lasts, away = self._relax()
         early = np.zeros(lasts.shape)
         for level, inputs in zip(schedule.levels, schedule.inputs, strict=True):
             for part in np.array_split(inputs, -(-len(inputs) * away.size // PORTION) or 1):
@@ -134,7 +134,7 @@ class Makespan:
             early[level] += lasts[level]
         return float(early.min(axis=1).max())
 
-    def _relaxed(self) -> tuple[FloatArray, FloatArray]:
+    def _relax(self) -> tuple[FloatArray, FloatArray]:
         """Return how long each task lasts on each host, infinite where it may not lie, and distances between hosts."""
         problem, hosts = self.schedule.problem, self._hosts
         work, cost = problem.tasks.work[:, None], problem.topology.cost[None, hosts]

@@ -21,7 +21,7 @@ from tiger.model.aims import GRID_WAYS, PATH_WAYS, TREE_WAYS, Ways
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
-from tiger.model.topology import Links, Topology, distinct
+from tiger.model.topology import Links, Topology, distinct_links
 
 SOURCES_AT_ONCE = 1024
 
@@ -124,7 +124,7 @@ class GridRoutes:
         load = np.empty((len(self._metric.dims), self._metric.size))
         real = self.width[np.isfinite(self.width)]
         # Sums of what begins less what ends err by parts of the largest load, which a narrow link may not bear.
-        add = self._summed if real.size and real.min() == real.max() else self._walked
+        add = self._sum_lines if real.size and real.min() == real.max() else self._walk_hops
         for span in self._spans(transfers.source, transfers.target):
             load[span.axis] = add(span, transfers.volume)
         return load.ravel()
@@ -148,7 +148,7 @@ class GridRoutes:
         table = np.stack(np.unravel_index(np.arange(self._metric.size), self._metric.dims), axis=1)
         return Ways(GRID_WAYS, shape, (around & (shape > 2)).astype(np.int64), table, np.zeros(1, np.int64), self.width)
 
-    def _summed(self, span: _Span, volume: FloatArray) -> FloatArray:
+    def _sum_lines(self, span: _Span, volume: FloatArray) -> FloatArray:
         """Return load[m] of the links up an axis by sums along its lines."""
         metric, extent = self._metric, self._metric.dims[span.axis]
         last = span.first + span.hops
@@ -159,7 +159,7 @@ class GridRoutes:
         passed = np.bincount(span.start[over], volume[over], metric.size)
         return np.asarray(np.cumsum((begun - ended + passed).reshape(metric.dims), span.axis).ravel())
 
-    def _walked(self, span: _Span, volume: FloatArray) -> FloatArray:
+    def _walk_hops(self, span: _Span, volume: FloatArray) -> FloatArray:
         """Return load[m] of the links up an axis, hop by hop."""
         load, extent = np.zeros(self._metric.size), self._metric.dims[span.axis]
         start, first, hops = span.start, span.first, span.hops
@@ -253,7 +253,7 @@ class PathRoutes:
 
     def __init__(self, links: Links, size: int) -> None:
         ends = np.sort(np.stack([links.u, links.v], axis=1), axis=1)
-        chosen = distinct(links)
+        chosen = distinct_links(links)
         chosen = chosen[ends[chosen, 0] < ends[chosen, 1]]
         self._size, (self._low, self._high) = size, ends[chosen].T
         graph = sp.csr_array((links.weight[chosen], (self._low, self._high)), shape=(size, size))

@@ -66,15 +66,15 @@ class FanOut(Executor):
     ) -> Iterator[Found]:
         """Return the answers in order; what is sent is under way when this returns."""
         calls = list(zip(*iterables, strict=False))
-        return self._answers(self._sent(Batch(fn, calls, self._seconds.get(_kind(fn), 0.0))))
+        return self._answers(self._send(Batch(fn, calls, self._seconds.get(_kind(fn), 0.0))))
 
-    def _sent(self, batch: Batch[Found]) -> Batch[Found]:
+    def _send(self, batch: Batch[Found]) -> Batch[Found]:
         """Send all calls but this process's share, none where that would save no time."""
         if len(batch.calls) < 2 or batch.seconds < WORTH_S or self.trouble or ENDING.is_set():
             return batch
         try:
             client = self.connected()
-            return batch if client is None else _shared(client, batch)
+            return batch if client is None else _send_shares(client, batch)
         except Exception as error:  # noqa: BLE001 (whatever becomes of the cluster, the work can be done here)
             self._give_up(error)
             return batch
@@ -84,28 +84,28 @@ class FanOut(Executor):
         here = len(batch.calls) - len(batch.futures)
         try:
             for call in batch.calls[:here]:
-                yield self._made(batch, call)
+                yield self._make(batch, call)
             for call, future in zip(batch.calls[here:], batch.futures, strict=True):
-                yield self._received(batch, call, future)
+                yield self._receive(batch, call, future)
         finally:
             batch.cancel()
 
-    def _made(self, batch: Batch[Found], call: Call) -> Found:
+    def _make(self, batch: Batch[Found], call: Call) -> Found:
         """Make a call here, and remember how long it took."""
         begun_s = time.monotonic()
         found = batch.function(*call)
         self._seconds[_kind(batch.function)] = time.monotonic() - begun_s
         return found
 
-    def _received(self, batch: Batch[Found], call: Call, future: "Future[Found]") -> Found:
+    def _receive(self, batch: Batch[Found], call: Call, future: "Future[Found]") -> Found:
         """Wait for the answer of a call that was sent, or else make it here."""
         try:
-            if not self.trouble and _awaited(future, PATIENCE_S * (1 + batch.seconds)):
+            if not self.trouble and _await_future(future, PATIENCE_S * (1 + batch.seconds)):
                 return future.result(timeout=LOOK_S)
         except Exception as error:  # noqa: BLE001 (as above)
             self._give_up(error)
         batch.cancel()
-        return self._made(batch, call)
+        return self._make(batch, call)
 
     def _give_up(self, error: Exception) -> None:
         """Make all further calls here."""
@@ -121,7 +121,7 @@ def _kind(function: Callable[..., object]) -> str:
     return getattr(function, "__qualname__", type(function).__name__)
 
 
-def _shared(client: "Client", batch: Batch[Found]) -> Batch[Found]:
+def _send_shares(client: "Client", batch: Batch[Found]) -> Batch[Found]:
     """Send all calls of a batch but the first ones, so that every thread of the cluster and this one have as many."""
     import dask
     from distributed.protocol.pickle import dumps
@@ -132,7 +132,7 @@ def _shared(client: "Client", batch: Batch[Found]) -> Batch[Found]:
         return batch
     # A warning of large graphs is of no use to those who cannot make them smaller.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-        futures = [cast("Future[Found]", client.submit(there, call, pure=False)) for call in packed]
+        futures = [cast("Future[Found]", client.submit(call_on_worker, call, pure=False)) for call in packed]
     return Batch(batch.function, batch.calls, batch.seconds, futures)
 
 
@@ -144,7 +144,7 @@ def _threads(client: "Client") -> int:
     return sum(threads.values())
 
 
-def _awaited(future: "Future[Found]", patience_s: float) -> bool:
+def _await_future(future: "Future[Found]", patience_s: float) -> bool:
     """Wait for a future, and return whether it has ended before all has to; raise OSError where it will not."""
     done = threading.Event()
     future.add_done_callback(lambda _: done.set())
@@ -161,7 +161,7 @@ def _awaited(future: "Future[Found]", patience_s: float) -> bool:
     return True
 
 
-def there(packed: bytes) -> object:
+def call_on_worker(packed: bytes) -> object:
     """Make a call on a worker of the cluster; it is told to end as soon as nobody waits for it any more."""
     from dask.distributed import get_worker
     from distributed.protocol.pickle import loads

@@ -31,7 +31,7 @@ def check(executor: object) -> None:
 
 
 @contextmanager
-def opened(executor: Executor | str | None) -> Iterator[Executor | None]:
+def open_executor(executor: Executor | str | None) -> Iterator[Executor | None]:
     """Lend an executor, a connection to a Dask scheduler where one is named; raise InputError where it can't be had.
 
     What Dask fails to do later is done here. Its scheduler and workers need tiger at the same version.
@@ -52,7 +52,7 @@ def opened(executor: Executor | str | None) -> Iterator[Executor | None]:
         connection.close()
 
 
-def kept(address: str) -> FanOut:
+def keep_executor(address: str) -> FanOut:
     """Return an executor on a Dask cluster; this process's connection to it is made meanwhile, and kept.
 
     Without one, everything is done here.
@@ -73,7 +73,7 @@ class Connection:
 
     def __call__(self) -> "Client | None":
         """Return the client, None while there is none yet; raise OSError where there will be none."""
-        if self._connected:
+        if self._is_connected:
             return self._client
         if self._thread is not None and self._thread.is_alive():
             return None
@@ -81,7 +81,7 @@ class Connection:
 
     def begin(self) -> threading.Thread:
         """Connect where there is no connection, and return the thread that does."""
-        if self._thread is None or not (self._connected or self._thread.is_alive()):
+        if self._thread is None or not (self._is_connected or self._thread.is_alive()):
             self._thread = threading.Thread(target=self._connect, daemon=True)
             self._thread.start()
         return self._thread
@@ -92,7 +92,7 @@ class Connection:
             self._client.close()
 
     @property
-    def _connected(self) -> bool:
+    def _is_connected(self) -> bool:
         """Return whether the scheduler is there."""
         return self._client is not None and self._client.status == "running"
 

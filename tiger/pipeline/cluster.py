@@ -6,8 +6,8 @@ from typing import Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tiger.errors import InputError, shown
-from tiger.model.arrays import FloatArray, IntArray, amounts, frozen, locked, unique_names, unstated
+from tiger.errors import InputError, shorten
+from tiger.model.arrays import FloatArray, IntArray, amounts, freeze, lock, unique_names, unstated
 from tiger.pipeline.limits import COST_LIMIT
 
 DeviceKind = Literal["accelerator", "cpu"]
@@ -35,7 +35,7 @@ class Curve:
         for name in ("size_bytes", "seconds"):
             # Adding 0 turns -0.0 into 0.0, so that equal curves are equal byte by byte.
             values = amounts(f"cluster/links/table/{name}", getattr(self, name), count) + 0.0
-            object.__setattr__(self, name, locked(values))
+            object.__setattr__(self, name, lock(values))
         if (self.size_bytes[1:] <= self.size_bytes[:-1]).any():
             raise InputError("cluster/links/table", "expected sizes that rise")
         if (self.seconds[1:] < self.seconds[:-1]).any():
@@ -105,8 +105,8 @@ class Cluster:
         if machine.shape != (size,):
             raise InputError("cluster/devices/machine", f"expected {size} numbers, got shape {machine.shape}")
         curves, link = _merge_curves(tuple(self.curves), _check_table(self.link, size, len(self.curves)))
-        values = {"names": names, "speed": speed, "memory_bytes": frozen(memory), "kinds": kinds, "curves": curves}
-        for name, value in (values | {"link": frozen(link), "machine": frozen(machine)}).items():
+        values = {"names": names, "speed": speed, "memory_bytes": freeze(memory), "kinds": kinds, "curves": curves}
+        for name, value in (values | {"link": freeze(link), "machine": freeze(machine)}).items():
             object.__setattr__(self, name, value)
 
     @property
@@ -162,7 +162,7 @@ class Cluster:
 def check_device_count(count: int, limit: int = DEVICE_LIMIT, field: str = "cluster/devices") -> None:
     """Raise InputError of the field unless 1 <= count <= limit; called before anything large is made."""
     if not 1 <= count <= limit:
-        raise InputError(field, f"expected 1 to {limit:,} devices, got {shown(count)}")
+        raise InputError(field, f"expected 1 to {limit:,} devices, got {shorten(count)}")
 
 
 def _check_table(link: IntArray, size: int, curves: int) -> IntArray:
@@ -173,7 +173,7 @@ def _check_table(link: IntArray, size: int, curves: int) -> IntArray:
     if (table.diagonal() != NO_LINK).any():
         table = table.copy()
         np.fill_diagonal(table, NO_LINK)
-        locked(table)
+        lock(table)
     return table
 
 
@@ -201,7 +201,7 @@ def _merge_curves(curves: tuple[Curve, ...], link: IntArray) -> tuple[tuple[Curv
     if len(first) == len(curves):
         return curves, link
     # The number of no link, -1, reads the last entry.
-    return tuple(first), locked(np.array([*renumbered, NO_LINK], np.int64)[link])
+    return tuple(first), lock(np.array([*renumbered, NO_LINK], np.int64)[link])
 
 
 def _first_twins(link: IntArray, curves: int, types: IntArray) -> IntArray:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, amounts, locked, unique_names, unstated
+from tiger.model.arrays import FloatArray, IntArray, amounts, lock, unique_names, unstated
 
 LayerKind = Literal["embedding", "layer", "mtp", "head"]
 WEIGHT_SHARE = 0.5
@@ -99,7 +99,7 @@ class Layers:
         sent = np.asarray(sent_bytes, np.float64)
         last = np.arange(len(sent))
         np.maximum.at(last, source, target)
-        return locked(_range_sums(sent, last))
+        return lock(_range_sums(sent, last))
 
 
 def _range_sums(sent: FloatArray, last: IntArray) -> FloatArray:

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from tiger.model.arrays import IntArray, frozen
+from tiger.model.arrays import IntArray, freeze
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class Plan:
         if (np.diff(self.cuts) < 1).any() or (len(self.cuts) - 1) % len(grid) or len(self.cuts) < 2:
             raise ValueError(f"expected rising cuts of a multiple of {len(grid)} stages, got {self.cuts}")
         object.__setattr__(self, "cuts", tuple(int(cut) for cut in self.cuts))
-        object.__setattr__(self, "grid", frozen(grid))
+        object.__setattr__(self, "grid", freeze(grid))
 
     @classmethod
     def line(cls, cuts: tuple[int, ...], devices: tuple[int, ...]) -> Self:

@@ -9,7 +9,7 @@ from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.placed import Placed
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 
 def place_layers(
@@ -17,7 +17,7 @@ def place_layers(
     cluster: Cluster,
     params: PlaceParams,
     stop: Callable[[], bool] = never_stop,
-    watch: Callable[[Progress], None] = ignored,
+    watch: Callable[[Progress], None] = ignore,
 ) -> Placed:
     """Place layers on devices; the names in `params` are those of layers and devices.
 

@@ -117,7 +117,7 @@ def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str], ranks: 
     axes.set_xlim(0, timeline.iteration_s or 1.0)
     name_rows(axes, names)
     microbatches = int(timeline.microbatch.max()) + 1
-    timeline = _thinned(timeline)
+    timeline = _thin(timeline)
     _draw_messages(axes, timeline)
     # One collection for each kind and shade: thousands of single bars would take minutes.
     chunk = timeline.stage // len(names)
@@ -125,7 +125,7 @@ def _draw_passes(axes: "Axes", timeline: Timeline, names: Sequence[str], ranks: 
     for kind, (label, colour) in PASSES.items():
         for part in range(virtual):
             rows = (timeline.kind == kind) & (chunk == part)
-            _draw_kind(axes, timeline, rows, (label if part == 0 else "_", _lighter(colour, 0.5 * part / virtual)))
+            _draw_kind(axes, timeline, rows, (label if part == 0 else "_", _lighten(colour, 0.5 * part / virtual)))
     _draw_numbers(axes, timeline)
     title = f"{TITLES[timeline.schedule]}: {microbatches} microbatches {_places(len(names), virtual, ranks)}"
     bubble = max(timeline.bubble, 0.0)
@@ -141,7 +141,7 @@ def _places(positions: int, virtual: int, ranks: int) -> str:
     return f"on {positions} devices" if ranks == 1 else f"in {positions} stages of {ranks} devices"
 
 
-def _thinned(timeline: Timeline) -> Timeline:
+def _thin(timeline: Timeline) -> Timeline:
     """Return a timeline that a picture can show: of all passes that begin within the same dot of a row, one.
 
     It fills the dot where there are more than one. Messages, which are shorter still, are left out.
@@ -236,7 +236,7 @@ def _draw_held(axes: "Axes", held: Footprint, capacity_bytes: Sequence[float], e
     add_legend(axes, entries | limits(peaks, capacity, top))
 
 
-def _lighter(colour: str, share: float) -> tuple[float, ...]:
+def _lighten(colour: str, share: float) -> tuple[float, ...]:
     """Return a colour with a share of white."""
     channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     return tuple(channel + share * (1 - channel) for channel in channels)

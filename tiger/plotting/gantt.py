@@ -54,7 +54,7 @@ def _draw_times(axes: "Axes", report: PlacementReport, arrangement: Arrangement)
     backward = arrangement.operators.backward
     styles = (("forward", WORK, ~backward), ("backward", BACKWARD, backward))
     for _, colour, mine in styles:
-        busy = _merged(times, row, mine, end / (WIDTH_IN * DPI))
+        busy = _merge(times, row, mine, end / (WIDTH_IN * DPI))
         outline = 0.5 if len(busy) <= OUTLINED else 0.0
         if len(busy):
             add_bars(axes, busy, {"facecolor": colour, "edgecolor": "white", "linewidth": outline})
@@ -66,7 +66,7 @@ def _draw_times(axes: "Axes", report: PlacementReport, arrangement: Arrangement)
     add_legend(axes, {label: {"facecolor": colour} for label, colour, mine in styles if mine.any()})
 
 
-def _merged(times: Timetable, row: IntArray, mine: BoolArray, dot_s: float) -> FloatArray:
+def _merge(times: Timetable, row: IntArray, mine: BoolArray, dot_s: float) -> FloatArray:
     """Return the corners [N, 4, 2] of bars, one for operators of a row less than a dot of the picture apart."""
     rows, begin, end = row[mine], times.begin_s[mine], times.end_s[mine]
     order = np.lexsort((begin, rows))

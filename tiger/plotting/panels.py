@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tiger.errors import InputError, shown
+from tiger.errors import InputError, shorten
 from tiger.formats import outfile
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.units import Unit, unit_of
@@ -32,7 +32,7 @@ NAME_LENGTH = 24
 def check(path: Path | str) -> None:
     """Raise InputError of `plot` for an ending that is not known, or where matplotlib is missing."""
     if Path(path).suffix.lower() not in ENDINGS:
-        raise InputError("plot", f"expected a file that ends in {', '.join(ENDINGS)}, got {shown(Path(path).name)}")
+        raise InputError("plot", f"expected a file that ends in {', '.join(ENDINGS)}, got {shorten(Path(path).name)}")
     if not find_spec("matplotlib"):
         raise InputError("plot", "expected matplotlib: pip install 'tiger-mapper[plot]'")
 

@@ -26,7 +26,7 @@ class Split(NamedTuple):
     spread: FloatArray
 
 
-def centred(window: Window) -> Split:
+def centre(window: Window) -> Split:
     """Split the distances of a window; O(edges + q^2 + k q)."""
     tasks = window.shape[0]
     edges = window.traffic.tocoo()

@@ -59,7 +59,7 @@ def repair(window: Window, bits: BoolArray) -> IntArray | None:
     """
     wish = _wish(window, bits)
     if not window.groups:
-        return _packed(window, wish)
+        return _pack(window, wish)
     local = np.zeros(window.shape[0], np.int64)
     for group in window.groups:
         rows, columns = linear_sum_assignment(wish[group])
@@ -76,7 +76,7 @@ def _wish(window: Window, bits: BoolArray) -> FloatArray:
     return np.where(allowed, rise / top * TIE / max(len(bits), 1) - bits, np.inf)
 
 
-def _packed(window: Window, wish: FloatArray) -> IntArray | None:
+def _pack(window: Window, wish: FloatArray) -> IntArray | None:
     """Place tasks one by one, largest load first, each on the most wished-for node that still has room."""
     loads = np.array([capacity.load for capacity in window.capacities])
     room = np.array([capacity.room for capacity in window.capacities])

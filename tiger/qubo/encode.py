@@ -26,7 +26,7 @@ import numpy as np
 
 from tiger.model.arrays import BitArray, FloatArray, IntArray
 from tiger.model.window import Capacity, Window
-from tiger.qubo.centring import centred
+from tiger.qubo.centring import centre
 from tiger.qubo.penalties import STEPS, Penalties, fills, units
 
 COUPLER_LIMIT = 5_000_000
@@ -69,7 +69,7 @@ class Qubo:
     def bqm(self, penalties: Penalties) -> dimod.BinaryQuadraticModel:
         """Return the binary quadratic model at the given penalties; O(couplers)."""
         window, allowed = self.window, self.index >= 0
-        split = centred(window) if penalties.centred else None
+        split = centre(window) if penalties.centred else None
         costs = window.linear if split is None else split.linear
         least = np.where(allowed, costs, np.inf).min(axis=1, initial=np.inf)
         filled = penalties.exclusive if fills(window) else np.zeros(window.shape[1])
@@ -83,7 +83,7 @@ class Qubo:
             _clashes(window, self.index, penalties.exclusive * (2 if fills(window) else 1)),
         ]
         for budget in self.budgets:
-            terms.append(_squared(budget, float(penalties.capacity[budget.node]), linear))
+            terms.append(_square(budget, float(penalties.capacity[budget.node]), linear))
             offset += float(penalties.capacity[budget.node]) * budget.limit**2
         return _model(linear, Terms(*map(np.concatenate, zip(*terms, strict=True))), offset + penalties.one_hot.sum())
 
@@ -215,7 +215,7 @@ def _coins(limit: int) -> list[int]:
     return coins
 
 
-def _squared(budget: Budget, weight: float, linear: FloatArray) -> Terms:
+def _square(budget: Budget, weight: float, linear: FloatArray) -> Terms:
     """Return the terms of M (sum w x - K)^2, whose linear part is added to `linear` in place."""
     a, v = budget.weight, budget.variable
     np.add.at(linear, v, weight * (a * a - 2 * budget.limit * a))

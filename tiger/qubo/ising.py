@@ -11,16 +11,16 @@ from typing import NamedTuple, get_args
 import dimod
 import numpy as np
 
-from tiger.errors import InputError, shown
+from tiger.errors import InputError, shorten
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Partitioner, Samples, Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.model.window import Block, Window, fold, whole
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.decode import repair
 from tiger.qubo.encode import COUPLER_LIMIT, CapacityEncoding, coupler_count
-from tiger.qubo.lookahead import assigned, placed_forward
+from tiger.qubo.lookahead import assign_level, place_forward
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.sweeps import Sweeps
 from tiger.qubo.tune import Trial, Tuned, TuneParams, Tuner, tune
@@ -80,18 +80,18 @@ class IsingParams:
         scale = self.penalty_scale
         if scale is not None and not (_is_positive(scale) and 1 / SCALES <= scale <= SCALES):
             wanted = f"expected a finite number > 0, from {1 / SCALES:g} to {SCALES:g}"
-            raise InputError("ising/penalty_scale", f"{wanted}, got {shown(scale)}")
+            raise InputError("ising/penalty_scale", f"{wanted}, got {shorten(scale)}")
         if self.beta_range is not None:
             object.__setattr__(self, "beta_range", _betas(self.beta_range))
         if self.capacity not in get_args(CapacityEncoding):
             known = " or ".join(get_args(CapacityEncoding))
-            raise InputError("ising/capacity", f"expected {known}, got {shown(self.capacity)}")
+            raise InputError("ising/capacity", f"expected {known}, got {shorten(self.capacity)}")
 
 
 def _check_size(name: str, size: int, least: int) -> None:
     """Raise InputError unless a size is a whole number that is large enough."""
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
-        raise InputError(f"ising/{name}", f"expected a whole number >= {least}, got {shown(size)}")
+        raise InputError(f"ising/{name}", f"expected a whole number >= {least}, got {shorten(size)}")
 
 
 def _betas(beta_range: object) -> tuple[object, ...]:
@@ -99,7 +99,7 @@ def _betas(beta_range: object) -> tuple[object, ...]:
     pair = tuple(beta_range) if isinstance(beta_range, tuple | list) else ()
     if len(pair) != 2 or not all(map(_is_positive, pair)) or pair[0] > pair[1]:
         wanted = "expected two finite numbers > 0, the smaller one, which is the hot end, first"
-        raise InputError("ising/beta_range", f"{wanted}, got {shown(beta_range)}")
+        raise InputError("ising/beta_range", f"{wanted}, got {shorten(beta_range)}")
     return pair
 
 
@@ -220,14 +220,14 @@ class Ising:
             return
         sweeps = Sweeps(run.problem) if run.problem.rule == "levels" else None
         self._start(run, sweeps, seed)
-        rng = np.random.default_rng(derived(seed, self.params.passes * effort))
+        rng = np.random.default_rng(derive(seed, self.params.passes * effort))
         odds = np.ones(len(self.partitioners))
         walk = Walk(places=run.places, cost=run.cost, odds=odds, rng=rng, sweeps=sweeps, strength=self.strengths[1])
         passes = self.params.passes * effort
         for number in range(passes):
             if not run.ended:
                 with run.stage("windows", number / passes) as detail:
-                    self._pass(run, walk, number, derived(seed, number), detail)
+                    self._pass(run, walk, number, derive(seed, number), detail)
 
     def _start(self, run: Run, sweeps: Sweeps | None, seed: int) -> None:
         """Construct mappings to start from, once a run: by levels, forward, else by co-bisection."""
@@ -235,19 +235,19 @@ class Ising:
             return
         with run.stage("start") as detail:
             for number in range(self.params.starts):
-                places = self._constructed(run, sweeps, number, derived(seed, number))
+                places = self._construct(run, sweeps, number, derive(seed, number))
                 if places is None or run.ended:
                     break
                 run.offer(places)
                 detail["constructed"] = number + 1
 
-    def _constructed(self, run: Run, sweeps: Sweeps | None, number: int, seed: int) -> IntArray | None:
+    def _construct(self, run: Run, sweeps: Sweeps | None, number: int, seed: int) -> IntArray | None:
         """Return a polished start, None where there is none by that number."""
         if sweeps is not None:
             if number >= len(SPANS):
                 return None
-            solve = assigned if SPANS[number] == 1 else partial(self._ahead, run, seed)
-            places = placed_forward(run.problem, run.places, SPANS[number], solve, run.deadline)
+            solve = assign_level if SPANS[number] == 1 else partial(self._ahead, run, seed)
+            places = place_forward(run.problem, run.places, SPANS[number], solve, run.deadline)
             return sweeps.improve(places, run.deadline)
         if self.construct is None:
             return None
@@ -279,7 +279,7 @@ class Ising:
         rng, limit = np.random.default_rng(seed), self.params.window_size
         kind = int(rng.choice(len(walk.odds), p=walk.odds / walk.odds.sum()))
         # Even and odd seeds go over levels forward and backward.
-        split_seed = 2 * derived(seed, 0) + number % 2
+        split_seed = 2 * derive(seed, 0) + number % 2
         blocks = self.partitioners[kind].split(run.problem, walk.places, max_size=limit, seed=split_seed)
         walk.shares, walk.accepted, count = [], 0, 0
         for batch in _batches(run.problem, islice(blocks, self.params.windows)):
@@ -287,9 +287,9 @@ class Ising:
                 break
             jobs = []
             for block in batch:
-                window = fold(run.problem, _moved(block, walk.places, limit), walk.places)
+                window = fold(run.problem, _follow_tasks(block, walk.places, limit), walk.places)
                 jobs.append(
-                    self._job(run, window, self.params.window, (walk.strength, walk.places), derived(seed, count))
+                    self._job(run, window, self.params.window, (walk.strength, walk.places), derive(seed, count))
                 )
                 count += 1
             for job, tuned in zip(jobs, (self.executor.map if self.executor else map)(Job.solve, jobs), strict=True):
@@ -311,7 +311,7 @@ class Ising:
             return
         cost = cost_of(run.problem, places).total
         if cost >= walk.cost:
-            places = self.polish(places, _around(run.problem, job.window.block, places), run.deadline)
+            places = self.polish(places, _widen(run.problem, job.window.block, places), run.deadline)
             if walk.sweeps is not None:
                 places = walk.sweeps.improve(places, run.deadline)
             cost = cost_of(run.problem, places).total
@@ -349,13 +349,13 @@ def _batches(problem: Problem, blocks: Iterable[Block]) -> Iterator[list[Block]]
             batch = []
             near[:], nodes[:] = False, False
         batch.append(block)
-        near |= _touched(problem, block.tasks)
+        near |= _mark_touched(problem, block.tasks)
         nodes[block.nodes] = True
     if batch:
         yield batch
 
 
-def _touched(problem: Problem, tasks: IntArray) -> BoolArray:
+def _mark_touched(problem: Problem, tasks: IntArray) -> BoolArray:
     """Return touched[n], the tasks given and all that exchange traffic with them."""
     touched = np.zeros(problem.tasks.size, bool)
     touched[tasks] = True
@@ -364,16 +364,16 @@ def _touched(problem: Problem, tasks: IntArray) -> BoolArray:
     return touched
 
 
-def _moved(block: Block, places: IntArray, limit: int) -> Block:
+def _follow_tasks(block: Block, places: IntArray, limit: int) -> Block:
     """Return a block with the nodes that its tasks have come to occupy, and no more pairs than the limit."""
     own = np.unique(places[block.tasks])
     others = np.setdiff1d(block.nodes, own)[: max(limit // len(block.tasks) - len(own), 0)]
     return Block(tasks=block.tasks, nodes=np.sort(np.concatenate([own, others])))
 
 
-def _around(problem: Problem, block: Block, places: IntArray) -> Block:
+def _widen(problem: Problem, block: Block, places: IntArray) -> Block:
     """Return a block with all tasks that exchange traffic with its own, and their nodes, where those are not many."""
-    touched = _touched(problem, block.tasks)
+    touched = _mark_touched(problem, block.tasks)
     tasks = problem.free[touched[problem.free]]
     nodes = np.union1d(places[tasks], block.nodes)
     return Block(tasks=tasks, nodes=nodes) if len(tasks) * len(nodes) <= WIDE else block

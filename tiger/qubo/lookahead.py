@@ -16,7 +16,7 @@ from tiger.model.window import Block, Window, fold
 Solve = Callable[[Window], IntArray | None]
 
 
-def placed_forward(problem: Problem, places: IntArray, span: int, solve: Solve, stop: Stop) -> IntArray:
+def place_forward(problem: Problem, places: IntArray, span: int, solve: Solve, stop: Stop) -> IntArray:
     """Return places[n], level after level by windows of `span` levels of which the first is kept.
 
     `solve` returns local nodes of a window, in which later levels are absent; where it has none, or
@@ -35,6 +35,6 @@ def placed_forward(problem: Problem, places: IntArray, span: int, solve: Solve, 
     return places
 
 
-def assigned(window: Window) -> IntArray:
+def assign_level(window: Window) -> IntArray:
     """Return the cheapest local nodes of a window of one level, whose tasks exchange no traffic, exactly."""
     return np.asarray(linear_sum_assignment(window.linear)[1], np.int64)

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tiger.bounds.lower_bound import rearranged
+from tiger.bounds.lower_bound import rearrangement_bound
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.window import Capacity, Window
-from tiger.qubo.centring import centred
+from tiger.qubo.centring import centre
 
 MARGIN = 1 + 1e-6
 TYPICAL = 1.5
@@ -65,8 +65,8 @@ def safe_penalties(window: Window) -> Penalties:
     """
     allowed = window.allowed
     linear = window.linear - np.where(allowed, window.linear, np.inf).min(axis=1, initial=np.inf)[:, None]
-    worst = np.where(allowed, linear + rearranged(window, worst=True), 0.0).max(axis=1, initial=0.0)
-    one_hot = MARGIN * (_grouped(window, worst) if window.groups else _shared(window, worst))
+    worst = np.where(allowed, linear + rearrangement_bound(window, worst=True), 0.0).max(axis=1, initial=0.0)
+    one_hot = MARGIN * (_group_costs(window, worst) if window.groups else _shared_costs(window, worst))
     least = one_hot.max(initial=0.0) * 1e-3 or 1.0
     one_hot = np.maximum(one_hot, least)
     top = float(one_hot.max(initial=0.0)) or 1.0
@@ -79,7 +79,7 @@ def safe_penalties(window: Window) -> Penalties:
 
 def _typical(window: Window, safe: Penalties) -> Penalties:
     """Return weights about as large as what a task's cost varies by, where reads tend to be just feasible."""
-    spread = centred(window).spread
+    spread = centre(window).spread
     largest = float(spread.max(initial=0.0)) or 1.0
     mean = largest * float(np.sqrt(((spread / largest) ** 2).mean())) if len(spread) else 0.0
     one_hot = TYPICAL * np.sqrt(np.maximum(spread, 1e-3 * mean)) * np.sqrt(mean) if mean else safe.one_hot
@@ -112,7 +112,7 @@ def _finest(window: Window) -> FloatArray:
     return finest
 
 
-def _grouped(window: Window, worst: FloatArray) -> FloatArray:
+def _group_costs(window: Window, worst: FloatArray) -> FloatArray:
     """Return what placing each missing task can cost, the moves it forces on its group included."""
     choices = window.allowed.sum(axis=1)
     cost = worst.copy()
@@ -123,14 +123,14 @@ def _grouped(window: Window, worst: FloatArray) -> FloatArray:
     return cost
 
 
-def _shared(window: Window, worst: FloatArray) -> FloatArray:
+def _shared_costs(window: Window, worst: FloatArray) -> FloatArray:
     """Return what placing each missing task can cost where nodes are shared."""
     plain = bool(window.allowed.all()) and all(
-        (c.load == 1).all() or _slack(int(c.load.sum()), c.room) for c in window.capacities
+        (c.load == 1).all() or _is_slack(int(c.load.sum()), c.room) for c in window.capacities
     )
     return worst if plain else np.full(len(worst), worst.sum())
 
 
-def _slack(total: int, room: IntArray) -> bool:
+def _is_slack(total: int, room: IntArray) -> bool:
     """Return whether every node could hold everything."""
     return bool((room >= total).all())

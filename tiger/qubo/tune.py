@@ -16,7 +16,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seams import Samples, Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.model.window import Window
 from tiger.qubo.decode import decode, repair
 from tiger.qubo.encode import CapacityEncoding, Qubo, encode
@@ -174,7 +174,7 @@ def tune(window: Window, sample: Sample, finish: Finish, params: TuneParams, *, 
             break
         model = qubo.bqm(penalties)
         couplers = max(couplers, model.num_interactions)
-        samples = sample(model, penalties, derived(seed, number))
+        samples = sample(model, penalties, derive(seed, number))
         trial, local = _judge(qubo, samples, finish, params.avoid, (penalties, trial))
         trials.append(trial)
         if trial.polished is not None and trial.polished < lowest:
@@ -202,15 +202,15 @@ def _judge(
         feasible_share=float(reads.feasible.mean()) if len(reads.feasible) else 0.0,
         missed=reads.missed,
         crowded=reads.crowded,
-        raw=_least(raw),
-        repaired=_least(window.costs(np.array(repaired)) if repaired else raw[:0]),
-        polished=_least(costs),
+        raw=_min_cost(raw),
+        repaired=_min_cost(window.costs(np.array(repaired)) if repaired else raw[:0]),
+        polished=_min_cost(costs),
         figures=samples.figures,
         earlier=turn[1],
     )
     return trial, best
 
 
-def _least(costs: FloatArray) -> float | None:
+def _min_cost(costs: FloatArray) -> float | None:
     """Return the smallest of some costs, None without any."""
     return float(costs.min()) if len(costs) else None

@@ -54,8 +54,8 @@ def baselines(problem: Problem, block: float) -> Baselines:
 def cyclic_order(problem: Problem) -> IntArray | None:
     """Return places[n] of tasks dealt out to the nodes in turns, None where that has not been made feasible."""
     deal = _deal(problem)
-    places = _placed(deal, np.cumsum(deal.sizes) - deal.sizes)
-    return places if _feasible(problem, places) else None
+    places = _place(deal, np.cumsum(deal.sizes) - deal.sizes)
+    return places if _is_feasible(problem, places) else None
 
 
 def _deal(problem: Problem) -> _Deal:
@@ -90,33 +90,33 @@ def _random_orders(problem: Problem) -> Iterator[IntArray]:
     rng, deal = np.random.default_rng(SEED), _deal(problem)
     for _ in range(DRAWS):
         turns = rng.integers(len(deal.ring) or 1, size=len(deal.sizes))
-        places = _placed(replace(deal, ring=rng.permutation(deal.ring)), turns)
-        if not _feasible(problem, places):
+        places = _place(replace(deal, ring=rng.permutation(deal.ring)), turns)
+        if not _is_feasible(problem, places):
             return
         yield places
 
 
-def _feasible(problem: Problem, places: IntArray) -> bool:
+def _is_feasible(problem: Problem, places: IntArray) -> bool:
     """Return whether no task is misplaced, and no traffic has to cross disconnected parts of the hardware."""
     split = problem.metric is not problem.topology.metric
-    return not _misplaced(problem, places).any() and not (split and violations(problem, places))
+    return not _find_misplaced(problem, places).any() and not (split and violations(problem, places))
 
 
-def _placed(deal: _Deal, turns: IntArray) -> IntArray:
+def _place(deal: _Deal, turns: IntArray) -> IntArray:
     """Return places[n] with the groups dealt out from `turns[g]` on, misplaced tasks exchanged where that helps."""
     seats = (turns[deal.group] + deal.rank) % (len(deal.ring) or 1)
     places = deal.problem.pins.copy()
     places[deal.tasks] = deal.ring[seats]
-    wrong = _misplaced(deal.problem, places)
+    wrong = _find_misplaced(deal.problem, places)
     if wrong.any():
         _exchange(deal, places, seats, wrong)
     return places
 
 
-def _misplaced(problem: Problem, places: IntArray) -> BoolArray:
+def _find_misplaced(problem: Problem, places: IntArray) -> BoolArray:
     """Return wrong[n]: free tasks on a node that is closed to them, and those beyond the memory of their node."""
     wrong = np.zeros(len(places), bool)
-    wrong[problem.free] = ~_open(problem, problem.free, places[problem.free])
+    wrong[problem.free] = ~_is_open(problem, problem.free, places[problem.free])
     memory, room = problem.tasks.memory, problem.topology.memory
     if memory is None or room is None or problem.groups:
         return wrong
@@ -128,22 +128,22 @@ def _misplaced(problem: Problem, places: IntArray) -> BoolArray:
     return wrong
 
 
-def _open(problem: Problem, tasks: IntArray, nodes: IntArray) -> BoolArray:
+def _is_open(problem: Problem, tasks: IntArray, nodes: IntArray) -> BoolArray:
     """Return whether nodes are not forbidden to tasks, nor held by a pinned task of their group, nor too small."""
     size, memory, room = problem.topology.size, problem.tasks.memory, problem.topology.memory
     closed = np.zeros(len(tasks), bool)
     if len(problem.banned):
-        closed |= _has(problem.banned[:, 0] * size + problem.banned[:, 1], tasks * size + nodes)
+        closed |= _contains(problem.banned[:, 0] * size + problem.banned[:, 1], tasks * size + nodes)
     if len(problem.groups) > 1 and problem.pinned:
         pinned = np.flatnonzero(problem.pins >= 0)
         held = np.sort(problem.group_of[pinned] * size + problem.pins[pinned])
-        closed |= _has(held, problem.group_of[tasks] * size + nodes)
+        closed |= _contains(held, problem.group_of[tasks] * size + nodes)
     if problem.groups and memory is not None and room is not None:
         closed |= memory[tasks] > room[nodes]
     return ~closed
 
 
-def _has(keys: IntArray, wanted: IntArray) -> BoolArray:
+def _contains(keys: IntArray, wanted: IntArray) -> BoolArray:
     """Return whether sorted keys, of which there are some, have the wanted ones."""
     return np.asarray(keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted)
 
@@ -162,10 +162,10 @@ def _exchange(deal: _Deal, places: IntArray, seats: IntArray, wrong: BoolArray) 
         there, other = deal.ring[ahead], row[ahead]
         partner = deal.tasks[other]
         gain = load[task] - np.where(other < 0, 0, load[partner])
-        good = _open(problem, np.full(size - 1, task), there) & (spare[there] >= gain) & (there != node)
-        good &= (other < 0) | _open(problem, partner, np.full(size - 1, node))
+        good = _is_open(problem, np.full(size - 1, task), there) & (spare[there] >= gain) & (there != node)
+        good &= (other < 0) | _is_open(problem, partner, np.full(size - 1, node))
         good &= (gain > 0) | (spare[node] >= -gain)
-        if (spare[node] >= 0 and _open(problem, task[None], node[None]).all()) or not good.any():
+        if (spare[node] >= 0 and _is_open(problem, task[None], node[None]).all()) or not good.any():
             continue
         j = int(good.argmax())
         spare[node], spare[there[j]] = spare[node] + gain[j], spare[there[j]] - gain[j]

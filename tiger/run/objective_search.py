@@ -7,7 +7,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Search
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.objectives.selection import Aim
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Run
@@ -57,7 +57,7 @@ def reweigh(aim: Aim, solve: Solve, run: Run, effort: int, seed: int) -> None:
     with run.stage("reweight") as detail:
         rounds = accepted = 0
         while surrogate is not None and rounds < ROUNDS and not run.ended:
-            latest = solve(surrogate, run.places, effort, derived(seed, rounds))
+            latest = solve(surrogate, run.places, effort, derive(seed, rounds))
             accepted += run.offer(latest)
             weights *= np.exp(RATE * aim.stress(latest))
             surrogate, rounds = aim.surrogate(weights / weights.max()), rounds + 1

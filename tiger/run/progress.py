@@ -18,5 +18,5 @@ class Progress:
     message: str = ""
 
 
-def ignored(progress: Progress) -> None:
+def ignore(progress: Progress) -> None:
     """Drop a message."""

@@ -72,7 +72,7 @@ def build(spec: str) -> Topology:
     try:
         return _BUILDERS[kind.name](spec.partition(":")[2])
     except InputError as error:
-        syntax = f"{kind.syntax} (such as {kind.example}; kinds: {_known()})"
+        syntax = f"{kind.syntax} (such as {kind.example}; kinds: {_kind_names()})"
         raise InputError("topology", f"{error.reason} in {_cut(spec)}; the syntax is {syntax}") from None
 
 
@@ -82,12 +82,12 @@ def find_kind(spec: str) -> Kind:
     kind = next((kind for kind in KINDS if kind.name == name), None)
     if kind is None:
         raise InputError(
-            "topology", f"expected KIND:.. with a kind out of {_known()} (such as torus:8x8x8), got {_cut(spec)}"
+            "topology", f"expected KIND:.. with a kind out of {_kind_names()} (such as torus:8x8x8), got {_cut(spec)}"
         )
     return kind
 
 
-def _known() -> str:
+def _kind_names() -> str:
     """Return the names of all kinds."""
     return ", ".join(kind.name for kind in KINDS)
 

@@ -16,7 +16,7 @@ from tiger.model.problem import Problem
 from tiger.parallel import executors
 from tiger.parallel.dask_pool import FanOut
 from tiger.qubo.ising import IsingParams
-from tiger.run.progress import ignored
+from tiger.run.progress import ignore
 from tiger.run.report import Report
 from tiger.solvers import registry
 
@@ -150,7 +150,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         lent.trouble = "the cluster failed"
         return lent
 
-    monkeypatch.setattr(executors, "kept", lend)
+    monkeypatch.setattr(executors, "keep_executor", lend)
     return addresses
 
 
@@ -160,7 +160,7 @@ def test_a_cluster_is_for_large_solves(
 ) -> None:
     """The report says where it has failed; the rest of it is the same."""
     body = ask(line, **fields)
-    report = json.loads(Solve(LIMITS, "dask://there:1")("assign", body, ignored))
+    report = json.loads(Solve(LIMITS, "dask://there:1")("assign", body, ignore))
     assert cluster == ["dask://there:1"] * times
     assert report["warnings"] == ["the cluster failed"] * times
     assert report["mapping"] == json.loads(answer(body, LIMITS))["mapping"]

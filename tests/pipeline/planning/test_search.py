@@ -14,7 +14,7 @@ from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.search import ASIDE, Explored, Meter, explore
 from tiger.pipeline.solve import place_layers
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 PARAMS = PlanParams(batch=4)
 
@@ -35,7 +35,7 @@ def seconds_of_choices(model: Model, cluster: Cluster, params: PlanParams) -> di
 @pytest.fixture(scope="module")
 def found(model: Model, cluster: Cluster) -> Explored:
     """Return what the search knows at its end."""
-    return explore(model, cluster, PARAMS, never_stop, ignored)
+    return explore(model, cluster, PARAMS, never_stop, ignore)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_no_choice_is_better_on_two_machines(large: tuple[Model, Cluster], memor
     model, params = large[0], PlanParams(batch=4)
     cluster = replace(large[1], memory_bytes=np.full(4, memory))
     seconds = seconds_of_choices(model, cluster, params)
-    found = explore(model, cluster, params, never_stop, ignored)
+    found = explore(model, cluster, params, never_stop, ignore)
     assert found.attempts[0].iteration_s == min(seconds.values())
     assert all(each.candidate.bound_s <= seconds[each.choice] for each in found.attempts)
 
@@ -97,14 +97,14 @@ def test_every_choice_is_tried_or_ruled_out(found: Explored) -> None:
 
 def test_the_same_seed_gives_the_same_answer(found: Explored, model: Model, cluster: Cluster) -> None:
     """Also of what is ranked behind the best."""
-    again = explore(model, cluster, PARAMS, never_stop, ignored)
+    again = explore(model, cluster, PARAMS, never_stop, ignore)
     assert [each.choice for each in again.attempts] == [each.choice for each in found.attempts]
     assert [each.iteration_s for each in again.attempts] == [each.iteration_s for each in found.attempts]
 
 
 def test_a_search_that_is_stopped_has_the_usual_plan(model: Model, cluster: Cluster) -> None:
     """Or a better one; what was not looked at is said to be left out by the budget."""
-    found = explore(model, cluster, PARAMS, lambda: True, ignored)
+    found = explore(model, cluster, PARAMS, lambda: True, ignore)
     assert found.usual is not None
     assert found.attempts[0].iteration_s <= found.usual.iteration_s
     assert "budget" in {each.reason for each in found.pruned}
@@ -113,7 +113,7 @@ def test_a_search_that_is_stopped_has_the_usual_plan(model: Model, cluster: Clus
 def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None:
     """Four layers hold 40 bytes each, so that three devices need 80 or more."""
     small = replace(cluster, memory_bytes=np.full(3, 50.0))
-    found = explore(model, small, PARAMS, never_stop, ignored)
+    found = explore(model, small, PARAMS, never_stop, ignore)
     assert all(each.plan is None for each in found.attempts)
     assert {each.reason for each in found.pruned} == {"memory"}
 
@@ -121,7 +121,7 @@ def test_nothing_fits_into_little_memory(model: Model, cluster: Cluster) -> None
 def test_devices_without_links_are_used_alone(model: Model, cluster: Cluster) -> None:
     """No ring and no pipeline can be, but one device may hold it all."""
     apart = replace(cluster, link=np.full((3, 3), -1), memory_bytes=np.full(3, 1e3))
-    found = explore(model, apart, PARAMS, never_stop, ignored)
+    found = explore(model, apart, PARAMS, never_stop, ignore)
     assert found.attempts[0].choice.shape == (1, 1, 1)
     assert "links" in {each.reason for each in found.pruned}
 
@@ -149,7 +149,7 @@ def test_choices_that_take_too_long_are_left_out(
     """There is the usual plan all the same, and none is said to be impossible."""
     monkeypatch.setattr(search, "SIMULATED", 0)
     monkeypatch.setattr(search, "SEARCHED", 0)
-    found = explore(model, cluster, PARAMS, never_stop, ignored)
+    found = explore(model, cluster, PARAMS, never_stop, ignore)
     assert [each.placed for each in found.attempts] == [None]
     left_out = {each.reason: each for each in found.pruned}["budget"]
     assert found.lower_bound_s == pytest.approx(left_out.least)

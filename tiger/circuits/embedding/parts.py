@@ -11,7 +11,7 @@ from tiger.circuits.embedding.embedding import interactions
 from tiger.circuits.embedding.nearness import near_partners
 from tiger.circuits.gate_dag import GateDag
 from tiger.errors import InputError
-from tiger.model.arrays import IntArray, locked
+from tiger.model.arrays import IntArray, lock
 
 ANYWHERE = -1
 TRIALS = 100_000
@@ -48,7 +48,7 @@ def allot_parts(dag: GateDag, coupling: Coupling, fixed: IndexArray | None = Non
     pull = np.zeros((dag.qubits, dag.qubits))
     np.add.at(pull, (pairs[:, 0], pairs[:, 1]), 1.0)
     start = near_partners(held, pull + pull.T, coupling, part)
-    return Allotment(part=locked(part), start=locked(start))
+    return Allotment(part=lock(part), start=lock(start))
 
 
 def _components(pairs: IndexArray, qubits: int) -> IndexArray:

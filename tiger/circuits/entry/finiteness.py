@@ -7,7 +7,7 @@ from qiskit.circuit import Operation, ParameterExpression, QuantumCircuit
 
 from tiger.circuits.entry.scan import FIELD
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 
 def check_finite(circuit: QuantumCircuit) -> None:
@@ -29,7 +29,7 @@ def _check(circuit: QuantumCircuit, place: str, seen: dict[int, QuantumCircuit])
             continue
         for k, value in enumerate(instruction.params, 1):
             if not _is_finite(value):
-                found = f"{value} as parameter {k} of {shown(instruction.name)}"
+                found = f"{value} as parameter {k} of {describe(instruction.name)}"
                 raise InputError(FIELD, f"expected finite angles, got {found}{place}")
         if not instruction.is_standard_gate():
             _check_definition(instruction.operation, seen)
@@ -41,10 +41,10 @@ def _check_definition(operation: Operation, seen: dict[int, QuantumCircuit]) -> 
         inside = getattr(operation, "definition", None)
     except Exception as error:  # noqa: BLE001 (a definition may be any expression of the parameters)
         said = str(getattr(error, "message", error))
-        raise InputError(FIELD, f"expected gates that are defined, got {shown(operation.name)}: {said}") from None
+        raise InputError(FIELD, f"expected gates that are defined, got {describe(operation.name)}: {said}") from None
     if isinstance(inside, QuantumCircuit) and id(inside) not in seen:
         seen[id(inside)] = inside
-        _check(inside, f" in {shown(operation.name)}", seen)
+        _check(inside, f" in {describe(operation.name)}", seen)
 
 
 def _is_finite(value: object) -> bool:

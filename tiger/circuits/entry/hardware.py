@@ -15,7 +15,7 @@ from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.formats.values import whole
 from tiger.model.arrays import IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.topologies.spec import KINDS, build
 
 FIELD = "topology"
@@ -69,7 +69,7 @@ def device_of_document(data: object, limit: int = LIMIT) -> Device:
     if isinstance(data, dict) and "nodes" in data:
         return _read_node_link(data, limit)
     wanted = "pairs of qubits, a coupling_map, the gates of a Target or the nodes of a graph"
-    raise InputError(FIELD, f"expected {wanted}, got {'an object without them' if data else shown(data)}")
+    raise InputError(FIELD, f"expected {wanted}, got {'an object without them' if data else describe(data)}")
 
 
 def _read_named(source: str | Path, limit: int) -> Device:
@@ -93,7 +93,7 @@ def _ends(number: int, line: str) -> Pair:
     """Return the two qubits of a line."""
     found = _LINE.fullmatch(line)
     if found is None:
-        raise InputError(FIELD, f"line {number}: expected two qubits such as '0 1', got {shown(line.strip())}")
+        raise InputError(FIELD, f"line {number}: expected two qubits such as '0 1', got {describe(line.strip())}")
     return int(found[1]), int(found[2])
 
 
@@ -109,7 +109,7 @@ def _read_document(data: dict[str, object], limit: int) -> Device:
 def _read_pairs(pairs: object, field: str, size: int | None, limit: int) -> Device:
     """Return the coupling map of pairs of qubits."""
     if not isinstance(pairs, Iterable) or isinstance(pairs, str | bytes | dict):
-        raise InputError(field, f"expected a list of pairs of qubits, got {shown(pairs)}")
+        raise InputError(field, f"expected a list of pairs of qubits, got {describe(pairs)}")
     ends = [_pair(f"{field}/{k}", pair, limit if size is None else size) for k, pair in enumerate(pairs)]
     if not ends and size is None:
         raise InputError(field, "expected at least one pair of qubits, got none")
@@ -119,7 +119,7 @@ def _read_pairs(pairs: object, field: str, size: int | None, limit: int) -> Devi
 def _pair(field: str, pair: object, size: int) -> Pair:
     """Return two different qubits below a number."""
     if not isinstance(pair, Sequence | np.ndarray) or isinstance(pair, str | bytes) or len(pair) != 2:
-        raise InputError(field, f"expected two qubits, got {shown(pair)}")
+        raise InputError(field, f"expected two qubits, got {describe(pair)}")
     a, b = (whole(f"{field}/{k}", end) for k, end in enumerate(pair))
     if max(a, b) >= size:
         raise InputError(field, f"expected qubits from 0 to {size - 1}, got {max(a, b)}")

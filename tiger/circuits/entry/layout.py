@@ -29,7 +29,7 @@ from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
 from tiger.model.violation import Violation
 from tiger.run.deadline import Deadline
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 SHARE = 0.1
 
@@ -76,7 +76,7 @@ def layout(
             commute=commute,
         )
     )
-    asked = Asked(read_circuit(circuit), read_device(coupling), params, progress or ignored)
+    asked = Asked(read_circuit(circuit), read_device(coupling), params, progress or ignore)
     return replace(report_mapping(asked, initial_layout), seconds=time.perf_counter() - begun)
 
 

@@ -11,7 +11,7 @@ from qiskit.quantum_info import Operator
 
 from tiger.circuits.entry.scan import FIELD, Scan
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 LIBRARY = {gate.name: gate for gate in qasm2.LEGACY_CUSTOM_INSTRUCTIONS}
 DELAY = CustomInstruction("delay", 1, 1, LIBRARY["delay"].constructor, builtin=True)
@@ -46,7 +46,7 @@ def _without_opaque_delay(text: str, declared: re.Match[str]) -> str:
     """Return the text with blanks for the declaration of a delay; raise InputError for that of another gate."""
     if declared[2] != "delay" or _arity(declared) != (1, 1):
         line = text.count("\n", 0, declared.start()) + 1
-        reason = f"expected an opaque gate of another name than the library's {shown(declared[2])}"
+        reason = f"expected an opaque gate of another name than the library's {describe(declared[2])}"
         raise InputError(FIELD, f"line {line}: {reason}")
     return text[: declared.start()] + re.sub(r"\S", " ", declared[0]) + text[declared.end() :]
 

@@ -18,7 +18,7 @@ from tiger.circuits.entry.scan import FIELD, CircuitLimits, Scan, scan
 from tiger.circuits.transpiler.panic import PANIC
 from tiger.errors import InputError
 from tiger.formats.text import read_file
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 MAGIC = b"QISKIT"
 OLDEST_QPY, OFFSETS_QPY = 13, 16
@@ -110,7 +110,7 @@ def _complaint(error: Exception, printed: str) -> str:
         return f"{said[1].replace(':', ',')}: {said[2]}"
     token = getattr(next(iter(getattr(error.__cause__, "args", ())), None), "offendingToken", None)
     if token is not None:
-        return f"{token.line},{token.column}: unexpected {shown(token.text)}"
+        return f"{token.line},{token.column}: unexpected {describe(token.text)}"
     return str(getattr(error, "message", error))
 
 
@@ -183,7 +183,7 @@ def _check_widths(circuit: QuantumCircuit) -> None:
             for block in instruction.operation.blocks:
                 _check_widths(block)
         elif len(instruction.qubits) > 2 and not instruction.is_directive():
-            found = f"{shown(instruction.name)} on {len(instruction.qubits)}"
+            found = f"{describe(instruction.name)} on {len(instruction.qubits)}"
             raise InputError(FIELD, f"expected gates on one or two qubits, got {found}: {ADVICE}")
 
 

@@ -16,7 +16,7 @@ from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from tiger.errors import InputError
 from tiger.formats.values import amount, records, whole
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 FIELD = "topology"
 Record = dict[str, object]
@@ -51,7 +51,7 @@ def _gates(records: list[Record], size: int) -> dict[str, Places]:
         _check_fields(at, record, ("name", "qubits", "error", "duration"))
         name, qubits = record.get("name"), _qubits(f"{at}/qubits", record.get("qubits"), size)
         if not isinstance(name, str) or not name.isidentifier() or name == "measure":
-            raise InputError(f"{at}/name", f"expected the name of a gate, such as cx, got {shown(name)}")
+            raise InputError(f"{at}/name", f"expected the name of a gate, such as cx, got {describe(name)}")
         places = gates.setdefault(name, {})
         if qubits in places or any(len(other) != len(qubits) for other in places):
             raise InputError(f"{at}/qubits", f"expected {name} once for the same qubits, and on as many everywhere")
@@ -93,7 +93,7 @@ def _check_fields(field: str, record: Record, names: tuple[str, ...]) -> None:
 def _qubits(field: str, value: object, size: int) -> tuple[int, ...]:
     """Return one or two different qubits."""
     if not isinstance(value, list) or len(value) not in (1, 2):
-        raise InputError(field, f"expected a list of one or two qubits, got {shown(value)}")
+        raise InputError(field, f"expected a list of one or two qubits, got {describe(value)}")
     qubits: list[int] = []
     for k, qubit in enumerate(value):
         qubits.append(_free(f"{field}/{k}", qubit, size, set(qubits)))

@@ -12,9 +12,9 @@ from tiger.circuits.entry.hardware import Device
 from tiger.circuits.params import LEVELS, CircuitObjective, LayoutParams
 from tiger.errors import InputError
 from tiger.formats.values import whole
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.request import Request
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 THREADS = 1024
 LAYOUT = "initial_layout"
@@ -28,21 +28,21 @@ class Asked:
     circuit: QuantumCircuit
     device: Device
     params: LayoutParams
-    watch: Callable[[Progress], None] = ignored
+    watch: Callable[[Progress], None] = ignore
 
 
 def check_params(params: LayoutParams) -> LayoutParams:
     """Return parameters whose values can all be used, or raise InputError that names one."""
     Request(solver=params.solver, seed=params.seed, effort=params.effort, time_limit_s=params.time_limit_s)
     if type(params.level) is not int or params.level not in LEVELS:
-        raise InputError("level", f"expected a level from 0 to {max(LEVELS)}, got {shown(params.level)}")
+        raise InputError("level", f"expected a level from 0 to {max(LEVELS)}, got {describe(params.level)}")
     if params.effort is None:
         raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
     if params.objective not in get_args(CircuitObjective):
         known = ", ".join(get_args(CircuitObjective))
-        raise InputError("objective", f"expected one of {known}, got {shown(params.objective)}")
+        raise InputError("objective", f"expected one of {known}, got {describe(params.objective)}")
     if type(params.threads) is not int or not 1 <= params.threads <= THREADS:
-        raise InputError("threads", f"expected a whole number from 1 to {THREADS}, got {shown(params.threads)}")
+        raise InputError("threads", f"expected a whole number from 1 to {THREADS}, got {describe(params.threads)}")
     return params
 
 
@@ -61,7 +61,7 @@ def read_layout(given: object, width: int, size: int) -> IndexArray:
         field = f"{LAYOUT}/{virtual}"
         qubit = int(virtual) if str(virtual).isdecimal() and len(str(virtual)) < 10 else width
         if qubit >= width or place[qubit] >= 0:
-            raise InputError(field, f"expected each circuit qubit from 0 to {width - 1} once, got {shown(virtual)}")
+            raise InputError(field, f"expected each circuit qubit from 0 to {width - 1} once, got {describe(virtual)}")
         spot = whole(field, physical)
         if spot >= size:
             raise InputError(field, f"expected a device qubit from 0 to {size - 1}, got {spot}")

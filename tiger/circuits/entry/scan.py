@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tiger.circuits.entry.nesting import NESTING, check_nesting
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 FIELD = "circuit"
 # To define a gate costs a parser as much memory as so many operations.
@@ -139,14 +139,14 @@ def _check_words(text: str, language: int) -> None:
     for found in _INCLUDE.finditer(text):
         if found[1].strip()[1:-1] != LIBRARIES[language]:
             wanted = f"expected no include but {LIBRARIES[language]!r}"
-            raise _fault(text, found, f"{wanted}, as files are never read, got {shown(found[1].strip())}")
+            raise _fault(text, found, f"{wanted}, as files are never read, got {describe(found[1].strip())}")
     for found in _LONG.finditer(text):
         raise _fault(text, found, f"expected whole numbers of at most 18 digits, got {len(found[0])}")
     if language == 2 and (block := _BLOCK.search(text)):
         raise _fault(text, block, "expected comments from // to the end of the line alone, got '/*'")
     if language == 3:
         for found in _FOREIGN.finditer(text):
-            reason = f"expected no pragmas, annotations or calibrations, got {shown(found[0])}"
+            reason = f"expected no pragmas, annotations or calibrations, got {describe(found[0])}"
             raise _fault(text, found, reason)
 
 
@@ -165,7 +165,7 @@ def _registers(text: str, limits: CircuitLimits) -> dict[str, int]:
             raise _fault(text, found, f"expected at most {limits.max_gates} classical bits, got more")
     for found in _PHYSICAL.finditer(text):
         if len(found[1]) > 9 or int(found[1]) >= limits.max_qubits:
-            raise _fault(text, found, f"expected at most {limits.max_qubits} qubits, got {shown(found[0])}")
+            raise _fault(text, found, f"expected at most {limits.max_qubits} qubits, got {describe(found[0])}")
     return sizes | dict.fromkeys(_ALIAS.findall(text), qubits)
 
 
@@ -173,7 +173,7 @@ def _whole(text: str, found: re.Match[str]) -> int:
     """Return the size of a register; an expression could come to any number, and is refused."""
     size = _SIZE.fullmatch(found[3])
     if size is None:
-        raise _fault(text, found, f"expected the size of a register as a whole number, got {shown(found[3])}")
+        raise _fault(text, found, f"expected the size of a register as a whole number, got {describe(found[3])}")
     digits = size[1].replace("_", "").lower()
     return int(digits, 0) if digits[:2] in ("0x", "0o", "0b") else int(digits[:20])
 

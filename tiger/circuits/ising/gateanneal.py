@@ -8,7 +8,7 @@ import numpy as np
 from tiger.circuits.coupling import FAR, IndexArray
 from tiger.circuits.ising.gatetasks import Arcs, Flow, GateTasks
 from tiger.model.seams import Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.solvers.kernel import inner_kernel, kernel
 
 HOT, COLD, COLDEST = 0.7, 0.1, 0.01
@@ -43,7 +43,7 @@ def _cool(
         if stop():
             break
         warm, cool = (heat[0] * (heat[1] / heat[0]) ** ((burst + step) / bursts) for step in (0, 1))
-        anneal(tasks.arcs, tasks.flow, found, holder, (warm, cool, -(-moves // bursts), derived(turn[0], burst)))
+        anneal(tasks.arcs, tasks.flow, found, holder, (warm, cool, -(-moves // bursts), derive(turn[0], burst)))
     return found if tasks.cost(found) <= tasks.cost(arc) else arc.copy()
 
 

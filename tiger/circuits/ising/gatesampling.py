@@ -11,7 +11,7 @@ from tiger.circuits.ising.gatetasks import GateTasks, runs
 from tiger.circuits.ising.gatewindows import GateWindow, gate_window, safe_penalties
 from tiger.model.arrays import BitArray, BoolArray, IntArray
 from tiger.model.seams import Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.qubo.ising import Ising
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Trial
@@ -42,7 +42,7 @@ def sample_arcs(
         if stop():
             break
         window = gate_window(tasks, gates, arc, ising.params.window_size)
-        found, strength = _solve_window(window, ising, strength, (derived(seed, number), stop))
+        found, strength = _solve_window(window, ising, strength, (derive(seed, number), stop))
         if found is not None and window.cost(found) <= window.cost(np.zeros(len(gates), np.int64)):
             arc[gates] = window.choice[np.arange(len(gates)), found]
     return arc
@@ -71,7 +71,7 @@ def _solve_window(
         if penalties is None or (number and turn[1]()):
             break
         samples = ising.sample(
-            window.bqm(penalties), penalties, ising.params.window, (derived(turn[0], number), turn[1])
+            window.bqm(penalties), penalties, ising.params.window, (derive(turn[0], number), turn[1])
         )
         trial, found = _judge_reads(window, samples.bits, (penalties, trial))
         if found is not None and (best is None or window.cost(found) < window.cost(best)):

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.gate_dag import GateDag
-from tiger.model.arrays import FloatArray, locked
+from tiger.model.arrays import FloatArray, lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,7 +32,7 @@ def timeline(dag: GateDag) -> Timeline:
     level = levels(dag)
     gates = np.flatnonzero(dag.pairs[:, 0] >= 0)
     order = gates[np.argsort(level[gates], kind="stable")].astype(np.int32)
-    return Timeline(node=locked(order), pairs=locked(dag.pairs[order]), level=locked(level[order]))
+    return Timeline(node=lock(order), pairs=lock(dag.pairs[order]), level=lock(level[order]))
 
 
 def levels(dag: GateDag) -> IndexArray:

@@ -21,7 +21,7 @@ from tiger.circuits.ising.static import Losses, StaticParams, static_layout
 from tiger.circuits.route import Route
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.qubo.ising import IsingParams
 from tiger.solvers import registry
 
@@ -110,7 +110,7 @@ def _solve_static(
     dag: GateDag, coupling: Coupling, static: StaticParams, params: ProposalParams, number: int
 ) -> IndexArray | None:
     """Return a static layout, None where none is feasible."""
-    seed = derived(params.seed, number)
+    seed = derive(params.seed, number)
     layout, limit_s = static_layout(dag, coupling, static), params.time_limit_s
     return layout.solve(params.solver, seed=seed, effort=params.effort, time_limit_s=limit_s)
 

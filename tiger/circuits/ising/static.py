@@ -26,7 +26,7 @@ from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.interaction import interaction
 from tiger.circuits.noise.noise import Errors
 from tiger.mapper import solve
-from tiger.model.arrays import FloatArray, IntArray, locked
+from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
@@ -125,7 +125,7 @@ def _device(coupling: Coupling, params: StaticParams, active: IntArray) -> Topol
     table = _movement(coupling) if losses is None else gate_losses(coupling, losses.gate)
     return Topology(
         names=tuple(map(str, range(coupling.size))),
-        metric=DenseMetric(locked(table)),
+        metric=DenseMetric(lock(table)),
         slots=slots,
         cost=np.zeros(coupling.size) if losses is None else losses.qubit,
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, amounts, locked
+from tiger.model.arrays import FloatArray, amounts, lock
 
 ALIKE = frozenset({"cz", "cp", "cu1", "rzz", "rxx", "ryy", "iswap"})
 SILENT = frozenset({"measure", "reset", "delay", "id", "swap", "barrier"})
@@ -66,17 +66,17 @@ class Errors:
         one_s = amounts("topology/single_s", np.zeros(size) if single_s is None else single_s, size)
         pair, pair_s = _pairs(gates, one, one_s)
         return cls(
-            pair=locked(pair),
-            single=locked(one),
-            readout=locked(np.minimum(amounts("topology/readout", readout, size), 1.0)),
-            pair_s=locked(pair_s),
+            pair=lock(pair),
+            single=lock(one),
+            readout=lock(np.minimum(amounts("topology/readout", readout, size), 1.0)),
+            pair_s=lock(pair_s),
             single_s=one_s,
             decay=amounts("topology/decay", np.zeros(size) if decay is None else decay, size),
         )
 
     def without_decay(self) -> "Errors":
         """Return the errors of gates and readout alone, with which waiting costs nothing."""
-        return replace(self, decay=locked(np.zeros(self.size)))
+        return replace(self, decay=lock(np.zeros(self.size)))
 
     def coupling(self) -> Coupling:
         """Return the coupling map of the pairs that work in either direction, on qubits that are not faulty."""

@@ -18,7 +18,7 @@ from tiger.circuits.route import Route
 from tiger.circuits.routing import router
 from tiger.model.arrays import FloatArray
 from tiger.model.seams import Stop
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.solvers.kernel import kernel
 
 UNIT = 16.0
@@ -141,7 +141,7 @@ def place_best(routes: Iterable[Route], judge: Judge, params: PlacementParams, s
     for number, route in enumerate(ranked[: params.relabelled]):
         if stop():
             break
-        found.append(judge.relocate(route, params.relabel, derived(seed, number), stop))
+        found.append(judge.relocate(route, params.relabel, derive(seed, number), stop))
     return sorted(found, key=judge.loss)
 
 
@@ -165,7 +165,7 @@ class Placer:
         for route, rng in zip(sorted(found, key=judge.loss)[: params.finalists], rngs, strict=False):
             found.append(self._search(route, params.trials, rng, stop))
         best = min(found, key=judge.loss)
-        return best if stop() else judge.relocate(best, params.relabel, derived(seed, params.lanes), stop)
+        return best if stop() else judge.relocate(best, params.relabel, derive(seed, params.lanes), stop)
 
     def _search(self, route: Route, trials: int, rng: np.random.Generator, stop: Stop) -> Route:
         """Route a circuit anew from mappings on its way, again and again."""

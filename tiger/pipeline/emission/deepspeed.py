@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from tiger.errors import InputError
 from tiger.formats.values import whole
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.nodes import node_lines
 from tiger.pipeline.emission.reasons import comments
@@ -133,7 +133,7 @@ def _assignments(text: str) -> dict[str, object]:
 def _list(field: str, value: object) -> list[object]:
     """Return a list."""
     if not isinstance(value, list):
-        raise InputError(field, f"expected a list, got {shown(value)}")
+        raise InputError(field, f"expected a list, got {describe(value)}")
     return value
 
 
@@ -143,4 +143,4 @@ def _spec(field: str, value: object) -> tuple[str, ...]:
         parts = tuple(map(str, value))
         if (parts[:1], len(parts)) in ((SPECS[:1], 2), (SPECS[1:], 3)):
             return parts
-    raise InputError(field, f"expected (LayerSpec, name) or (TiedLayerSpec, name, key), got {shown(value)}")
+    raise InputError(field, f"expected (LayerSpec, name) or (TiedLayerSpec, name, key), got {describe(value)}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.emission import deepspeed, megatron, torch, vllm
 from tiger.pipeline.emission.deployment import FIELD, Deployment, Writer
 
@@ -26,5 +26,5 @@ def emit(name: str, deployment: Deployment) -> str:
 def find_writer(name: str) -> Writer:
     """Return what writes for a system; raise InputError of `emit` for one that is not known."""
     if name not in WRITERS:
-        raise InputError(FIELD, f"expected one of {', '.join(WRITERS)}, got {shown(name)}")
+        raise InputError(FIELD, f"expected one of {', '.join(WRITERS)}, got {describe(name)}")
     return WRITERS[name]

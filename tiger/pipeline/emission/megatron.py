@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import FIELD, Deployment
 from tiger.pipeline.emission.nodes import node_lines
 from tiger.pipeline.emission.reasons import comments
@@ -76,10 +76,10 @@ def stages_of_layout(layout: str) -> tuple[str, ...]:
         plain = _expand(pattern, plain)
     odd = next((symbol for symbol in plain if symbol not in "EtmL|"), None)
     if odd is not None:
-        raise InputError(LAYOUT, f"expected E, t, m, L and |, got {shown(odd)} in {shown(layout)}")
+        raise InputError(LAYOUT, f"expected E, t, m, L and |, got {describe(odd)} in {describe(layout)}")
     order = plain.replace("|", "")
     if not re.fullmatch("Et*m*L", order):
-        raise InputError(LAYOUT, f"expected one E, then t, then m, then one L, got {shown(layout)}")
+        raise InputError(LAYOUT, f"expected one E, then t, then m, then one L, got {describe(layout)}")
     return tuple(plain.split("|"))
 
 
@@ -163,5 +163,5 @@ def _size(flags: dict[str, str], name: str) -> int:
     """Return the whole number of a flag."""
     value = flags.get(name, "")
     if not (value.isascii() and value.isdecimal() and len(value) < 10 and int(value)):
-        raise InputError(LAYOUT, f"expected --{name} with a whole number from 1, got {shown(value)}")
+        raise InputError(LAYOUT, f"expected --{name} with a whole number from 1, got {describe(value)}")
     return int(value)

@@ -1,6 +1,6 @@
 """Which devices the ranks of a launch are, machine by machine."""
 
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.ranges import ranges
 
@@ -23,5 +23,5 @@ def node_lines(deployment: Deployment) -> list[str]:
         title = f"ranks {', '.join(ranges(members))}" if warnings else f"node rank {node}"
         indices = [own.get(int(ranks[rank])) for rank in members]
         visible = "" if None in indices else f", {VISIBLE}={','.join(map(str, indices))}"
-        lines.append(f"# {title}: machine {machine} ({', '.join(shown(names[r]) for r in members)}){visible}")
+        lines.append(f"# {title}: machine {machine} ({', '.join(describe(names[r]) for r in members)}){visible}")
     return lines

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.ranges import ranges
 from tiger.pipeline.layers import LayerKind
@@ -91,5 +91,5 @@ def _describe_memory(deployment: Deployment) -> Iterator[str]:
     for position, held in enumerate(deployment.memory_bytes):
         room = float(cluster.memory_bytes[plan.grid[position]].min())
         if np.isfinite(room) and held >= FULL * room:
-            name = shown(cluster.names[plan.grid[position, 0, 0]])
+            name = describe(cluster.names[plan.grid[position, 0, 0]])
             yield f"{name} has {held / GIGABYTE:.2f} of its {room / GIGABYTE:.2f} GB taken, so its stage is no larger"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.values import node_name, positive, whole
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import Block, Deployment
 from tiger.pipeline.emission.reasons import reasons
 from tiger.pipeline.models.transformer import is_made_of_shape
@@ -61,7 +61,7 @@ def parse(text: str) -> TorchSplit:
     """Return what a JSON object says; raise InputError that names the key at fault."""
     data = read_json(text, "split")
     if not isinstance(data, dict):
-        raise InputError("split", f"expected an object, got {shown(data)}")
+        raise InputError("split", f"expected an object, got {describe(data)}")
     stated = [data[name] for name in CHUNKS if name in data]
     if not stated or stated[0] != stated[-1]:
         raise InputError(CHUNKS[0], "expected the modules of every stage, once or alike under both names")
@@ -81,7 +81,7 @@ def parse(text: str) -> TorchSplit:
 def _list(field: str, value: object) -> list[object]:
     """Return a list."""
     if not isinstance(value, list):
-        raise InputError(field, f"expected a list, got {shown(value)}")
+        raise InputError(field, f"expected a list, got {describe(value)}")
     return value
 
 

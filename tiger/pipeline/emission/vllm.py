@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import FIELD, Deployment
 from tiger.pipeline.emission.nodes import VISIBLE
 from tiger.pipeline.emission.ranges import ranges
@@ -39,7 +39,7 @@ def write(deployment: Deployment) -> str:
         raise InputError(FIELD, f"{reason} in stage {counts.index(0)}: ask for fewer than {plan.stages} stages")
     astray = [b for b in deployment.blocks if b.kind != "layer" and b.stage != (0 if b.kind == "embedding" else last)]
     if astray:
-        reason = f"expected the embedding in the first and the head in the last stage, got {shown(astray[0].module)}"
+        reason = f"expected the embedding in the first and the head in the last stage, got {describe(astray[0].module)}"
         raise InputError(FIELD, f"{reason} in stage {astray[0].stage}")
     sizes = f"--pipeline-parallel-size {plan.positions} --tensor-parallel-size {plan.grid.shape[2]}"
     partition = f"export {PARTITION}={','.join(map(str, counts))}"
@@ -89,5 +89,5 @@ def _numbers(field: str, text: str) -> tuple[int, ...]:
     """Return whole numbers that commas separate."""
     words = [word.strip() for word in text.split(",")]
     if not all(word.isascii() and word.isdecimal() and len(word) < 10 for word in words):
-        raise InputError(field, f"expected whole numbers separated by commas, got {shown(text)}")
+        raise InputError(field, f"expected whole numbers separated by commas, got {describe(text)}")
     return tuple(map(int, words))

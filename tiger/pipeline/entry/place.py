@@ -23,7 +23,7 @@ from tiger.pipeline.operators.params import Objective, OperatorParams
 from tiger.pipeline.params import PlaceParams, Schedule
 from tiger.pipeline.placed import Placed
 from tiger.pipeline.tolerances import MET
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
 Hardware = Cluster | Path | str | Mapping[str, object]
@@ -86,7 +86,7 @@ def place(
         ),
         Aim(mode=mode, objective=objective, contiguous=contiguous),
     )
-    watch = progress or ignored
+    watch = progress or ignore
     watch(Progress("reading", None, None))
     if isinstance(params, OperatorParams):
         graph = operators.read(model)

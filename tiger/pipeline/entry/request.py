@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from tiger.errors import InputError, pin
-from tiger.model.wording import shown
+from tiger.errors import InputError, pin_field
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import Objective, OperatorParams
 from tiger.pipeline.params import Mode, PlaceParams, Schedule
 from tiger.run.limits import check_limits
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 COMING = "experts"
 # What only stages of a chain have.
@@ -28,7 +28,7 @@ class Asked:
     layers: Layers
     cluster: Cluster
     params: PlaceParams
-    watch: Callable[[Progress], None] = ignored
+    watch: Callable[[Progress], None] = ignore
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class AskedOperators:
     operators: Operators
     cluster: Cluster
     params: OperatorParams
-    watch: Callable[[Progress], None] = ignored
+    watch: Callable[[Progress], None] = ignore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +59,15 @@ def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams
         _check_no_chain(params)
     check_params(params, aim.mode)
     if aim.objective not in get_args(Objective):
-        raise InputError("objective", f"expected {', '.join(get_args(Objective))}, got {shown(aim.objective)}")
+        raise InputError("objective", f"expected {', '.join(get_args(Objective))}, got {describe(aim.objective)}")
     if not isinstance(aim.contiguous, bool):
-        raise TypeError(f"contiguous: expected true or false, got {shown(aim.contiguous)}")
+        raise TypeError(f"contiguous: expected true or false, got {describe(aim.contiguous)}")
     if aim.mode == "chain":
         usual = Aim()
         for name in ("objective", "contiguous"):
             if getattr(aim, name) != getattr(usual, name):
                 raise InputError(
-                    name, f"expected the mode dag beside it, got {shown(getattr(aim, name))} in the mode chain"
+                    name, f"expected the mode dag beside it, got {describe(getattr(aim, name))} in the mode chain"
                 )
         return params
     _check_sampler(params.solver, aim)
@@ -88,7 +88,7 @@ def _check_no_chain(params: PlaceParams) -> None:
     for name in OF_CHAINS:
         value = getattr(params, name)
         if value != getattr(usual, name):
-            raise InputError(name, f"expected the mode chain beside it, got {shown(value)} in the mode dag")
+            raise InputError(name, f"expected the mode chain beside it, got {describe(value)} in the mode dag")
 
 
 def _check_sampler(name: str, aim: Aim) -> None:
@@ -98,10 +98,10 @@ def _check_sampler(name: str, aim: Aim) -> None:
     from tiger.solvers.registry import kind_of
 
     if kind_of(name) != "sampler":
-        raise InputError("solver", f"expected {NATIVE} or a sampler in the mode dag, got {shown(name)}")
+        raise InputError("solver", f"expected {NATIVE} or a sampler in the mode dag, got {describe(name)}")
     if aim.contiguous or aim.objective != "throughput":
         what = "contiguous stages" if aim.contiguous else f"the objective {aim.objective}"
-        raise InputError("solver", f"expected {NATIVE} beside {what}, got {shown(name)}")
+        raise InputError("solver", f"expected {NATIVE} beside {what}, got {describe(name)}")
 
 
 def require_cluster(cluster: Cluster | None) -> Cluster:
@@ -121,10 +121,10 @@ def check_params(params: PlaceParams, mode: str = "chain") -> PlaceParams:
     if params.effort is None:
         raise InputError("effort", "expected a whole number from 1 to 2**63 - 1, got none")
     if mode not in get_args(Mode):
-        raise InputError("mode", f"expected {', '.join(get_args(Mode))}, got {shown(mode)}; {COMING} is to come")
+        raise InputError("mode", f"expected {', '.join(get_args(Mode))}, got {describe(mode)}; {COMING} is to come")
     if params.schedule is not None and params.schedule not in get_args(Schedule):
         known = ", ".join(get_args(Schedule))
-        raise InputError("schedule", f"expected one of {known}, got {shown(params.schedule)}")
+        raise InputError("schedule", f"expected one of {known}, got {describe(params.schedule)}")
     for name in ("microbatches", "virtual", "pipeline", "tensor", "data"):
         _check_count(name, getattr(params, name), optional=name not in ("tensor", "data"))
     _check_schedule(params)
@@ -156,15 +156,15 @@ def check_pins(pinned: Mapping[str, str], names: tuple[str, ...], cluster: Clust
     known, devices = set(names), set(cluster.names)
     for name, device in pinned.items():
         if name not in known:
-            raise InputError(pin(name), f"expected {what} of the model, got {shown(name)}")
+            raise InputError(pin_field(name), f"expected {what} of the model, got {describe(name)}")
         if not isinstance(device, str) or device not in devices:
-            raise InputError(pin(name), f"expected a device of the cluster, got {shown(device)}")
+            raise InputError(pin_field(name), f"expected a device of the cluster, got {describe(device)}")
 
 
 def _check_solver(name: object) -> None:
     """Raise InputError for a solver that nobody knows, TypeError for what is no name."""
     if not isinstance(name, str):
-        raise TypeError(f"solver: expected a name, got {shown(name)}")
+        raise TypeError(f"solver: expected a name, got {describe(name)}")
     if name != NATIVE:
         # The list of solvers brings in what some of them need.
         from tiger.solvers.registry import kind_of
@@ -177,7 +177,7 @@ def _check_count(name: str, value: object, *, optional: bool) -> None:
     if optional and value is None:
         return
     if type(value) is not int or not 1 <= value <= COUNT_LIMIT:
-        raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {shown(value)}")
+        raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {describe(value)}")
 
 
 def _check_schedule(params: PlaceParams) -> None:

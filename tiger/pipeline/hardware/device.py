@@ -8,7 +8,7 @@ from typing import get_args
 from tiger.errors import InputError
 from tiger.formats.quantity import unit_free
 from tiger.formats.values import amount, positive
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import DeviceKind
 from tiger.pipeline.limits import COST_LIMIT
 
@@ -40,7 +40,7 @@ def _speed(field: str, value: object) -> float:
     """Return a speed that times can be divided by, or raise InputError."""
     speed = positive(field, value)
     if not 1 / COST_LIMIT <= speed <= COST_LIMIT:
-        raise InputError(field, f"expected a speed from {1 / COST_LIMIT:g} to {COST_LIMIT:g}, got {shown(value)}")
+        raise InputError(field, f"expected a speed from {1 / COST_LIMIT:g} to {COST_LIMIT:g}, got {describe(value)}")
     return speed
 
 
@@ -49,4 +49,4 @@ def _kind(field: str, value: object) -> DeviceKind:
     for kind in _KINDS:
         if value == kind:
             return kind
-    raise InputError(field, f"expected {' or '.join(_KINDS)}, got {shown(value)}")
+    raise InputError(field, f"expected {' or '.join(_KINDS)}, got {describe(value)}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import Affine
 from tiger.pipeline.hardware.device import DeviceType
@@ -74,7 +74,7 @@ def cluster_of_spec(spec: str, max_devices: int = DEVICE_LIMIT) -> Cluster:
     known = ", ".join(kind.syntax for kind in KINDS.values())
     # Ten digits are beyond any limit, and quick to read.
     if name not in KINDS or not (number.isascii() and number.isdigit() and len(number) <= 10):
-        raise InputError("cluster", f"expected one of {known} (such as dgx:4), got {shown(spec)}")
+        raise InputError("cluster", f"expected one of {known} (such as dgx:4), got {describe(spec)}")
     kind, count = KINDS[name], int(number)
     check_device_count(count * kind.machine.devices, max_devices, "cluster")
     machine = replace(kind.machine, count=count, nic="network")

@@ -15,8 +15,8 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.values import node_name
-from tiger.model.arrays import IntArray, locked
-from tiger.model.wording import shown
+from tiger.model.arrays import IntArray, lock
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Catalogue, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, DeviceType, device_type
@@ -52,7 +52,7 @@ def cluster_of_devices(document: Mapping[str, object], max_devices: int = DEVICE
         memory_bytes=np.array([device.type.memory_bytes for device in devices]),
         machine=_machines([device.machine for device in devices]),
         curves=tuple(catalogue.curves),
-        link=locked(link),
+        link=lock(link),
     )
 
 
@@ -80,7 +80,7 @@ def _index(names: list[str]) -> dict[str, int]:
     index: dict[str, int] = {}
     for k, name in enumerate(names):
         if index.setdefault(name, k) < k:
-            raise InputError(f"cluster/devices/{k}/name", f"expected different names, got {shown(name)} twice")
+            raise InputError(f"cluster/devices/{k}/name", f"expected different names, got {describe(name)} twice")
     return index
 
 
@@ -101,13 +101,15 @@ def _fill(link: IntArray, catalogue: Catalogue, index: Mapping[str, int], listed
         fields = check_record(field, value, _LINK_FIELDS)
         a, b = _end(field, fields, "a", index), _end(field, fields, "b", index)
         if a == b:
-            raise InputError(f"{field}/b", f"expected another device than {shown(fields['a'])}, got the same")
+            raise InputError(f"{field}/b", f"expected another device than {describe(fields['a'])}, got the same")
         stated_connection = connection(field, fields)
         if stated_connection is None:
             raise InputError(f"{field}/bandwidth", "expected this field or table, got neither")
         number = catalogue.number(stated_connection)
         if stated.setdefault((min(a, b), max(a, b)), number) != number:
-            raise InputError(field, f"expected a link once, got {shown(fields['a'])} and {shown(fields['b'])} again")
+            raise InputError(
+                field, f"expected a link once, got {describe(fields['a'])} and {describe(fields['b'])} again"
+            )
     ends = np.array(list(stated), np.int64).reshape(-1, 2)
     link[ends[:, 0], ends[:, 1]] = link[ends[:, 1], ends[:, 0]] = list(stated.values())
 
@@ -116,5 +118,5 @@ def _end(field: str, fields: Mapping[str, object], name: str, index: Mapping[str
     """Return the position of the device at an end of a link."""
     device = node_name(f"{field}/{name}", require(field, fields, name))
     if device not in index:
-        raise InputError(f"{field}/{name}", f"expected the name of a device, got {shown(device)}")
+        raise InputError(f"{field}/{name}", f"expected the name of a device, got {describe(device)}")
     return index[device]

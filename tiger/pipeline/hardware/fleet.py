@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tiger.model.arrays import IntArray, locked
+from tiger.model.arrays import IntArray, lock
 from tiger.pipeline.cluster import NO_LINK, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import Catalogue, Connection
 from tiger.pipeline.hardware.device import DeviceType
@@ -82,7 +82,7 @@ class Fleet:
             end = start + self.machines[t].devices
             link[start:end, start:end] = own[t]
             start = end
-        return locked(link)
+        return lock(link)
 
 
 def _inside(catalogue: Catalogue, group: MachineType) -> IntArray:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from tiger.errors import InputError
 from tiger.formats.values import node_name, whole
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
@@ -59,8 +59,8 @@ def _nic(field: str, value: object, nics: Mapping[str, Connection]) -> str:
     """Return the name of a network or raise InputError."""
     name = node_name(field, value)
     if name not in nics:
-        known = ", ".join(map(shown, nics))[:200] or "none"
-        raise InputError(field, f"expected the name of one of the nics ({known}), got {shown(name)}")
+        known = ", ".join(map(describe, nics))[:200] or "none"
+        raise InputError(field, f"expected the name of one of the nics ({known}), got {describe(name)}")
     return name
 
 

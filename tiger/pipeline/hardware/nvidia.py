@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.model.arrays import locked
-from tiger.model.wording import shown
+from tiger.model.arrays import lock
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import DEVICE_LIMIT, NO_LINK, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Catalogue, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
@@ -71,7 +71,7 @@ def cluster_of_topo(document: Mapping[str, object], max_devices: int = DEVICE_LI
         speed=np.full(size, device.speed),
         memory_bytes=np.full(size, device.memory_bytes),
         curves=tuple(catalogue.curves),
-        link=locked(link),
+        link=lock(link),
     )
 
 
@@ -153,7 +153,7 @@ def _entry(field: str, row: str, column: str, word: str) -> str:
     """Return an entry, older names replaced, or raise InputError."""
     if (word != "X" and not _is_known(word)) or (word == "X") != (row == column):
         expected = "X" if row == column else f"one of NV1 and up, {', '.join([*RATES][1:])}"
-        raise InputError(field, f"row {row}, column {column}: expected {expected}, got {shown(word)}")
+        raise InputError(field, f"row {row}, column {column}: expected {expected}, got {describe(word)}")
     return _OLDER.get(word, word)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.hardware.dgx import KINDS, cluster_of_spec
 from tiger.pipeline.hardware.document import cluster_of_devices
@@ -32,7 +32,7 @@ def read_cluster(source: Path | str | Mapping[str, object]) -> Cluster:
         return cluster_of_spec(source)
     known = ", ".join(_FILES)
     raise InputError(
-        "cluster", f"expected a SPEC such as dgx:4 or a file ending in {known}, got {shown(str(source), 300)}"
+        "cluster", f"expected a SPEC such as dgx:4 or a file ending in {known}, got {describe(str(source), 300)}"
     )
 
 
@@ -45,7 +45,7 @@ def cluster_of_document(document: object, max_devices: int = DEVICE_LIMIT) -> Cl
     if isinstance(document, str):
         return cluster_of_spec(document, max_devices)
     if not isinstance(document, Mapping):
-        raise InputError("cluster", f"expected an object or a SPEC such as dgx:4, got {shown(document)}")
+        raise InputError("cluster", f"expected an object or a SPEC such as dgx:4, got {describe(document)}")
     shapes = [name for name in _SHAPES if name in document]
     if len(shapes) != 1:
         got = " and ".join(shapes) or "none of them"

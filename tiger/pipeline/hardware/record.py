@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from tiger.errors import InputError
 from tiger.formats.values import nearest, node_name
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 
 def check_record(field: str, value: object, known: Collection[str]) -> Mapping[str, object]:
@@ -12,28 +12,30 @@ def check_record(field: str, value: object, known: Collection[str]) -> Mapping[s
     fields = check_names(field, value)
     for key in fields:
         if key not in known:
-            raise InputError(field, f"expected no field but {', '.join(known)}, got {shown(key)}{nearest(key, known)}")
+            raise InputError(
+                field, f"expected no field but {', '.join(known)}, got {describe(key)}{nearest(key, known)}"
+            )
     return fields
 
 
 def check_names(field: str, value: object) -> Mapping[str, object]:
     """Return an object with any printable names or raise InputError."""
     if not isinstance(value, Mapping):
-        raise InputError(field, f"expected an object, got {shown(value)}")
+        raise InputError(field, f"expected an object, got {describe(value)}")
     return {node_name(field, key): entry for key, entry in value.items()}
 
 
 def check_list(field: str, value: object) -> list[object]:
     """Return a list or raise InputError."""
     if not isinstance(value, list | tuple):
-        raise InputError(field, f"expected a list, got {shown(value)}")
+        raise InputError(field, f"expected a list, got {describe(value)}")
     return list(value)
 
 
 def check_text(field: str, value: object) -> str:
     """Return text that is not blank or raise InputError."""
     if not isinstance(value, str) or not value.strip():
-        raise InputError(field, f"expected text, got {shown(value)}")
+        raise InputError(field, f"expected text, got {describe(value)}")
     return value
 
 

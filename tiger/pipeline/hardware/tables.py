@@ -10,7 +10,7 @@ from tiger.formats.quantity import unit_free
 from tiger.formats.text import amounts_of
 from tiger.formats.values import amount
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import Curve
 from tiger.pipeline.hardware.record import check_list
 from tiger.pipeline.limits import COST_LIMIT
@@ -48,7 +48,9 @@ def curve_of_csv(text: str, where: Mapping[str, str] | None = None, field: str =
     for name in set(rows[0]) - {size, time}:
         several = sorted({row[name] for row in rows})
         if len(several) > 1:
-            raise InputError(field, f"expected one series, got {shown(several[0])} and {shown(several[1])} in {name}")
+            raise InputError(
+                field, f"expected one series, got {describe(several[0])} and {describe(several[1])} in {name}"
+            )
     _, unit_bytes, unit_s = _COLUMNS[size]
     sizes, times = _column(field, rows, size) * unit_bytes, _column(field, rows, time) * unit_s
     distinct, group, count = np.unique(sizes, return_inverse=True, return_counts=True)
@@ -76,11 +78,11 @@ def _select(field: str, rows: Rows, where: Mapping[str, str]) -> Rows:
     """Return the rows with the given texts in the given columns, at least one."""
     for name, wanted in where.items():
         if name not in rows[0]:
-            raise InputError(field, f"expected a column {shown(name)}, got {', '.join(map(shown, rows[0]))}")
+            raise InputError(field, f"expected a column {describe(name)}, got {', '.join(map(describe, rows[0]))}")
         known = sorted({row[name] for row in rows})
         rows = [row for row in rows if row[name] == wanted]
         if not rows:
-            raise InputError(field, f"expected one of {', '.join(known)[:200]} in {name}, got {shown(wanted)}")
+            raise InputError(field, f"expected one of {', '.join(known)[:200]} in {name}, got {describe(wanted)}")
     return rows
 
 

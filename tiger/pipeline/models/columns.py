@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.layers import WEIGHT_SHARE, LayerKind
 from tiger.pipeline.models.limits import check_cost
 
@@ -46,7 +46,9 @@ def kind_of(k: int, row: Row) -> LayerKind:
     """Return the kind of row k, by default that of most layers."""
     stated = row.get("kind", "layer")
     if not isinstance(stated, str) or stated not in KINDS:
-        raise InputError(f"model/layers/{k}/kind", f"expected one of {', '.join(map(str, KINDS))}, got {shown(stated)}")
+        raise InputError(
+            f"model/layers/{k}/kind", f"expected one of {', '.join(map(str, KINDS))}, got {describe(stated)}"
+        )
     return KINDS[stated]
 
 

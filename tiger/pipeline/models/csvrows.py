@@ -8,7 +8,7 @@ from io import StringIO
 from tiger.errors import InputError
 from tiger.formats.text import is_number
 from tiger.formats.values import nearest
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.models.columns import COLUMNS, COSTS, REQUIRED
 from tiger.pipeline.models.limits import check_size
 
@@ -59,7 +59,7 @@ def _names(words: list[str], columns: Columns) -> list[str]:
         if word not in columns.known or word in words[:k]:
             known = ", ".join(columns.known)
             hint = "" if word in columns.known else nearest(word, columns.known)
-            raise InputError("model/columns", f"expected {known} once each at most, got {shown(word)}{hint}")
+            raise InputError("model/columns", f"expected {known} once each at most, got {describe(word)}{hint}")
     missing = next((column for column in columns.required if column not in words), None)
     if missing is not None:
         required = ", ".join(columns.required)

@@ -8,7 +8,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.values import nearest, whole
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, Curve, DeviceKind, check_device_count
 from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_cost, check_size
 from tiger.pipeline.models.rows import Rows
@@ -62,7 +62,7 @@ def operators_of_nodes(
     """
     unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:
-        reason = f"expected keys out of {', '.join(KEYS)}, got {shown(unknown)}{nearest(unknown, KEYS)}"
+        reason = f"expected keys out of {', '.join(KEYS)}, got {describe(unknown)}{nearest(unknown, KEYS)}"
         raise InputError("model", reason)
     nodes = Rows.check("model/nodes", document.get("nodes"), NODE)
     check_size("model/nodes", len(nodes.records), max_operators, "operators")
@@ -95,7 +95,7 @@ def _source_costs(costs: FloatArray, source: IntArray, names: tuple[str, ...]) -
     odd = np.flatnonzero(sent[source] != costs)
     if odd.size:
         k = int(odd[0])
-        what = f"expected {sent[source[k]]:g}, as on another edge of node {shown(names[source[k]])}"
+        what = f"expected {sent[source[k]]:g}, as on another edge of node {describe(names[source[k]])}"
         raise InputError(f"model/edges/{k}/cost", f"{what}, got {costs[k]:g}")
     return sent
 

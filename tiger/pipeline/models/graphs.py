@@ -6,7 +6,7 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.models.dnnpartitioning import Devices, operators_of_nodes
 from tiger.pipeline.models.limits import OPERATOR_LIMIT
 from tiger.pipeline.models.operatortable import operators_of_csv, operators_of_table
@@ -29,7 +29,7 @@ def read_operators(source: Path | str, max_operators: int = OPERATOR_LIMIT) -> S
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         what = f"expected a graph of operators in a file ending in {', '.join(ENDINGS)}"
-        raise InputError("model", f"{what}, got {shown(str(source), 300)}")
+        raise InputError("model", f"{what}, got {describe(str(source), 300)}")
     text = read_text(path, "model")
     if ending == ".csv":
         return operators_of_csv(text, max_operators), None
@@ -43,7 +43,7 @@ def operators_of_document(document: object, max_operators: int = OPERATOR_LIMIT)
     PipeDream as `graph`. No string is opened as a file. Raises InputError of `model` or below.
     """
     if not isinstance(document, Mapping):
-        what = "a string" if isinstance(document, str) else shown(document)
+        what = "a string" if isinstance(document, str) else describe(document)
         raise InputError("model", f"expected an object with one of {', '.join(KEYS)}, got {what}")
     if "nodes" in document:
         return operators_of_nodes(document, max_operators)
@@ -53,7 +53,7 @@ def operators_of_document(document: object, max_operators: int = OPERATOR_LIMIT)
         raise InputError("model", f"expected an object with one of {', '.join(KEYS)}, got {_describe(document)}")
     text = document["graph"]
     if not isinstance(text, str):
-        raise InputError("model/graph", f"expected the text of a graph.txt, got {shown(text)}")
+        raise InputError("model/graph", f"expected the text of a graph.txt, got {describe(text)}")
     return operators_of_graph(text, max_operators), None
 
 
@@ -62,4 +62,4 @@ def _describe(document: Mapping[str, object]) -> str:
     chain = next((key for key in CHAINS if key in document), None)
     if chain is not None:
         return f"one with {chain}, which is placed as a chain"
-    return f"one with {', '.join(shown(key) for key in list(document)[:4]) or 'no keys'}"
+    return f"one with {', '.join(describe(key) for key in list(document)[:4]) or 'no keys'}"

@@ -3,7 +3,7 @@
 from tiger.errors import InputError
 from tiger.formats.quantity import Dimension, unit_free
 from tiger.formats.values import amount
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.limits import COST_LIMIT
 
 LAYER_LIMIT = 200_000
@@ -24,5 +24,5 @@ def check_cost(field: str, value: object) -> float:
         dimension = "seconds"
     number = amount(field, value if dimension is None else unit_free(field, value, dimension))
     if number > COST_LIMIT:
-        raise InputError(field, f"expected a number from 0 to {COST_LIMIT:g}, got {shown(value)}")
+        raise InputError(field, f"expected a number from 0 to {COST_LIMIT:g}, got {describe(value)}")
     return number

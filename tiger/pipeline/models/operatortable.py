@@ -8,7 +8,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.values import nearest
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.models.csvrows import Columns, rows_of_csv
 from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_size
 from tiger.pipeline.models.rows import Id, Rows
@@ -44,7 +44,7 @@ def operators_of_csv(text: str, max_operators: int = OPERATOR_LIMIT) -> Operator
     for k, cell in enumerate(listed):
         for name in filter(None, _BETWEEN.split(cell)):
             if name not in index:
-                raise InputError(f"{FIELD}/{k}/inputs", f"expected names of operators, got {shown(name)}")
+                raise InputError(f"{FIELD}/{k}/inputs", f"expected names of operators, got {describe(name)}")
             ends.append((index[name], k))
     source, target = np.array(ends, np.int64).reshape(-1, 2).T
     return _operators(rows, names, source, target)
@@ -57,7 +57,7 @@ def operators_of_table(document: Mapping[str, object], max_operators: int = OPER
     """
     unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:
-        raise InputError("model", f"expected operators and edges, got {shown(unknown)}{nearest(unknown, KEYS)}")
+        raise InputError("model", f"expected operators and edges, got {describe(unknown)}{nearest(unknown, KEYS)}")
     listed = document["operators"]
     check_size(FIELD, len(listed) if isinstance(listed, list) else 0, max_operators, "operators")
     rows = Rows.check(FIELD, listed, (REQUIRED, OPTIONAL))
@@ -113,16 +113,16 @@ def _stated_numbers(rows: Rows, key: str, default: FloatArray) -> FloatArray:
 def _edges(value: object, rows: Mapping[Id, int]) -> tuple[IntArray, IntArray]:
     """Return the rows at both ends of stated edges."""
     if not isinstance(value, list):
-        raise InputError("model/edges", f"expected a list, got {'nothing' if value is None else shown(value)}")
+        raise InputError("model/edges", f"expected a list, got {'nothing' if value is None else describe(value)}")
     found: list[int] = []
     for k, pair in enumerate(value):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise InputError(f"model/edges/{k}", f"expected two names, got {shown(pair)}")
+            raise InputError(f"model/edges/{k}", f"expected two names, got {describe(pair)}")
         for name in pair:
             # Not isinstance: True is no name.
             row = rows.get(name) if type(name) is str or type(name) is int else None
             if row is None:
-                raise InputError(f"model/edges/{k}", f"expected names of operators, got {shown(name)}")
+                raise InputError(f"model/edges/{k}", f"expected names of operators, got {describe(name)}")
             found.append(row)
     ends = np.array(found, np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]

@@ -8,7 +8,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.text import is_number
 from tiger.model.arrays import IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, OPERATOR_LIMIT, check_cost, check_size
 from tiger.pipeline.models.order import CycleError, topological_order
@@ -104,7 +104,7 @@ def _edge(number: int, line: str) -> tuple[int, str, str]:
     """Return the line and both ends of an edge."""
     ends = line.strip().split(" -- ")
     if len(ends) != 2:
-        raise InputError("model/edges", f"line {number}: expected an edge such as node1 -- node2, got {shown(line)}")
+        raise InputError("model/edges", f"line {number}: expected an edge such as node1 -- node2, got {describe(line)}")
     return number, ends[0], ends[1]
 
 
@@ -114,7 +114,7 @@ def _add_node(graph: _Graph, number: int, line: str) -> None:
     label = _NAME.fullmatch(name)
     if label is None or not rest:
         what = "expected a node such as node1 -- Linear -- forward_compute_time=.., or an edge after a tabulator"
-        raise InputError("model/nodes", f"line {number}: {what}, got {shown(line)}")
+        raise InputError("model/nodes", f"line {number}: {what}, got {describe(line)}")
     if name in graph.costs:
         raise InputError(f"model/nodes/{name}", f"line {number}: expected different nodes, got {name} twice")
     # A description may hold the same dashes: the costs are what follows the last of them.
@@ -133,7 +133,7 @@ def _costs(where: str, text: str) -> tuple[float, ...]:
     for part in _NEXT.split(text):
         key, equals, value = part.partition("=")
         if not equals or key not in COSTS or key in stated:
-            raise InputError(where, f"expected {', '.join(COSTS)} once each, got {shown(part)}")
+            raise InputError(where, f"expected {', '.join(COSTS)} once each, got {describe(part)}")
         stated[key] = value.strip()
     missing = next((key for key in COSTS if key not in stated), None)
     if missing is not None:
@@ -151,7 +151,7 @@ def _total(where: str, words: list[str]) -> float:
     """Return the sum of numbers >= 0."""
     odd = next((word for word in words if not is_number(word)), None)
     if odd is not None:
-        raise InputError(where, f"expected a finite number >= 0, got {shown(odd)}")
+        raise InputError(where, f"expected a finite number >= 0, got {describe(odd)}")
     return check_cost(where, sum(check_cost(where, float(word)) for word in words))
 
 
@@ -161,6 +161,8 @@ def _ends(graph: _Graph) -> tuple[IntArray, IntArray]:
     for k, (number, *ends) in enumerate(graph.edges):
         unknown = next((name for name in ends if name not in index), None)
         if unknown is not None:
-            raise InputError(f"model/edges/{k}", f"line {number}: expected a node of the graph, got {shown(unknown)}")
+            raise InputError(
+                f"model/edges/{k}", f"line {number}: expected a node of the graph, got {describe(unknown)}"
+            )
     pairs = np.array([(index[a], index[b]) for _, a, b in graph.edges], np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]

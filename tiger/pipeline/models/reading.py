@@ -7,7 +7,7 @@ from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.formats.values import nearest
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT
 from tiger.pipeline.models.pipedream import layers_of_graph
@@ -30,7 +30,7 @@ def read_model(source: Path | str, max_layers: int = LAYER_LIMIT) -> Layers:
     reader = _FILES.get(path.suffix.lower())
     if reader is None:
         what = f"expected a file ending in {', '.join(_FILES)}, or a SPEC such as {SYNTAX}"
-        raise InputError("model", f"{what}, got {shown(str(source), 300)}")
+        raise InputError("model", f"{what}, got {describe(str(source), 300)}")
     return reader(read_text(path, "model"), max_layers)
 
 
@@ -50,16 +50,16 @@ def model_of_document(document: object, max_layers: int = LAYER_LIMIT) -> Layers
         return layers_of_shape(shape_of_document(document["transformer"]), max_layers)
     text = document["graph"]
     if not isinstance(text, str):
-        raise InputError("model/graph", f"expected the text of a graph.txt, got {shown(text)}")
+        raise InputError("model/graph", f"expected the text of a graph.txt, got {describe(text)}")
     return layers_of_graph(text, max_layers)
 
 
 def _describe(document: object) -> str:
     """Describe a document that is no model."""
     if not isinstance(document, dict):
-        return shown(document)
+        return describe(document)
     hint = next(filter(None, (nearest(key, KEYS) for key in document)), "")
-    return f"an object with {', '.join(shown(key) for key in list(document)[:4]) or 'no keys'}{hint}"
+    return f"an object with {', '.join(describe(key) for key in list(document)[:4]) or 'no keys'}{hint}"
 
 
 _FILES: dict[str, Callable[[str, int], Layers]] = {

@@ -10,7 +10,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.values import nearest, node_name
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.limits import COST_LIMIT
 from tiger.pipeline.models.limits import check_cost
 
@@ -32,18 +32,18 @@ class Rows:
     def check(cls, field: str, value: object, keys: tuple[Sequence[str], Sequence[str]]) -> Self:
         """Return the rows of a list of objects with `keys` that they must have, and that they may have."""
         if not isinstance(value, list):
-            raise InputError(field, f"expected a list, got {'nothing' if value is None else shown(value)}")
+            raise InputError(field, f"expected a list, got {'nothing' if value is None else describe(value)}")
         required, known = keys[0], {*keys[0], *keys[1]}
         odd = next((k for k, row in enumerate(value) if not isinstance(row, dict)), None)
         if odd is not None:
             raise InputError(
-                f"{field}/{odd}", f"expected an object with {', '.join(required)}, got {shown(value[odd])}"
+                f"{field}/{odd}", f"expected an object with {', '.join(required)}, got {describe(value[odd])}"
             )
         if not set().union(*value) <= known:
             k, key = next((k, key) for k, row in enumerate(value) for key in row if key not in known)
             raise InputError(
                 f"{field}/{k}",
-                f"expected keys out of {', '.join((*keys[0], *keys[1]))}, got {shown(key)}{nearest(key, known)}",
+                f"expected keys out of {', '.join((*keys[0], *keys[1]))}, got {describe(key)}{nearest(key, known)}",
             )
         for key in required:
             lacking = next((k for k, row in enumerate(value) if key not in row), None)
@@ -66,7 +66,7 @@ class Rows:
         column = [row.get(key, default) for row in self.records]
         for k, value in enumerate(column):
             if type(value) is not bool and not (type(value) is int and 0 <= value <= 1):
-                raise InputError(f"{self.field}/{k}/{key}", f"expected true or false, got {shown(value)}")
+                raise InputError(f"{self.field}/{k}/{key}", f"expected true or false, got {describe(value)}")
         return np.array(column, np.bool_)
 
     def ids(self, key: str) -> tuple[dict[Id, int], tuple[str, ...]]:
@@ -76,7 +76,7 @@ class Rows:
         seen: set[str] = set()
         for k, name in enumerate(names):
             if not name or name in seen:
-                what = f"expected different names, got {shown(name)} twice" if name else "expected a name, got none"
+                what = f"expected different names, got {describe(name)} twice" if name else "expected a name, got none"
                 raise InputError(f"{self.field}/{k}/{key}", what)
             seen.add(name)
         return dict(zip(column, range(len(column)), strict=True)), names
@@ -87,7 +87,7 @@ class Rows:
         found = list(map(rows.get, column))
         if None in found:
             k = found.index(None)
-            raise InputError(f"{self.field}/{k}/{key}", f"expected the id of a node, got {shown(column[k])}")
+            raise InputError(f"{self.field}/{k}/{key}", f"expected the id of a node, got {describe(column[k])}")
         return np.array(found, np.int64)
 
     def classes(self, key: str) -> IntArray:
@@ -96,7 +96,7 @@ class Rows:
         first: dict[object, int] = {}
         for k, label in enumerate(column):
             if label is not _ABSENT and type(label) not in (int, str):
-                raise InputError(f"{self.field}/{k}/{key}", f"expected a whole number or text, got {shown(label)}")
+                raise InputError(f"{self.field}/{k}/{key}", f"expected a whole number or text, got {describe(label)}")
         return np.array(
             [k if label is _ABSENT else first.setdefault(label, k) for k, label in enumerate(column)], np.int64
         )
@@ -108,6 +108,6 @@ class Rows:
             value = row[key]
             # Not isinstance: True is no id.
             if type(value) is not int and type(value) is not str:
-                raise InputError(f"{self.field}/{k}/{key}", f"expected a whole number or text, got {shown(value)}")
+                raise InputError(f"{self.field}/{k}/{key}", f"expected a whole number or text, got {describe(value)}")
             column.append(value)
         return column

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from tiger.errors import InputError
 from tiger.formats.values import flag, positive, whole
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 
 Precision = Literal["bf16", "fp16", "fp32"]
 Attention = Literal["flash", "full"]
@@ -67,7 +67,7 @@ class Shape:
         flag(f"{FIELD}/tied", self.shared)
         flag(f"{FIELD}/serve", self.serve)
         if not PACE_LIMITS[0] <= positive(f"{FIELD}/flops", self.pace) <= PACE_LIMITS[1]:
-            raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {shown(self.pace)}")
+            raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {describe(self.pace)}")
         _check_divides("heads", self.heads, "hidden", self.hidden)
         _check_divides("kv_heads", self.kv_heads or self.heads, "heads", self.heads)
         if self.top_k is not None and self.top_k > (self.experts or 0):
@@ -109,13 +109,13 @@ class Shape:
 def _check_count(name: str, value: object) -> None:
     """Raise InputError for what is no whole number from 1 to the limit."""
     if not (isinstance(value, int) and 1 <= whole(f"{FIELD}/{name}", value) <= NUMBER_LIMIT):
-        raise InputError(f"{FIELD}/{name}", f"expected a whole number from 1 to {NUMBER_LIMIT}, got {shown(value)}")
+        raise InputError(f"{FIELD}/{name}", f"expected a whole number from 1 to {NUMBER_LIMIT}, got {describe(value)}")
 
 
 def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
     """Raise InputError for what is none of the known words."""
     if value not in known:
-        raise InputError(f"{FIELD}/{name}", f"expected one of {', '.join(known)}, got {shown(value)}")
+        raise InputError(f"{FIELD}/{name}", f"expected one of {', '.join(known)}, got {describe(value)}")
 
 
 def _check_divides(name: str, value: int, other: str, total: int) -> None:

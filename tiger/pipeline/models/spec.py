@@ -5,7 +5,7 @@ from dataclasses import MISSING, fields
 from tiger.errors import InputError
 from tiger.formats.text import is_number
 from tiger.formats.values import nearest
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.models.shape import FIELD, Shape
 
 PREFIX = "transformer:"
@@ -24,7 +24,7 @@ def shape_of_spec(spec: str) -> Shape:
         key, equals, value = (word.strip() for word in part.partition("="))
         if not equals or key in stated:
             what = "each key once" if equals else "KEY=VALUE"
-            raise InputError(FIELD, f"expected {what} in a SPEC such as {SYNTAX}, got {shown(part)}")
+            raise InputError(FIELD, f"expected {what} in a SPEC such as {SYNTAX}, got {describe(part)}")
         stated[key] = _value(value)
     return shape_of_document(stated)
 
@@ -32,10 +32,10 @@ def shape_of_spec(spec: str) -> Shape:
 def shape_of_document(document: object) -> Shape:
     """Return the shape that an object states by the names of its numbers; raise InputError that names the key."""
     if not isinstance(document, dict):
-        raise InputError(FIELD, f"expected an object with {', '.join(REQUIRED)}, got {shown(document)}")
+        raise InputError(FIELD, f"expected an object with {', '.join(REQUIRED)}, got {describe(document)}")
     unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:
-        reason = f"expected keys out of {', '.join(KEYS)}, got {shown(unknown)}{nearest(unknown, KEYS)}"
+        reason = f"expected keys out of {', '.join(KEYS)}, got {describe(unknown)}{nearest(unknown, KEYS)}"
         raise InputError(FIELD, reason)
     missing = next((key for key in REQUIRED if key not in document), None)
     if missing is not None:

@@ -7,7 +7,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.values import nearest, node_name
 from tiger.model.arrays import IntArray
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.columns import COLUMNS, REQUIRED, Row, costs_of, kind_of
 from tiger.pipeline.models.csvrows import rows_of_csv
@@ -43,7 +43,7 @@ def layers_of_table(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
     record = document if isinstance(document, dict) else {"layers": document}
     unknown = next((key for key in record if key not in KEYS), None)
     if unknown is not None:
-        raise InputError("model", f"expected layers, edges and tied, got {shown(unknown)}{nearest(unknown, KEYS)}")
+        raise InputError("model", f"expected layers, edges and tied, got {describe(unknown)}{nearest(unknown, KEYS)}")
     listed = _list("model/layers", record.get("layers"))
     check_size("model/layers", len(listed), max_layers)
     rows = [_row(k, value) for k, value in enumerate(listed)]
@@ -55,12 +55,12 @@ def layers_of_table(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
 def _row(k: int, value: object) -> Row:
     """Return an object of a JSON table."""
     if not isinstance(value, dict):
-        raise InputError(f"model/layers/{k}", f"expected an object with {', '.join(REQUIRED)}, got {shown(value)}")
+        raise InputError(f"model/layers/{k}", f"expected an object with {', '.join(REQUIRED)}, got {describe(value)}")
     unknown = next((key for key in value if key not in COLUMNS), None)
     if unknown is not None:
         raise InputError(
             f"model/layers/{k}",
-            f"expected keys out of {', '.join(COLUMNS)}, got {shown(unknown)}{nearest(unknown, COLUMNS)}",
+            f"expected keys out of {', '.join(COLUMNS)}, got {describe(unknown)}{nearest(unknown, COLUMNS)}",
         )
     return value
 
@@ -77,7 +77,7 @@ def _names(rows: Sequence[Row]) -> dict[str, int]:
         if not name:
             raise InputError(field, "expected a name, got none")
         if name in names:
-            raise InputError(field, f"expected different names, got {shown(name)} twice")
+            raise InputError(field, f"expected different names, got {describe(name)} twice")
         names[name] = k
     return names
 
@@ -115,14 +115,14 @@ def _group(field: str, value: object, names: Mapping[str, int]) -> list[int]:
     members = [node_name(field, member) for member in _list(field, value)]
     unknown = next((member for member in members if member not in names), None)
     if unknown is not None:
-        raise InputError(field, f"expected names of layers, got {shown(unknown)}")
+        raise InputError(field, f"expected names of layers, got {describe(unknown)}")
     return [names[member] for member in members]
 
 
 def _list(field: str, value: object) -> list[object]:
     """Return a list or raise InputError."""
     if not isinstance(value, list):
-        raise InputError(field, f"expected a list, got {shown(value)}")
+        raise InputError(field, f"expected a list, got {describe(value)}")
     return value
 
 
@@ -133,7 +133,7 @@ def _layers(rows: Sequence[Row], names: Mapping[str, int], ends: Ends, tied: lis
     try:
         order = topological_order(range(len(rows)), *ends)
     except CycleError as error:
-        reason = f"expected a graph without cycles, got one through {shown(labels[error.node])}"
+        reason = f"expected a graph without cycles, got one through {describe(labels[error.node])}"
         raise InputError("model/edges", reason) from None
     place = np.argsort(order)
     return Layers(

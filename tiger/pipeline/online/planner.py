@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.errors import InputError, shown
+from tiger.errors import InputError, shorten
 from tiger.model.arrays import FloatArray, amounts
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.entry.place import Hardware, Model, cluster_of, layers_of
@@ -206,5 +206,5 @@ def _first_line(layers: Layers, cluster: Cluster, seed: int) -> Line:
 def _share(name: str, value: float) -> float:
     """Return a number above 0 and below 1."""
     if not isinstance(value, int | float) or not 0 < value < 1:
-        raise InputError(name, f"expected a number above 0 and below 1, got {shown(value)}")
+        raise InputError(name, f"expected a number above 0 and below 1, got {shorten(value)}")
     return float(value)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.model.arrays import BoolArray, FloatArray, IntArray, amounts, frozen, locked, unique_names, unstated
-from tiger.model.wording import shown
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, amounts, freeze, lock, unique_names, unstated
+from tiger.model.wording import describe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,12 +48,12 @@ class Operators:
             raise InputError("model/colour", f"expected {size} numbers, got shape {colour.shape}")
         # Classes are numbered as they come first.
         _, first, label = np.unique(colour, return_index=True, return_inverse=True)
-        object.__setattr__(self, "colour", locked(np.argsort(np.argsort(first))[label.reshape(-1)].astype(np.int64)))
+        object.__setattr__(self, "colour", lock(np.argsort(np.argsort(first))[label.reshape(-1)].astype(np.int64)))
         for name in ("backward", "cpu_only"):
             marks = np.asarray(getattr(self, name) if len(getattr(self, name)) else np.zeros(size), np.bool_)
             if marks.shape != (size,):
                 raise InputError(f"model/{name}", f"expected {size} marks, got shape {marks.shape}")
-            object.__setattr__(self, name, frozen(marks))
+            object.__setattr__(self, name, freeze(marks))
         source, target = _edges(self.source, self.target, names)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "target", target)
@@ -85,5 +85,5 @@ def _edges(source: IntArray, target: IntArray, names: tuple[str, ...]) -> tuple[
     count, part = connected_components(graph, connection="strong")
     if loops.size or count < size:
         on = loops[0] if loops.size else np.flatnonzero(np.bincount(part)[part] > 1)[0]
-        raise InputError("model/edges", f"expected a graph without cycles, got one through {shown(names[on])}")
-    return locked(source), locked(target)
+        raise InputError("model/edges", f"expected a graph without cycles, got one through {describe(names[on])}")
+    return lock(source), lock(target)

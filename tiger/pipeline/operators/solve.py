@@ -13,7 +13,7 @@ from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.coarsening import coarsen
 from tiger.pipeline.operators.unmet import find_stage_violations, find_violations
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 
 def place_operators(
@@ -21,7 +21,7 @@ def place_operators(
     cluster: Cluster,
     params: OperatorParams,
     stop: Callable[[], bool] = never_stop,
-    watch: Callable[[Progress], None] = ignored,
+    watch: Callable[[Progress], None] = ignore,
 ) -> Found:
     """Place operators on devices; the names in `params` are those of both.
 

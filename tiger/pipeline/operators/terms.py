@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from tiger.model.arrays import BoolArray, FloatArray, IntArray, locked
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, lock
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.operators.graph import Operators
 
@@ -72,13 +72,13 @@ class Terms:
         for operator, device in pinned.items():
             allowed[colour[operator]] &= np.arange(cluster.size) == device
         return cls(
-            work=locked(np.ascontiguousarray(work)),
-            send=locked(np.array(curves).reshape(len(curves), size)),
+            work=lock(np.ascontiguousarray(work)),
+            send=lock(np.array(curves).reshape(len(curves), size)),
             link=cluster.link,
-            pays=locked(np.where(cpu, 0.0, 1.0)),
-            memory=locked(np.asarray(np.bincount(colour, operators.memory_bytes, operators.classes), np.float64)),
-            capacity=locked(np.where(cpu, np.inf, cluster.memory_bytes)),
-            allowed=locked(allowed),
+            pays=lock(np.where(cpu, 0.0, 1.0)),
+            memory=lock(np.asarray(np.bincount(colour, operators.memory_bytes, operators.classes), np.float64)),
+            capacity=lock(np.where(cpu, np.inf, cluster.memory_bytes)),
+            allowed=lock(allowed),
             of=colour,
             **dict(
                 zip(("member_start", "member"), group_by_key(colour, np.arange(size), operators.classes), strict=True)
@@ -96,4 +96,4 @@ class Terms:
 def group_by_key(key: IntArray, value: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """Return where the values of every key begin [size + 1], and the values by key."""
     start = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=size))]).astype(np.int64)
-    return locked(start), locked(value[np.argsort(key, kind="stable")])
+    return lock(start), lock(value[np.argsort(key, kind="stable")])

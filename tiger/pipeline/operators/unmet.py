@@ -7,7 +7,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.lines import components
@@ -81,7 +81,7 @@ def _set_text(operators: Operators, labels: IntArray) -> str:
 def class_text(operators: Operators, label: int) -> str:
     """Return the operators of a class in a few words."""
     members = np.flatnonzero(operators.colour == label)
-    named = ", ".join(shown(operators.names[u]) for u in members[:NAMED])
+    named = ", ".join(describe(operators.names[u]) for u in members[:NAMED])
     rest = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
     return f"operator {named}" if len(members) == 1 else f"the class of {named}{rest}"
 
@@ -95,7 +95,9 @@ def _pulled_apart_pairs(operators: Operators, cluster: Cluster, pinned: Mapping[
         other = first.setdefault(label, operator)
         if pinned[other] != device and label not in told:
             told.add(label)
-            ends = [f"{shown(operators.names[u])} to {shown(cluster.names[pinned[u]])}" for u in (other, operator)]
+            ends = [
+                f"{describe(operators.names[u])} to {describe(cluster.names[pinned[u]])}" for u in (other, operator)
+            ]
             yield Violation(kind="pinned", message=f"{' and '.join(ends)} are pinned apart, and colocated")
 
 
@@ -112,7 +114,7 @@ def _refused_classes(
             continue
         where = "the cluster has none"
         if "cpu" in cluster.kinds:
-            where = f"it is pinned to {shown(cluster.names[next(iter(places[label]))])}"
+            where = f"it is pinned to {describe(cluster.names[next(iter(places[label]))])}"
         yield Violation(kind="device", message=f"{class_text(operators, label)}: only a cpu runs it, and {where}")
 
 
@@ -133,7 +135,7 @@ def _overfull_devices(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
     for device in np.flatnonzero(pressed > terms.capacity * (1 + TOO_LARGE)).tolist():
         size, most = size_texts(pressed[device], terms.capacity[device])
         held = f"{size} have to go there, and it has {most}"
-        yield Violation(kind="memory", message=f"{shown(cluster.names[device])}: {held}")
+        yield Violation(kind="memory", message=f"{describe(cluster.names[device])}: {held}")
     needed, room = _totals(terms)
     if needed > room * (1 + TOO_LARGE):
         size, most = size_texts(needed, room)

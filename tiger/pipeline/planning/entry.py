@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.entry.place import Hardware, cluster_of
 from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.hardware.plausibility import warn_implausible, warn_missing_state
@@ -18,7 +18,7 @@ from tiger.pipeline.planning.report import PlanReport
 from tiger.pipeline.planning.request import check_model, check_plan_params
 from tiger.pipeline.planning.search import explore
 from tiger.run.deadline import Deadline
-from tiger.run.progress import Progress, ignored
+from tiger.run.progress import Progress, ignore
 
 TOP, MOST_RANKED = 10, 1000
 
@@ -69,8 +69,8 @@ def plan(
         )
     )
     if type(top) is not int or not 1 <= top <= MOST_RANKED:
-        raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {shown(top)}")
-    watch = progress or ignored
+        raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {describe(top)}")
+    watch = progress or ignore
     watch(Progress("reading", None, None))
     read, hardware = model_of(model), require_cluster(cluster_of(cluster))
     check_model(read, hardware, params)

@@ -1,7 +1,7 @@
 """What a caller asks of a plan, checked."""
 
 from tiger.errors import InputError
-from tiger.model.wording import shown
+from tiger.model.wording import describe
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.entry.request import COUNT_LIMIT, Asked, check_fit, check_params
 from tiger.pipeline.params import PlaceParams
@@ -15,7 +15,7 @@ def check_plan_params(params: PlanParams) -> PlanParams:
     for name in ("batch", "microbatch"):
         value = getattr(params, name)
         if value is not None and (type(value) is not int or not 1 <= value <= COUNT_LIMIT):
-            raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {shown(value)}")
+            raise InputError(name, f"expected a whole number from 1 to {COUNT_LIMIT}, got {describe(value)}")
     return params
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.layers import Layers
 from tiger.pipeline.plan import Plan
@@ -110,7 +110,7 @@ class Trade:
         from tiger.pipeline.ranks.traffic import rank_problem
 
         problem = rank_problem(self.layers, self.cluster, start.cuts or self._even_cuts(), self.degrees)
-        places = assign(problem, self.search, derived(self.search.seed, self.degrees.ranks))
+        places = assign(problem, self.search, derive(self.search.seed, self.degrees.ranks))
         return self.judge(places.reshape(self.degrees.shape))
 
     def polish(self, best: Judged) -> Judged:
@@ -127,7 +127,7 @@ class Trade:
 
     def shake(self, best: Judged) -> Judged:
         """Return the best of what settles from the most promising of many grids further away, till that often fails."""
-        rng = np.random.default_rng(derived(self.search.seed, 1 + self.degrees.ranks))
+        rng = np.random.default_rng(derive(self.search.seed, 1 + self.degrees.ranks))
         failed = 0
         while failed < PATIENCE * self.search.effort and not self.search.stop():
             cuts, known = best.cuts or self._even_cuts(), best

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.dp_states import WORK_LIMIT
 from tiger.pipeline.chain.orders import best_line, sweep_steps
@@ -60,7 +60,7 @@ def _take_turns(layers: Layers, cluster: Cluster, polish: Polish, best: Line, tu
     for step in range(STEPS):
         stress[int(np.argmax(polish.lines.loads_s(line.devices, line.cuts)))] *= STRESS ** (turn + step)
         problem = assignment_of(layers, cluster, line, stress)
-        places = assign(problem, search, derived(search.seed, turn, step))
+        places = assign(problem, search, derive(search.seed, turn, step))
         found = polish.descend(polish.lines.cut(places.tolist(), np.inf, ROUGHLY))
         if found.bottleneck_s == np.inf or search.stop():
             break

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.ranks.lines import UNUSED, Lines
 from tiger.pipeline.ranks.moves import neighbours, prefixes
@@ -65,7 +65,7 @@ class Polish:
 
     def perturb(self, line: Line) -> Line:
         """Return the best of descents from an order shaken by a few swaps, again and again."""
-        rng = np.random.default_rng(derived(self.search.seed, len(line.devices)))
+        rng = np.random.default_rng(derive(self.search.seed, len(line.devices)))
         for _ in range(KICKS * self.search.effort):
             if self.search.stop() or line.bottleneck_s == np.inf:
                 break
@@ -80,7 +80,7 @@ class Polish:
         around = neighbours(order, unused, self.widest)
         if self.stages is not None:
             around = around[(around != UNUSED).sum(axis=1) == self.stages]
-        around = np.random.default_rng(derived(self.search.seed, len(around))).permutation(around)
+        around = np.random.default_rng(derive(self.search.seed, len(around))).permutation(around)
         for begin in range(0, len(around), CHUNK):
             found = line if self.search.stop() else self.best(around[begin : begin + CHUNK], line)
             if found is not line:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.cluster import Cluster
 
 WALKS, WALKED, NEAR_BYTES = 16, 512, 1e6
@@ -20,7 +20,7 @@ def starts(cluster: Cluster, seed: int) -> IntArray:
     together = np.lexsort((-cluster.speed, machine, -pace[machine]))
     near = cluster.table_s(NEAR_BYTES) / NEAR_BYTES
     walks = [_walk(near, begin) for begin in range(min(cluster.size, WALKS) if cluster.size <= WALKED else 0)]
-    rng = np.random.default_rng(derived(seed, cluster.size))
+    rng = np.random.default_rng(derive(seed, cluster.size))
     drawn = [rng.permutation(cluster.size) for _ in range(WALKS)]
     return np.array([np.arange(cluster.size), fastest, together, *walks, *drawn])
 

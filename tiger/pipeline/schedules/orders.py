@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from tiger.errors import InputError, shown
+from tiger.errors import InputError, shorten
 from tiger.pipeline.params import Schedule
 
 FORWARD, BACKWARD, WEIGHT = 0, 1, 2
@@ -15,19 +15,19 @@ Pass = tuple[int, int, int]
 def check_schedule(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> None:
     """Raise InputError where a schedule cannot run so many microbatches over so many stages a position."""
     if microbatches < 1:
-        raise InputError("microbatches", f"expected at least 1, got {shown(microbatches)}")
+        raise InputError("microbatches", f"expected at least 1, got {shorten(microbatches)}")
     if virtual < 1:
-        raise InputError("virtual", f"expected at least 1, got {shown(virtual)}")
+        raise InputError("virtual", f"expected at least 1, got {shorten(virtual)}")
     if schedule != "interleaved" and virtual > 1:
-        raise InputError("virtual", f"expected 1 with {schedule}, as only interleaved has more, got {shown(virtual)}")
+        raise InputError("virtual", f"expected 1 with {schedule}, as only interleaved has more, got {shorten(virtual)}")
     if schedule == "interleaved" and microbatches % positions:
         reason = (
-            f"expected a multiple of {positions}, the devices of an interleaved pipeline, got {shown(microbatches)}"
+            f"expected a multiple of {positions}, the devices of an interleaved pipeline, got {shorten(microbatches)}"
         )
         raise InputError("microbatches", reason)
     if positions * virtual * microbatches > MOST_PASSES:
         most = f"expected at most {MOST_PASSES // (positions * virtual)} over {positions * virtual} stages"
-        raise InputError("microbatches", f"{most}, to be simulated in seconds, got {shown(microbatches)}")
+        raise InputError("microbatches", f"{most}, to be simulated in seconds, got {shorten(microbatches)}")
 
 
 def pass_orders(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> tuple[list[Pass], ...]:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.lattices import is_within, lattice
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.operators.lines import arcs, draw_line
 from tiger.pipeline.operators.throughput import cuts
@@ -25,7 +25,7 @@ def test_cuts_become_exact(blocks: int) -> None:
     """As if all 200 positions had been told apart from the start."""
     terms = lattice(1, 200, "aaaa", 60.0)
     found = cut_lines(terms, CutParams(lines=1, blocks=blocks), never_stop, ignore)
-    exact = cut(terms, draw_line(terms, derived(0, 0)), 0)
+    exact = cut(terms, draw_line(terms, derive(0, 0)), 0)
     assert found is not None
     assert exact is not None
     assert largest_load_s(terms, found.place) == pytest.approx(largest_load_s(terms, exact.place))

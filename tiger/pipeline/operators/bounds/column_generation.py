@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.operators.bounds.patterns import Limits, Shares
 from tiger.pipeline.operators.bounds.pricing_annealing import HOT, Growth, grow_share
 from tiger.run.deadline import Deadline
@@ -125,7 +125,7 @@ class Cover:
             for begin in self._beginnings(kind, price):
                 self.turn += 1
                 growth = Growth(kind=kind, price=price, goal=self.goal, begin=begin, hot=WARM if begin.any() else HOT)
-                share = grow_share(self.shares, growth, derived(0, self.turn), steps)
+                share = grow_share(self.shares, growth, derive(0, self.turn), steps)
                 if price @ share >= 1 - EQUAL:
                     added |= self.add(kind, share)
         self.spent_s += STEP_S * RUNS * steps * len(worth.part)

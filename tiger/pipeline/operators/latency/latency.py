@@ -9,7 +9,7 @@ from typing import TypeGuard
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.operators.latency.critical import cost_of, move_arrays, walk
 from tiger.pipeline.operators.latency.heft import place_earliest
 from tiger.pipeline.operators.latency.list_scheduling import jobs_of
@@ -107,7 +107,7 @@ class _Search:
         alone = np.flatnonzero(self.terms.allowed.all(axis=0))[:, None] * np.ones(self.terms.classes, np.int64)
         yield from (("one device", place) for place in alone)
         for number in range(self.params.lines):
-            position = draw_line(self.terms, derived(self.params.seed, number))
+            position = draw_line(self.terms, derive(self.params.seed, number))
             for count in sorted({self.terms.devices >> k for k in range(self.terms.devices.bit_length())}):
                 yield "lines", fill(self.terms, position, count)
         seats = [spread(self.terms), *(place for _, place in self.known[:1])]

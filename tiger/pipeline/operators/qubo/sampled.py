@@ -9,7 +9,7 @@ from dimod.core.sampler import Sampler
 
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.seams import Samples
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.qubo.qubo import Encoding, encode
@@ -49,7 +49,7 @@ def sample(
     for number in range(ROUNDS * params.effort):
         if penalties is None or (number and stop()):
             break
-        bits = rounds.draw(penalties, derived(params.seed, number))
+        bits = rounds.draw(penalties, derive(params.seed, number))
         trial = rounds.judge(bits, (penalties, trial))
         penalties = rounds.tuner.next(penalties, trial) or penalties
         if rounds.best is not None:
@@ -74,8 +74,8 @@ class Rounds:
     @classmethod
     def of(cls, terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool]) -> "Rounds":
         """Return rounds that have not begun, around a line cut by dynamic programming or what comes near one."""
-        position = draw_line(terms, derived(params.seed, ROUNDS))
-        start = cut(terms, position, derived(params.seed, ROUNDS))
+        position = draw_line(terms, derive(params.seed, ROUNDS))
+        start = cut(terms, position, derive(params.seed, ROUNDS))
         return cls(
             terms=terms,
             sampler=sampler,
@@ -99,7 +99,7 @@ class Rounds:
             outside = np.setdiff1d(np.arange(len(fixed)), window)
             part = bqm.copy()
             part.fix_variables(dict(zip(outside.tolist(), fixed[outside].tolist(), strict=True)))
-            found = self._ask(part, penalties, derived(seed, number)).bits
+            found = self._ask(part, penalties, derive(seed, number)).bits
             full = np.tile(fixed, (len(found), 1))
             full[:, np.sort(window)] = found
             reads = self.encoding.decode(full)

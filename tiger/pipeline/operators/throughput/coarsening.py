@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.model.arrays import FloatArray, IntArray, locked
+from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.pipeline.operators.terms import Terms, group_by_key
 from tiger.solvers.kernel import allocating_kernel
 from tiger.solvers.multilevel.coarsening import Graph
@@ -41,21 +41,21 @@ def coarsen(terms: Terms, label: IntArray) -> Terms:
     consumer_start, consumer = group_by_key(source, target, count)
     producer_start, producer = group_by_key(target, source, count)
     return Terms(
-        work=locked(_sum_by_kind(kind, terms.work, count)),
-        send=locked(_sum_by_kind(kind[sends], terms.send[:, sends], count)),
+        work=lock(_sum_by_kind(kind, terms.work, count)),
+        send=lock(_sum_by_kind(kind[sends], terms.send[:, sends], count)),
         link=terms.link,
         pays=terms.pays,
-        memory=locked(np.bincount(label, terms.memory, classes).astype(np.float64)),
+        memory=lock(np.bincount(label, terms.memory, classes).astype(np.float64)),
         capacity=terms.capacity,
-        allowed=locked(allowed),
-        of=locked(of),
+        allowed=lock(allowed),
+        of=lock(of),
         member_start=member_start,
         member=member,
         consumer_start=consumer_start,
         consumer=consumer,
         producer_start=producer_start,
         producer=producer,
-        backward=locked(backward),
+        backward=lock(backward),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.operators.device_types import keep_linked, label_devices
 from tiger.pipeline.operators.lines import arcs, components, draw_line
 from tiger.pipeline.operators.loads import held_bytes
@@ -96,7 +96,7 @@ class _Lines:
 
     def seed(self, *path: int) -> int:
         """Return a seed of its own for every step."""
-        return derived(self.params.seed, *path)
+        return derive(self.params.seed, *path)
 
     def _load(self, place: IntArray) -> float:
         """Return the largest load, infinite where places do not fit or are not allowed."""

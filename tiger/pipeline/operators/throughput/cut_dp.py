@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.operators.device_types import label_devices
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.segments import segments
@@ -48,7 +48,7 @@ def _steps(label: IntArray, seed: int) -> tuple[IntArray, list[tuple[int, ...]]]
     """Return the steps (state, next state, kind) in an order in which they can be taken, and the states."""
     count = np.bincount(label)
     if np.prod(count + 1.0) > STATES:
-        order = np.random.default_rng(derived(seed)).permutation(label)
+        order = np.random.default_rng(derive(seed)).permutation(label)
         spots = np.arange(len(order))
         return np.stack([spots, spots + 1, order], axis=1), [(int(spot),) for spot in range(len(order) + 1)]
     states = list(itertools.product(*(range(most + 1) for most in count.tolist())))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.coarsening import blocks
@@ -38,7 +38,7 @@ def cut_lines(
     for number in range(params.lines * params.effort):
         if number and stop():
             break
-        for found in _cuts(terms, draw_line(terms, derived(params.seed, number)), params):
+        for found in _cuts(terms, draw_line(terms, derive(params.seed, number)), params):
             load = largest_load_s(terms, found.place)
             if load < least:
                 best, least = found, load

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.solvers.kernel import inner_kernel
 
 Generator = NDArray[np.uint64]
@@ -14,7 +14,7 @@ _UNIT = 2.0**-53
 
 def seed_state(seed: int, *path: int) -> Generator:
     """Return the state of a generator that depends on the seed and the path alone."""
-    return np.array([derived(seed, *path) * 2654435761 + 88172645463325252], np.uint64)
+    return np.array([derive(seed, *path) * 2654435761 + 88172645463325252], np.uint64)
 
 
 @inner_kernel

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.coarsening import cluster_labels, coarsen
@@ -67,7 +67,7 @@ def place_classes(
         if stop():
             break
         begin = (None, start)[number] if number < 2 else best
-        found = run_cycle(terms, begin, params, derived(params.seed, number), stop)
+        found = run_cycle(terms, begin, params, derive(params.seed, number), stop)
         load = np.inf if found is None else largest_load_s(terms, found)
         if load < least:
             best, least = found, load
@@ -103,7 +103,7 @@ def _join_levels(
     size = params.per_device * terms.devices
     while (finer := levels[-1]).terms.classes > size and not stop():
         part = np.zeros(finer.terms.classes, np.int64) if finer.place is None else finer.place
-        label = cluster_labels(finer.terms, part, size, derived(seed, len(levels)))
+        label = cluster_labels(finer.terms, part, size, derive(seed, len(levels)))
         if int(label.max()) + 1 > SHRINK * finer.terms.classes:
             break
         carried = np.zeros(int(label.max()) + 1, np.int64)

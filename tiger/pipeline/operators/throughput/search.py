@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.model.seeds import derived
+from tiger.model.seeds import derive
 from tiger.pipeline.operators.device_types import keep_linked, keep_paying
 from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes
@@ -80,9 +80,9 @@ class _Pool:
         for number in range(ORDERS * self.params.effort):
             if number and self.stop():
                 break
-            position = draw_line(self.terms, derived(self.params.seed, 0, number))
+            position = draw_line(self.terms, derive(self.params.seed, 0, number))
             made = cut(
-                keep_paying(keep_linked(self.terms, number), number), position, derived(self.params.seed, 1, number)
+                keep_paying(keep_linked(self.terms, number), number), position, derive(self.params.seed, 1, number)
             )
             self.start.append(made.place if made else _spread(self.terms, position))
             self.add(self.start[-1])
@@ -133,7 +133,7 @@ class _Pool:
 
     def seed(self, *path: int) -> int:
         """Return a seed of its own for every run."""
-        return derived(self.params.seed, *path)
+        return derive(self.params.seed, *path)
 
 
 def _spread(terms: Terms, position: IntArray) -> IntArray:
