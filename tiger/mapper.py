@@ -25,7 +25,7 @@ from tiger.request import Request
 from tiger.run.baselines import baselines
 from tiger.run.deadline import ENDING, Deadline
 from tiger.run.incumbent import Run, Watch
-from tiger.run.objective_search import anneal, outcome, pursuit, reweigh
+from tiger.run.objective_search import anneal, continue_run, outcome, reweigh
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
 from tiger.solvers import registry
@@ -97,7 +97,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     _improve(run, request, steps)
     goal = run
     if aim is not None:
-        goal = pursuit(run, aim, start, Deadline(request.deadline_s))
+        goal = continue_run(run, aim, start, Deadline(request.deadline_s))
         _improve(goal, request, () if goal.ended else _objective_stages(request, aim))
     report = replace(
         _report(run, goal, request, time.perf_counter() - begun),
@@ -105,7 +105,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         baselines=simple,
         objective=None if aim is None else outcome(request.objective, aim, goal, start),
     )
-    return replace(report, warnings=(*report.warnings, *_remarks(report, request)))
+    return replace(report, warnings=(*report.warnings, *_remark(report, request)))
 
 
 def _plan_steps(request: Request, problem: Problem) -> tuple[tuple[Step, ...], float]:
@@ -192,7 +192,7 @@ def _report(run: Run, goal: Run, request: Request, seconds: float) -> Report:
     )
 
 
-def _remarks(report: Report, request: Request) -> list[str]:
+def _remark(report: Report, request: Request) -> list[str]:
     """Say where the search gained nothing, and where options had no effect."""
     remarks, made = [], report.comparison
     if made and made.value >= made.baseline and not report.optimal and request.solver != "identity":

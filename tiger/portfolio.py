@@ -90,17 +90,17 @@ def _step(request: Request, name: str, search: Search) -> Step:
     load(name)
     step = partial(_search, request, name, search)
     if name in LATER:
-        return partial(_later, step)
-    return partial(_once, name, step) if name in SETTLED else step
+        return partial(_run_later, step)
+    return partial(_run_once, name, step) if name in SETTLED else step
 
 
-def _once(name: str, step: Step, run: Run, effort: int, seed: int) -> None:
+def _run_once(name: str, step: Step, run: Run, effort: int, seed: int) -> None:
     """Run a step that has not been run."""
     if all(stage.name != name for stage in run.stages):
         step(run, effort, seed)
 
 
-def _later(step: Step, run: Run, effort: int, seed: int) -> None:
+def _run_later(step: Step, run: Run, effort: int, seed: int) -> None:
     """Run a step from the second round on, when there is a good mapping to go on from."""
     if any(stage.name in FRESH for stage in run.stages):
         step(run, effort, seed)

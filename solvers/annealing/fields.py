@@ -62,7 +62,7 @@ class Lane(NamedTuple):
 
 
 @kernel
-def lay(fields: Fields) -> None:
+def recompute(fields: Fields) -> None:
     """Compute distances and fields from scratch for the present `place`; O(tasks^2 m)."""
     place, size = fields.place, len(fields.place)
     for c in range(len(fields.away)):

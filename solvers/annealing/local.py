@@ -109,7 +109,7 @@ class Annealing:
             if stop():
                 break
             heats = self.params.schedule(scale, shuffle=lane % 2 == 0)
-            found = _lane(problem, inst, best, (heats, moves_each, derive(seed, lane)), stop)
+            found = _anneal_lane(problem, inst, best, (heats, moves_each, derive(seed, lane)), stop)
             found_cost = moves.total(inst, found)
             if found_cost < cost - moves.smallest_gain(inst, cost):
                 best, cost = found, found_cost
@@ -128,7 +128,9 @@ def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> 
             break
 
 
-def _lane(problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatArray, int, int], stop: Stop) -> IntArray:
+def _anneal_lane(
+    problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatArray, int, int], stop: Stop
+) -> IntArray:
     """Anneal once from `start[n]` by temperatures, moves at each and seed, and descend.
 
     A leading infinite temperature shuffles first. All is run in chunks so that `stop` is heard.

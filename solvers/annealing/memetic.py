@@ -95,20 +95,22 @@ def evolve(
     rng, pool = np.random.default_rng(seed), Pool(params.elites, params.apart)
     for order in known:
         pool.offer(Elite(model.cost(order), order))
-    heats = _heats(model, pool, params, rng, stop)
+    heats = _estimate_heats(model, pool, params, rng, stop)
     if heats is None:
         return pool.elites
     work, lanes = params.lanes_at(effort, len(known[0]))
     for order, hot in _starts(model, pool, (heats, lanes), params, rng):
         if stop():
             break
-        pool.offer(_lane(model, order, (hot, heats.cold, work), rng, stop))
+        pool.offer(_anneal_lane(model, order, (hot, heats.cold, work), rng, stop))
     return pool.elites
 
 
-def _heats(model: Quadratic, pool: Pool, params: MemeticParams, rng: np.random.Generator, stop: Stop) -> Heats | None:
+def _estimate_heats(
+    model: Quadratic, pool: Pool, params: MemeticParams, rng: np.random.Generator, stop: Stop
+) -> Heats | None:
     """Descend from chance, offer the end, and return temperatures from it; None where no swap changes the cost."""
-    found = _descend(model, model.shuffled(pool.elites[0].order, rng), rng, stop)
+    found = _descend(model, model.shuffle(pool.elites[0].order, rng), rng, stop)
     pool.offer(found)
     sizes = _sizes(model, found.order)
     if not sizes.size:
@@ -133,10 +135,10 @@ def _starts(
             start = model.between(elites[one].order, elites[other].order, rng)
             yield start, heats.cold * (heats.warm / heats.cold) ** share
         else:
-            yield model.shuffled(elites[0].order, rng), heats.hot
+            yield model.shuffle(elites[0].order, rng), heats.hot
 
 
-def _lane(
+def _anneal_lane(
     model: Quadratic, order: IntArray, plan: tuple[float, float, int], rng: np.random.Generator, stop: Stop
 ) -> Elite:
     """Anneal from an order by the first and last temperature and the work between them, and descend."""
@@ -156,7 +158,7 @@ def _descend(model: Quadratic, order: IntArray, rng: np.random.Generator, stop: 
 def _run(model: Quadratic, order: IntArray, cooling: Cooling, rng: np.random.Generator, stop: Stop) -> IntArray:
     """Return the cheapest order that a schedule sees, in slices so that `stop` is heard."""
     model.fields.place[:] = order
-    kernels.lay(model.fields)
+    kernels.recompute(model.fields)
     lane = Lane(np.zeros(2), np.array([rng.integers(1 << 31), 0, 0]), order.copy())
     while lane.counts[1] < cooling.work:
         lane.counts[2] = min(lane.counts[1] + SLICE, cooling.work)
@@ -169,7 +171,7 @@ def _run(model: Quadratic, order: IntArray, cooling: Cooling, rng: np.random.Gen
 def _sizes(model: Quadratic, order: IntArray) -> FloatArray:
     """Return the sizes of all finite cost changes that one swap of an order makes, in no order."""
     model.fields.place[:] = order
-    kernels.lay(model.fields)
+    kernels.recompute(model.fields)
     sizes = []
     for u in range(model.fields.tasks):
         kernels.price(model.fields, u, u + 1)

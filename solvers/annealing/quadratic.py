@@ -61,7 +61,7 @@ class Quadratic:
         """Return the cost of the full mapping; O(edges)."""
         return self.window.cost(order[: self.window.shape[0]])
 
-    def shuffled(self, order: IntArray, rng: np.random.Generator) -> IntArray:
+    def shuffle(self, order: IntArray, rng: np.random.Generator) -> IntArray:
         """Return a random order, by random legal swaps where pairs are forbidden."""
         if self.window.allowed.all():
             return rng.permutation(len(order))
@@ -104,7 +104,7 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
     np.fill_diagonal(away, 0.0)
     bias[:tasks] = window.linear
     (flow, away, bias), unit = _scale(flow, away, bias)
-    flows, aways = _paired(flow, away)
+    flows, aways = _pair_matrices(flow, away)
     scratch = (np.zeros_like(flows), np.zeros((size, size)), np.zeros(size), np.zeros(size), np.zeros(size))
     fields = Fields(tasks, uniform(flows), uniform(aways), uniform(bias), np.arange(size), *scratch)
     return Quadratic(window, start, fields, unit, 1e-10)
@@ -124,7 +124,7 @@ def _scale(
     return (np.ldexp(flow, far - unit), np.ldexp(away, -far), np.ldexp(spread, -unit)), math.ldexp(1.0, unit)
 
 
-def _paired(flow: FloatArray, away: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _pair_matrices(flow: FloatArray, away: FloatArray) -> tuple[FloatArray, FloatArray]:
     r"""Return flows[c, m, m] and distances[c, m, m] for the sum of whose products each pair is counted twice.
 
     By symmetric and antisymmetric parts :math:`\sum f d = \sum f^s d^s + \sum f^a d^a`, both sums over all pairs; the

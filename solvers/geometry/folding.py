@@ -42,7 +42,7 @@ class Axis:
         """Return the distance of two nodes a number of steps apart."""
         return self.hop * (min(steps, self.around - steps) if self.around else steps)
 
-    def reopened(self, before: int) -> bool:
+    def is_reopened(self, before: int) -> bool:
         """Return whether the ends of a cycle cut into `before` parts end up apart once the parts are cut.
 
         Every other part is laid backwards, so after an even number of them both ends come to lie on the same side.
@@ -62,7 +62,7 @@ class Level:
         """Return the distance of any two children."""
         return self.distance
 
-    def reopened(self, before: int) -> bool:
+    def is_reopened(self, before: int) -> bool:
         """Return whether the ends of a cycle are cut apart here: only where they have not been on a higher level."""
         return before == 1
 
@@ -141,7 +141,7 @@ def _extend(
         stride //= count
         before, after[axis] = after[axis], after[axis] * count
         reach = before * (count - 1) * stage.away(stride)
-        if lattice.wrap[axis] and stage.reopened(before):
+        if lattice.wrap[axis] and stage.is_reopened(before):
             reach += stage.away((count - 1) * stride)
         jagged = lattice.dims[axis] % after[axis] != 0
         twice = 2 if after[axis] > lattice.dims[axis] else 1

@@ -157,7 +157,7 @@ class Dissection:
         self.region = place[self.region]
 
     @property
-    def priced(self) -> bool:
+    def has_prices(self) -> bool:
         """Return whether tasks cost more in some regions than in others, or may not go to some."""
         return bool(np.ptp(self._price[: len(self.nodes)]) > 0 or len(self._banned))
 

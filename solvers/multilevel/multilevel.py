@@ -151,7 +151,7 @@ def _cut(parts: Dissection, first: int, params: MultilevelParams, stop: Stop) ->
 def _rearrange(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     """Let regions of equal size change places where that gains; with prices or forbidden pairs nothing happens."""
     count = len(parts.nodes)
-    if not 2 < count <= params.blocks or parts.priced:
+    if not 2 < count <= params.blocks or parts.has_prices:
         return
     quotient = parts.quotient()
     if not len(quotient.flow):

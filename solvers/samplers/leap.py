@@ -130,7 +130,7 @@ class LeapSampler(Sampler):
         """Return the service, connected to."""
         if self._given is not None:
             return self._given
-        made = _bqm_service()
+        made = _connect_bqm()
         weakref.finalize(self, release, made).atexit = False
         return made
 
@@ -153,7 +153,7 @@ class CqmSearch:
             return Assignment(places=start.copy())
         window = fold(problem, whole(problem), start)
         model = cqm_of(window)
-        with translate_errors(), lend_connection(self.service, _cqm_service) as service:
+        with translate_errors(), lend_connection(self.service, _connect_cqm) as service:
             answer = service.sample_cqm(model, _seconds(service, service.min_time_limit(model), effort))
             ready = await_answer(answer.done, stop)
             if ready:
@@ -180,7 +180,7 @@ class NlSearch:
         window = fold(problem, whole(problem), start)
         asked = nonlinear_of(window)
         asked.start(window.local(start))
-        with translate_errors(), lend_connection(self.service, _nl_service) as service:
+        with translate_errors(), lend_connection(self.service, _connect_nl) as service:
             promise = _submit(service, asked, effort)
             ready = await_answer(promise.done, stop)
             if ready:
@@ -244,7 +244,7 @@ def _figures(info: Mapping[str, object]) -> dict[str, Figure]:
     return {f"{name}_us": float(value) for name in TIMES if isinstance(value := told.get(name), int | float)}
 
 
-def _bqm_service() -> BqmService:
+def _connect_bqm() -> BqmService:
     """Connect to the hybrid solver of binary quadratic models."""
     from dwave.system import LeapHybridSampler
 
@@ -252,7 +252,7 @@ def _bqm_service() -> BqmService:
     return made
 
 
-def _cqm_service() -> CqmService:
+def _connect_cqm() -> CqmService:
     """Connect to the hybrid solver of constrained quadratic models."""
     from dwave.system import LeapHybridCQMSampler
 
@@ -260,7 +260,7 @@ def _cqm_service() -> CqmService:
     return made
 
 
-def _nl_service() -> NlService:
+def _connect_nl() -> NlService:
     """Connect to the hybrid solver of nonlinear models."""
     from dwave.system import LeapHybridNLSampler
 

@@ -131,5 +131,5 @@ def test_no_time_leaves_it_open():
 def test_the_emptiest_bin_has_most_room_for_each_that_it_can_still_take(closed, bins):
     """Tests three things of 3 on bins of 10, 9 and 8 with two slots each, some of them closed."""
     ask = ask_of([[3, 1]], [[10, 2], [9, 2], [8, 2]], [3], [[b not in closed for b in range(3)]])
-    found = packing._greedy(ask, np.zeros(1, np.int64), "emptiest")
+    found = packing._pack_greedily(ask, np.zeros(1, np.int64), "emptiest")
     assert (None if found is None else found.tolist()) == bins

@@ -19,7 +19,7 @@ import tiger as local
 from tiger import __version__
 from tiger.cli import console, options
 from tiger.cli import plan as cli_plan
-from tiger.client.service import service
+from tiger.client.service import open_client
 from tiger.errors import InputError
 from tiger.formats import outfile
 
@@ -110,7 +110,7 @@ def assign(
     from tiger.cli.summary import summary
     from tiger.qubo.ising import IsingParams
 
-    with service(server, threads) as there, console.progress() as show, _pool(threads) as executor:
+    with open_client(server, threads) as there, console.progress() as show, _pool(threads) as executor:
         report = (there.assign if there else local.assign)(
             tasks,
             topology,
@@ -160,7 +160,7 @@ def layout(
         outfile.check(output, "output")
     from tiger.cli.summary import circuit_summary
 
-    with service(server, threads) as there, console.progress() as show:
+    with open_client(server, threads) as there, console.progress() as show:
         report = (there.layout if there else local.layout)(
             circuit,
             coupling,
@@ -223,7 +223,7 @@ def place(
         outfile.check(plot, "plot")
     from tiger.cli.summary import placement_summary
 
-    with service(server) as there, console.progress() as show:
+    with open_client(server) as there, console.progress() as show:
         report = (there.place if there else local.place)(
             model,
             cluster,

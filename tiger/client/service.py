@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def service(url: str | None, threads: int = 1) -> Iterator["Client | None"]:
+def open_client(url: str | None, threads: int = 1) -> Iterator["Client | None"]:
     """Lend a client of the service at a URL, or None where there is no URL and the command runs here.
 
     What a service fails at is InputError of `server` then, and threads are not for a client to ask for.

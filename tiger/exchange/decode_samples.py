@@ -129,14 +129,14 @@ def _has_energies(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
     costs, weights = window.costs(reads.bits[filled].argmax(axis=2)), safe_penalties(window).at(1.0)
     size = float(weights.one_hot.sum() + weights.exclusive.sum())
     size += sum(float(weights.capacity[budget.node]) * budget.limit * budget.limit for budget in qubo.budgets)
-    if len(costs) and _equal(stated[filled], costs, size):
+    if len(costs) and _are_equal(stated[filled], costs, size):
         return True
-    if rows.offset is not None and len(costs) and _equal(stated[filled] + rows.offset, costs, size):
+    if rows.offset is not None and len(costs) and _are_equal(stated[filled] + rows.offset, costs, size):
         return True
     if coupler_count(window) <= COUPLER_LIMIT:
         model = qubo.bqm(weights)
         full: FloatArray = model.energies((rows.bits, range(qubo.size)))
-        if _equal(stated, full, size) or _equal(stated + float(model.offset), full, size):
+        if _are_equal(stated, full, size) or _are_equal(stated + float(model.offset), full, size):
             return True
     if not len(costs):
         return False
@@ -145,7 +145,7 @@ def _has_energies(qubo: Qubo, rows: Rows, reads: Reads) -> bool:
     raise InputError("samples", f"{STRANGE}, got {found}")
 
 
-def _equal(stated: FloatArray, known: FloatArray, size: float) -> bool:
+def _are_equal(stated: FloatArray, known: FloatArray, size: float) -> bool:
     """Return whether energies are equal, as sums in single precision of terms that add up to some size."""
     return bool((np.abs(stated - known) <= EXACT * (np.abs(known) + size)).all())
 

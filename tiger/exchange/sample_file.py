@@ -33,7 +33,7 @@ def read_samples(path: str | Path) -> Rows:
     the samples are of.
     """
     text = read_text(Path(path), FIELD)
-    return _sample_set(text) if Path(path).suffix.lower() == ".json" else _table(text)
+    return _read_sample_set(text) if Path(path).suffix.lower() == ".json" else _read_table(text)
 
 
 def read_variables(path: str | Path, rows: Rows) -> Rows:
@@ -55,7 +55,7 @@ def read_variables(path: str | Path, rows: Rows) -> Rows:
     return rows._replace(fingerprint=origin, offset=float(offset))
 
 
-def _table(text: str) -> Rows:
+def _read_table(text: str) -> Rows:
     """Read lines of values."""
     rows = list(_rows(text))
     if not rows:
@@ -85,7 +85,7 @@ def _values(number: int, words: Sequence[str]) -> BitArray:
     return np.array(words, np.float64).astype(np.int8)
 
 
-def _sample_set(text: str) -> Rows:
+def _read_sample_set(text: str) -> Rows:
     """Read a dimod SampleSet."""
     stated = read_json(text, FIELD)
     try:

@@ -101,7 +101,7 @@ def _exhaust(search: _Search, count: IntArray, at: int, *, strict: bool) -> IntA
     classes = classes[np.argsort(-load[classes, 0], kind="stable")]
     if (high < 0).any():
         return None
-    one, two = (_sets(search, half, count, high, int(count.sum()), SETS) for half in (classes[::2], classes[1::2]))
+    one, two = (_list_sets(search, half, count, high, int(count.sum()), SETS) for half in (classes[::2], classes[1::2]))
     for picks in _choices(search, one, two, high - slack, high):
         if search.ended or (strict and search.cut):
             return None
@@ -131,7 +131,7 @@ def _choices(search: _Search, one: _Sets, two: _Sets, low: IntArray, high: IntAr
     return picks
 
 
-def _sets(search: _Search, classes: IntArray, count: IntArray, high: IntArray, each: int, limit: int) -> _Sets:
+def _list_sets(search: _Search, classes: IntArray, count: IntArray, high: IntArray, each: int, limit: int) -> _Sets:
     """List the sets of at most `each` things of some classes that stay within high[d], sorted by their first sum.
 
     The first class that would make them more than `limit` and all after it are left out.
@@ -183,7 +183,7 @@ def _restart(search: _Search, count: IntArray, rng: np.random.Generator, limit: 
     size = load[:, 0] * rng.uniform(0.8, 1.0, len(load))
     while left.any():
         if left.sum() <= TAIL:
-            tail = _tail(search, left, bins)
+            tail = _place_last(search, left, bins)
             if tail is not None:
                 amount[:, bins] = tail
                 return amount
@@ -200,7 +200,7 @@ def _restart(search: _Search, count: IntArray, rng: np.random.Generator, limit: 
     return amount
 
 
-def _tail(search: _Search, left: IntArray, bins: IntArray) -> IntArray | None:
+def _place_last(search: _Search, left: IntArray, bins: IntArray) -> IntArray | None:
     """Place the last few things into the bins that are left."""
     few = _Search(
         load=search.load, room=search.room[bins], open=search.open[:, bins], until_s=search.until_s, work=TAIL_WORK
@@ -248,7 +248,7 @@ def _fill_beside(
     high = search.room[b] - base @ load
     each = max(-(-(int(more) - len(given)) // 2), 1)
     order, count = _count_drawn(rest, len(left))
-    one, two = (_sets(search, half, count, high, each, limit) for half in (order[::2], order[1::2]))
+    one, two = (_list_sets(search, half, count, high, each, limit) for half in (order[::2], order[1::2]))
     picks = _choices(search, one, two, high - slack, high)
     return base + picks[0] if len(picks) else None
 
@@ -275,7 +275,7 @@ def _fill_at_random(
     mean = max(float(search.load[units, 0].mean()), 1.0)
     each = max(int(np.ceil(rng.uniform(0.8, 1.25) * search.room[b, 0] / mean / 2)), 1)
     high = search.room[alike].max(axis=0)
-    one, two = (_sets(search, half, count, high, each, SETS) for half in (order[::2], order[1::2]))
+    one, two = (_list_sets(search, half, count, high, each, SETS) for half in (order[::2], order[1::2]))
     window = np.concatenate([one.classes, two.classes])
     others = units[~np.isin(units, window)]
     middle = float((search.load[window, 0] * count[window]).sum()) / 2

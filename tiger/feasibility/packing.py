@@ -61,7 +61,7 @@ def pack(ask: Packing, until_s: float) -> Packed:
         return Packed(None, proved=True)
     ask = _binding(ask)
     for order, rule in _orders(ask):
-        bins = _greedy(ask, order, rule)
+        bins = _pack_greedily(ask, order, rule)
         if bins is not None:
             return Packed(bins, proved=True)
         if time.monotonic() >= until_s:
@@ -100,10 +100,10 @@ def _orders(ask: Packing) -> Iterator[tuple[IntArray, Rule]]:
         yield np.argsort(-size * rng.uniform(0.7, 1.3, len(size)), kind="stable"), "fullest"
 
 
-def _greedy(ask: Packing, order: IntArray, rule: Rule) -> IntArray | None:
+def _pack_greedily(ask: Packing, order: IntArray, rule: Rule) -> IntArray | None:
     """Put class after class where it is open, as many as fit into one bin before the next; None at a dead end."""
     if rule == "emptiest":
-        return _level(ask, order)
+        return _pack_evenly(ask, order)
     left, starts = ask.room.copy(), np.cumsum(ask.count) - ask.count
     bins = np.empty(int(ask.count.sum()), np.int64)
     for k in order.tolist():
@@ -131,7 +131,7 @@ def _fill_in_order(ask: Packing, k: int, left: IntArray, rule: Rule) -> tuple[In
     return taken, fits[taken]
 
 
-def _level(ask: Packing, order: IntArray) -> IntArray | None:
+def _pack_evenly(ask: Packing, order: IntArray) -> IntArray | None:
     """Put things one by one into the bin with the most room for each that it can still take; None at a dead end.
 
     O(log b) for each thing that the emptiest bin can take.

@@ -116,7 +116,7 @@ def name_overfull(problem: Problem, board: Board, split: Split, until_s: float) 
     ask, sizes = split.ask, split.mix.sum(axis=1)
     alone = ask.homeless
     if alone is not None:
-        return _misfit(problem, board, split, alone)
+        return _say_misfit(problem, board, split, alone)
     anywhere = match_hosts(board, np.arange(len(board.tasks)), np.arange(len(board.hosts)))
     if isinstance(anywhere, Shortage):
         return name_short(problem, board, anywhere)
@@ -133,7 +133,7 @@ def name_overfull(problem: Problem, board: Board, split: Split, until_s: float) 
     return Violation(kind="disconnected", message=message)
 
 
-def _misfit(problem: Problem, board: Board, split: Split, k: int) -> Violation:
+def _say_misfit(problem: Problem, board: Board, split: Split, k: int) -> Violation:
     """Say why a component of class k fits into no part."""
     size = len(split.labels)
     members, open_ = _members(problem, board, split, k), split.ask.open[k]

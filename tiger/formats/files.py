@@ -50,7 +50,7 @@ def read_topology(source: str) -> Topology:
     )
 
 
-def _qaplib(text: str) -> TaskFile:
+def _read_qaplib(text: str) -> TaskFile:
     """Read tasks and topology of a QAPLIB file."""
     return TaskFile(*qaplib.problem(text))
 
@@ -61,7 +61,7 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".mtx": lambda text: TaskFile(matrixmarket.task_graph(text)),
     ".csv": lambda text: TaskFile(csvmatrix.task_graph(text)),
     ".graphml": lambda text: TaskFile(graphml.task_graph(text)),
-    ".dat": _qaplib,
+    ".dat": _read_qaplib,
     ".ram": lambda text: TaskFile(original.task_graph(text), rule="levels"),
 }
 _TOPOLOGIES: dict[str, Callable[[str], Topology]] = {

@@ -37,7 +37,7 @@ def task_graph(text: str) -> TaskGraph:
     the line at fault. Source: Boisvert, Pozo, Remington, NISTIR 5935 (1996).
     """
     first, *rest = text.split("\n")
-    banner = _banner(first)
+    banner = _read_banner(first)
     lines = [(k, line) for k, line in enumerate(rest, 2) if line.strip() and not line.startswith("%")]
     size, entries = _size(banner, lines)
     read = _coordinates if banner.layout == "coordinate" else _array
@@ -54,7 +54,7 @@ def task_graph(text: str) -> TaskGraph:
     )
 
 
-def _banner(line: str) -> Banner:
+def _read_banner(line: str) -> Banner:
     """Read the first line."""
     words = line.lower().split()
     if words[:2] != ["%%matrixmarket", "matrix"] or len(words) != 5:

@@ -55,7 +55,7 @@ def task_graph(text: str) -> TaskGraph:
         (k, line) for k, line in enumerate(text.removesuffix("\n").split("\n"), 1) if not line.lstrip().startswith("%")
     ]
     start = next((k for k, (_, line) in enumerate(lines) if line.strip()), len(lines))
-    header = _header(lines[start : start + 1])
+    header = _read_header(lines[start : start + 1])
     rows = lines[start + 1 :]
     while len(rows) > header.vertices and not rows[-1][1].strip():
         rows.pop()
@@ -70,7 +70,7 @@ def task_graph(text: str) -> TaskGraph:
     )
 
 
-def _header(lines: list[RawLine]) -> Header:
+def _read_header(lines: list[RawLine]) -> Header:
     """Read the line `n m [fmt [ncon]]`."""
     if not lines:
         raise InputError("tasks", "expected a header line 'n m [fmt [ncon]]', got none")

@@ -11,7 +11,7 @@ from tiger.errors import InputError
 
 def check(target: str, field: str) -> None:
     """Raise InputError of a field unless the target can be written; leave no trace."""
-    with _refusals(target, field):
+    with _translate_errors(target, field):
         final, draft = _places(Path(target))
         if draft != final:
             draft.touch(exist_ok=False)
@@ -24,7 +24,7 @@ def write(target: str, field: str, content: str | bytes) -> None:
     A regular file, new or behind links, is written beside its place and then renamed into it; a device or a pipe is
     written as it is.
     """
-    with _refusals(target, field):
+    with _translate_errors(target, field):
         final, draft = _places(Path(target))
         try:
             if isinstance(content, str):
@@ -51,7 +51,7 @@ def _places(path: Path) -> tuple[Path, Path]:
 
 
 @contextmanager
-def _refusals(target: str, field: str) -> Iterator[None]:
+def _translate_errors(target: str, field: str) -> Iterator[None]:
     """Turn a refusal of the system into bad input."""
     try:
         yield

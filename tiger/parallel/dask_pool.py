@@ -126,7 +126,7 @@ def _send_shares(client: "Client", batch: Batch[Found]) -> Batch[Found]:
     import dask
     from distributed.protocol.pickle import dumps
 
-    away = batch.calls[math.ceil(len(batch.calls) / (_threads(client) + 1)) :]
+    away = batch.calls[math.ceil(len(batch.calls) / (_count_threads(client) + 1)) :]
     packed = [dumps((__version__, batch.function, call)) for call in away]
     if batch.seconds < sum(map(len, packed)) / BYTES_PER_S:
         return batch
@@ -136,7 +136,7 @@ def _send_shares(client: "Client", batch: Batch[Found]) -> Batch[Found]:
     return Batch(batch.function, batch.calls, batch.seconds, futures)
 
 
-def _threads(client: "Client") -> int:
+def _count_threads(client: "Client") -> int:
     """Count the calls that the cluster makes at a time; raise TimeoutError or OSError where it does not say."""
     threads: dict[str, int] = client.nthreads(callback_timeout=LOOK_S)
     if not threads:
@@ -156,7 +156,7 @@ def _await_future(future: "Future[Found]", patience_s: float) -> bool:
         if now_s - begun_s > patience_s:
             raise TimeoutError(f"no answer within {patience_s:.0f} s")
         if now_s - look_s > LOOK_S:
-            _threads(future.client)
+            _count_threads(future.client)
             look_s = time.monotonic()
     return True
 

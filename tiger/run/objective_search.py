@@ -17,7 +17,7 @@ Solve = Callable[[Problem, IntArray, int, int], IntArray]
 ROUNDS, RATE = 2, 1.0
 
 
-def pursuit(run: Run, aim: Aim, start: IntArray, deadline: Deadline) -> Run:
+def continue_run(run: Run, aim: Aim, start: IntArray, deadline: Deadline) -> Run:
     """Return the run that goes on from the cheapest mapping, or from `start[n]` where that is better by the aim.
 
     It shares the record of the run before.

@@ -13,13 +13,13 @@ from tiger.topologies.coordinates import NODE_LIMIT, check_extents, coordinate_n
 def grid(dims: tuple[int, ...]) -> Topology:
     """Build a mesh of the given extents, without wrap-around."""
     check_extents(dims)
-    return _hops(dims, wrap=(False,) * len(dims))
+    return _build(dims, wrap=(False,) * len(dims))
 
 
 def torus(dims: tuple[int, ...]) -> Topology:
     """Build a mesh that wraps around along every axis."""
     check_extents(dims)
-    return _hops(dims, wrap=(True,) * len(dims))
+    return _build(dims, wrap=(True,) * len(dims))
 
 
 def hypercube(dimension: int) -> Topology:
@@ -52,6 +52,6 @@ def grid_links(dims: tuple[int, ...], wrap: tuple[bool, ...], length: float = 1.
     return Links(u=pairs[:, 0], v=pairs[:, 1], weight=np.full(len(pairs), length), bandwidth=np.ones(len(pairs)))
 
 
-def _hops(dims: tuple[int, ...], wrap: tuple[bool, ...]) -> Topology:
+def _build(dims: tuple[int, ...], wrap: tuple[bool, ...]) -> Topology:
     """Build the topology of checked extents."""
     return Topology(names=coordinate_names(dims), metric=GridMetric(dims, wrap), links=grid_links(dims, wrap))

@@ -73,7 +73,7 @@ def build(spec: str) -> Topology:
         return _BUILDERS[kind.name](spec.partition(":")[2])
     except InputError as error:
         syntax = f"{kind.syntax} (such as {kind.example}; kinds: {_kind_names()})"
-        raise InputError("topology", f"{error.reason} in {_cut(spec)}; the syntax is {syntax}") from None
+        raise InputError("topology", f"{error.reason} in {_quote(spec)}; the syntax is {syntax}") from None
 
 
 def find_kind(spec: str) -> Kind:
@@ -82,7 +82,7 @@ def find_kind(spec: str) -> Kind:
     kind = next((kind for kind in KINDS if kind.name == name), None)
     if kind is None:
         raise InputError(
-            "topology", f"expected KIND:.. with a kind out of {_kind_names()} (such as torus:8x8x8), got {_cut(spec)}"
+            "topology", f"expected KIND:.. with a kind out of {_kind_names()} (such as torus:8x8x8), got {_quote(spec)}"
         )
     return kind
 
@@ -92,63 +92,63 @@ def _kind_names() -> str:
     return ", ".join(kind.name for kind in KINDS)
 
 
-def _dragonfly(text: str) -> Topology:
+def _build_dragonfly(text: str) -> Topology:
     """Build a dragonfly from `a,h,g`."""
-    parts = [_number(part) for part in text.split(",", 3)]
+    parts = [_read_number(part) for part in text.split(",", 3)]
     if len(parts) != 3:
         raise InputError("topology", f"expected 3 numbers, got {len(parts)}")
     return dragonfly(*parts)
 
 
-def _tree(text: str) -> Topology:
+def _build_tree(text: str) -> Topology:
     """Build a tree from `AxBx..@x,y,..`."""
     fanouts, _, distances = text.partition("@")
-    return tree(_extents(fanouts), tuple(_length(part) for part in distances.split(",")))
+    return tree(_read_extents(fanouts), tuple(_read_length(part) for part in distances.split(",")))
 
 
-def _heavy_hex(text: str) -> Topology:
+def _build_heavy_hex(text: str) -> Topology:
     """Build a heavy-hexagon lattice from a code distance, or from `RxW`."""
-    extents = _extents(text)
+    extents = _read_extents(text)
     if len(extents) > 2:
         raise InputError("topology", f"expected a code distance or RxW, got {len(extents)} numbers")
     return heavy_hex(*extents) if len(extents) == 1 else heavy_hex_rows(*extents)
 
 
 _BUILDERS: dict[str, Callable[[str], Topology]] = {
-    "grid": lambda text: grid(_extents(text)),
-    "torus": lambda text: torus(_extents(text)),
-    "hypercube": lambda text: hypercube(_number(text)),
-    "ring": lambda text: ring(_number(text)),
-    "complete": lambda text: complete(_number(text)),
-    "fat-tree": lambda text: fat_tree(_number(text)),
-    "dragonfly": _dragonfly,
-    "tree": _tree,
-    "heavy-hex": _heavy_hex,
-    "dgx": lambda text: dgx(_number(text)),
+    "grid": lambda text: grid(_read_extents(text)),
+    "torus": lambda text: torus(_read_extents(text)),
+    "hypercube": lambda text: hypercube(_read_number(text)),
+    "ring": lambda text: ring(_read_number(text)),
+    "complete": lambda text: complete(_read_number(text)),
+    "fat-tree": lambda text: fat_tree(_read_number(text)),
+    "dragonfly": _build_dragonfly,
+    "tree": _build_tree,
+    "heavy-hex": _build_heavy_hex,
+    "dgx": lambda text: dgx(_read_number(text)),
 }
 
 
-def _extents(text: str) -> tuple[int, ...]:
+def _read_extents(text: str) -> tuple[int, ...]:
     """Read whole numbers separated by `x`."""
-    return tuple(_number(part) for part in text.split("x"))
+    return tuple(_read_number(part) for part in text.split("x"))
 
 
-def _number(text: str) -> int:
+def _read_number(text: str) -> int:
     """Read a whole number; one longer than the node limit is refused by its digits, not by its value."""
     if not _DIGITS.fullmatch(text):
-        raise InputError("topology", f"expected a whole number, got {_cut(text)}")
+        raise InputError("topology", f"expected a whole number, got {_quote(text)}")
     if len(text) > len(str(NODE_LIMIT)):
         raise InputError("topology", f"expected a whole number up to {NODE_LIMIT}, got {len(text)} digits")
     return int(text)
 
 
-def _length(text: str) -> float:
+def _read_length(text: str) -> float:
     """Read a decimal number."""
     if not _LENGTH.fullmatch(text):
-        raise InputError("topology", f"expected a distance such as 10 or 2.5, got {_cut(text)}")
+        raise InputError("topology", f"expected a distance such as 10 or 2.5, got {_quote(text)}")
     return float(text)
 
 
-def _cut(text: str) -> str:
+def _quote(text: str) -> str:
     """Quote a text, cut to 60 characters."""
     return repr(text if len(text) <= 60 else f"{text[:60]}..")

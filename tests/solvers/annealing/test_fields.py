@@ -35,7 +35,7 @@ def laid(model, places):
     """Put a mapping into the fields and return its order."""
     order = model.order(places)
     model.fields.place[:] = order
-    kernels.lay(model.fields)
+    kernels.recompute(model.fields)
     return order
 
 
@@ -70,7 +70,7 @@ def test_swaps_keep_the_fields_right(seed, model, either):
         for v in np.flatnonzero(np.isfinite(one.fields.change[u + 1 :]))[:1] + u + 1:
             kernels.swap(one.fields, u, int(v))
     kept = [array.copy() for array in (one.fields.apart, one.fields.field, one.fields.own)]
-    kernels.lay(one.fields)
+    kernels.recompute(one.fields)
     assert sorted(one.fields.place) == sorted(order)
     for before, after in zip(kept, (one.fields.apart, one.fields.field, one.fields.own), strict=True):
         assert before == pytest.approx(after, abs=1e-12)

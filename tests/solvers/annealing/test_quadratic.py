@@ -71,7 +71,7 @@ def test_random_orders_are_feasible(random_problem):
     for seed in range(20):
         problem = random_problem("one-to-one", seed, pins=seed % 2 == 0, forbidden=seed % 3 == 0, memory=seed % 4 == 0)
         model, rng = quadratic(problem, launch_order(problem)), np.random.default_rng(seed)
-        one, other = (model.shuffled(model.order(model.start), rng) for _ in range(2))
+        one, other = (model.shuffle(model.order(model.start), rng) for _ in range(2))
         between = model.between(one, other, rng)
         for order in (one, other, between):
             assert sorted(order) == list(range(model.window.shape[1]))
