@@ -103,8 +103,8 @@ def room(cluster: Document, device: int) -> float:
 
 
 def fits(held: Sequence[float], capacity: float) -> bool:
-    """Return whether bytes fit into a device, but for the tolerance that is stated."""
-    return capacity == math.inf or sum(map(Fraction, held), Fraction(0)) <= Fraction(capacity) * (1 + Fraction(MEMORY))
+    """Return whether bytes fit into a device, but for the tolerance that is stated, to the last bit of the product."""
+    return capacity == math.inf or sum(map(Fraction, held), Fraction(0)) <= Fraction(capacity * (1 + MEMORY))
 
 
 def chain_of(rng: random.Random, size: int) -> Document:
