@@ -95,6 +95,10 @@ def test_what_waits_is_taken_up_before_the_queue_comes_up_with_it(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs._queue, "withdraw", out.append)
         loop.run(jobs._run(Turn(waits[2].id, 0)))
+        # Threads take turns out, soon.
+        until_s = time.monotonic() + 5
+        while len(out) < 2 and time.monotonic() < until_s:
+            time.sleep(0.01)
     assert [(turn.job_id, turn.token) for turn in out] == [(waits[1].id, 0), (waits[0].id, 0)]
     assert {status for _, status, *_ in jobs._store.states([job.id for job in waits]).values()} == {"done"}
 
