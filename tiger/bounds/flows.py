@@ -14,6 +14,7 @@ from tiger.solvers.kernel import inner_kernel
 
 # Edges are shorter than the circle of buckets is round; one this long is closed.
 CLOSED = 256
+# Longer than any path: of 2^32 edges that are not closed.
 FAR = 1 << 40
 
 

@@ -124,7 +124,7 @@ def pack(graph: CsrGraph, columns: Columns, stop: Stop) -> float:
         detours, left = detours + taken, left - (int(search.work[0]) - known) - len(flows.load)
     neighbours = int(np.diff(graph.first).max())
     roundings = (hops + 1) * (2 * neighbours + 3) + CELLS * hops + 3 * columns.many + detours + 6
-    # A quarter of all digits is far from where the formula ends.
+    # With so many roundings nothing useful is left, and the formula for their error ends soon after.
     if not value > 0.0 or not before < np.inf or relative_error(min(roundings, 1 << 51)) >= 0.25:
         return 0.0
     peak = float((flows.load / graph.volume).max()) + relative_error(roundings) * before
