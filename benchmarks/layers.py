@@ -18,7 +18,7 @@ from tiger.qubo.ising import IsingParams
 from tiger.qubo.lookahead import assign_level, place_forward
 from tiger.qubo.sweeps import Sweeps
 from tiger.run.deadline import Deadline
-from tiger.run.incumbent import Run
+from tiger.run.mapping import MappingIncumbent
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 
@@ -68,7 +68,7 @@ def measure(problem: Problem) -> np.ndarray:
 
 def one_qubo(problem: Problem, start: IntArray, seed: int, seconds: float) -> float:
     """Return the cost by the QUBO of the whole problem, sampled for as long as given and swept level by level."""
-    run = Run(problem=problem, places=start, deadline=Deadline(time.monotonic() + seconds), watch=lambda _: None)
+    run = MappingIncumbent(problem=problem, solution=start, stop=Deadline(time.monotonic() + seconds))
     ising = ising_of(registry.sampler("neal"), problem, IsingParams())
     ising = replace(ising, params=replace(ising.params, whole_variables=1 << 20))
     for number in range(1000):

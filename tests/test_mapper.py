@@ -21,7 +21,7 @@ from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.ising import IsingParams, Sampling
 from tiger.run.deadline import Deadline
-from tiger.run.incumbent import Run
+from tiger.run.mapping import MappingIncumbent
 from tiger.run.progress import ignore
 from tiger.solvers import registry
 from tiger.topologies.spec import build
@@ -329,7 +329,9 @@ def test_the_bound_of_shared_nodes_waits_for_a_mapping_and_grows_with_effort():
     bounds = [stages[k].detail["lower_bound"] for k in places]
     assert places[0] == 1 < places[1] < places[2]
     assert 0 == bounds[0] < bounds[1] < bounds[2]
-    hurried = Run(problem=problem, places=launch_order(problem), deadline=Deadline(time.monotonic() + 5), watch=ignore)
+    hurried = MappingIncumbent(
+        problem=problem, solution=launch_order(problem), stop=Deadline(time.monotonic() + 5), watch=ignore
+    )
     hurried.record("search", 11.0, {})
     mapper._spread(hurried, 1)
     assert [stage.name for stage in hurried.stages] == ["search"]

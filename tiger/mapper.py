@@ -24,7 +24,8 @@ from tiger.qubo.ising import IsingParams
 from tiger.request import Request
 from tiger.run.baselines import baselines
 from tiger.run.deadline import ENDING, Deadline
-from tiger.run.incumbent import Run, Watch
+from tiger.run.incumbent import Watch
+from tiger.run.mapping import MappingIncumbent
 from tiger.run.objective_search import anneal, continue_run, outcome, reweigh
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
@@ -84,7 +85,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     start = launch_order(problem, left_s)
     if isinstance(start, tuple):
         return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))
-    run = Run(problem=problem, places=start, deadline=Deadline(request.cost_deadline_s), watch=watch)
+    run = MappingIncumbent(problem=problem, solution=start, stop=Deadline(request.cost_deadline_s), watch=watch)
     simple = baselines(problem, run.cost)
     run.record("baseline", time.perf_counter() - begun, {})
     with run.stage("bound") as detail:
@@ -93,7 +94,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     steps, loading_s = ((), 0.0) if run.ended and aim is None else _plan_steps(request, problem)
     # Loading kernels, or compiling them once, is the start of the program and no part of a solve.
     begun, request = begun + loading_s, request.later(loading_s)
-    run.deadline = Deadline(request.cost_deadline_s)
+    run.stop = Deadline(request.cost_deadline_s)
     _improve(run, request, steps)
     goal = run
     if aim is not None:
@@ -118,7 +119,7 @@ def _plan_steps(request: Request, problem: Problem) -> tuple[tuple[Step, ...], f
     return plan(request, problem), time.perf_counter() - begun
 
 
-def _improve(run: Run, request: Request, steps: tuple[Step, ...]) -> None:
+def _improve(run: MappingIncumbent, request: Request, steps: tuple[Step, ...]) -> None:
     """Run the steps, round by round, until the effort is spent or the time, or nothing better exists."""
     amounts = set[int]()
     for number, (amount, round_seed) in enumerate(budgets(request)):
@@ -133,29 +134,29 @@ def _improve(run: Run, request: Request, steps: tuple[Step, ...]) -> None:
             _spread(run, 1)
         if run.ended or len(run.stages) == known:
             break
-    if run.deadline() and not run.optimal:
+    if run.stop() and not run.optimal:
         why = "as asked" if ENDING.is_set() else f"by the time limit of {request.time_limit_s:g} s"
         run.warnings[f"ended {why}: the same seed may end elsewhere"] = None
 
 
-def _sharpen(run: Run, amount: int) -> None:
+def _sharpen(run: MappingIncumbent, amount: int) -> None:
     """Raise the lower bound on the cost by what is worth its time once effort is being spent."""
     over, most = SHARPEN.get(amount, (0, 0))
     if over < len(run.problem.free) * run.problem.topology.size <= most and not run.ended:
-        _raise(run, partial(strong_bound, run.problem, run.places, iterations=SHARPEN_ITERATIONS, stop=run.deadline))
+        _raise(run, partial(strong_bound, run.problem, run.places, iterations=SHARPEN_ITERATIONS, stop=run.stop))
     if amount == SPREAD_ROUND:
         _spread(run, SPREAD_EFFORT)
 
 
-def _spread(run: Run, effort: int) -> None:
+def _spread(run: MappingIncumbent, effort: int) -> None:
     """Raise the lower bound of tasks that share nodes, in at most half of the time left, unless little of it is."""
-    left_s, spent_s = run.deadline.left_s, sum(stage.seconds for stage in run.stages)
+    left_s, spent_s = run.stop.left_s, sum(stage.seconds for stage in run.stages)
     if not (run.ended or run.measure or run.problem.groups) and (left_s is None or left_s > spent_s / 2):
         half = Deadline(None if left_s is None else time.monotonic() + left_s / 2)
         _raise(run, partial(spread_bound, run.problem, effort, half))
 
 
-def _raise(run: Run, bound: Callable[[], float]) -> None:
+def _raise(run: MappingIncumbent, bound: Callable[[], float]) -> None:
     """Take another lower bound on the cost if it is higher, as a stage."""
     with run.stage("bound") as detail:
         run.bound = max(run.bound or 0.0, min(bound(), run.cost))
@@ -173,14 +174,14 @@ def _objective_stages(request: Request, aim: Aim) -> tuple[Step, ...]:
 def _solve_again(request: Request, problem: Problem, start: IntArray, effort: int, seed: int) -> IntArray:
     """Return the cheapest mapping that a round of the solver finds for a problem in a quarter of the time left."""
     end_s = None if request.deadline_s is None else (3 * time.monotonic() + request.deadline_s) / 4
-    run = Run(problem=problem, places=start, deadline=Deadline(end_s), watch=ignore)
+    run = MappingIncumbent(problem=problem, solution=start, stop=Deadline(end_s))
     for step in plan(request, problem):
         if not run.ended:
             step(run, effort, seed)
     return run.places
 
 
-def _report(run: Run, goal: Run, request: Request, seconds: float) -> Report:
+def _report(run: MappingIncumbent, goal: MappingIncumbent, request: Request, seconds: float) -> Report:
     """Report the incumbent of the goal, its cost and value recomputed from the mapping."""
     report = Report.of(run.problem, goal.places, Origin(request.name, request.seed, seconds))
     return replace(

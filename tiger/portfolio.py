@@ -13,13 +13,13 @@ from tiger.model.seeds import derive
 from tiger.qubo.ising import IsingParams, Sampling
 from tiger.request import Request
 from tiger.run.deadline import Deadline
-from tiger.run.incumbent import Run
 from tiger.run.limits import EFFORT_LIMIT
+from tiger.run.mapping import MappingIncumbent
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 from tiger.solvers.warm import load
 
-Step = Callable[[Run, int, int], None]
+Step = Callable[[MappingIncumbent, int, int], None]
 EXACT_TASKS = 24
 EXACT_CELLS = 2_000_000
 WINDOWED = 1 << 12
@@ -94,25 +94,25 @@ def _step(request: Request, name: str, search: Search) -> Step:
     return partial(_run_once, name, step) if name in SETTLED else step
 
 
-def _run_once(name: str, step: Step, run: Run, effort: int, seed: int) -> None:
+def _run_once(name: str, step: Step, run: MappingIncumbent, effort: int, seed: int) -> None:
     """Run a step that has not been run."""
     if all(stage.name != name for stage in run.stages):
         step(run, effort, seed)
 
 
-def _run_later(step: Step, run: Run, effort: int, seed: int) -> None:
+def _run_later(step: Step, run: MappingIncumbent, effort: int, seed: int) -> None:
     """Run a step from the second round on, when there is a good mapping to go on from."""
     if any(stage.name in FRESH for stage in run.stages):
         step(run, effort, seed)
 
 
-def _while_it_gains(name: str, step: Step, run: Run, effort: int, seed: int) -> None:
+def _while_it_gains(name: str, step: Step, run: MappingIncumbent, effort: int, seed: int) -> None:
     """Run a step in the first round, and again as long as it lowers the cost."""
-    if not run.fruitless(name):
+    if run.gained(name):
         step(run, effort, seed)
 
 
-def _search(request: Request, name: str, search: Search, run: Run, effort: int, seed: int) -> None:
+def _search(request: Request, name: str, search: Search, run: MappingIncumbent, effort: int, seed: int) -> None:
     """Run a search as a stage; one that starts anew is split in two, so that two threads can share the work.
 
     What it leaves for its next round is handed to it then.
@@ -122,7 +122,7 @@ def _search(request: Request, name: str, search: Search, run: Run, effort: int, 
         search = registry.resume(search, run.elites.get(name))
         efforts = [effort - effort // 2, effort // 2] if name in SPLIT and effort > 1 else [effort]
         seeds = [derive(seed, part) for part in range(len(efforts))]
-        task = partial(_search_once, search, run.problem, run.places, run.deadline)
+        task = partial(_search_once, search, run.problem, run.places, run.stop)
         answers = list((request.executor.map if request.executor else map)(task, efforts, seeds))
         for answer in answers:
             run.offer(answer.places)

@@ -17,7 +17,7 @@ from tiger.model.problem import Problem
 from tiger.parallel.executors import open_executor
 from tiger.qubo.ising import IsingParams
 from tiger.run.deadline import Deadline
-from tiger.run.incumbent import Run
+from tiger.run.mapping import MappingIncumbent
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 from tiger.topologies.spec import build
@@ -31,7 +31,7 @@ def islands():
 
 def windows(problem, executor):
     """Return the mapping and the costs of the stages of two passes of windows."""
-    run = Run(problem=problem, places=problem.topology.hosts.copy(), deadline=Deadline(None), watch=lambda _: None)
+    run = MappingIncumbent(problem=problem, solution=problem.topology.hosts.copy(), stop=Deadline(None))
     params = IsingParams(passes=2, starts=1)
     ising_of(registry.sampler("neal"), problem, params, executor).solve_windows(run, 1, 3)
     return run.places.tolist(), [stage.cost for stage in run.stages]

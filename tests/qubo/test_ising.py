@@ -17,7 +17,7 @@ from tiger.qubo import encode
 from tiger.qubo.ising import IsingParams, Sampling, Walk, _batches, _follow_tasks
 from tiger.qubo.sweeps import Sweeps
 from tiger.run.deadline import Deadline
-from tiger.run.incumbent import Run
+from tiger.run.mapping import MappingIncumbent
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 from tiger.topologies.spec import build
@@ -27,7 +27,7 @@ QUICK = {"whole": Sampling(rounds=2, reads=4, sweeps=50)}
 
 def run_of(problem, **fields):
     """Return a run from the launcher's order."""
-    return Run(problem=problem, places=launch_order(problem), deadline=Deadline(None), watch=lambda _: None, **fields)
+    return MappingIncumbent(problem=problem, solution=launch_order(problem), stop=Deadline(None), **fields)
 
 
 def path_on_ring(size=12):
@@ -132,7 +132,7 @@ def test_penalties_stuck_at_their_bound_lead_to_advice():
     ising = ising_of(Ones(), problem, IsingParams(**QUICK))
     ising.solve_whole(run, 1, 0)
     again = run_of(problem)
-    again.places, again.cost = run.places, run.cost
+    again.offer(run.places)
     ising.solve_whole(again, 1, 0)
     assert any("safe bound" in warning for warning in again.warnings)
 

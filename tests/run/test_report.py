@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tiger.model.rounding import meets
 from tiger.model.violation import Violation
-from tiger.run.report import Baselines, Objective, Origin, Report, meets
+from tiger.run.report import Baselines, Objective, Origin, Report
 from tiger.run.stage import Stage
 
 REPORT = Report(

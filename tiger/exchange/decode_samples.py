@@ -20,7 +20,8 @@ from tiger.qubo.encode import COUPLER_LIMIT, Qubo, coupler_count, encode
 from tiger.qubo.penalties import safe_penalties
 from tiger.run.baselines import baselines
 from tiger.run.deadline import Deadline
-from tiger.run.incumbent import Run, Watch
+from tiger.run.incumbent import Watch
+from tiger.run.mapping import MappingIncumbent
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
 from tiger.run.stage import Detail
@@ -62,7 +63,7 @@ def decode_samples(problem: Problem, rows: Rows, watch: Watch | None = None) -> 
     qubo = _columns(window, rows.bits.shape[1])
     reads = decode(qubo, rows.bits)
     checks = _checks(problem, qubo, rows, reads)
-    run = Run(problem=problem, places=start, deadline=Deadline(None), watch=watch or ignore)
+    run = MappingIncumbent(problem=problem, solution=start, stop=Deadline(None), watch=watch or ignore)
     simple = baselines(problem, run.cost)
     run.record("baseline", time.perf_counter() - begun, {})
     with run.stage("bound") as detail:
@@ -163,12 +164,12 @@ def _overflows(window: Window) -> bool:
     return any(bool((limit.load @ window.allowed > limit.room).any()) for limit in window.capacities)
 
 
-def _offer_reads(run: Run, qubo: Qubo, reads: Reads, counts: IntArray) -> dict[str, Detail]:
+def _offer_reads(run: MappingIncumbent, qubo: Qubo, reads: Reads, counts: IntArray) -> dict[str, Detail]:
     """Offer every read that can be repaired, polished, to the run; return the figures of the stage."""
     window, polish = qubo.window, registry.polish(run.problem)
     distinct = {bits.tobytes(): bits for bits in reads.bits}.values()
     repaired = [local for bits in distinct if (local := repair(window, bits)) is not None]
-    polished = [polish(window.placed(run.places, local), window.block, run.deadline) for local in repaired]
+    polished = [polish(window.placed(run.places, local), window.block, run.stop) for local in repaired]
     for places in polished:
         run.offer(places)
     if not repaired:

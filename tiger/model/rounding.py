@@ -19,3 +19,13 @@ TINY = 2.0**-900
 def relative_error(roundings: int) -> float:
     """Return the largest relative error of a sum of terms >= 0, none of which goes through more `roundings`."""
     return roundings * UNIT / (1 - roundings * UNIT)
+
+
+def meets(cost: float, bound: float) -> bool:
+    """Return whether a cost equals a lower bound within rounding."""
+    return cost <= bound + rounding(bound)
+
+
+def rounding(bound: float) -> float:
+    """Return how far a cost may lie above a bound that it meets: nothing for a whole bound, as costs are whole then."""
+    return 0.0 if bound.is_integer() else ROUNDING * abs(bound)

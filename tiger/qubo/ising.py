@@ -24,7 +24,7 @@ from tiger.qubo.lookahead import assign_level, place_forward
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.sweeps import Sweeps
 from tiger.qubo.tune import Trial, Tuned, TuneParams, Tuner, tune
-from tiger.run.incumbent import Run
+from tiger.run.mapping import MappingIncumbent
 from tiger.run.stage import Detail
 
 Polish = Callable[[IntArray, Block, Stop], IntArray]
@@ -188,7 +188,7 @@ class Ising:
     executor: Executor | None = None
     params: IsingParams = IsingParams()
 
-    def solve_whole(self, run: Run, effort: int, seed: int) -> None:
+    def solve_whole(self, run: MappingIncumbent, effort: int, seed: int) -> None:
         """Tune and sample the whole problem as one QUBO where that is small enough, else say that it was not."""
         block = whole(run.problem)
         variables = len(block.tasks) * len(block.nodes)
@@ -210,7 +210,7 @@ class Ising:
             detail["rounds"] = tuple(trial.to_dict() for trial in tuned.trials)
             _warn(run, tuned.trials, gained=gained)
 
-    def solve_windows(self, run: Run, effort: int, seed: int) -> None:
+    def solve_windows(self, run: MappingIncumbent, effort: int, seed: int) -> None:
         """Pass over the windows of partitions, each with everything outside folded in; the run's cost never rises.
 
         A window whose best other mapping is no cheaper has it polished together with what lies around, and the walk
@@ -229,7 +229,7 @@ class Ising:
                 with run.stage("windows", number / passes) as detail:
                     self._pass(run, walk, number, derive(seed, number), detail)
 
-    def _start(self, run: Run, sweeps: Sweeps | None, seed: int) -> None:
+    def _start(self, run: MappingIncumbent, sweeps: Sweeps | None, seed: int) -> None:
         """Construct mappings to start from, once a run: by levels, forward, else by co-bisection."""
         if not self.params.starts or run.ended or any(stage.name == "start" for stage in run.stages):
             return
@@ -241,26 +241,26 @@ class Ising:
                 run.offer(places)
                 detail["constructed"] = number + 1
 
-    def _construct(self, run: Run, sweeps: Sweeps | None, number: int, seed: int) -> IntArray | None:
+    def _construct(self, run: MappingIncumbent, sweeps: Sweeps | None, number: int, seed: int) -> IntArray | None:
         """Return a polished start, None where there is none by that number."""
         if sweeps is not None:
             if number >= len(SPANS):
                 return None
             solve = assign_level if SPANS[number] == 1 else partial(self._ahead, run, seed)
-            places = place_forward(run.problem, run.places, SPANS[number], solve, run.deadline)
-            return sweeps.improve(places, run.deadline)
+            places = place_forward(run.problem, run.places, SPANS[number], solve, run.stop)
+            return sweeps.improve(places, run.stop)
         if self.construct is None:
             return None
         window = fold(run.problem, whole(run.problem), run.places)
-        made = self.construct(window, seed, run.deadline)
+        made = self.construct(window, seed, run.stop)
         if made is None:
             return None
         bits = np.zeros(window.shape, bool)
         bits[np.arange(len(bits)), made] = True
         local = repair(window, bits)
-        return None if local is None else self.polish(window.placed(run.places, local), window.block, run.deadline)
+        return None if local is None else self.polish(window.placed(run.places, local), window.block, run.stop)
 
-    def _ahead(self, run: Run, seed: int, window: Window) -> IntArray | None:
+    def _ahead(self, run: MappingIncumbent, seed: int, window: Window) -> IntArray | None:
         """Return the best sampled mapping of a window in which later levels are absent, None if it is too large."""
         if coupler_count(window) > COUPLER_LIMIT or window.linear.size > self.params.window_size:
             return None
@@ -272,9 +272,9 @@ class Ising:
             capacity=self.params.capacity,
             tuner=self.tuner,
         )
-        return Job(window, run.places, self.sample, None, sampling, params, seed, run.deadline).solve().local
+        return Job(window, run.places, self.sample, None, sampling, params, seed, run.stop).solve().local
 
-    def _pass(self, run: Run, walk: Walk, number: int, seed: int, detail: dict[str, Detail]) -> None:
+    def _pass(self, run: MappingIncumbent, walk: Walk, number: int, seed: int, detail: dict[str, Detail]) -> None:
         """Solve the windows of one pass, those that do not touch each other at once."""
         rng, limit = np.random.default_rng(seed), self.params.window_size
         kind = int(rng.choice(len(walk.odds), p=walk.odds / walk.odds.sum()))
@@ -299,7 +299,7 @@ class Ising:
         detail["feasible_share"] = float(np.mean(walk.shares)) if walk.shares else 0.0
         detail |= _figures(tuned.trials[-1]) if count else {}
 
-    def _take(self, run: Run, walk: Walk, job: Job, tuned: Tuned) -> None:
+    def _take(self, run: MappingIncumbent, walk: Walk, job: Job, tuned: Tuned) -> None:
         """Propose a window's answer to the walk and the run, if it is dearer polished with what lies around."""
         walk.strength = tuned.strength if walk.strength else None
         walk.shares.append(tuned.trials[-1].feasible_share)
@@ -311,9 +311,9 @@ class Ising:
             return
         cost = cost_of(run.problem, places).total
         if cost >= walk.cost:
-            places = self.polish(places, _widen(run.problem, job.window.block, places), run.deadline)
+            places = self.polish(places, _widen(run.problem, job.window.block, places), run.stop)
             if walk.sweeps is not None:
-                places = walk.sweeps.improve(places, run.deadline)
+                places = walk.sweeps.improve(places, run.stop)
             cost = cost_of(run.problem, places).total
         walk.step(places, cost)
         if run.offer(places):
@@ -322,7 +322,12 @@ class Ising:
             walk.places, walk.cost, walk.stale = run.places, run.cost, 0
 
     def _job(
-        self, run: Run, window: Window, sampling: Sampling, here: tuple[float | None, IntArray | None], seed: int
+        self,
+        run: MappingIncumbent,
+        window: Window,
+        sampling: Sampling,
+        here: tuple[float | None, IntArray | None],
+        seed: int,
     ) -> Job:
         """Return the work on a window, from a strength of its penalties, away from a mapping if there is one."""
         strength, known = here
@@ -336,7 +341,7 @@ class Ising:
             tuner=self.tuner,
         )
         places = run.places if known is None else known
-        return Job(window, places, self.sample, self.polish, sampling, params, seed, run.deadline)
+        return Job(window, places, self.sample, self.polish, sampling, params, seed, run.stop)
 
 
 def _batches(problem: Problem, blocks: Iterable[Block]) -> Iterator[list[Block]]:
@@ -384,7 +389,7 @@ def _figures(trial: Trial) -> dict[str, Detail]:
     return {name: value for name, value in trial.figures.items() if name != "beta_range"}
 
 
-def _warn(run: Run, trials: tuple[Trial, ...], *, gained: bool) -> None:
+def _warn(run: MappingIncumbent, trials: tuple[Trial, ...], *, gained: bool) -> None:
     """Warn where few reads are feasible even with the penalties at their safe bound, and nothing came of it."""
     shares = [trial.feasible_share for trial in trials if trial.penalties.scale >= 1.0]
     if not gained and shares and max(*shares, trials[-1].feasible_share) <= 0.25:

@@ -10,22 +10,22 @@ from tiger.model.seams import Search
 from tiger.model.seeds import derive
 from tiger.objectives.selection import Aim
 from tiger.run.deadline import Deadline
-from tiger.run.incumbent import Run
+from tiger.run.mapping import MappingIncumbent
 from tiger.run.report import Objective
 
 Solve = Callable[[Problem, IntArray, int, int], IntArray]
 ROUNDS, RATE = 2, 1.0
 
 
-def continue_run(run: Run, aim: Aim, start: IntArray, deadline: Deadline) -> Run:
+def continue_run(run: MappingIncumbent, aim: Aim, start: IntArray, deadline: Deadline) -> MappingIncumbent:
     """Return the run that goes on from the cheapest mapping, or from `start[n]` where that is better by the aim.
 
     It shares the record of the run before.
     """
-    goal = Run(
+    goal = MappingIncumbent(
         problem=run.problem,
-        places=run.places,
-        deadline=deadline,
+        solution=run.places,
+        stop=deadline,
         watch=run.watch,
         measure=aim.value,
         stages=run.stages,
@@ -38,13 +38,13 @@ def continue_run(run: Run, aim: Aim, start: IntArray, deadline: Deadline) -> Run
     return goal
 
 
-def outcome(name: str, aim: Aim, goal: Run, start: IntArray) -> Objective:
+def outcome(name: str, aim: Aim, goal: MappingIncumbent, start: IntArray) -> Objective:
     """Report the value that a run has reached, that of the baseline `start[n]`, and the bound."""
     value = aim.value(goal.places)
     return Objective(name=name, value=value, baseline=aim.value(start), bound=value if goal.proved else goal.bound)
 
 
-def reweigh(aim: Aim, solve: Solve, run: Run, effort: int, seed: int) -> None:
+def reweigh(aim: Aim, solve: Solve, run: MappingIncumbent, effort: int, seed: int) -> None:
     r"""Solve problems in whose cost the parts that the objective suffers from weigh more, as a stage.
 
     Weights are multiplied by :math:`e^{s}` each round, s being the stress of the last mapping. `solve` takes problem,
@@ -64,8 +64,8 @@ def reweigh(aim: Aim, solve: Solve, run: Run, effort: int, seed: int) -> None:
         detail["effort"], detail["rounds"], detail["accepted"] = effort, rounds, accepted
 
 
-def anneal(search: Search, run: Run, effort: int, seed: int) -> None:
+def anneal(search: Search, run: MappingIncumbent, effort: int, seed: int) -> None:
     """Run a search for the objective as a stage."""
     with run.stage("anneal") as detail:
         detail["effort"] = effort
-        run.offer(search.search(run.problem, run.places, effort=effort, seed=seed, stop=run.deadline).places)
+        run.offer(search.search(run.problem, run.places, effort=effort, seed=seed, stop=run.stop).places)

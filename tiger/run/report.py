@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.rounding import ROUNDING
 from tiger.model.violation import Violation
 from tiger.objectives.cost import cost_of, metrics
 from tiger.run.stage import Stage
@@ -173,13 +172,3 @@ class Report:
             "warnings": list(self.warnings),
             "seconds": self.seconds,
         }
-
-
-def meets(cost: float, bound: float) -> bool:
-    """Return whether a cost equals a lower bound within rounding."""
-    return cost <= bound + rounding(bound)
-
-
-def rounding(bound: float) -> float:
-    """Return how far a cost may lie above a bound that it meets: nothing for a whole bound, as costs are whole then."""
-    return 0.0 if bound.is_integer() else ROUNDING * abs(bound)
