@@ -8,11 +8,11 @@ import numpy as np
 
 import tiger
 from tiger.pipeline.chain.baselines import by_parameters, by_time, uniform_cuts
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import read_model
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.search.evaluator import Judge
 
 STAGES = (4, 8, 16)
 NETWORKS = {"12 GB/s": 12e9, "10 GbE": 1.25e9}

@@ -10,12 +10,12 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.chain.orders import best_line
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.online.costs import Costs, Line, Terms
 from tiger.pipeline.online.moves import moves
 from tiger.pipeline.online.planner import OnlinePlanner
-from tiger.pipeline.plan import Plan
 
 Rng = np.random.Generator
 Counts = dict[str, list[int]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.operators.graph import Operators

@@ -6,15 +6,15 @@ from typing import NamedTuple
 import numpy as np
 
 import tiger
-from tiger.pipeline.candidates import best_cuts
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.reading import read_cluster
-from tiger.pipeline.judge import Judge
 from tiger.pipeline.models.reading import read_model
-from tiger.pipeline.params import Schedule
-from tiger.pipeline.plan import Plan
 from tiger.pipeline.ranks.ranks import rank_order
+from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.search.candidates import best_cuts
+from tiger.pipeline.search.evaluator import Judge
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
 WIDE = "transformer:layers=40,hidden=5120,heads=40,vocabulary=50257,sequence=2048"

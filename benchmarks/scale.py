@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.latency.heft import place_earliest

@@ -12,7 +12,7 @@ from tiger.pipeline.params import PlaceParams
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
-    from tiger.pipeline.cluster import Cluster
+    from tiger.pipeline.hardware.cluster import Cluster
 
 
 def check(body: bytes, limits: Limits) -> PlaceRequest:

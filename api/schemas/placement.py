@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from tiger.api.schemas.assignment import Closed, Pins, RoutingStage, Violation
 from tiger.api.schemas.networks import CLUSTERS, MODELS
 from tiger.pipeline.operators.params import Objective
-from tiger.pipeline.params import Schedule
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.limits import EFFORT_LIMIT
 
 MICROBATCHES = (

@@ -17,17 +17,17 @@ from tiger.api.schemas.networks import CLUSTERS, MODELS
 from tiger.api.schemas.placement import PlacementBody, PlaceRequest
 from tiger.api.workers.processes import Workers
 from tiger.errors import InputError
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS
 from tiger.pipeline.hardware.device import DEVICE_FIELDS
-from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.columns import COLUMNS
 from tiger.pipeline.models.dnnpartitioning import DEVICES, EDGE, NODE
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.operatortable import OPTIONAL
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.placed import Placed
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.result import Placed
 
 Post = Callable[..., httpx.Response]
 NAN, INF = float("nan"), float("inf")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tiger.cli.app import run
-from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.emission import deepspeed, megatron, torch, vllm
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.placed import Placed
+from tiger.pipeline.result import Placed
 
 Run = Callable[..., tuple[int, str, str]]
 

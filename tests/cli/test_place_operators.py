@@ -10,7 +10,7 @@ import pytest
 
 from tiger.cli.app import run
 from tiger.model.violation import Violation
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import OperatorParams

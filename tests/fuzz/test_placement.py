@@ -20,20 +20,21 @@ from hypothesis import strategies as st
 import tiger
 from tests.fuzz.profile import cases
 from tiger.pipeline.chain.params import never_stop
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.tolerances import MEMORY, MET
 from tiger.pipeline.entry import operators as graphs
 from tiger.pipeline.entry.place import layers_of
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.hardware.reading import cluster_of_document as cluster_from
-from tiger.pipeline.judge import Judge
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.pipeline.operators.latency.list_scheduling import makespan_s
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.params import PlaceParams, Schedule
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.choices import families, positions, schedules_of
 from tiger.pipeline.planning.model import model_of
 from tiger.pipeline.planning.request import PlanParams
-from tiger.pipeline.tolerances import MEMORY, MET
+from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.search.evaluator import Judge
 
 SEEDS = st.integers(0, 2**32 - 1)
 # The oracle rounds once a sum and once a quotient.

@@ -6,8 +6,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 
 
 @pytest.fixture(scope="session", name="drawn_layers")

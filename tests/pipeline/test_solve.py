@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.chain.shortfall import ADVICE
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.hardware.reading import read_cluster
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import read_model
-from tiger.pipeline.params import PlaceParams, Schedule
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.ranks.ranks import rank_order
+from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.reasons import UNDECIDED
 from tiger.pipeline.solve import place_layers
-from tiger.pipeline.unmet import UNDECIDED
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
 SCHEDULES: tuple[Schedule, ...] = ("gpipe", "1f1b", "interleaved", "zero-bubble")

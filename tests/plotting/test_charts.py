@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import Workload
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry.account import placed_stages
 from tiger.pipeline.entry.arrangement import Arrangement, Timetable
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.plan import Plan
 from tiger.pipeline.schedules.memory import footprint
 from tiger.pipeline.schedules.simulator import simulate
-from tiger.pipeline.stages import Workload
 from tiger.plotting import charts, gantt, panels
 from tiger.plotting.charts import check, draw_placement
 

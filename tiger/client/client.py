@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tiger.objectives.selection import ObjectiveName
     from tiger.pipeline.entry.report import PlacementReport
     from tiger.pipeline.operators.params import Objective
-    from tiger.pipeline.params import Schedule
+    from tiger.pipeline.schedules.orders import Schedule
     from tiger.qubo.ising import IsingParams
     from tiger.run.report import Report
 

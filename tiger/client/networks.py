@@ -12,18 +12,19 @@ from tiger.client import reports
 from tiger.client.errors import Document
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.pipeline.cluster import NO_LINK, Cluster
+from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry import operators
 from tiger.pipeline.entry.arrangement import Arrangement
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import require_cluster
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
 from tiger.pipeline.hardware.nvidia import TOPO
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
-from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.csvrows import rows_of_csv
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT
 from tiger.pipeline.models.operatortable import table_of_operators
 from tiger.pipeline.models.reading import model_of_document, read_model
@@ -31,7 +32,6 @@ from tiger.pipeline.models.spec import PREFIX
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.plan import Plan
 
 Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
 Hardware = Cluster | Path | str | Mapping[str, object]

@@ -18,7 +18,8 @@ from tiger.pipeline.entry.report import SCHEMA as PLACEMENT
 from tiger.pipeline.entry.report import Link, PlacementReport
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.operators.params import Objective as OperatorObjective
-from tiger.pipeline.params import Mode, Schedule
+from tiger.pipeline.params import Mode
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.report import SCHEMA as ASSIGNMENT
 from tiger.run.report import Baselines, Objective, Report
 from tiger.run.stage import Detail, Stage

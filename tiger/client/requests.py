@@ -25,7 +25,8 @@ from tiger.objectives.selection import ObjectiveName
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import Aim, check_request
 from tiger.pipeline.operators.params import Objective
-from tiger.pipeline.params import PlaceParams, Schedule
+from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.qubo.ising import IsingParams
 from tiger.request import Request
 from tiger.run.report import Report

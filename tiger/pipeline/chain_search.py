@@ -9,7 +9,6 @@ from itertools import islice
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.candidates import LineSearch, best_cuts, candidates, chunks_in_flight, distinct_orders, roomy_grids
 from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.chain.dp_states import WORK_LIMIT
@@ -17,24 +16,32 @@ from tiger.pipeline.chain.islands import island_line
 from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.refinement import refine
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.cutfloor import CutFloor
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import position_of
+from tiger.pipeline.costs.tolerances import MET, SUMS
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.placed import Placed
-from tiger.pipeline.plan import Plan
 from tiger.pipeline.ranks.bound import Goal, iteration_bound
 from tiger.pipeline.ranks.grid import Judges, place_groups
 from tiger.pipeline.ranks.prices import Degrees
 from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.ranks.search import OrderSearch
+from tiger.pipeline.result import Placed
+from tiger.pipeline.schedules.best_cuts_bound import Leasts, cut_bounds_s
 from tiger.pipeline.schedules.bound import Floors, iteration_bound_s
-from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s
+from tiger.pipeline.schedules.fixed_cuts_bound import CutFloor
 from tiger.pipeline.schedules.memory import in_flight
-from tiger.pipeline.stages import position_of
-from tiger.pipeline.tolerances import MET, SUMS
-from tiger.pipeline.unmet import Closest, find_violation
+from tiger.pipeline.search.candidates import (
+    LineSearch,
+    best_cuts,
+    candidates,
+    chunks_in_flight,
+    distinct_orders,
+    roomy_grids,
+)
+from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.reasons import Closest, find_violation
 from tiger.run.progress import Progress
 from tiger.run.stage import Detail, Stage
 

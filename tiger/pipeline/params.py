@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tiger.pipeline.schedules.orders import Schedule
+
 Mode = Literal["chain", "dag"]
-Schedule = Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

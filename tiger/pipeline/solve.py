@@ -5,10 +5,10 @@ from collections.abc import Callable
 from tiger.model.violation import Violation
 from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.chain_search import Hunt, most_positions, virtual_stages
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.placed import Placed
+from tiger.pipeline.result import Placed
 from tiger.run.progress import Progress, ignore
 
 

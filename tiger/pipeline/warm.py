@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 
 from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.online.planner import OnlinePlanner
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.pipeline.operators.bounds.exact import place_exactly

@@ -13,14 +13,13 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray
 from tiger.model.units import TIMES, seconds_text
+from tiger.pipeline.costs.stages import workloads
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry.ranks import short_ranks
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.params import Schedule
 from tiger.pipeline.schedules.memory import Footprint, footprint
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT
+from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT, Schedule
 from tiger.pipeline.schedules.simulator import Timeline, iteration_s, simulate
-from tiger.pipeline.stages import workloads
 from tiger.plotting.bars import (
     CAPACITY,
     MESSAGES,

@@ -24,7 +24,7 @@ from tiger.api.routes.prefer import DEFAULT_WAIT_S, Preference, applied_header, 
         (["return=minimal; wait=1, wait=5"], False, 5.0),
         (['x="a, wait=1", wait=5'], False, 5.0),
         (["wait=5; x=y"], False, 5.0),
-        (["@@@, wait=5"], False, 5.0),
+        (["@, wait=5"], False, 5.0),
     ],
 )
 def test_preferences_are_read_from_all_headers(headers: list[str], *, at_once: bool, wait_s: float | None) -> None:

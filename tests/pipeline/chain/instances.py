@@ -7,10 +7,10 @@ from itertools import combinations, pairwise, permutations
 import numpy as np
 
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
-from tiger.pipeline.stages import Position, position_of, transfers_s, workloads
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import Position, position_of, transfers_s, workloads
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 
 
 def layers_of(

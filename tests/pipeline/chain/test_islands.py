@@ -10,7 +10,7 @@ from tiger.pipeline.chain import islands as module
 from tiger.pipeline.chain.islands import island_line
 from tiger.pipeline.chain.orders import best_line, bound_s, sweep_steps
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 
 
 def _machines(machine: list[int], speed: list[float], memory: float = np.inf) -> Cluster:

@@ -12,7 +12,7 @@ from tiger.pipeline.chain import relaxation as module
 from tiger.pipeline.chain.orders import best_line, bound_s
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.relaxation import relax_by_machine
-from tiger.pipeline.cluster import Curve
+from tiger.pipeline.hardware.cluster import Curve
 
 
 def test_links_are_the_best_of_their_machines() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from tests.pipeline.chain.instances import draw_case, layers_of
 from tiger.pipeline.chain.segments import admitted_ends, fitting_ends
-from tiger.pipeline.stages import state_bytes
+from tiger.pipeline.costs.stages import state_bytes
 
 
 def test_runs_end_where_memory_does() -> None:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 
 Deploy = Callable[..., Deployment]
 

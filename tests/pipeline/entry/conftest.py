@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tiger.model.violation import Violation
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import workloads
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.placed import Placed
-from tiger.pipeline.plan import Plan
-from tiger.pipeline.stages import workloads
+from tiger.pipeline.result import Placed
 from tiger.run.stage import Stage
 
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry.account import links_of, placed_stages
 from tiger.pipeline.entry.report import Link
 from tiger.pipeline.entry.stage import PlacedStage
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 
 
 def test_a_stage_has_its_passes_and_its_messages(chain: Layers, pair: Cluster) -> None:

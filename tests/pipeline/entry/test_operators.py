@@ -10,8 +10,8 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.model.violation import Violation
-from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.entry.place import place
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import OperatorParams

@@ -9,11 +9,11 @@ import pytest
 
 import tiger
 from tiger.errors import InputError
-from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.entry.place import place
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.placed import Placed
+from tiger.pipeline.result import Placed
 from tiger.run.progress import Progress
 
 Engine = list[PlaceParams]

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tiger.errors import InputError
-from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.entry.request import Asked, check_fit, check_params
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tiger.errors import InputError
-from tiger.pipeline.cluster import Curve
+from tiger.pipeline.hardware.cluster import Curve
 from tiger.pipeline.hardware.connection import Affine, Catalogue, connection
 
 CSV = "bytes,seconds,kind\n1,1,x\n2,3,x\n1,5,y\n2,7,y\n"

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import workloads
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.transformer import layers_of_shape
-from tiger.pipeline.plan import Plan
-from tiger.pipeline.stages import workloads
 
 SMALL = {"layers": 2, "hidden": 8, "heads": 4, "vocabulary": 10, "sequence": 3, "batch": 2}
 LLAMA2_13B = {"layers": 40, "hidden": 5120, "heads": 40, "ffn": 13824, "vocabulary": 32000, "gated": True}

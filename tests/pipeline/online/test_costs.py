@@ -8,13 +8,13 @@ import pytest
 
 from tiger.pipeline.chain.cut_dp import split
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import position_of, transfers_s
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.online import costs
 from tiger.pipeline.online.costs import Costs, Line, Terms
-from tiger.pipeline.plan import Plan
-from tiger.pipeline.stages import position_of, transfers_s
+from tiger.pipeline.search.evaluator import Judge
 
 
 def costs_of(layers: Layers, cluster: Cluster) -> Costs:

@@ -12,15 +12,15 @@ import tiger
 from tiger.errors import InputError
 from tiger.pipeline.chain.orders import best_line
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import workloads
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.hardware.reading import read_cluster
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.online.costs import Costs, Line, Terms
 from tiger.pipeline.online.moves import distance, moves
-from tiger.pipeline.plan import Plan
-from tiger.pipeline.stages import workloads
+from tiger.pipeline.search.evaluator import Judge
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.operators.bounds import branch_and_bound as branching
 from tiger.pipeline.operators.bounds import column_generation as covering
 from tiger.pipeline.operators.bounds import exact

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.pipeline.operators.instances import cluster, draw_terms
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.operators.device_types import keep_linked, keep_paying, label_devices
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import loads_s

@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.operators import operator_search as hunt
 from tiger.pipeline.operators import solve
 from tiger.pipeline.operators.graph import Operators

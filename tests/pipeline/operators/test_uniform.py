@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.uniform import uniform_split

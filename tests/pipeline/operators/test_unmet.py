@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.unmet import ADVICE, find_stage_violations, find_violations

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.planning.model import Model
 
 SHAPE = {"layers": 4, "hidden": 64, "heads": 4, "vocabulary": 100, "sequence": 32, "flops": 1e9}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning import search
 from tiger.pipeline.planning.account import Account
 from tiger.pipeline.planning.model import Model

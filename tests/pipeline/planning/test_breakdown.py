@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.breakdown import breakdown
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.ranks.ranks import rank_order
+from tiger.pipeline.search.evaluator import Judge
 
 
 def judge_of(model: Model, cluster: Cluster) -> Judge:

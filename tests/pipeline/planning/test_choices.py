@@ -1,6 +1,6 @@
 """Tests of the choices there are."""
 
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.choices import Choice, Family, batch_of, families, positions, schedules_of
 from tiger.pipeline.planning.model import Model, model_of
 from tiger.pipeline.planning.params import PlanParams

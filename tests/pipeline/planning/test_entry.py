@@ -8,7 +8,7 @@ import pytest
 
 import tiger
 from tiger.errors import InputError
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.entry import plan
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.report import PlanReport

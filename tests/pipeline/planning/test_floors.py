@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.chain.baselines import uniform_cuts
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.attempt import judge_of
 from tiger.pipeline.planning.choices import Choice, Family
 from tiger.pipeline.planning.floors import Floors
@@ -87,7 +87,7 @@ def test_tied_layers_are_held_and_reduced_once(cluster: Cluster, model: Model) -
 
 def test_long_chains_are_bounded_by_work_alone(cluster: Cluster) -> None:
     """A table of cuts would be too large."""
-    from tiger.pipeline.layers import Layers
+    from tiger.pipeline.models.layers import Layers
 
     size = 601
     layers = Layers(

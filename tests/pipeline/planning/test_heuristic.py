@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.choices import Family
 from tiger.pipeline.planning.heuristic import usual_plan
 from tiger.pipeline.planning.model import Model, model_of

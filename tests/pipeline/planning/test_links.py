@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.planning.links import Links, rate
 
 Make = Callable[[tuple[int, ...]], Cluster]

@@ -1,7 +1,7 @@
 """Tests of why plans are slower, and of why choices are ruled out."""
 
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.planning.reasons import Told, why_misfit, why_pruned, why_slower

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning import search
 from tiger.pipeline.planning.attempt import judge_of
 from tiger.pipeline.planning.choices import Choice, Family, families, positions, schedules_of

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.spans import data_links, pipeline_links, tensor_links
 from tiger.pipeline.ranks.ranks import rank_order
 
@@ -17,7 +17,7 @@ def test_the_slowest_link_of_each_kind_is_named(large: tuple[object, Cluster]) -
 
 def test_no_link_has_no_rate() -> None:
     """Nor has one that takes no time a byte."""
-    from tiger.pipeline.cluster import Curve
+    from tiger.pipeline.hardware.cluster import Curve
 
     cluster = Cluster(
         names=("a", "b", "c"),

@@ -7,13 +7,13 @@ import pytest
 
 from tiger.pipeline.chain.cut_dp import split
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import Workload, position_of, transfers_s, workloads
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.ranks.grid import Judges
 from tiger.pipeline.ranks.prices import Degrees
 from tiger.pipeline.schedules.simulator import iteration_s
-from tiger.pipeline.stages import Workload, position_of, transfers_s, workloads
 
 # NVLinks between the V100s of a DGX-1: one or two.
 LANES = {

@@ -6,8 +6,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.ranks.bound import Goal, iteration_bound
 from tiger.pipeline.ranks.prices import Degrees, Prices
 from tiger.pipeline.ranks.ranks import rank_order

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.ranks.bound import Goal, iteration_bound
 from tiger.pipeline.ranks.grid import Judges, place_groups
 from tiger.pipeline.ranks.prices import Degrees

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import workloads
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.ranks.lines import Lines
-from tiger.pipeline.stages import workloads
 
 FREE = LineParams()
 

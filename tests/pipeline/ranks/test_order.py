@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import workloads
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.ranks.order import assignment_of, order_devices
 from tiger.pipeline.ranks.search import OrderSearch
-from tiger.pipeline.stages import workloads
 
 SEARCH = OrderSearch(solver="search")
 FREE = LineParams()

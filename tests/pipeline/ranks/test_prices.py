@@ -5,9 +5,9 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import workloads
 from tiger.pipeline.ranks.prices import Degrees, Prices
-from tiger.pipeline.stages import workloads
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from tiger.pipeline.costs.stages import Workload
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT
-from tiger.pipeline.stages import Workload
 
 
 def _stages_of(forward, backward, positions=None, **given):

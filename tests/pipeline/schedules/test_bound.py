@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import position_of, workloads
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.schedules.bound import Floors, iteration_bound_s
 from tiger.pipeline.schedules.simulator import iteration_s
-from tiger.pipeline.stages import position_of, workloads
 
 SCHEDULES = ["gpipe", "1f1b", "interleaved", "zero-bubble"]
 

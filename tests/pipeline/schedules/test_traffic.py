@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.schedules.traffic import link_traffic
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.chain.segments import prefix_sums
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.layers import Layers
 
 Cuts = tuple[int, ...]
 

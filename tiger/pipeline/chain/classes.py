@@ -7,8 +7,8 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import NO_LINK, Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
+from tiger.pipeline.models.layers import Layers
 
 Groups = tuple[tuple[int, ...], ...]
 MOST_CLASSES = 128

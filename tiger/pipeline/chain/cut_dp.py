@@ -12,8 +12,8 @@ from tiger.pipeline.chain.minimax import least_bottleneck
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.windows import Windows
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.stages import Position
+from tiger.pipeline.costs.stages import Position
+from tiger.pipeline.models.layers import Layers
 
 
 class Split(NamedTuple):

@@ -13,8 +13,8 @@ from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.relaxation import relax_by_machine
 from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.windows import Windows
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 
 WORK_LIMIT = 8_000_000
 MOST_SETS = 200_000

@@ -10,8 +10,8 @@ from tiger.pipeline.chain.cut_dp import one_line, split
 from tiger.pipeline.chain.minimax import TIE
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.chain.sums import Total, count_pairs, least_sum, least_sum_of_all, stages_of, total
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.stages import Position
+from tiger.pipeline.costs.stages import Position
+from tiger.pipeline.models.layers import Layers
 
 LEVELS = 16
 WORK_LIMIT = 40_000_000

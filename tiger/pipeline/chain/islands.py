@@ -13,8 +13,8 @@ from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_trellis, kinds_of,
 from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.orders import balance_s
 from tiger.pipeline.chain.params import LineParams, never_stop
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 
 
 def island_line(

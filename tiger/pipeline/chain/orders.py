@@ -11,8 +11,8 @@ from tiger.pipeline.chain.dp_states import WORK_LIMIT as WORK_LIMIT
 from tiger.pipeline.chain.dp_states import count_steps, device_trellis, merge_classes
 from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.params import LineParams, never_stop
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 
 
 def best_line(

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 
 MOST_MACHINES = 128
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.tolerances import MEMORY
+from tiger.pipeline.costs.tolerances import MEMORY
+from tiger.pipeline.models.layers import Layers
 
 WHOLE = 2.0**53
 

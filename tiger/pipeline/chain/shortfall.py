@@ -15,8 +15,8 @@ from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_trellis, merge_cla
 from tiger.pipeline.chain.minimax import sweep
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.chain.segments import fitting_ends
-from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 
 Cause = Literal["stages", "pinned", "unlinked", "memory"]
 ADVICE = "a larger tensor degree, recomputed activations or states offloaded to the host take less"

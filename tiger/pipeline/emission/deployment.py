@@ -8,11 +8,11 @@ from itertools import groupby
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.emission.ranges import ranges
-from tiger.pipeline.layers import LayerKind, Layers
-from tiger.pipeline.params import Schedule
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import LayerKind, Layers
+from tiger.pipeline.schedules.orders import Schedule
 
 FIELD = "emit"
 

@@ -8,7 +8,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.ranges import ranges
-from tiger.pipeline.layers import LayerKind
+from tiger.pipeline.models.layers import LayerKind
 
 NOTABLE, FULL = 0.05, 0.9
 LISTED = 16

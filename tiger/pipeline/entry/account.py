@@ -3,11 +3,11 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray
+from tiger.pipeline.costs.stages import Workload, state_bytes, workloads
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry.report import Link
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.schedules.traffic import link_traffic
-from tiger.pipeline.stages import Workload, state_bytes, workloads
 
 
 def placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:

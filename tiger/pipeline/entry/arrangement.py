@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.entry.stage import PlacedStage
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms

@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.entry.arrangement import Arrangement
 from tiger.pipeline.entry.clock import measure_time
+from tiger.pipeline.entry.plausibility import warn_implausible
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import AskedOperators, check_pins
-from tiger.pipeline.hardware.plausibility import warn_implausible
+from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
 from tiger.pipeline.operators.found import Found

@@ -7,22 +7,23 @@ from pathlib import Path
 
 from tiger.pipeline import solve
 from tiger.pipeline.chain_search import virtual_stages
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry import operators
 from tiger.pipeline.entry.account import links_of, placed_stages
 from tiger.pipeline.entry.clock import measure_time
+from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import Aim, Asked, AskedOperators, check_fit, check_request, require_cluster
-from tiger.pipeline.hardware.plausibility import warn_implausible, warn_missing_state
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import model_of_document, read_model
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import Objective, OperatorParams
-from tiger.pipeline.params import PlaceParams, Schedule
-from tiger.pipeline.placed import Placed
-from tiger.pipeline.tolerances import MET
+from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.result import Placed
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.progress import Progress, ignore
 
 Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 from tiger.errors import InputError
 from tiger.model.violation import Violation
+from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.entry.stage import PlacedStage, finite_or_none
 from tiger.pipeline.operators.params import Objective
-from tiger.pipeline.params import Mode, Schedule
-from tiger.pipeline.tolerances import MET
+from tiger.pipeline.params import Mode
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.stage import Stage
 
 if TYPE_CHECKING:

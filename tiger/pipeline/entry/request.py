@@ -6,11 +6,12 @@ from typing import get_args
 
 from tiger.errors import InputError, pin_field
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import Objective, OperatorParams
-from tiger.pipeline.params import Mode, PlaceParams, Schedule
+from tiger.pipeline.params import Mode, PlaceParams
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.limits import check_limits
 from tiger.run.progress import Progress, ignore
 

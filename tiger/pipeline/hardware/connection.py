@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from tiger.errors import InputError
 from tiger.formats.quantity import unit_free
 from tiger.formats.values import amount, node_name, positive
-from tiger.pipeline.cluster import NO_LINK, Curve
+from tiger.pipeline.hardware.cluster import NO_LINK, Curve
+from tiger.pipeline.hardware.limits import COST_LIMIT
 from tiger.pipeline.hardware.record import check_names, check_record, check_text, require
 from tiger.pipeline.hardware.tables import curve_of_csv, curve_of_pairs
-from tiger.pipeline.limits import COST_LIMIT
 
 CONNECTION_FIELDS = ("bandwidth", "latency", "table")
 GIGABYTE = 1e9

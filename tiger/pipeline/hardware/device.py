@@ -9,8 +9,8 @@ from tiger.errors import InputError
 from tiger.formats.quantity import unit_free
 from tiger.formats.values import amount, positive
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import DeviceKind
-from tiger.pipeline.limits import COST_LIMIT
+from tiger.pipeline.hardware.cluster import DeviceKind
+from tiger.pipeline.hardware.limits import COST_LIMIT
 
 DEVICE_FIELDS = ("kind", "memory_bytes", "speed")
 _KINDS: tuple[DeviceKind, ...] = get_args(DeviceKind)

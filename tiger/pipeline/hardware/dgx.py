@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from tiger.errors import InputError
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
+from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import Affine
 from tiger.pipeline.hardware.device import DeviceType
 from tiger.pipeline.hardware.fleet import Fleet, MachineType

@@ -17,7 +17,7 @@ from tiger.errors import InputError
 from tiger.formats.values import node_name
 from tiger.model.arrays import IntArray, lock
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
+from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Catalogue, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, DeviceType, device_type
 from tiger.pipeline.hardware.record import check_list, check_record, require

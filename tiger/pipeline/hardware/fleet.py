@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.arrays import IntArray, lock
-from tiger.pipeline.cluster import NO_LINK, Cluster, check_device_count
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import Catalogue, Connection
 from tiger.pipeline.hardware.device import DeviceType
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from tiger.errors import InputError
 from tiger.formats.values import node_name, whole
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster, check_device_count
+from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
 from tiger.pipeline.hardware.fleet import Fleet, MachineType

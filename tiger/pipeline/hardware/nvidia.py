@@ -15,7 +15,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import lock
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import DEVICE_LIMIT, NO_LINK, Cluster, check_device_count
+from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, NO_LINK, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Catalogue, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
 from tiger.pipeline.hardware.record import check_record, check_text

@@ -8,7 +8,7 @@ from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import DEVICE_LIMIT, Cluster
+from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.hardware.dgx import KINDS, cluster_of_spec
 from tiger.pipeline.hardware.document import cluster_of_devices
 from tiger.pipeline.hardware.machines import cluster_of_machines

@@ -11,9 +11,9 @@ from tiger.formats.text import amounts_of
 from tiger.formats.values import amount
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import Curve
+from tiger.pipeline.hardware.cluster import Curve
+from tiger.pipeline.hardware.limits import COST_LIMIT
 from tiger.pipeline.hardware.record import check_list
-from tiger.pipeline.limits import COST_LIMIT
 
 KIBIBYTE = 1024.0
 MICROSECOND = 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray
 from tiger.model.wording import describe
-from tiger.pipeline.layers import WEIGHT_SHARE, LayerKind
+from tiger.pipeline.models.layers import WEIGHT_SHARE, LayerKind
 from tiger.pipeline.models.limits import check_cost
 
 REQUIRED = ("name", "forward_s", "backward_s", "parameter_bytes", "activation_bytes")

@@ -4,7 +4,7 @@ from tiger.errors import InputError
 from tiger.formats.quantity import Dimension, unit_free
 from tiger.formats.values import amount
 from tiger.model.wording import describe
-from tiger.pipeline.limits import COST_LIMIT
+from tiger.pipeline.hardware.limits import COST_LIMIT
 
 LAYER_LIMIT = 200_000
 OPERATOR_LIMIT = 1_000_000

@@ -9,7 +9,7 @@ from tiger.errors import InputError
 from tiger.formats.text import is_number
 from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, OPERATOR_LIMIT, check_cost, check_size
 from tiger.pipeline.models.order import CycleError, topological_order
 from tiger.pipeline.operators.graph import Operators

@@ -8,7 +8,7 @@ from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.formats.values import nearest
 from tiger.model.wording import describe
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT
 from tiger.pipeline.models.pipedream import layers_of_graph
 from tiger.pipeline.models.spec import PREFIX, SYNTAX, shape_of_document, shape_of_spec

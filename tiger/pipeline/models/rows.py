@@ -11,7 +11,7 @@ from tiger.errors import InputError
 from tiger.formats.values import nearest, node_name
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.wording import describe
-from tiger.pipeline.limits import COST_LIMIT
+from tiger.pipeline.hardware.limits import COST_LIMIT
 from tiger.pipeline.models.limits import check_cost
 
 Id = int | str

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.parts import NUMBER_BYTES, cached_bytes
 from tiger.pipeline.models.shape import Shape
 

@@ -8,9 +8,9 @@ from tiger.errors import InputError
 from tiger.formats.values import nearest, node_name
 from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
-from tiger.pipeline.layers import Layers
 from tiger.pipeline.models.columns import COLUMNS, REQUIRED, Row, costs_of, kind_of
 from tiger.pipeline.models.csvrows import rows_of_csv
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, check_size
 from tiger.pipeline.models.order import CycleError, topological_order
 

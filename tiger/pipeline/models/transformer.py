@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.layers import LayerKind, Layers
+from tiger.pipeline.models.layers import LayerKind, Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, check_size
 from tiger.pipeline.models.parts import NUMBER_BYTES, decoder_of, embedding_of, head_of, sent_bytes
 from tiger.pipeline.models.serving import serve

@@ -7,8 +7,8 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.chain.segments import fitting_ends
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.solvers.kernel import allocating_kernel
 
 

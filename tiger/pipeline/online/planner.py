@@ -8,17 +8,17 @@ import numpy as np
 
 from tiger.errors import InputError, shorten
 from tiger.model.arrays import FloatArray, amounts
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.entry.place import Hardware, Model, cluster_of, layers_of
 from tiger.pipeline.entry.request import require_cluster
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.limits import COST_LIMIT
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.hardware.limits import COST_LIMIT
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.online.costs import Costs, Line, Terms
 from tiger.pipeline.online.estimates import Estimates
 from tiger.pipeline.online.moves import distance, moves
 from tiger.pipeline.online.target import Targets
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.plan import Plan
 from tiger.pipeline.solve import place_layers
 from tiger.run.limits import check_limits
 

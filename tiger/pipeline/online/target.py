@@ -10,8 +10,8 @@ from tiger.pipeline.chain.dp_states import device_trellis, steps_of
 from tiger.pipeline.chain.layered_graph import Trellis
 from tiger.pipeline.chain.minimax import Bracket, sweep
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.online.costs import Costs, Line, Terms
 from tiger.pipeline.online.moves import exchange, resize
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.cluster import NO_LINK
+from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.cluster import NO_LINK
+from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
 
 

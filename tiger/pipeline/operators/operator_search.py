@@ -9,6 +9,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.violation import Violation
+from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.pipeline.operators.bounds.exact import place_exactly
 from tiger.pipeline.operators.found import Found
@@ -26,7 +27,6 @@ from tiger.pipeline.operators.throughput.multilevel import place_classes as coar
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
 from tiger.pipeline.operators.uniform import uniform_split
 from tiger.pipeline.operators.unmet import overall_violation
-from tiger.pipeline.tolerances import MEMORY
 from tiger.run.progress import Progress
 from tiger.run.stage import Detail, Stage
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.operator_search import MANY, Hunt

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray, lock
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.operators.graph import Operators
 
 

@@ -8,11 +8,11 @@ from tiger.model.arrays import IntArray
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.costs.tolerances import TOO_LARGE
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.lines import components
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import TOO_LARGE
 
 NAMED = 2
 ADVICE = "recomputed activations or states offloaded to the host take less"

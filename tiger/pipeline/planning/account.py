@@ -7,13 +7,11 @@ import numpy as np
 
 from tiger.model.units import bytes_text, seconds_text
 from tiger.model.violation import Violation
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.entry.place import make_report
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import Asked
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.placed import Placed
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.attempt import Attempt, judge_of
 from tiger.pipeline.planning.breakdown import Breakdown, breakdown
 from tiger.pipeline.planning.choices import Choice
@@ -23,6 +21,8 @@ from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.planning.reasons import why_misfit, why_pruned, why_slower
 from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
 from tiger.pipeline.planning.search import Explored
+from tiger.pipeline.result import Placed
+from tiger.pipeline.search.evaluator import Judge
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,17 +8,17 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.violation import Violation
-from tiger.pipeline.candidates import LineSearch, candidates, chunks_in_flight
 from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.chain.params import LineParams, never_stop
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.placed import Placed
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.planning.choices import Choice
 from tiger.pipeline.ranks.ranks import rank_order
+from tiger.pipeline.result import Placed
 from tiger.pipeline.schedules.memory import in_flight
+from tiger.pipeline.search.candidates import LineSearch, candidates, chunks_in_flight
+from tiger.pipeline.search.evaluator import Judge
 
 Bound = Literal["work", "cuts"]
 

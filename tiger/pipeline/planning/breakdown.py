@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.plan import Plan
-from tiger.pipeline.stages import Workload, workloads
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import Workload, workloads
+from tiger.pipeline.search.evaluator import Judge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

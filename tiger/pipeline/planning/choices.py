@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
 
-from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.entry.request import COUNT_LIMIT
-from tiger.pipeline.params import PlaceParams, Schedule
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
-from tiger.pipeline.schedules.orders import MOST_PASSES
+from tiger.pipeline.schedules.orders import MOST_PASSES, Schedule
 
 VIRTUAL, MOST_VIRTUAL = (2, 4), 8
 SCHEDULES: tuple[Schedule, ...] = ("1f1b", "zero-bubble", "interleaved", "gpipe")

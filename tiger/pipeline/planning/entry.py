@@ -7,9 +7,8 @@ from dataclasses import replace
 from tiger.errors import InputError
 from tiger.model.wording import describe
 from tiger.pipeline.entry.place import Hardware, cluster_of
+from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.entry.request import require_cluster
-from tiger.pipeline.hardware.plausibility import warn_implausible, warn_missing_state
-from tiger.pipeline.params import Schedule
 from tiger.pipeline.planning.account import Account
 from tiger.pipeline.planning.choices import batch_of
 from tiger.pipeline.planning.model import Source, model_of
@@ -17,6 +16,7 @@ from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.report import PlanReport
 from tiger.pipeline.planning.request import check_model, check_plan_params
 from tiger.pipeline.planning.search import explore
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress, ignore
 

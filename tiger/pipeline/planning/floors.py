@@ -7,13 +7,13 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.params import Schedule
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.planning.choices import Family
 from tiger.pipeline.planning.links import Links
-from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s, spans
+from tiger.pipeline.schedules.best_cuts_bound import Leasts, cut_bounds_s, spans
 from tiger.pipeline.schedules.memory import in_flight
+from tiger.pipeline.schedules.orders import Schedule
 
 MOST_LAYERS = 600
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.attempt import Attempt, Candidate, even_plan, judge_of
 from tiger.pipeline.planning.choices import Choice, Family, families, schedules_of
 from tiger.pipeline.planning.model import Model

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray
-from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
 
 MOST_CURVES = 64
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import model_of_document, read_model
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.spec import PREFIX, shape_of_document, shape_of_spec

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tiger.pipeline.params import Schedule
+from tiger.pipeline.schedules.orders import Schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

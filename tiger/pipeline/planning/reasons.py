@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from tiger.model.arrays import IntArray
 from tiger.model.units import bytes_text, seconds_text
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.planning.spans import data_links, pipeline_links, tensor_links

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from tiger.errors import InputError
 from tiger.model.violation import Violation
+from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.params import Schedule
 from tiger.pipeline.planning.breakdown import Breakdown
-from tiger.pipeline.tolerances import MET
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.stage import Stage
 
 SCHEMA = "tiger.plan/1"

@@ -2,8 +2,8 @@
 
 from tiger.errors import InputError
 from tiger.model.wording import describe
-from tiger.pipeline.cluster import Cluster
 from tiger.pipeline.entry.request import COUNT_LIMIT, Asked, check_fit, check_params
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams

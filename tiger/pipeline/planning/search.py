@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tiger.pipeline import solve
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.params import Schedule
+from tiger.pipeline.costs.tolerances import MET, SUMS, TOO_LARGE
+from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.attempt import Attempt, Bound, Candidate, simulate_choice
 from tiger.pipeline.planning.choices import Choice, families, positions, schedules_of
 from tiger.pipeline.planning.floors import Floors
@@ -19,7 +19,7 @@ from tiger.pipeline.planning.links import Links
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.pruning import Pruned, Reason, Tally
-from tiger.pipeline.tolerances import MET, SUMS, TOO_LARGE
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.progress import Progress
 from tiger.run.stage import Detail, Stage
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.units import bytes_text
-from tiger.pipeline.cluster import NO_LINK, Cluster
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
 from tiger.pipeline.planning.links import rate
 
 Pair = tuple[int, int]

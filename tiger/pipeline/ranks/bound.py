@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import Workload
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.ranks.cases import Cases
 from tiger.pipeline.ranks.prices import Degrees, Prices
 from tiger.pipeline.ranks.search import OrderSearch
-from tiger.pipeline.stages import Workload
 
 CASES = 4000
 EQUAL = 1e-9

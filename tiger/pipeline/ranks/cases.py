@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.pipeline.costs.stages import Workload
 from tiger.pipeline.ranks.prices import Prices
 from tiger.pipeline.ranks.rings import ring_floor_s
-from tiger.pipeline.stages import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

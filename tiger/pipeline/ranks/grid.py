@@ -8,9 +8,9 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.ranks.prices import Degrees, Prices
 from tiger.pipeline.ranks.ranks import draw_grids, neighbour_grids, rank_order
 from tiger.pipeline.ranks.search import OrderSearch

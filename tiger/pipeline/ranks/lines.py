@@ -10,8 +10,8 @@ from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
-from tiger.pipeline.cluster import NO_LINK, Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
+from tiger.pipeline.models.layers import Layers
 
 UNUSED = -1
 EQUAL, SLACK = 1e-12, 1e-9

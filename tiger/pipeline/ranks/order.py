@@ -10,8 +10,8 @@ from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.dp_states import WORK_LIMIT
 from tiger.pipeline.chain.orders import best_line, sweep_steps
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.ranks.lines import Lines
 from tiger.pipeline.ranks.polish import ROUGHLY, Polish
 from tiger.pipeline.ranks.search import OrderSearch

@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.cluster import NO_LINK, Cluster
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.stages import Workload, gradient_bytes, state_bytes
+from tiger.pipeline.costs.stages import Workload, gradient_bytes, state_bytes
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
+from tiger.pipeline.models.layers import Layers
 
 SMALL, MISFIT = 1e-6, 10.0
 
@@ -141,7 +141,7 @@ class Prices:
         return np.asarray(slow * (1 + MISFIT * np.maximum(held / room - 1, 0.0).sum(axis=1)))
 
     def workloads(self, grid: IntArray) -> tuple[Workload, ...]:
-        """Return what the stages of every replica cost; the same as `tiger.pipeline.stages.workloads`."""
+        """Return what the stages of every replica cost; the same as `tiger.pipeline.costs.stages.workloads`."""
         costs = self.costs(grid[None])
         return tuple(
             Workload(

@@ -4,7 +4,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 
 WALKS, WALKED, NEAR_BYTES = 16, 512, 1e6
 

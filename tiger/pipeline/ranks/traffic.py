@@ -7,8 +7,8 @@ import scipy.sparse as sp
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.ranks.assignment import assignment_problem
 from tiger.pipeline.ranks.prices import Degrees
 

@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.params import Schedule
-from tiger.pipeline.stages import Position
+from tiger.pipeline.costs.stages import Position
+from tiger.pipeline.models.layers import Layers
+from tiger.pipeline.schedules.orders import Schedule
 
 HALVINGS = 60
 Line = tuple[FloatArray, FloatArray]

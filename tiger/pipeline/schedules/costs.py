@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.params import Schedule
-from tiger.pipeline.stages import Workload
+from tiger.pipeline.costs.stages import Workload
+from tiger.pipeline.schedules.orders import Schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

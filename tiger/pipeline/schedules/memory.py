@@ -7,11 +7,10 @@ from functools import lru_cache
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.params import Schedule
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, check_schedule, warm_up
+from tiger.pipeline.costs.stages import Workload
+from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, Schedule, check_schedule, warm_up
 from tiger.pipeline.schedules.schedule_table import static_table
 from tiger.pipeline.schedules.simulator import Timeline, zero_bubble_order
-from tiger.pipeline.stages import Workload
 
 KEPT_COUNTS = 32
 

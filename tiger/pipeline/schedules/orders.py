@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Literal
 
 from tiger.errors import InputError, shorten
-from tiger.pipeline.params import Schedule
 
+Schedule = Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
 FORWARD, BACKWARD, WEIGHT = 0, 1, 2
 KINDS = 3
 MOST_PASSES = 2**20

@@ -6,8 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tiger.pipeline.params import Schedule
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, Pass, pass_orders
+from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, Pass, Schedule, pass_orders
 
 KEPT_PROGRAMMES, KEPT_LONG_PROGRAMMES, LONG = 32, 1, 2**14
 NOT_YET = -1

@@ -7,12 +7,11 @@ from operator import itemgetter
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.params import Schedule
+from tiger.pipeline.costs.stages import Workload
 from tiger.pipeline.schedules.costs import Costs
-from tiger.pipeline.schedules.orders import KINDS
+from tiger.pipeline.schedules.orders import KINDS, Schedule
 from tiger.pipeline.schedules.schedule_table import Programme, static_table, table_of
 from tiger.pipeline.schedules.zerobubble import zero_bubble_orders
-from tiger.pipeline.stages import Workload
 
 RECENT_SEARCHES = 8
 

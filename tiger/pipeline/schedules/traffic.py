@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
-from tiger.pipeline.stages import gradient_bytes
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import gradient_bytes
+from tiger.pipeline.models.layers import Layers
 
 Link = tuple[int, int]
 
@@ -17,7 +17,7 @@ def link_traffic(layers: Layers, plan: Plan, microbatches: int) -> Mapping[Link,
 
     Every replica runs `microbatches`, whatever the schedule: activations forward and gradients back between stages,
     all-reduces among tensor-parallel ranks in both passes, and once, at the end, those of gradients among replicas and
-    among the holders of tied layers. Rings are those that `tiger.pipeline.stages` prices. O(S d t).
+    among the holders of tied layers. Rings are those that `tiger.pipeline.costs.stages` prices. O(S d t).
     """
     sent: dict[Link, float] = defaultdict(float)
     _add_messages(sent, layers, plan, microbatches)

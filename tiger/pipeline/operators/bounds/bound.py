@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tiger.pipeline.costs.tolerances import SUMS
 from tiger.pipeline.operators.bounds.balance import balance_s
 from tiger.pipeline.operators.bounds.column_generation import cover_bound
 from tiger.pipeline.operators.bounds.contraction import Contraction
 from tiger.pipeline.operators.bounds.floors import Floors
 from tiger.pipeline.operators.bounds.patterns import Shares
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import SUMS
 
 HALVINGS = 24
 # What programmes may be wrong by, in parts of the load that they are asked about: their own tolerances are 1e-7. It is

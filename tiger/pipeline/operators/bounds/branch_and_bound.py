@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.costs.tolerances import MEMORY, TOO_LARGE
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import MEMORY, TOO_LARGE
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # What is no better by more than this is not looked for; the bound that is claimed is less by SUMS.

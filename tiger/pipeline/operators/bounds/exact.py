@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.model.arrays import IntArray
+from tiger.pipeline.costs.tolerances import MET, SUMS
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.pipeline.operators.bounds.branch_and_bound import search, search_input, search_root
 from tiger.pipeline.operators.device_types import label_devices
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import MET, SUMS
 
 NODES, VISITS, SLICES = 4_000_000, 200_000_000, 40
 

@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.pipeline.cluster import NO_LINK
+from tiger.pipeline.costs.tolerances import TOO_LARGE
+from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import TOO_LARGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.pipeline.cluster import NO_LINK
+from tiger.pipeline.costs.tolerances import MEMORY
+from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.latency.list_scheduling import Jobs, arrival_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.generator import Generator, draw_below, draw_uniform
-from tiger.pipeline.tolerances import MEMORY
 from tiger.solvers.kernel import inner_kernel, kernel
 
 SLACK = 1e-9

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.latency.list_scheduling import Jobs, arrival_s
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import MEMORY
 from tiger.solvers.kernel import inner_kernel, kernel
 
 LOOKED_AT = 256

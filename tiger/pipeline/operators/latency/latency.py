@@ -10,6 +10,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
+from tiger.pipeline.costs.tolerances import MEMORY, SUMS
 from tiger.pipeline.operators.latency.critical import cost_of, move_arrays, walk
 from tiger.pipeline.operators.latency.heft import place_earliest
 from tiger.pipeline.operators.latency.list_scheduling import jobs_of
@@ -18,7 +19,6 @@ from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.filling import fill, spread
 from tiger.pipeline.operators.throughput.generator import seed_state
-from tiger.pipeline.tolerances import MEMORY, SUMS
 
 STEPS, CELLS = 200, 1 << 25
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.cluster import NO_LINK
+from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
 from tiger.solvers.kernel import allocating_kernel, inner_kernel, kernel
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
-from tiger.pipeline.cluster import NO_LINK
+from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.bounds.balance import balance_s
 from tiger.pipeline.operators.bounds.floors import Floors
 from tiger.pipeline.operators.terms import Terms

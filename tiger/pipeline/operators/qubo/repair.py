@@ -3,8 +3,8 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import MEMORY
 
 
 def repair(terms: Terms, place: IntArray) -> IntArray:

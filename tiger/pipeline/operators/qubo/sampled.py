@@ -10,6 +10,7 @@ from dimod.core.sampler import Sampler
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.seams import Samples
 from tiger.model.seeds import derive
+from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.qubo.qubo import Encoding, encode
@@ -17,7 +18,6 @@ from tiger.pipeline.operators.qubo.repair import repair
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.cut_dp import cut
 from tiger.pipeline.operators.throughput.moves import SearchParams, largest_load_s, refine
-from tiger.pipeline.tolerances import MEMORY
 from tiger.qubo.ising import Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed, Trial

@@ -8,13 +8,13 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
+from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.device_types import keep_linked, label_devices
 from tiger.pipeline.operators.lines import arcs, components, draw_line
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.cut_dp import Line, cut
 from tiger.pipeline.operators.throughput.moves import Moves, Plan, SearchParams, count_tries, largest_load_s
-from tiger.pipeline.tolerances import MEMORY
 
 __all__ = ["Line", "line_of_places", "split"]
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import MEMORY
 from tiger.solvers.kernel import kernel
 
 SLACK = 1e-9

@@ -8,6 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
+from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.device_types import keep_linked, keep_paying
 from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import held_bytes
@@ -23,7 +24,6 @@ from tiger.pipeline.operators.throughput.moves import (
     largest_load_s,
 )
 from tiger.pipeline.operators.throughput.path_relinking import agreed_groups
-from tiger.pipeline.tolerances import MEMORY
 
 __all__ = ["SearchParams", "search_placement"]
 

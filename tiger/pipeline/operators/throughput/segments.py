@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.pipeline.cluster import NO_LINK
+from tiger.pipeline.costs.tolerances import MEMORY
+from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import MEMORY
 
 
 def segments(terms: Terms, position: IntArray, devices: IntArray) -> FloatArray:

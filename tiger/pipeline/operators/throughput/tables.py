@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.lines import arcs
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.tolerances import MEMORY
 
 APART = 1e4
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.cluster import Cluster
+from tiger.pipeline.hardware.cluster import Cluster
 
 
 def all_reduce_s(cluster: Cluster, ring: Sequence[int], size_bytes: ArrayLike) -> FloatArray:

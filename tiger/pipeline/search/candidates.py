@@ -11,12 +11,12 @@ from tiger.pipeline.chain.baselines import by_time, uniform_cuts
 from tiger.pipeline.chain.cut_dp import split
 from tiger.pipeline.chain.frontier import mixes
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.params import Schedule
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import Position, position_of, transfers_s
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.schedules.memory import peak_held
-from tiger.pipeline.stages import Position, position_of, transfers_s
+from tiger.pipeline.schedules.orders import Schedule
 
 
 class LineSearch(NamedTuple):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from tiger.errors import InputError, shorten
 from tiger.model.arrays import FloatArray, IntArray, amounts, freeze, lock, unique_names, unstated
-from tiger.pipeline.limits import COST_LIMIT
+from tiger.pipeline.hardware.limits import COST_LIMIT
 
 DeviceKind = Literal["accelerator", "cpu"]
 NO_LINK = -1

@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.stages import position_of
+from tiger.pipeline.costs.stages import position_of
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.model.arrays import FloatArray, IntArray, unstated
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.collectives import all_reduce_s
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.hardware.collectives import all_reduce_s
+from tiger.pipeline.models.layers import Layers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.params import Schedule
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import Workload, workloads
+from tiger.pipeline.costs.tolerances import MEMORY
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.schedules.memory import peak_bytes
+from tiger.pipeline.schedules.orders import Schedule
 from tiger.pipeline.schedules.simulator import iteration_s, simulate
-from tiger.pipeline.stages import Workload, workloads
-from tiger.pipeline.tolerances import MEMORY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.collectives import all_reduce_s
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.hardware.collectives import all_reduce_s
 
 FAST, SLOW = Curve.affine(4.0, 1.0), Curve.affine(1.0, 1.0)
 

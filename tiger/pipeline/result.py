@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tiger.model.violation import Violation
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
 from tiger.run.stage import Stage
 
 

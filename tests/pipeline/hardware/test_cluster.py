@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.pipeline.cluster import DEVICE_LIMIT, NO_LINK, Cluster, Curve, check_device_count
+from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, NO_LINK, Cluster, Curve, check_device_count
 
 FAST = Curve.affine(4.0, 1.0)
 SLOW = Curve.affine(1.0, 2.0)

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
-from tiger.pipeline.stages import position_of, state_bytes, transfers_s, workloads
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import position_of, state_bytes, transfers_s, workloads
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
 
 
 def test_a_line_has_a_device_a_position() -> None:

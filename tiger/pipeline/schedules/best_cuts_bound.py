@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.cluster import NO_LINK, Cluster
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.params import Schedule
-from tiger.pipeline.stages import Position
+from tiger.pipeline.costs.stages import Position
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
+from tiger.pipeline.models.layers import Layers
+from tiger.pipeline.schedules.orders import Schedule
 
 WINDOWS = 24
 MOST_LAYERS, MOST_WINDOWED = 2000, 2_000_000

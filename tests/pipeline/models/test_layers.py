@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.models.layers import Layers
 
 TWO = {"names": ("a", "b"), "forward_s": np.ones(2), "backward_s": np.full(2, 2.0), "parameter_bytes": np.full(2, 8.0)}
 BOTH = {**TWO, "crossing_bytes": np.array([0.0, 3.0, 0.0])}

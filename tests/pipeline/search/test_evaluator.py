@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
+from tiger.pipeline.search.evaluator import Judge
 
 PLAN = Plan.line((0, 2, 4), (0, 1))
 

@@ -5,12 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.cutfloor import CutFloor
-from tiger.pipeline.judge import Judge
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.params import PlaceParams, Schedule
-from tiger.pipeline.plan import Plan
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
+from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.schedules.fixed_cuts_bound import CutFloor
+from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.search.evaluator import Judge
 from tiger.pipeline.solve import place_layers
 
 

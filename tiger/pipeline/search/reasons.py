@@ -8,8 +8,8 @@ from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.shortfall import ADVICE, find_shortfall
-from tiger.pipeline.cluster import Cluster, Curve
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
 
 UNDECIDED = "no plan was found that fits, nor a proof that there is none"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiger.pipeline.cluster import NO_LINK, Cluster, Curve
-from tiger.pipeline.layers import Layers
-from tiger.pipeline.plan import Plan
-from tiger.pipeline.schedules import cutbound
-from tiger.pipeline.schedules.cutbound import Leasts, cut_bounds_s
+from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.stages import position_of, workloads
+from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
+from tiger.pipeline.models.layers import Layers
+from tiger.pipeline.schedules import best_cuts_bound
+from tiger.pipeline.schedules.best_cuts_bound import Leasts, cut_bounds_s
 from tiger.pipeline.schedules.simulator import iteration_s
-from tiger.pipeline.stages import position_of, workloads
 
 SCHEDULES = ["gpipe", "1f1b", "interleaved", "zero-bubble"]
 
@@ -109,7 +109,7 @@ def test_too_many_layers_have_a_weaker_bound(monkeypatch, limit):
     layers, cluster = chain([1, 3]), line_of(1, 1)
     _, every = leasts_of(layers, cluster)
     best = cut_bounds_s(every, "gpipe", 2, 10)[1]
-    monkeypatch.setattr(cutbound, limit, 1)
+    monkeypatch.setattr(best_cuts_bound, limit, 1)
     assert cut_bounds_s(every, "gpipe", 2, 10)[1] <= best
 
 

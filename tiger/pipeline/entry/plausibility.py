@@ -3,8 +3,8 @@
 import numpy as np
 
 from tiger.errors import shorten
-from tiger.pipeline.cluster import Cluster
-from tiger.pipeline.layers import Layers
+from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.layers import Layers
 
 # Less memory than any accelerator has had, by a factor of a thousand: numbers meant as GB or MB are far below.
 LEAST_MEMORY_BYTES = 1e6

@@ -1,0 +1,1 @@
+"""A plan, and the seconds and bytes that it makes of layers on devices."""

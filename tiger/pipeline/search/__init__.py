@@ -1,0 +1,1 @@
+"""The search for a plan of a chain of layers."""
