@@ -5,26 +5,25 @@ import time
 import numpy as np
 import pytest
 
-from tiger.circuits import solve
+from tests.circuits.brief import shorten_levels
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Build, Step, gate_dag_of
+from tiger.circuits.levels import Budget
 from tiger.circuits.noise.depth import singles_of
 from tiger.circuits.noise.placement import Layers
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.replay import flaw
 from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.solve import Budget, map_circuit
+from tiger.circuits.solve import map_circuit
 from tiger.errors import InputError
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 != 2] + [(k, k + 3) for k in range(6)])
-SMALL = (Budget(20_000, 0, 20_000),) * 4
 
 
 @pytest.fixture(autouse=True)
 def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search for milliseconds."""
-    monkeypatch.setattr(solve, "SEARCH", SMALL)
-    monkeypatch.setattr(solve, "WINDOWS", (Budget(0, 0, 0), *SMALL[1:]))
+    shorten_levels(monkeypatch, 20_000)
 
 
 def circuit(qubits: int, gates: int, seed: int = 0) -> tuple[list[Step], Build]:
@@ -98,7 +97,7 @@ def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Far more work than there is time for; the kernels are there already."""
     dag = circuit(8, 200)[1].gate_dag
     map_circuit(dag, GRID, LayoutParams())
-    monkeypatch.setattr(solve, "SEARCH", (Budget(10**10, 0, 10**10),) * 4)
+    shorten_levels(monkeypatch, 10**10)
     begun = time.perf_counter()
     found = map_circuit(dag, GRID, LayoutParams(time_limit_s=0.3)).route
     assert time.perf_counter() - begun < 5

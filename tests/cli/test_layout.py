@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, qpy
 
+from tests.circuits.brief import shorten_levels
 from tiger.circuits.entry.reading import read_circuit
-from tiger.circuits.solve import Budget
 from tiger.cli.app import run
 
 Run = Callable[..., tuple[int, str, str]]
@@ -22,9 +22,7 @@ SECRET = "swordfish-4711"
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return a function that runs `tiger layout`, in haste and in a folder of its own, and returns what comes out."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tiger.circuits.solve.SEARCH", (Budget(1000, 0, 1000),) * 4)
-    monkeypatch.setattr("tiger.circuits.solve.WINDOWS", (Budget(1000, 0, 1000),) * 4)
-    monkeypatch.setattr("tiger.circuits.solve.TRIAL", 1000)
+    shorten_levels(monkeypatch, 1000)
     monkeypatch.setattr("tiger.circuits.ising.proposals.MOVES", 1000)
     (tmp_path / "t.qasm").write_text(TRIANGLE)
     (tmp_path / "line.txt").write_text("0 1\n1 2\n2 3\n")

@@ -1,11 +1,14 @@
-"""The mapping of a circuit: layouts without SWAPs, proposals, segments and search, in the order of a request."""
+"""What happens to a circuit: every stage of its mapping is a function here, in the order in which they run.
+
+Layouts that need no SWAPs -> layouts that the Ising formulations propose -> layouts of segments that need no SWAPs ->
+a search on whole routes from all of these -> windows of the best route, routed again -> where errors or time count, the
+device qubits on which the route does best. Read `map_circuit` first.
+"""
 
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,53 +19,18 @@ from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.proposals import ProposalParams, proposals
 from tiger.circuits.ising.static import Losses
-from tiger.circuits.noise.placement import Judge, PlacementParams, Placer
+from tiger.circuits.levels import PARAMS_OF_LEVEL, LevelParams
+from tiger.circuits.noise.placement import Judge, Placer
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.run.deadline import Deadline
-from tiger.run.stage import Detail, Stage
+from tiger.run.incumbent import Incumbent
+from tiger.run.stage import Stage
 
-SEGMENTING, PROPOSING = 2, 2
-WIDE, FEW, ALL = 200, 4, 16
-CALLS = (2_000, 20_000, 200_000, 1_000_000)
-EVEN = 64
-TRIAL = 2_000_000
-SHORT_S = 1e-3
-PLACING = (
-    PlacementParams(lanes=0),
-    PlacementParams(lanes=2, scouts=50, finalists=1, trials=100),
-    PlacementParams(),
-    PlacementParams(),
-)
-
-
-class Budget(NamedTuple):
-    """Set an amount of work: a base, so much more for every two-qubit gate, and the most there is."""
-
-    base: int
-    gate: int
-    most: int
-
-    def work(self, dag: GateDag, effort: int) -> int:
-        """Return the work for a circuit at an effort."""
-        return min(self.base + self.gate * dag.gates, self.most) * effort
-
-
-SEARCH = (
-    Budget(0, 0, 0),
-    Budget(50_000, 0, 100_000_000),
-    Budget(10_000_000, 20_000, 100_000_000),
-    Budget(40_000_000, 1_000_000, 250_000_000),
-)
-PASSAGES = (0, 32, 0, 0)
-WINDOWS = (
-    Budget(0, 0, 0),
-    Budget(0, 0, 0),
-    Budget(2_000_000, 1_000, 10_000_000),
-    Budget(10_000_000, 10_000, 50_000_000),
-)
+# A time limit that is over is this long, since the solvers of the core expect one above 0.
+LEAST_LIMIT_S = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +39,45 @@ class Mapped:
 
     route: Route
     stages: tuple[Stage, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CircuitTask:
+    """Hold a circuit to map on a device, and how hard to search.
+
+    `fixed[n]` is a layout that it has to start from, None where that is open; `start[N]` is a layout that puts qubits
+    that meet into one part of the device, that one where it is given.
+    """
+
+    dag: GateDag
+    coupling: Coupling
+    params: LayoutParams
+    fixed: IndexArray | None
+    start: IndexArray
+
+    @property
+    def level(self) -> LevelParams:
+        """Return how much the stages do."""
+        return PARAMS_OF_LEVEL[self.params.level]
+
+
+@dataclass(kw_only=True)
+class RouteIncumbent(Incumbent[Route]):
+    """Hold the best route of a circuit and its extra CX gates; also all routes known, and mappings to route from.
+
+    The first solution stands for none. Nothing is better than no extra CX gate.
+    """
+
+    stop: Deadline
+    bound: float | None = 0.0
+    routes: list[Route] = field(default_factory=list)
+    anchors: list[Anchor] = field(default_factory=list)
+
+    def add(self, route: Route) -> int:
+        """Note a route, and take it as the best if it is; return its extra CX gates."""
+        self.routes.append(route)
+        self.take(route, float(route.extra_cx))
+        return route.extra_cx
 
 
 def map_circuit(
@@ -88,143 +95,122 @@ def map_circuit(
     same route, whatever the number of threads. Raises InputError when parts of the circuit do not fit those of the
     device.
     """
-    hunt = Hunt(dag, coupling, params, fixed, known)
+    task, found = begin(dag, coupling, params, fixed)
     if known:
-        with hunt.stage("known"):
-            pass
-    hunt.embed()
-    if hunt.open:
-        hunt.propose(None if judge is None else judge.losses())
-        hunt.cut()
-        hunt.search()
-        hunt.polish()
-    route = hunt.best if judge is None else hunt.place_best(judge)
-    return Mapped(route=route, stages=tuple(hunt.stages))
+        with found.stage("known"):
+            for route in known:
+                found.add(route)
+    find_perfect_layout(task, found)
+    if not found.optimal:
+        route_proposals(task, found, None if judge is None else judge.losses())
+        route_segments(task, found)
+        search_whole_routes(task, found)
+        reroute_windows(task, found)
+    if judge is not None:
+        place_best(task, found, judge)
+    return Mapped(route=found.solution, stages=tuple(found.stages))
 
 
-class Hunt:
-    """Hold what is known of a circuit's routes while stage after stage looks for better ones."""
+def begin(
+    dag: GateDag, coupling: Coupling, params: LayoutParams, fixed: IndexArray | None
+) -> tuple[CircuitTask, RouteIncumbent]:
+    """Return what is to be mapped, and no route yet; the clock starts."""
+    stop = Deadline(None if params.time_limit_s is None else time.monotonic() + params.time_limit_s)
+    start = allot_parts(dag, coupling, fixed).start
+    task = CircuitTask(dag=dag, coupling=coupling, params=params, fixed=fixed, start=start)
+    return task, RouteIncumbent(solution=Route(start=start, steps=np.empty((0, 2), np.int32)), stop=stop)
 
-    def __init__(
-        self,
-        dag: GateDag,
-        coupling: Coupling,
-        params: LayoutParams,
-        fixed: IndexArray | None,
-        known: tuple[Route, ...],
-    ) -> None:
-        limit = params.time_limit_s
-        self.gate_dag, self.coupling, self.params, self.fixed = dag, coupling, params, fixed
-        self.stop = Deadline(None if limit is None else time.monotonic() + limit)
-        self.start = allot_parts(dag, coupling, fixed).start
-        self.routes: list[Route] = list(known)
-        self.anchors: list[Anchor] = []
-        self.stages: list[Stage] = []
 
-    @property
-    def best(self) -> Route:
-        """Return the cheapest route known."""
-        return min(self.routes, key=lambda route: route.extra_cx)
+def find_perfect_layout(task: CircuitTask, found: RouteIncumbent) -> None:
+    """Look for a layout in which the circuit needs no SWAP."""
+    params = EmbeddingParams(calls=task.level.embedding_calls, seed=task.params.seed)
+    nodes = np.arange(len(task.dag.pairs), dtype=np.int32)
+    with found.stage("embedding"):
+        for place in perfect_layouts(task.dag, task.coupling, params, task.fixed):
+            found.add(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
 
-    @property
-    def open(self) -> bool:
-        """Return whether a better route may exist."""
-        return not self.routes or self.best.extra_cx > 0
 
-    def embed(self) -> None:
-        """Look for a layout without SWAPs."""
-        params = EmbeddingParams(calls=CALLS[self.params.level], seed=self.params.seed)
-        nodes = np.arange(len(self.gate_dag.pairs), dtype=np.int32)
-        with self.stage("embedding"):
-            for place in perfect_layouts(self.gate_dag, self.coupling, params, self.fixed):
-                self.routes.append(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
-
-    def propose(self, losses: Losses | None = None) -> None:
-        """Route from the layouts of both Ising formulations, which errors count in where they are given."""
-        if self.params.level < PROPOSING or self.stop():
-            return
-        left_s = self.stop.left_s
-        params = ProposalParams(
-            solver=self.params.solver,
-            seed=self.params.seed,
-            effort=self.params.effort,
-            fixed=self.fixed,
-            losses=losses,
-            time_limit_s=None if left_s is None else max(left_s, SHORT_S),
+def route_proposals(task: CircuitTask, found: RouteIncumbent, losses: Losses | None = None) -> None:
+    """Route from the layouts of both Ising formulations, which errors count in where they are given."""
+    if not task.level.anchors or found.stop():
+        return
+    left_s = found.stop.left_s
+    params = ProposalParams(
+        solver=task.params.solver,
+        seed=task.params.seed,
+        effort=task.params.effort,
+        fixed=task.fixed,
+        losses=losses,
+        time_limit_s=None if left_s is None else max(left_s, LEAST_LIMIT_S),
+    )
+    with found.stage("proposals") as detail:
+        made = list(
+            islice(proposals(task.dag, task.coupling, params, found.stop), task.level.anchors_on(task.coupling))
         )
-        with self.stage("proposals") as detail:
-            many = ALL if self.coupling.size <= WIDE else FEW
-            made = list(islice(proposals(self.gate_dag, self.coupling, params, self.stop), many))
-            for name in ("static", "levels"):
-                own = [p.anchor for p in made if p.name.startswith(name)]
-                if own:
-                    self.routes.append(self.search_routes(own, (), TRIAL))
-                    detail[f"{name}_extra_cx"] = self.routes[-1].extra_cx
-        self.anchors += [p.anchor for p in made]
+        for name in ("static", "levels"):
+            own = [proposal.anchor for proposal in made if proposal.name.startswith(name)]
+            if own:
+                detail[f"{name}_extra_cx"] = found.add(_search(task, own, (), task.level.trial, found.stop))
+    found.anchors += [proposal.anchor for proposal in made]
 
-    def cut(self) -> None:
-        """Route from the layouts of segments that need no SWAP."""
-        if self.fixed is not None or self.params.level < SEGMENTING or self.stop():
-            return
-        with self.stage("segments") as detail:
-            many = ALL if self.coupling.size <= WIDE else FEW
-            found = list(
-                islice(anchors(self.gate_dag, self.coupling, SegmentParams(seed=self.params.seed), self.stop), many)
-            )
-            if found:
-                self.routes.append(self.search_routes(found, (), TRIAL))
-                detail["extra_cx"] = self.routes[-1].extra_cx
-        self.anchors += found
 
-    def search(self) -> None:
-        """Search on whole routes; the same work takes longer on devices of many qubits, which get less of it."""
-        work = SEARCH[self.params.level].work(self.gate_dag, self.params.effort)
-        with self.stage("search"):
-            share = int(work / (1 + self.coupling.size / EVEN))
-            self.routes.append(self.search_routes(self.anchors, self.routes, share))
+def route_segments(task: CircuitTask, found: RouteIncumbent) -> None:
+    """Route from the layouts of segments that need no SWAP."""
+    if task.fixed is not None or not task.level.anchors or found.stop():
+        return
+    with found.stage("segments") as detail:
+        segments = anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), found.stop)
+        made = list(islice(segments, task.level.anchors_on(task.coupling)))
+        if made:
+            detail["extra_cx"] = found.add(_search(task, made, (), task.level.trial, found.stop))
+    found.anchors += made
 
-    def polish(self) -> None:
-        """Route windows of the best route again."""
-        work = WINDOWS[self.params.level].work(self.gate_dag, self.params.effort)
-        if not work or not self.open:
-            return
-        setting = WindowParams(
-            work=work,
-            seed=self.params.seed,
-            threads=self.params.threads,
-            fixed=None if self.fixed is None else self.start[: self.gate_dag.qubits],
-        )
-        with self.stage("windows"):
-            self.routes.append(polish(self.gate_dag, self.coupling, self.best, setting, self.stop))
 
-    def search_routes(self, starts: Iterable[Anchor], routes: Iterable[Route], work: int) -> Route:
-        """Return what a search finds from layouts for some time and from routes."""
-        origins = Origins(
-            layouts=(self.start,),
-            anchors=tuple(starts),
-            routes=tuple(routes),
-            fixed=None if self.fixed is None else self.start,
-        )
-        passages = int(PASSAGES[self.params.level] * self.params.effort * min(1, EVEN / self.coupling.size))
-        setting = SearchParams(work=work, passages=passages, seed=self.params.seed, threads=self.params.threads)
-        return search(self.gate_dag, self.coupling, origins, setting, self.stop)
+def search_whole_routes(task: CircuitTask, found: RouteIncumbent) -> None:
+    """Search on whole routes, from all that is known."""
+    work = task.level.search_work(task.dag, task.coupling, task.params.effort)
+    with found.stage("search"):
+        found.add(_search(task, found.anchors, found.routes, work, found.stop))
 
-    def place_best(self, judge: Judge) -> Route:
-        """Return the best route by a judge, from those known on."""
-        level, effort = self.params.level, self.params.effort
-        with self.stage("placement") as detail:
-            params = replace(PLACING[level], trials=PLACING[level].trials * effort, pinned=self.fixed is not None)
-            placer = Placer(self.gate_dag, self.coupling, judge, params)
-            found = placer.best(self.routes, self.params.seed, self.stop)
-            detail["loss"] = judge.loss(found)
-            self.routes = [found]
-        return found
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[dict[str, Detail]]:
-        """Time a stage and record what it reached."""
-        detail: dict[str, Detail] = {}
-        begun = time.perf_counter()
-        yield detail
-        cost = float(self.best.extra_cx) if self.routes else float("inf")
-        self.stages.append(Stage(name=name, cost=cost, seconds=time.perf_counter() - begun, detail=detail))
+def reroute_windows(task: CircuitTask, found: RouteIncumbent) -> None:
+    """Route windows of the best route again."""
+    work = task.level.windows.work(task.dag, task.params.effort)
+    if not work or found.optimal:
+        return
+    params = WindowParams(
+        work=work,
+        seed=task.params.seed,
+        threads=task.params.threads,
+        fixed=None if task.fixed is None else task.start[: task.dag.qubits],
+    )
+    with found.stage("windows"):
+        found.add(polish(task.dag, task.coupling, found.solution, params, found.stop))
+
+
+def place_best(task: CircuitTask, found: RouteIncumbent, judge: Judge) -> None:
+    """Take the best route by a judge instead of extra CX gates, from those known on."""
+    own = task.level.placement
+    params = replace(own, trials=own.trials * task.params.effort, pinned=task.fixed is not None)
+    with found.stage("placement") as detail:
+        placer = Placer(task.dag, task.coupling, judge, params)
+        found.solution = placer.best(found.routes, task.params.seed, found.stop)
+        found.value = float(found.solution.extra_cx)
+        detail["loss"] = judge.loss(found.solution)
+
+
+def _search(task: CircuitTask, starts: Iterable[Anchor], routes: Iterable[Route], work: int, stop: Deadline) -> Route:
+    """Return what a search finds from layouts for some time and from routes."""
+    origins = Origins(
+        layouts=(task.start,),
+        anchors=tuple(starts),
+        routes=tuple(routes),
+        fixed=None if task.fixed is None else task.start,
+    )
+    params = SearchParams(
+        work=work,
+        passages=task.level.search_passages(task.coupling, task.params.effort),
+        seed=task.params.seed,
+        threads=task.params.threads,
+    )
+    return search(task.dag, task.coupling, origins, params, stop)

@@ -13,7 +13,7 @@ from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Succ
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.shortest import shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polish
-from tiger.circuits.solve import TRIAL, Hunt
+from tiger.circuits.solve import begin, find_perfect_layout, route_proposals, route_segments
 
 QUBITS, GATES = 5, 12
 BRIEF = PlacementParams(lanes=2, scouts=2, finalists=1, trials=2)
@@ -39,11 +39,9 @@ def load(name: str) -> None:
     line = Coupling.of(QUBITS + 1, [(k, k + 1) for k in range(QUBITS)])
     steps, build = _circuit()
     if name == "routing":
-        hunt = Hunt(build.gate_dag, line, LayoutParams(), None, ())
-        hunt.embed()
-        hunt.propose()
-        hunt.cut()
-        hunt.search_routes(hunt.anchors, hunt.routes, TRIAL)
+        task, found = begin(build.gate_dag, line, LayoutParams(), None)
+        for stage in (find_perfect_layout, route_proposals, route_segments):
+            stage(task, found)
         return
     route = shortest_paths(build.gate_dag, line, np.arange(line.size, dtype=np.int32))
     if name == "windows":

@@ -14,9 +14,9 @@ from qiskit.transpiler import CouplingMap
 from qiskit.transpiler.passes import CheckMap
 
 import tiger
+from tests.circuits.brief import shorten_levels
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.solve import Budget
 from tiger.errors import InputError
 from tiger.run.progress import Progress
 
@@ -28,9 +28,7 @@ CHEAP = {"level": 1}
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every level search for a moment only."""
-    monkeypatch.setattr("tiger.circuits.solve.SEARCH", (Budget(1000, 0, 1000),) * 4)
-    monkeypatch.setattr("tiger.circuits.solve.WINDOWS", (Budget(1000, 0, 1000),) * 4)
-    monkeypatch.setattr("tiger.circuits.solve.TRIAL", 1000)
+    shorten_levels(monkeypatch, 1000)
     monkeypatch.setattr("tiger.circuits.ising.proposals.MOVES", 1000)
 
 

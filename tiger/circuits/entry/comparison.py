@@ -7,7 +7,6 @@ import numpy as np
 from qiskit.circuit import QuantumCircuit
 from qiskit.converters import dag_to_circuit
 
-from tiger.circuits import solve
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.entry.baseline import preset, swaps
 from tiger.circuits.entry.outcome import depth_of, success_of
@@ -15,6 +14,7 @@ from tiger.circuits.entry.request import Asked
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.movement import DataMovement, movement, route_visits, static_visits
 from tiger.circuits.ising.proposals import ProposalParams, data_movement
+from tiger.circuits.levels import PARAMS_OF_LEVEL
 from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.route import Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
@@ -70,7 +70,7 @@ def placements(asked: Asked, placed: QuantumCircuit, found: Mapping, deadline: D
     moved = DataMovement(
         trivial=movement(static_visits(gate_dag, trivial), coupling), static_qubo=None, levels=None, routed=None
     )
-    if params.level >= solve.PROPOSING and params.solver not in registry.DWAVE and not deadline():
+    if PARAMS_OF_LEVEL[params.level].anchors and params.solver not in registry.DWAVE and not deadline():
         again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s)
         moved = data_movement(gate_dag, coupling, found.mapped.route, again)
     stages = {name: value for stage in found.mapped.stages for name, value in stage.detail.items()}
@@ -84,11 +84,12 @@ def placements(asked: Asked, placed: QuantumCircuit, found: Mapping, deadline: D
 
 def _trivial(gate_dag: GateDag, coupling: Coupling, level: int, deadline: Deadline) -> int | None:
     """Return the extra CX gates of a search from the trivial layout, with the work that a proposal's layout gets."""
-    if level < solve.PROPOSING or deadline():
+    own = PARAMS_OF_LEVEL[level]
+    if not own.anchors or deadline():
         return None
     place = np.arange(coupling.size, dtype=np.int32)
     origins = Origins(layouts=(place,), fixed=place)
-    return search(gate_dag, coupling, origins, SearchParams(work=solve.TRIAL), deadline).extra_cx
+    return search(gate_dag, coupling, origins, SearchParams(work=own.trial), deadline).extra_cx
 
 
 def _count(value: Detail) -> int | None:

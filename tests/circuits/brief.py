@@ -1,0 +1,18 @@
+"""Levels that search for milliseconds."""
+
+from dataclasses import replace
+
+import pytest
+
+from tiger.circuits.levels import PARAMS_OF_LEVEL, Budget
+
+
+def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
+    """Let the stages of every level that search score so many candidates, those of level 0 without windows."""
+    short = Budget(work, 0, work)
+    brief = tuple(
+        replace(each, search=short, windows=short if each.windows.most else Budget(), trial=work)
+        for each in PARAMS_OF_LEVEL
+    )
+    for user in ("solve", "entry.comparison"):
+        monkeypatch.setattr(f"tiger.circuits.{user}.PARAMS_OF_LEVEL", brief)

@@ -1,0 +1,81 @@
+"""How much every stage of a circuit's mapping does at each of Qiskit's optimisation levels."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tiger.circuits.coupling import Coupling
+from tiger.circuits.gate_dag import GateDag
+from tiger.circuits.noise.placement import PlacementParams
+
+
+class Budget(NamedTuple):
+    """Set an amount of work in candidates scored: a base, so much more for every two-qubit gate, and the most."""
+
+    base: int = 0
+    gate: int = 0
+    most: int = 0
+
+    def work(self, dag: GateDag, effort: int) -> int:
+        """Return the work for a circuit at an effort."""
+        return min(self.base + self.gate * dag.gates, self.most) * effort
+
+
+NO_WORK = Budget()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelParams:
+    """Set the work of all stages at a level.
+
+    `embedding_calls` are places tried for a qubit. `anchors` says how many layouts the Ising proposals and the segments
+    may give each, 0 to leave both stages out, and `large_anchors` how many on devices of more than `large_qubits`;
+    every such list of layouts is routed with `trial` candidates scored. `search` and `windows` are those of the search
+    on whole routes and of the windows. The search does at least `passages` routings of the whole circuit where that is
+    not 0, and no beams. It gets half of its work on devices of `halving_qubits`, a third on twice as many.
+    """
+
+    embedding_calls: int
+    anchors: int = 0
+    large_anchors: int = 4
+    large_qubits: int = 200
+    trial: int = 2_000_000
+    search: Budget = NO_WORK
+    passages: int = 0
+    halving_qubits: int = 64
+    windows: Budget = NO_WORK
+    placement: PlacementParams = field(default_factory=PlacementParams)
+
+    def anchors_on(self, coupling: Coupling) -> int:
+        """Return how many layouts the proposals and the segments may give on a device."""
+        return self.anchors if coupling.size <= self.large_qubits else min(self.anchors, self.large_anchors)
+
+    def search_work(self, dag: GateDag, coupling: Coupling, effort: int) -> int:
+        """Return the work of the search on whole routes; the same work takes longer on devices of many qubits."""
+        return int(self.search.work(dag, effort) / (1 + coupling.size / self.halving_qubits))
+
+    def search_passages(self, coupling: Coupling, effort: int) -> int:
+        """Return how many routings of the whole circuit the search does at least."""
+        return int(self.passages * effort * min(1, self.halving_qubits / coupling.size))
+
+
+PARAMS_OF_LEVEL = (
+    LevelParams(embedding_calls=2_000, placement=PlacementParams(lanes=0)),
+    LevelParams(
+        embedding_calls=20_000,
+        search=Budget(50_000, 0, 100_000_000),
+        passages=32,
+        placement=PlacementParams(lanes=2, scouts=50, finalists=1, trials=100),
+    ),
+    LevelParams(
+        embedding_calls=200_000,
+        anchors=16,
+        search=Budget(10_000_000, 20_000, 100_000_000),
+        windows=Budget(2_000_000, 1_000, 10_000_000),
+    ),
+    LevelParams(
+        embedding_calls=1_000_000,
+        anchors=16,
+        search=Budget(40_000_000, 1_000_000, 250_000_000),
+        windows=Budget(10_000_000, 10_000, 50_000_000),
+    ),
+)
