@@ -12,7 +12,7 @@ from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import read_model
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.evaluator import Evaluator
 
 STAGES = (4, 8, 16)
 NETWORKS = {"12 GB/s": 12e9, "10 GbE": 1.25e9}
@@ -53,6 +53,6 @@ def cluster(count: int, bandwidth: float) -> Cluster:
 
 def others(layers: Layers, devices: Cluster) -> dict[str, float]:
     """Return the bottlenecks of other splits into a stage for every device."""
-    judge = Judge(layers=layers, cluster=devices)
+    judge = Evaluator(layers=layers, cluster=devices)
     order = tuple(range(min(devices.size, layers.size)))
     return {name: judge.bottleneck_s(Plan.line(cuts(layers, len(order)), order)) for name, cuts in PEERS.items()}

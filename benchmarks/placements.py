@@ -14,7 +14,7 @@ from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.schedules.orders import Schedule
 from tiger.pipeline.search.candidates import best_cuts
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.evaluator import Evaluator
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
 WIDE = "transformer:layers=40,hidden=5120,heads=40,vocabulary=50257,sequence=2048"
@@ -94,6 +94,6 @@ def table(say: Callable[[str], None], _: None) -> Iterator[tuple[str, ...]]:
 def in_rank_order(case: Case, cluster: Cluster) -> float:
     """Return the seconds of an iteration with devices in the order of the cluster, and exact cuts for them."""
     layers, grid = read_model(case.model), rank_order(case.degrees)
-    judge = Judge(layers=layers, cluster=cluster, schedule=case.schedule, microbatches=case.microbatches)
+    judge = Evaluator(layers=layers, cluster=cluster, schedule=case.schedule, microbatches=case.microbatches)
     cuts = best_cuts(layers, cluster, grid, LineParams())
     return judge.seconds(Plan(cuts=cuts, grid=grid)) if cuts else np.inf

@@ -27,7 +27,7 @@ from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.operatortable import OPTIONAL
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.result import Placed
+from tiger.pipeline.result import PlaceResult
 
 Post = Callable[..., httpx.Response]
 NAN, INF = float("nan"), float("inf")
@@ -75,10 +75,10 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
     """Have every placement in this process cut in the middle, and return what each was asked."""
     seen: list[PlaceParams] = []
 
-    def halved(layers: Layers, cluster: Cluster, params: PlaceParams, *rest: object) -> Placed:
+    def halved(layers: Layers, cluster: Cluster, params: PlaceParams, *rest: object) -> PlaceResult:
         seen.append(params)
         plan = Plan.line((0, layers.size // 2, layers.size), (0, 1))
-        return Placed(plan=plan, bottleneck_s=7.0, lower_bound_s=7.0, uniform_bottleneck_s=INF)
+        return PlaceResult(plan=plan, bottleneck_s=7.0, lower_bound_s=7.0, uniform_bottleneck_s=INF)
 
     monkeypatch.setattr("tiger.pipeline.solve.place_layers", halved)
     return seen

@@ -12,7 +12,7 @@ from tiger.pipeline.emission import deepspeed, megatron, torch, vllm
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.result import Placed
+from tiger.pipeline.result import PlaceResult
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -94,9 +94,9 @@ def test_options_reach_the_engine(cli: Run, monkeypatch: pytest.MonkeyPatch) -> 
     """Under their own names."""
     seen: list[PlaceParams] = []
 
-    def record(layers: Layers, cluster: Cluster, params: PlaceParams, *rest: object) -> Placed:
+    def record(layers: Layers, cluster: Cluster, params: PlaceParams, *rest: object) -> PlaceResult:
         seen.append(params)
-        return Placed(plan=None)
+        return PlaceResult(plan=None)
 
     monkeypatch.setattr("tiger.pipeline.solve.place_layers", record)
     sizes = ["--pipeline-parallel", "1", "--tensor-parallel", "1", "--data-parallel", "2", "--virtual", "2"]

@@ -34,7 +34,7 @@ from tiger.pipeline.planning.choices import families, positions, schedules_of
 from tiger.pipeline.planning.model import model_of
 from tiger.pipeline.planning.request import PlanParams
 from tiger.pipeline.schedules.orders import Schedule
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.evaluator import Evaluator
 
 SEEDS = st.integers(0, 2**32 - 1)
 # The oracle rounds once a sum and once a quotient.
@@ -237,7 +237,7 @@ def grids(devices: int, tensor: int, data: int, layers: int, virtual: int) -> It
 def best_plan(model: Document, cluster: Document, wanted: PlaceParams) -> float:
     """Return the least seconds that the simulator gives any plan."""
     layers, devices = layers_of(model), cluster_from(cluster)
-    judge = Judge(layers=layers, cluster=devices, schedule=wanted.schedule, microbatches=wanted.microbatches or 1)
+    judge = Evaluator(layers=layers, cluster=devices, schedule=wanted.schedule, microbatches=wanted.microbatches or 1)
     size = wanted.tensor, wanted.data, layers.size, wanted.virtual or 1
     return min((judge.value(plan) for plan in grids(devices.size, *size)), default=math.inf)
 

@@ -15,7 +15,7 @@ from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.schedules.orders import Schedule
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.evaluator import Evaluator
 from tiger.pipeline.search.reasons import UNDECIDED
 from tiger.pipeline.solve import place_layers
 
@@ -55,7 +55,7 @@ def test_a_plan_is_worth_what_it_says_and_fits(schedule: Schedule, drawn_layers:
     cluster = replace(cluster, memory_bytes=np.full(8, 40.0))
     placed = place_layers(layers, cluster, PlaceParams(schedule=schedule, microbatches=16))
     assert placed.plan is not None
-    judge = Judge(layers=layers, cluster=cluster, schedule=schedule, microbatches=16)
+    judge = Evaluator(layers=layers, cluster=cluster, schedule=schedule, microbatches=16)
     assert placed.iteration_s == judge.value(placed.plan)
     assert placed.iteration_bound_s <= placed.iteration_s <= placed.uniform_iteration_s
     assert placed.bottleneck_s == judge.bottleneck_s(placed.plan) >= placed.lower_bound_s * (1 - 1e-9)
@@ -120,7 +120,7 @@ def test_ranks_on_irregular_links_beat_rank_order() -> None:
     layers, cluster = read_model(SMALL), read_cluster("dgx-1v:2")
     params = PlaceParams(schedule="1f1b", pipeline=4, tensor=2, data=2, microbatches=32)
     placed = place_layers(layers, cluster, params)
-    judge = Judge(layers=layers, cluster=cluster, schedule="1f1b", microbatches=32)
+    judge = Evaluator(layers=layers, cluster=cluster, schedule="1f1b", microbatches=32)
     assert placed.plan is not None
     assert placed.iteration_s < 0.9 * judge.seconds(Plan(cuts=placed.plan.cuts, grid=rank_order((4, 2, 2))))
 

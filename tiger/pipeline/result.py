@@ -8,7 +8,7 @@ from tiger.run.stage import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Placed:
+class PlaceResult:
     """Hold the best plan, None where nothing fits, and how good it is.
 
     `bottleneck_s` is the largest load of a position for one microbatch, `lower_bound_s` what no plan of this order of

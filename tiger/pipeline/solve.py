@@ -1,14 +1,18 @@
-"""The placement of a model on a cluster: order and cuts, groups, and what a schedule makes of them, in that order."""
+"""The placement of a model on a cluster as a chain of stages: the story from the uniform plan to the result."""
 
 from collections.abc import Callable
 
-from tiger.model.violation import Violation
 from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.chain_search import Hunt, most_positions, virtual_stages
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.result import Placed
+from tiger.pipeline.result import PlaceResult
+from tiger.pipeline.search.groups import prove_ranks, search_groups
+from tiger.pipeline.search.incumbent import PlanIncumbent
+from tiger.pipeline.search.orders import search_orders
+from tiger.pipeline.search.outcome import report_plan, report_too_few_layers
+from tiger.pipeline.search.problem import ChainProblem, most_positions
+from tiger.pipeline.search.refinement import refine_plans
 from tiger.run.progress import Progress, ignore
 
 
@@ -18,25 +22,25 @@ def place_layers(
     params: PlaceParams,
     stop: Callable[[], bool] = never_stop,
     watch: Callable[[Progress], None] = ignore,
-) -> Placed:
+) -> PlaceResult:
     """Place layers on devices; the names in `params` are those of layers and devices.
 
-    Exact in the cuts, and in the order of devices where all orders can be told apart in time; groups, and what a
-    schedule asks for, are searched for and judged by simulation. Same arguments, same plan. What cannot be met is in
-    `violations`.
+    The uniform plan comes first, as a baseline and a plan to fall back on. Then the order of devices and the cuts
+    between them, exact where all orders can be compared in time; or, with tensor- or data-parallel groups, the places
+    of their ranks. Under a schedule the cuts of the best plans move on by simulation. At last a bound on other places
+    of the same ranks, and the result. Same arguments, same plan. What cannot be met is in `violations`.
     """
     if not most_positions(layers, cluster, params):
-        stages = virtual_stages(params) * (params.pipeline or 1)
-        message = f"{stages} stages need a layer each, and the model has {layers.size}"
-        return Placed(plan=None, violations=(Violation(kind="stages", message=message),))
-    hunt = Hunt(layers, cluster, params, stop, watch)
-    with hunt.stage("uniform"):
-        hunt.offer(hunt.baseline)
-    if hunt.single:
-        hunt.order()
+        return report_too_few_layers(layers, params)
+    problem = ChainProblem.of(layers, cluster, params)
+    incumbent = PlanIncumbent(problem=problem, stop=stop, watch=watch)
+    with incumbent.stage("uniform"):
+        incumbent.offer(problem.uniform_plan)
+    if problem.has_groups:
+        search_groups(incumbent)
     else:
-        hunt.group()
+        search_orders(incumbent)
     if params.schedule is not None:
-        hunt.refine()
-    hunt.prove()
-    return hunt.result()
+        refine_plans(incumbent)
+    prove_ranks(incumbent)
+    return report_plan(incumbent)

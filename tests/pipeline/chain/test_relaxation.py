@@ -30,7 +30,7 @@ def test_each_size_has_its_own_best_link() -> None:
     cluster = replace(cluster_of([1.0] * 3, [[-1, 0, 1], [0, -1, 1], [1, 1, -1]]), curves=curves)
     relaxed = relax_by_machine(layers_of([1.0] * 3, sent=[1.0, 10.0]), cluster)
     assert relaxed.seconds(0, 1, [1.0, 10.0]).tolist() == pytest.approx([1.0, 4.0])
-    assert (relaxed.classes() == 0).all()
+    assert (relaxed.device_types() == 0).all()
 
 
 def test_very_many_machines_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from tiger.pipeline.costs.stages import workloads
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.result import Placed
+from tiger.pipeline.result import PlaceResult
 from tiger.run.stage import Stage
 
 
@@ -46,7 +46,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
     """Have every placement cut evenly, and return what each was asked; more than 30 bytes a device are too many."""
     seen: list[PlaceParams] = []
 
-    def solved(layers: Layers, cluster: Cluster, params: PlaceParams, stop: Callable[[], bool], watch: Any) -> Placed:
+    def solved(
+        layers: Layers, cluster: Cluster, params: PlaceParams, stop: Callable[[], bool], watch: Any
+    ) -> PlaceResult:
         seen.append(params)
         virtual = params.virtual or 1
         positions = params.pipeline or cluster.size // (params.tensor * params.data)
@@ -54,14 +56,18 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
         plan = Plan(cuts=tuple(np.linspace(0, layers.size, positions * virtual + 1).astype(int).tolist()), grid=grid)
         load = workloads(layers, cluster, plan)[0]
         if load.state_bytes.max() > 30:
-            return Placed(plan=None, violations=(Violation(kind="memory", message="10 bytes too many at layer 'd'"),))
+            return PlaceResult(
+                plan=None, violations=(Violation(kind="memory", message="10 bytes too many at layer 'd'"),)
+            )
         worst = float(load.loads_s.max())
         timed: dict[str, Any] = {"iteration_s": 5 * worst, "iteration_bound_s": 4 * worst}
         timed["microbatches"] = params.microbatches or 4 * positions
         if params.schedule is None:
             timed = {}
         stages = (Stage(name="uniform", cost=worst, seconds=0.0),)
-        return Placed(plan=plan, bottleneck_s=worst, lower_bound_s=worst, stages=stages, warnings=("even",), **timed)
+        return PlaceResult(
+            plan=plan, bottleneck_s=worst, lower_bound_s=worst, stages=stages, warnings=("even",), **timed
+        )
 
     monkeypatch.setattr("tiger.pipeline.solve.place_layers", solved)
     return seen

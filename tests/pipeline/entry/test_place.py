@@ -13,7 +13,7 @@ from tiger.pipeline.entry.place import place
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.result import Placed
+from tiger.pipeline.result import PlaceResult
 from tiger.run.progress import Progress
 
 Engine = list[PlaceParams]
@@ -184,7 +184,7 @@ def test_a_bubble_of_rounding_is_none(
 ) -> None:
     """A single stage never waits."""
     monkeypatch.setattr(
-        "tiger.pipeline.solve.place_layers", lambda *_: Placed(plan=None, bubble=bubble, uniform_feasible=False)
+        "tiger.pipeline.solve.place_layers", lambda *_: PlaceResult(plan=None, bubble=bubble, uniform_feasible=False)
     )
     report = place(chain, pair)
     assert (report.bubble, report.uniform_feasible) == (reported, False)

@@ -155,20 +155,20 @@ def test_numbers_of_devices_are_bounded(count):
 def test_ends_of_a_path_are_exchangeable():
     """In a path of three the ends are alike; one of another speed is not."""
     path = [[-1, 0, -1], [0, -1, 0], [-1, 0, -1]]
-    assert cluster_of(path).classes().tolist() == [0, 1, 0]
-    assert cluster_of(path, speed=[1.0, 1.0, 2.0]).classes().tolist() == [0, 1, 2]
+    assert cluster_of(path).device_types().tolist() == [0, 1, 0]
+    assert cluster_of(path, speed=[1.0, 1.0, 2.0]).device_types().tolist() == [0, 1, 2]
 
 
 def test_machines_do_not_tell_devices_apart():
     """Devices of several machines with equal links are alike."""
-    assert cluster_of(np.zeros((3, 3), int), machine=np.array([0, 0, 1])).classes().tolist() == [0, 0, 0]
+    assert cluster_of(np.zeros((3, 3), int), machine=np.array([0, 0, 1])).device_types().tolist() == [0, 0, 0]
 
 
 @settings(max_examples=80)
 @given(clusters())
 def test_labels_agree_exactly_where_exchanges_change_nothing(cluster):
     """Two devices share a label if and only if exchanging them leaves all tables as they are."""
-    label = cluster.classes()
+    label = cluster.device_types()
     for a, b in itertools.combinations(range(cluster.size), 2):
         assert (label[a] == label[b]) == are_exchangeable(cluster, a, b)
 
@@ -177,7 +177,7 @@ def test_many_devices_are_labelled_block_by_block():
     """Machines of 100 devices, 700 in all, are one class each, numbered as they come."""
     machine = np.arange(700) // 100
     cluster = cluster_of(np.where(machine[:, None] == machine, 0, 1))
-    assert cluster.classes().tolist() == machine.tolist()
+    assert cluster.device_types().tolist() == machine.tolist()
     assert cluster.parts().tolist() == [0] * 700
 
 

@@ -62,7 +62,7 @@ def test_dgx_1v_as_printed_is_the_spec():
 def test_dgx_a100_with_nics_and_escape_codes():
     """Twelve lanes each, whatever the columns of NICs and affinities say."""
     cluster = topo(dgx_a100(), memory_bytes=80e9, speed=2)
-    assert (cluster.size, len(cluster.curves), cluster.classes().max()) == (8, 1, 0)
+    assert (cluster.size, len(cluster.curves), cluster.device_types().max()) == (8, 1, 0)
     assert float(cluster.seconds(0, 7, 300e9)) == pytest.approx(1 + 3.4e-6, rel=1e-12)
     assert (cluster.memory_bytes[7], cluster.speed[7]) == (80e9, 2)
 

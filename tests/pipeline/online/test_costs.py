@@ -14,7 +14,7 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.online import costs
 from tiger.pipeline.online.costs import Costs, Line, Terms
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.evaluator import Evaluator
 
 
 def costs_of(layers: Layers, cluster: Cluster) -> Costs:
@@ -45,7 +45,7 @@ def test_cuts_are_those_of_the_exact_programme(
     expected = least_bottleneck_s(layers, cluster, order)
     assert (np.inf if found is None else found[0]) == pytest.approx(expected)
     if found is not None:
-        assert Judge(layers=layers, cluster=cluster).value(Plan.line(*found[1])) == pytest.approx(expected)
+        assert Evaluator(layers=layers, cluster=cluster).value(Plan.line(*found[1])) == pytest.approx(expected)
 
 
 def test_cuts_are_found_below_a_limit_alone(
@@ -78,7 +78,7 @@ def test_loads_are_those_that_a_judge_makes(
     layers, cluster = drawn_layers(9, 2), drawn_cluster(3, 2)
     lines = [Line((0, 3, 7, 9), (1, 0, 2)), Line((0, 1, 2, 9), (2, 1, 0))]
     found = Terms.of(layers, cluster).bottlenecks_s(costs_of(layers, cluster), lines)
-    judge = Judge(layers=layers, cluster=cluster)
+    judge = Evaluator(layers=layers, cluster=cluster)
     assert found.tolist() == pytest.approx([judge.bottleneck_s(Plan.line(*line)) for line in lines])
 
 

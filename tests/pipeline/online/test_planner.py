@@ -20,7 +20,7 @@ from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.online.costs import Costs, Line, Terms
 from tiger.pipeline.online.moves import distance, moves
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.evaluator import Evaluator
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -105,7 +105,7 @@ def test_a_step_is_a_move_and_keeps_to_memory(seed: int, world: Callable[..., Wo
         before = planner.plan
         after = planner.step(list(here.times(before) * rng.lognormal(0, 0.05, before.stages)))
         assert line_of(after) in {line_of(before), *moves(line_of(before), 4)}
-        assert Judge(layers=here.layers, cluster=here.cluster).excess_bytes(after) == 0
+        assert Evaluator(layers=here.layers, cluster=here.cluster).excess_bytes(after) == 0
 
 
 def end(here: World) -> float:

@@ -8,12 +8,12 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.breakdown import breakdown
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.ranks.ranks import rank_order
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.evaluator import Evaluator
 
 
-def judge_of(model: Model, cluster: Cluster) -> Judge:
+def judge_of(model: Model, cluster: Cluster) -> Evaluator:
     """Return who judges plans of four microbatches."""
-    return Judge(layers=model.given, cluster=cluster, schedule="1f1b", microbatches=4)
+    return Evaluator(layers=model.given, cluster=cluster, schedule="1f1b", microbatches=4)
 
 
 def test_one_device_computes_all_the_time(model: Model, cluster: Cluster) -> None:

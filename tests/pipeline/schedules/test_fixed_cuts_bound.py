@@ -9,9 +9,9 @@ from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.schedules.fixed_cuts_bound import CutFloor
+from tiger.pipeline.schedules.fixed_cuts_bound import FixedCutsBound
 from tiger.pipeline.schedules.orders import Schedule
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.evaluator import Evaluator
 from tiger.pipeline.solve import place_layers
 
 
@@ -25,7 +25,7 @@ def test_the_last_position_waits_for_the_first_microbatch() -> None:
         crossing_bytes=np.zeros(3),
     )
     cluster = Cluster(names=("x", "y"), speed=np.ones(2), memory_bytes=np.ones(2), curves=(), link=np.full((2, 2), -1))
-    floor = CutFloor.of(layers, cluster, np.array([0, 1]).reshape(2, 1, 1), 4)
+    floor = FixedCutsBound.of(layers, cluster, np.array([0, 1]).reshape(2, 1, 1), 4)
     assert floor.seconds((0, 1, 2)) == pytest.approx(13)
 
 
@@ -42,8 +42,8 @@ def test_no_simulation_is_quicker(
     virtual, grid = 2 if schedule == "interleaved" else 1, rng.permutation(8).reshape(2, 2, 2)
     inner = np.sort(rng.choice(np.arange(1, 9), 2 * virtual - 1, replace=False)).tolist()
     plan = Plan(cuts=(0, *inner, 9), grid=grid)
-    judge = Judge(layers=layers, cluster=cluster, schedule=schedule, microbatches=4)
-    assert CutFloor.of(layers, cluster, grid, 4).seconds(plan.cuts) <= judge.seconds(plan) * (1 + 1e-12)
+    judge = Evaluator(layers=layers, cluster=cluster, schedule=schedule, microbatches=4)
+    assert FixedCutsBound.of(layers, cluster, grid, 4).seconds(plan.cuts) <= judge.seconds(plan) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "interleaved", "zero-bubble"])
@@ -57,7 +57,7 @@ def test_the_floor_changes_no_answer(
     layers, cluster = drawn_layers(12, 3), drawn_cluster(3, 3)
     params = PlaceParams(schedule=schedule, microbatches=6, pipeline=3)
     quick = place_layers(layers, cluster, params)
-    monkeypatch.setattr(CutFloor, "seconds", lambda self, cuts: 0.0)
+    monkeypatch.setattr(FixedCutsBound, "seconds", lambda self, cuts: 0.0)
     slow = place_layers(layers, cluster, params)
     assert quick.plan is not None
     assert slow.plan is not None

@@ -37,7 +37,7 @@ def equivalent_devices(cluster: Cluster, params: LineParams) -> Groups:
 
     Classes and devices are in the order of the cluster. O(n^2).
     """
-    label = cluster.classes().copy()
+    label = cluster.device_types().copy()
     alone = sorted(set(params.pinned.values()))
     label[alone] = label.max() + 1 + np.arange(len(alone))
     return _group_by_label(label.tolist())

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from tiger.pipeline import solve
-from tiger.pipeline.chain_search import virtual_stages
 from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry import operators
@@ -22,8 +21,9 @@ from tiger.pipeline.models.reading import model_of_document, read_model
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import Objective, OperatorParams
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.result import Placed
+from tiger.pipeline.result import PlaceResult
 from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.search.problem import virtual_stages
 from tiger.run.progress import Progress, ignore
 
 Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
@@ -130,7 +130,7 @@ def cluster_of(source: Hardware | None) -> Cluster | None:
     raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def make_report(asked: Asked, found: Placed) -> PlacementReport:
+def make_report(asked: Asked, found: PlaceResult) -> PlacementReport:
     """Return what has been found as a report; time is left open."""
     params, plan = asked.params, found.plan
     report = PlacementReport(

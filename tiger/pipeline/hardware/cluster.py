@@ -12,13 +12,15 @@ from tiger.pipeline.hardware.limits import COST_LIMIT
 
 DeviceKind = Literal["accelerator", "cpu"]
 NO_LINK = -1
+# Tables [n, n] of 64-bit numbers take half a gigabyte each at this size.
 DEVICE_LIMIT = 8_192
+# Rows at a time, so that blocks of tables stay in the cache.
 _BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Curve:
-    """Say how long messages take, by a table: `size_bytes[k]` rising strictly, `seconds[k]` not falling, k >= 2.
+    """Hold how long messages take, by a table: `size_bytes[k]` rising strictly, `seconds[k]` not falling, k >= 2.
 
     Sizes in between are interpolated, those beyond the table follow its last two entries, those before it take as
     long as the first.
@@ -50,7 +52,7 @@ class Curve:
 
     @property
     def key(self) -> tuple[bytes, bytes]:
-        """Return what two curves share if and only if their tables are equal."""
+        """Return the key of the table: equal for two curves if and only if their tables are."""
         return self.size_bytes.tobytes(), self.seconds.tobytes()
 
     def of(self, size_bytes: ArrayLike) -> FloatArray:
@@ -74,7 +76,7 @@ class Cluster:
     """Hold n devices; messages from a to b take `curves[link[a, b]]`, and cannot go where `link[a, b]` is -1.
 
     `speed[n]` > 0 divides times, `memory_bytes[n]` may be infinite, `kinds` are accelerator (default) or cpu, and
-    `machine[n]` (default: all 0) tells which devices share a machine. `link[n, n]` is symmetric; its diagonal is set to
+    `machine[n]` (default: all 0) is the number of a device's machine. `link[n, n]` is symmetric; its diagonal is set to
     -1, for a message within a device takes no time. Equal curves are made one, so that equal numbers in `link` mean
     equal times, and different ones different tables. At most 8,192 devices, for the tables are dense.
     """
@@ -130,15 +132,15 @@ class Cluster:
         np.fill_diagonal(times, 0.0)
         return times
 
-    def classes(self) -> IntArray:
+    def device_types(self) -> IntArray:
         """Return a label per device [n], rising from 0; exchanging two devices of one label changes nothing.
 
         Such devices are of one kind, speed and memory, and have the same curve to every third device; `machine` plays
         no part. Weighted sums of the rows of `link` propose pairs, and every pair is then compared in full, so that
-        each label is right, and two labels for one class as good as impossible (two sums of 64 bits that agree by
+        each label is right, and two labels for one type as good as impossible (two sums of 64 bits that agree by
         chance). O(n^2).
         """
-        first = _first_twins(self.link, len(self.curves), self._types())
+        first = _first_equal_device(self.link, len(self.curves), self._properties())
         return np.unique(first, return_inverse=True)[1].astype(np.int64)
 
     def parts(self) -> IntArray:
@@ -152,7 +154,7 @@ class Cluster:
                 part[seeds] = number
         return part
 
-    def _types(self) -> IntArray:
+    def _properties(self) -> IntArray:
         """Return a number per device, equal for devices of one kind, speed and memory."""
         kinds = [get_args(DeviceKind).index(kind) for kind in self.kinds]
         columns = np.stack([self.speed, self.memory_bytes, np.array(kinds, np.float64)])
@@ -204,7 +206,7 @@ def _merge_curves(curves: tuple[Curve, ...], link: IntArray) -> tuple[tuple[Curv
     return tuple(first), lock(np.array([*renumbered, NO_LINK], np.int64)[link])
 
 
-def _first_twins(link: IntArray, curves: int, types: IntArray) -> IntArray:
+def _first_equal_device(link: IntArray, curves: int, properties: IntArray) -> IntArray:
     """Return the first device [n] that each one can be exchanged with, itself where there is none before it.
 
     With the curve between a and b written onto the diagonal of both, their rows are equal exactly if they can be
@@ -217,9 +219,9 @@ def _first_twins(link: IntArray, curves: int, types: IntArray) -> IntArray:
     first = np.arange(size)
     for block in blocks:
         entry = value[link[block]]
-        twins = sums[block, None] + weight[block, None] * entry == sums + weight * entry
-        twins &= types[block, None] == types
-        own, other = np.arange(size)[block], twins.argmax(axis=1)
+        equal = sums[block, None] + weight[block, None] * entry == sums + weight * entry
+        equal &= properties[block, None] == properties
+        own, other = np.arange(size)[block], equal.argmax(axis=1)
         differ = link[own] != link[other]
         rows = np.arange(len(own))
         differ[rows, own] = differ[rows, other] = False

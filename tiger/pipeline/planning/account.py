@@ -21,8 +21,8 @@ from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.planning.reasons import why_misfit, why_pruned, why_slower
 from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
 from tiger.pipeline.planning.search import Explored
-from tiger.pipeline.result import Placed
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.result import PlaceResult
+from tiger.pipeline.search.evaluator import Evaluator
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ class Account:
             microbatch=None if self.model.shape is None else choice.family.microbatch,
         )
 
-    def _judge(self, attempt: Attempt) -> Judge:
+    def _judge(self, attempt: Attempt) -> Evaluator:
         """Return who judges plans by the choice of an attempt."""
         return judge_of(self.model.layers(attempt.choice.family.microbatch), self.cluster, attempt.choice)
 
@@ -155,12 +155,12 @@ class Account:
         return attempt.plan
 
 
-def _simulated_placement(judge: Judge, attempt: Attempt) -> Placed:
+def _simulated_placement(judge: Evaluator, attempt: Attempt) -> PlaceResult:
     """Return what is known of a plan that was only simulated."""
     plan = attempt.plan
     if plan is None:
         raise ValueError(f"expected a plan by {attempt.choice}, got none")
-    return Placed(
+    return PlaceResult(
         plan=plan,
         microbatches=judge.microbatches,
         bottleneck_s=judge.bottleneck_s(plan),

@@ -15,10 +15,10 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.planning.choices import Choice
 from tiger.pipeline.ranks.ranks import rank_order
-from tiger.pipeline.result import Placed
-from tiger.pipeline.schedules.memory import in_flight
-from tiger.pipeline.search.candidates import LineSearch, candidates, chunks_in_flight
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.result import PlaceResult
+from tiger.pipeline.schedules.memory import chunks_in_flight, in_flight
+from tiger.pipeline.search.candidates import LineSearch, candidates
+from tiger.pipeline.search.evaluator import Evaluator
 
 Bound = Literal["work", "cuts"]
 
@@ -44,7 +44,7 @@ class Attempt:
     plan: Plan | None
     iteration_s: float
     lacking_bytes: float = 0.0
-    placed: Placed | None = None
+    placed: PlaceResult | None = None
     violations: tuple[Violation, ...] = ()
 
     @property
@@ -53,9 +53,9 @@ class Attempt:
         return self.candidate.choice
 
 
-def judge_of(layers: Layers, cluster: Cluster, choice: Choice) -> Judge:
+def judge_of(layers: Layers, cluster: Cluster, choice: Choice) -> Evaluator:
     """Return who judges plans by a choice."""
-    return Judge(layers=layers, cluster=cluster, schedule=choice.schedule, microbatches=choice.family.microbatches)
+    return Evaluator(layers=layers, cluster=cluster, schedule=choice.schedule, microbatches=choice.family.microbatches)
 
 
 def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import Workload, workloads
-from tiger.pipeline.search.evaluator import Judge
+from tiger.pipeline.search.evaluator import Evaluator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Breakdown:
         return asdict(self)
 
 
-def breakdown(judge: Judge, plan: Plan) -> Breakdown:
+def breakdown(judge: Evaluator, plan: Plan) -> Breakdown:
     """Return where the time of a plan that fits goes."""
     loads = workloads(judge.layers, judge.cluster, plan)
     slowest = max(range(len(loads)), key=lambda replica: judge.replica_s(loads[replica]))

@@ -44,7 +44,7 @@ def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: 
 
 def _kinds(cluster: Cluster, params: LineParams) -> IntArray:
     """Return the class of each device; a pinned one is alone in its own."""
-    kinds, pinned = cluster.classes(), sorted(set(params.pinned.values()))
+    kinds, pinned = cluster.device_types(), sorted(set(params.pinned.values()))
     kinds[pinned] = kinds.max() + 1 + np.arange(len(pinned))
     return kinds
 

@@ -12,7 +12,7 @@ from tiger.pipeline.models.layers import Layers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CutFloor:
+class FixedCutsBound:
     """Hold the seconds of every layer in forward and in all passes, `[d, p, L]`, for every place of a grid.
 
     A position begins behind the forward passes of the stages before its first, and then runs all its passes of m

@@ -91,6 +91,12 @@ def in_flight(schedule: Schedule | None, microbatches: int, virtual: int = 1) ->
     return lambda after: min(microbatches, 1 + warm_up(schedule, (after + 1, 1, microbatches), 0))
 
 
+def chunks_in_flight(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Callable[[int], float]:
+    """Return the mean microbatches in flight of a stage by the stages behind it, where a position has several."""
+    most = [float(held.sum(axis=1).max()) for held in peak_held(schedule, positions, virtual, microbatches)]
+    return lambda after: most[(positions * virtual - 1 - after) % positions] / virtual
+
+
 def _peaks(order: list[int], positions: int, virtual: int, last: int) -> tuple[IntArray, ...]:
     """Return the largest counts that each position holds of its stages, until passes of kind `last`."""
     key = np.array(order)

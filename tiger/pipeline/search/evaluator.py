@@ -17,8 +17,8 @@ from tiger.pipeline.schedules.simulator import iteration_s, simulate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
-    """Judge plans for a model on a cluster: by the bottleneck, or with a schedule by the simulated iteration.
+class Evaluator:
+    """Evaluator plans for a model on a cluster: by the bottleneck, or with a schedule by the simulated iteration.
 
     `pinned` gives the device of a layer, by their numbers.
     """

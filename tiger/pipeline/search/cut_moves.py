@@ -1,4 +1,4 @@
-"""Moving the cuts of a line for as long as a judge finds it better."""
+"""Local search over the cuts of a line: cuts move for as long as that makes their value smaller."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain, combinations
@@ -7,27 +7,31 @@ from typing import NamedTuple
 from tiger.pipeline.chain.params import never_stop
 
 Cuts = tuple[int, ...]
+# Gains below rounding would go round in circles.
 LEAST_GAIN = 1e-12
+# Layers that a single boundary shifts by: powers of two reach a far cut in few moves.
 STRIDES = (1, 2, 4)
 
 
-class Refined(NamedTuple):
-    """Hold the best cuts found, their value, and how many times the judge was asked."""
+class BestCuts(NamedTuple):
+    """Hold the best cuts found, their value, and how many different cuts have been evaluated."""
 
     cuts: Cuts
     value: float
-    judged: int
+    evaluations: int
 
 
-def refine(cuts: Cuts, judge: Callable[[Cuts], float], budget: int, stop: Callable[[], bool] = never_stop) -> Refined:
-    """Return cuts that no move betters, or the best so far when the judge has been asked `budget` times.
+def move_cuts(
+    cuts: Cuts, evaluate: Callable[[Cuts], float], budget: int, stop: Callable[[], bool] = never_stop
+) -> BestCuts:
+    """Return cuts that no move improves, or the best so far when `budget` cuts have been evaluated.
 
-    `judge` returns what is made small, infinite for what is not allowed. Moves shift a boundary by 1, 2 or 4 layers, a
-    run of boundaries by one layer, and two boundaries anywhere by one layer each, which exchanges layers between stages
-    that share a device. Each move that betters is made at once; moves are tried in turn and go on where the last one
-    was. A local optimum, not exact.
+    `evaluate` returns what is made small, infinite for what is not allowed. Moves shift a boundary by 1, 2 or 4 layers,
+    a run of boundaries by one layer, and two boundaries anywhere by one layer each, which exchanges layers between
+    stages that share a device. First improvement: a move that gains is made at once, and moves are tried in turn and go
+    on where the last one was. A local optimum, not exact.
     """
-    known = {cuts: judge(cuts)}
+    known = {cuts: evaluate(cuts)}
     best = cuts
     improved = True
     while improved:
@@ -37,12 +41,11 @@ def refine(cuts: Cuts, judge: Callable[[Cuts], float], budget: int, stop: Callab
             if trial is None or trial in known:
                 continue
             if len(known) >= budget or stop():
-                return Refined(best, known[best], len(known))
-            known[trial] = judge(trial)
-            # Gains below rounding would go round in circles.
+                return BestCuts(best, known[best], len(known))
+            known[trial] = evaluate(trial)
             if known[trial] < known[best] * (1 - LEAST_GAIN):
                 best, improved = trial, True
-    return Refined(best, known[best], len(known))
+    return BestCuts(best, known[best], len(known))
 
 
 Move = tuple[tuple[int, int], ...]

@@ -6,56 +6,56 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiger.pipeline.chain.refinement import refine
+from tiger.pipeline.search.cut_moves import move_cuts
 
 
 def test_a_far_cut_is_found_step_by_step() -> None:
     """The best cut of 100 layers is at 70."""
-    found = refine((0, 10, 100), lambda cuts: abs(cuts[1] - 70.0), 200)
+    found = move_cuts((0, 10, 100), lambda cuts: abs(cuts[1] - 70.0), 200)
     assert (found.cuts, found.value) == ((0, 70, 100), 0.0)
 
 
 def test_the_budget_counts_questions() -> None:
     """Three answers are not enough to get there."""
-    asked = []
-    found = refine((0, 10, 100), lambda cuts: asked.append(cuts) or abs(cuts[1] - 70.0), 3)
-    assert found.judged == len(asked) == 3
+    evaluated = []
+    found = move_cuts((0, 10, 100), lambda cuts: evaluated.append(cuts) or abs(cuts[1] - 70.0), 3)
+    assert found.evaluations == len(evaluated) == 3
     assert found.value == 57.0
 
 
-def test_nothing_is_asked_twice() -> None:
+def test_nothing_is_evaluated_twice() -> None:
     """Moves that lead back are known."""
-    asked: list[tuple[int, ...]] = []
-    refine((0, 3, 5, 8), lambda cuts: asked.append(cuts) or float(sum(cuts) % 5), 1000)
-    assert len(asked) == len(set(asked))
+    evaluated: list[tuple[int, ...]] = []
+    move_cuts((0, 3, 5, 8), lambda cuts: evaluated.append(cuts) or float(sum(cuts) % 5), 1000)
+    assert len(evaluated) == len(set(evaluated))
 
 
 def test_two_cuts_move_together_where_one_alone_does_not_help() -> None:
     """The middle stage has to keep its length while it moves, as does the one between two that move apart."""
-    assert refine((0, 1, 3, 9), lambda cuts: math.inf if cuts[2] - cuts[1] != 2 else 9.0 - cuts[2], 500).value == 1.0
-    apart = refine((0, 3, 4, 5, 9), lambda cuts: 20.0 * (cuts[1] + cuts[3] != 8) - cuts[3], 500)
+    assert move_cuts((0, 1, 3, 9), lambda cuts: math.inf if cuts[2] - cuts[1] != 2 else 9.0 - cuts[2], 500).value == 1.0
+    apart = move_cuts((0, 3, 4, 5, 9), lambda cuts: 20.0 * (cuts[1] + cuts[3] != 8) - cuts[3], 500)
     assert apart.value == -7.0
 
 
 def test_what_is_not_allowed_is_left_for_what_is() -> None:
     """A start that is not allowed does not matter."""
-    found = refine((0, 1, 6), lambda cuts: math.inf if cuts[1] < 2 else float(cuts[1]), 100)
+    found = move_cuts((0, 1, 6), lambda cuts: math.inf if cuts[1] < 2 else float(cuts[1]), 100)
     assert (found.cuts, found.value) == ((0, 2, 6), 2.0)
 
 
 def test_a_stop_ends_at_the_best_so_far() -> None:
-    """The start alone is judged."""
-    assert refine((0, 1, 6), lambda cuts: 1.0, 100, lambda: True).judged == 1
+    """The start alone is evaluated."""
+    assert move_cuts((0, 1, 6), lambda cuts: 1.0, 100, lambda: True).evaluations == 1
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.sets(st.integers(1, 9), min_size=1, max_size=5), st.lists(st.integers(0, 9), min_size=10, max_size=10))
 def test_every_stage_keeps_a_layer(inner: set[int], weights: list[int]) -> None:
-    """Cuts rise whatever the judge says, and are never worse than the start."""
+    """Cuts rise whatever the evaluate says, and are never worse than the start."""
     start = (0, *sorted(inner), 10)
 
-    def judge(cuts: tuple[int, ...]) -> float:
+    def evaluate(cuts: tuple[int, ...]) -> float:
         assert all(a < b for a, b in pairwise(cuts))
         return float(max(sum(weights[i:j]) for i, j in pairwise(cuts)))
 
-    assert refine(start, judge, 300).value <= judge(start)
+    assert move_cuts(start, evaluate, 300).value <= evaluate(start)

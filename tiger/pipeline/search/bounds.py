@@ -1,0 +1,57 @@
+"""Lower bounds on the bottleneck and on the iteration time over all plans of a chain."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from tiger.pipeline.chain.orders import balance_s, bound_s
+from tiger.pipeline.costs.stages import position_of
+from tiger.pipeline.costs.tolerances import SUMS
+from tiger.pipeline.schedules.best_cuts_bound import Leasts, cut_bounds_s
+from tiger.pipeline.schedules.bound import Floors
+from tiger.pipeline.schedules.bound import iteration_bound_s as positions_bound_s
+from tiger.pipeline.search.problem import ChainProblem
+
+
+def line_bound_s(problem: ChainProblem, stop: Callable[[], bool]) -> float:
+    """Return a lower bound on the bottleneck of single devices; infinite where no line fits.
+
+    That of a line does not hold with several stages a position, where all devices equally busy are the bound.
+    """
+    if problem.virtual > 1:
+        return balance_s(problem.layers, problem.cluster, problem.line)
+    return bound_s(problem.layers, problem.cluster, problem.line, stop=stop)
+
+
+def group_bound_s(problem: ChainProblem) -> float:
+    """Return a lower bound on the bottleneck of groups: all devices equally busy, or the largest layer."""
+    params = problem.params
+    ranks = params.tensor * params.data * problem.positions
+    spent = (problem.layers.forward_s + problem.layers.backward_s) / params.tensor
+    pace = np.sort(problem.cluster.speed)[-ranks:]
+    # Every replica runs all microbatches, so that each has its share of the devices.
+    return max(float(spent.sum() / (problem.positions * pace.max())), float(spent.max() / pace.max()))
+
+
+def iteration_bound_s(problem: ChainProblem, bottleneck_s: float) -> float:
+    """Return a lower bound on the simulated iteration of all plans with a schedule, 0 without one.
+
+    `bottleneck_s` bounds the bottleneck. The least over all numbers of positions, each at least by the paths through
+    its schedule with passes on the fastest devices, tensor-parallel all-reduces left out, and by the best of all cuts.
+    """
+    schedule, tensor = problem.params.schedule, problem.params.tensor
+    if schedule is None:
+        return 0.0
+    bare = replace(problem.layers, reduced_bytes=np.zeros(problem.layers.size))
+    fastest = np.argsort(-problem.cluster.speed, kind="stable")[:tensor].reshape(1, tensor)
+    place = position_of(bare, problem.cluster, fastest)
+    floors = Floors.of(bare, [place], bottleneck_s)
+    counts = range(1, problem.positions + 1)
+    bounds = np.array([positions_bound_s(floors, schedule, p, problem.microbatches) for p in counts])
+    if problem.virtual == 1:
+        leasts = Leasts.of(bare, problem.cluster, [place])
+        bounds = np.maximum(bounds, cut_bounds_s(leasts, schedule, problem.positions, problem.microbatches))
+    lowest = float(bounds.min() if problem.params.pipeline is None else bounds[-1])
+    # Sums in another order may differ by rounding, which must not lift the bound above the plan that meets it.
+    return lowest * (1 - SUMS)
