@@ -17,8 +17,10 @@ from tiger.objectives.cost import cost_of
 from tiger.qubo.ising import IsingParams
 from tiger.qubo.lookahead import assign_level, place_forward
 from tiger.qubo.sweeps import Sweeps
+from tiger.qubo.whole_sampling import sample_whole
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
+from tiger.run.search_stage import Round
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 
@@ -73,7 +75,7 @@ def one_qubo(problem: Problem, start: IntArray, seed: int, seconds: float) -> fl
     ising = replace(ising, params=replace(ising.params, whole_variables=1 << 20))
     for number in range(1000):
         if not run.ended:
-            ising.solve_whole(run, 1, derive(seed, number))
+            sample_whole(run, ising, Round(number, 1, derive(seed, number)))
     run.offer(Sweeps(problem).improve(run.places, lambda: False))
     return run.cost
 

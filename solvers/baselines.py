@@ -1,10 +1,11 @@
 """The dumb siblings: keep the mapping, or shuffle it. They are baselines and oracles for the others."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Stop
+from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.solvers.annealing import moves
 from tiger.solvers.annealing.local import shuffle
@@ -17,6 +18,8 @@ SHUFFLE = 8
 class Identity:
     """Keep the mapping as it is."""
 
+    usage: ClassVar[Usage] = Usage(rounds="first")
+
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return `start[n]`."""
         return Assignment(places=start.copy())
@@ -25,6 +28,8 @@ class Identity:
 @dataclass(frozen=True, slots=True)
 class Random:
     """Draw random feasible mappings and keep the cheapest."""
+
+    usage: ClassVar[Usage] = Usage(parts=2)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest of `start[n]` and `effort` mappings, each reached by 8 n random legal moves.

@@ -1,13 +1,14 @@
 """Greedy construction: tasks in order of their traffic, each to the cheapest node that is left."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.metrics import GRID
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Stop
+from tiger.model.seams import Assignment, Stop, Usage
 from tiger.solvers import construction
 from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, State, instance_of, state_of
@@ -22,6 +23,8 @@ class Greedy:
 
     No promise of quality.
     """
+
+    usage: ClassVar[Usage] = Usage(rounds="first")
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the greedy mapping, or `start[n]` where that is cheaper or tight constraints stop the construction.

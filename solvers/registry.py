@@ -13,7 +13,7 @@ from tiger.errors import InputError
 from tiger.model.aims import Aims
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Search, Stop
+from tiger.model.seams import Search, Stop, Usage
 from tiger.model.window import Block
 
 GROUP = "tiger.samplers"
@@ -100,19 +100,12 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
 
     large = multilevel.applies(problem) and problem.free.size >= MULTILEVEL_FROM
     if large and problem.free.size >= QUICK_FROM:
-        searches.append(("bisection", multilevel.Multilevel(multilevel.QUICK)))
+        searches.append(("bisection", multilevel.Multilevel(multilevel.QUICK, usage=Usage(rounds="first"))))
     if large:
         searches += [("refinement", Refinement()), ("multilevel", multilevel.Multilevel(finish=Refinement()))]
     if not large or problem.free.size <= ANNEALED_UP_TO:
         searches.append(("annealing", Annealing()))
     return tuple(searches)
-
-
-def resume(search: Search, elites: IntArray | None) -> Search:
-    """Return a search that goes on from `elites[k, n]`, where it is of a kind that can."""
-    from tiger.solvers.annealing.dense import Dense
-
-    return replace(search, elites=elites) if isinstance(search, Dense) else search
 
 
 def exact(visits: int) -> Search:

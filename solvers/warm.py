@@ -65,6 +65,15 @@ def load(name: str) -> None:
         search.search(problem, np.arange(TASKS) // (TASKS // problem.topology.size), effort=1, seed=0, stop=bool)
 
 
+def load_search(name: str, problem: Problem) -> None:
+    """Load the kernels that a search, by the name of its stage, calls on a problem."""
+    load(name)
+    if name == "multilevel":
+        load("refinement")
+    if name in ("bisection", "multilevel") and (problem.tasks.memory is not None or len(problem.banned)):
+        load("repair")
+
+
 def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     """Return searches that call all kernels of a stage, with problems for them."""
     if name not in KERNELS:

@@ -333,5 +333,5 @@ def test_the_bound_of_shared_nodes_waits_for_a_mapping_and_grows_with_effort():
         problem=problem, solution=launch_order(problem), stop=Deadline(time.monotonic() + 5), watch=ignore
     )
     hurried.record("search", 11.0, {})
-    mapper._spread(hurried, 1)
+    mapper._spread_bound(hurried, 1)
     assert [stage.name for stage in hurried.stages] == ["search"]

@@ -11,7 +11,7 @@ from tiger import portfolio
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
 from tiger.model.problem import Problem
-from tiger.portfolio import budgets
+from tiger.portfolio import rounds
 from tiger.qubo.ising import IsingParams
 from tiger.request import Request
 from tiger.solvers.warm import warm
@@ -23,19 +23,19 @@ from tiger.topologies.spec import build
 )
 def test_efforts_double_and_add_up(effort, amounts):
     """Tests the rounds of a solve without a time limit."""
-    assert [amount for amount, _ in budgets(Request(effort=effort))] == amounts
+    assert [amount for _, amount, _ in rounds(Request(effort=effort))] == amounts
 
 
 def test_a_time_limit_alone_has_no_end():
     """Tests that rounds go on, the same as those of a fixed effort."""
-    rounds = list(islice(budgets(Request(time_limit_s=1.0)), 40))
-    assert [amount for amount, _ in rounds[:6]] == [1, 1, 2, 4, 8, 16]
-    assert rounds[:4] == list(budgets(Request(effort=8)))
+    first = list(islice(rounds(Request(time_limit_s=1.0)), 40))
+    assert [amount for _, amount, _ in first[:6]] == [1, 1, 2, 4, 8, 16]
+    assert first[:4] == list(rounds(Request(effort=8)))
 
 
 def test_rounds_have_seeds_of_their_own():
     """Tests that no two rounds or seeds share one."""
-    seeds = [seed for start in range(5) for _, seed in budgets(Request(seed=start, effort=64))]
+    seeds = [seed for start in range(5) for _, _, seed in rounds(Request(seed=start, effort=64))]
     assert len(set(seeds)) == len(seeds)
 
 
@@ -108,7 +108,7 @@ def test_threads_do_not_change_the_mapping(rule):
 
 def test_efforts_of_any_size_are_dealt_out_without_memory():
     """Tests the largest effort there is."""
-    amounts = [amount for amount, _ in budgets(Request(effort=2**63 - 1))]
+    amounts = [amount for _, amount, _ in rounds(Request(effort=2**63 - 1))]
     assert (len(amounts), sum(amounts)) == (64, 2**63 - 1)
 
 
@@ -153,7 +153,7 @@ def test_options_of_the_ising_path_are_used(random_problem, monkeypatch):
     monkeypatch.setattr(portfolio, "ising_of", spy)
     asked = IsingParams(passes=9, starts=7, penalty_scale=0.4, beta_range=(0.1, 2.0), capacity="slack-free")
     for solver in ("neal", "auto"):
-        portfolio.plan(Request(solver=solver, ising=asked), problem)
+        portfolio.portfolio_of(Request(solver=solver, ising=asked), problem)
     assert seen[0] == asked
     assert (seen[1].penalty_scale, seen[1].beta_range, seen[1].capacity) == (0.4, (0.1, 2.0), "slack-free")
     assert (seen[1].passes, seen[1].starts) == (1, 0)

@@ -60,8 +60,8 @@ def test_huge_whole_numbers_are_named_without_their_digits():
 def test_an_end_can_be_put_off():
     """Tests a request with a time limit and one without."""
     request = Request(time_limit_s=5)
-    assert request.later(60).deadline_s == request.deadline_s + 60
-    assert Request().later(60).deadline_s is None
+    assert request.deadline(60).at_s == request.deadline_s + 60
+    assert Request().deadline(60).at_s is None
 
 
 def test_a_time_limit_sets_the_deadline():

@@ -1,14 +1,16 @@
 """Solve a mapping problem: the one place where all parts are wired together.
 
-Request -> problem -> baseline and lower bound -> stages, each of which may improve the incumbent -> report. Where
-another objective than the cost is asked for, stages towards that follow, from the cheapest mapping found.
+A request becomes a baseline and a lower bound, and then rounds, each of which may improve the incumbent: searches on
+the problem itself; the QUBO of the whole problem; and, where that is too large, the QUBOs of its windows, each encoded,
+sampled with tuned penalties, decoded, repaired, polished and stitched into the mapping. Where another objective than
+the cost is asked for, rounds towards that follow from the cheapest mapping found. The report recomputes every cost
+from the mapping.
 """
 
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
-from functools import partial
 
 from dimod.core.sampler import Sampler
 
@@ -19,22 +21,25 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.objectives.selection import Aim, ObjectiveName, aim_of
 from tiger.parallel.executors import open_executor
-from tiger.portfolio import Step, budgets, plan
+from tiger.portfolio import Portfolio, portfolio_of, rounds
 from tiger.qubo.ising import IsingParams
+from tiger.qubo.whole_sampling import sample_whole
+from tiger.qubo.window_sampling import sample_windows
 from tiger.request import Request
 from tiger.run.baselines import baselines
 from tiger.run.deadline import ENDING, Deadline
 from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
-from tiger.run.objective_search import anneal, continue_run, outcome, reweigh
+from tiger.run.objective_search import anneal, continue_by, report_objective, reweigh
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
+from tiger.run.search_stage import Round, run_search
 from tiger.solvers import registry
 from tiger.solvers.warm import load
 
 SAMPLED = ("qubo", "windows")
 
-# Up to so many task-node pairs the bound is sharpened, in the round of so much effort.
+# Before the round of so much effort, the bound of a problem of more and at most so many task-node pairs is sharpened.
 SHARPEN, SHARPEN_ITERATIONS = {4: (0, 256), 64: (256, 1024)}, 16
 # Tasks that share nodes get a bound after the first round, which took 3 to 56 % as long as the rest of it on the sparse
 # benchmark, and one of so many times the work before the round of effort 4 (efforts of 8 and more).
@@ -64,133 +69,145 @@ def solve(
     sizes. `progress` is called as stages begin. An unsatisfiable problem gives a report that says so; bad values raise
     InputError, also an objective that the problem does not have.
     """
-    with open_executor(executor) as lent:
+    with open_executor(executor) as pool:
         request = Request(
             solver=solver,
             objective=objective,
             seed=seed,
             effort=effort,
             time_limit_s=time_limit_s,
-            executor=lent,
+            executor=pool,
             ising=IsingParams() if ising is None else ising,
         )
         return _answer(problem, request, progress or ignore)
 
 
 def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
-    """Answer a request."""
+    """Answer a request: baseline, bound, rounds of search, another objective where one is asked for, report."""
     aim = aim_of(request.objective, problem)
     begun = time.perf_counter()
-    left_s = None if request.deadline_s is None else request.deadline_s - time.monotonic()
-    start = launch_order(problem, left_s)
+    start = launch_order(problem, request.deadline().left_s)
     if isinstance(start, tuple):
         return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))
-    run = MappingIncumbent(problem=problem, solution=start, stop=Deadline(request.cost_deadline_s), watch=watch)
-    simple = baselines(problem, run.cost)
-    run.record("baseline", time.perf_counter() - begun, {})
-    with run.stage("bound") as detail:
-        run.bound = min(quick_bound(problem, start), run.cost)
-        detail["lower_bound"] = run.bound
-    steps, loading_s = ((), 0.0) if run.ended and aim is None else _plan_steps(request, problem)
-    # Loading kernels, or compiling them once, is the start of the program and no part of a solve.
-    begun, request = begun + loading_s, request.later(loading_s)
-    run.stop = Deadline(request.cost_deadline_s)
-    _improve(run, request, steps)
-    goal = run
+    incumbent = MappingIncumbent(problem=problem, solution=start, stop=request.cost_deadline, watch=watch)
+    simple = baselines(problem, incumbent.cost)
+    incumbent.record("baseline", time.perf_counter() - begun, {})
+    _raise_bound(incumbent, lambda: quick_bound(problem, start))
+    if not incumbent.ended:
+        _search_cost(incumbent, request)
+    _warn_of_time(incumbent, request)
+    goal = incumbent
     if aim is not None:
-        goal = continue_run(run, aim, start, Deadline(request.deadline_s))
-        _improve(goal, request, () if goal.ended else _objective_stages(request, aim))
+        goal = continue_by(aim, incumbent, start, request.deadline(incumbent.loading_s))
+        _search_objective(goal, request, aim)
+        _warn_of_time(goal, request)
     report = replace(
-        _report(run, goal, request, time.perf_counter() - begun),
+        Report.of(
+            problem,
+            goal.places,
+            Origin(request.name, request.seed, time.perf_counter() - begun - goal.loading_s),
+        ),
         baseline_cost=simple.block,
         baselines=simple,
-        objective=None if aim is None else outcome(request.objective, aim, goal, start),
-    )
-    return replace(report, warnings=(*report.warnings, *_remark(report, request)))
-
-
-def _plan_steps(request: Request, problem: Problem) -> tuple[tuple[Step, ...], float]:
-    """Return the steps of a solver and the seconds that loading them took."""
-    begun = time.perf_counter()
-    if request.objective != "cost":
-        load("objective")
-    if not problem.groups:
-        bounds.load()
-    return plan(request, problem), time.perf_counter() - begun
-
-
-def _improve(run: MappingIncumbent, request: Request, steps: tuple[Step, ...]) -> None:
-    """Run the steps, round by round, until the effort is spent or the time, or nothing better exists."""
-    amounts = set[int]()
-    for number, (amount, round_seed) in enumerate(budgets(request)):
-        known = len(run.stages)
-        if amount not in amounts and run.measure is None:
-            amounts.add(amount)
-            _sharpen(run, amount)
-        for step in steps:
-            if not run.ended:
-                step(run, amount, round_seed)
-        if not number:
-            _spread(run, 1)
-        if run.ended or len(run.stages) == known:
-            break
-    if run.stop() and not run.optimal:
-        why = "as asked" if ENDING.is_set() else f"by the time limit of {request.time_limit_s:g} s"
-        run.warnings[f"ended {why}: the same seed may end elsewhere"] = None
-
-
-def _sharpen(run: MappingIncumbent, amount: int) -> None:
-    """Raise the lower bound on the cost by what is worth its time once effort is being spent."""
-    over, most = SHARPEN.get(amount, (0, 0))
-    if over < len(run.problem.free) * run.problem.topology.size <= most and not run.ended:
-        _raise(run, partial(strong_bound, run.problem, run.places, iterations=SHARPEN_ITERATIONS, stop=run.stop))
-    if amount == SPREAD_ROUND:
-        _spread(run, SPREAD_EFFORT)
-
-
-def _spread(run: MappingIncumbent, effort: int) -> None:
-    """Raise the lower bound of tasks that share nodes, in at most half of the time left, unless little of it is."""
-    left_s, spent_s = run.stop.left_s, sum(stage.seconds for stage in run.stages)
-    if not (run.ended or run.measure or run.problem.groups) and (left_s is None or left_s > spent_s / 2):
-        half = Deadline(None if left_s is None else time.monotonic() + left_s / 2)
-        _raise(run, partial(spread_bound, run.problem, effort, half))
-
-
-def _raise(run: MappingIncumbent, bound: Callable[[], float]) -> None:
-    """Take another lower bound on the cost if it is higher, as a stage."""
-    with run.stage("bound") as detail:
-        run.bound = max(run.bound or 0.0, min(bound(), run.cost))
-        detail["lower_bound"] = run.bound
-
-
-def _objective_stages(request: Request, aim: Aim) -> tuple[Step, ...]:
-    """Return the stages that lead to an objective: reweighted costs for the request's solver, then annealing."""
-    if request.solver == "identity":
-        return ()
-    reweighted, ways = partial(reweigh, aim, partial(_solve_again, request)), aim.ways()
-    return (reweighted,) if ways is None else (reweighted, partial(anneal, registry.objective_search(ways)))
-
-
-def _solve_again(request: Request, problem: Problem, start: IntArray, effort: int, seed: int) -> IntArray:
-    """Return the cheapest mapping that a round of the solver finds for a problem in a quarter of the time left."""
-    end_s = None if request.deadline_s is None else (3 * time.monotonic() + request.deadline_s) / 4
-    run = MappingIncumbent(problem=problem, solution=start, stop=Deadline(end_s))
-    for step in plan(request, problem):
-        if not run.ended:
-            step(run, effort, seed)
-    return run.places
-
-
-def _report(run: MappingIncumbent, goal: MappingIncumbent, request: Request, seconds: float) -> Report:
-    """Report the incumbent of the goal, its cost and value recomputed from the mapping."""
-    report = Report.of(run.problem, goal.places, Origin(request.name, request.seed, seconds))
-    return replace(
-        report,
-        lower_bound=run.cost if run.optimal else run.bound,
+        objective=None if aim is None else report_objective(request.objective, aim, goal, start),
+        lower_bound=incumbent.cost if incumbent.optimal else incumbent.bound,
         optimal=goal.optimal,
-        stages=tuple(run.stages),
-        warnings=(*report.warnings, *run.warnings),
+        stages=tuple(incumbent.stages),
     )
+    return replace(report, warnings=(*report.warnings, *incumbent.warnings, *_remark(report, request)))
+
+
+def _search_cost(incumbent: MappingIncumbent, request: Request) -> None:
+    """Look for a low cost, round by round, until the effort is spent or the time, or nothing better exists."""
+    portfolio, efforts = portfolio_of(request, incumbent.problem), set[int]()
+    for turn in rounds(request):
+        before = len(incumbent.stages)
+        if turn.effort not in efforts:
+            efforts.add(turn.effort)
+            _sharpen_bound(incumbent, turn.effort)
+        _run_round(incumbent, portfolio, turn, request.executor)
+        if not turn.number:
+            _spread_bound(incumbent, 1)
+        if incumbent.ended or len(incumbent.stages) == before:
+            break
+
+
+def _run_round(incumbent: MappingIncumbent, portfolio: Portfolio, turn: Round, executor: Executor | None) -> None:
+    """Run what a portfolio consists of, each from the best mapping so far."""
+    for name, search in portfolio.searches:
+        if not incumbent.ended:
+            run_search(incumbent, name, search, turn, executor)
+    with incumbent.loading():
+        if portfolio.whole or portfolio.windows:
+            load("annealing")
+    if portfolio.whole and not incumbent.ended:
+        sample_whole(incumbent, portfolio.whole, turn)
+    if portfolio.windows and not incumbent.ended and (not portfolio.searches or incumbent.gained("windows")):
+        sample_windows(incumbent, portfolio.windows, turn)
+
+
+def _sharpen_bound(incumbent: MappingIncumbent, effort: int) -> None:
+    """Raise the lower bound on the cost by what is worth its time once effort is being spent."""
+    problem, (over, most) = incumbent.problem, SHARPEN.get(effort, (0, 0))
+    if over < len(problem.free) * problem.topology.size <= most and not incumbent.ended:
+        _raise_bound(
+            incumbent,
+            lambda: strong_bound(problem, incumbent.places, iterations=SHARPEN_ITERATIONS, stop=incumbent.stop),
+        )
+    if effort == SPREAD_ROUND:
+        _spread_bound(incumbent, SPREAD_EFFORT)
+
+
+def _spread_bound(incumbent: MappingIncumbent, effort: int) -> None:
+    """Raise the lower bound of tasks that share nodes, in at most half of the time left, unless little of it is."""
+    left_s, spent_s = incumbent.stop.left_s, sum(stage.seconds for stage in incumbent.stages)
+    if incumbent.ended or incumbent.problem.groups or (left_s is not None and left_s <= spent_s / 2):
+        return
+    with incumbent.loading():
+        bounds.load()
+    half = Deadline(None if left_s is None else time.monotonic() + left_s / 2)
+    _raise_bound(incumbent, lambda: spread_bound(incumbent.problem, effort, half))
+
+
+def _raise_bound(incumbent: MappingIncumbent, bound: Callable[[], float]) -> None:
+    """Take another lower bound on the cost if it is higher, as a stage."""
+    with incumbent.stage("bound") as detail:
+        incumbent.bound = max(incumbent.bound or 0.0, min(bound(), incumbent.cost))
+        detail["lower_bound"] = incumbent.bound
+
+
+def _search_objective(goal: MappingIncumbent, request: Request, aim: Aim) -> None:
+    """Look for a low value of another objective: by reweighted costs for the request's solver, then by annealing."""
+    if request.solver == "identity":
+        return
+
+    def solve_again(problem: Problem, start: IntArray, turn: Round) -> IntArray:
+        """Return the cheapest mapping that a round of the solver finds in a quarter of the time left."""
+        left_s = goal.stop.left_s
+        stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
+        incumbent = MappingIncumbent(problem=problem, solution=start, stop=stop)
+        _run_round(incumbent, portfolio_of(request, problem), turn._replace(number=0), request.executor)
+        goal.put_off(incumbent.loading_s)
+        return incumbent.places
+
+    ways = aim.ways()
+    for turn in rounds(request):
+        before = len(goal.stages)
+        if not goal.ended:
+            reweigh(goal, aim, solve_again, turn)
+        if ways is not None and not goal.ended:
+            with goal.loading():
+                load("objective")
+            anneal(goal, registry.objective_search(ways), turn)
+        if goal.ended or len(goal.stages) == before:
+            break
+
+
+def _warn_of_time(incumbent: MappingIncumbent, request: Request) -> None:
+    """Warn where seconds, or somebody's wish, ended a solve."""
+    if incumbent.stop() and not incumbent.optimal:
+        why = "as asked" if ENDING.is_set() else f"by the time limit of {request.time_limit_s:g} s"
+        incumbent.warnings[f"ended {why}: the same seed may end elsewhere"] = None
 
 
 def _remark(report: Report, request: Request) -> list[str]:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import get_args
 
 from dimod.core.sampler import Sampler
@@ -11,6 +11,7 @@ from dimod.core.sampler import Sampler
 from tiger.errors import InputError, shorten
 from tiger.objectives.selection import ObjectiveName
 from tiger.qubo.ising import IsingParams
+from tiger.run.deadline import Deadline
 from tiger.run.limits import check_limits
 from tiger.solvers import registry
 
@@ -50,19 +51,16 @@ class Request:
         limit = self.time_limit_s
         object.__setattr__(self, "deadline_s", None if limit is None else time.monotonic() + limit)
 
-    def later(self, seconds: float) -> "Request":
-        """Return the request with its end put off."""
-        other = replace(self)
-        if self.deadline_s is not None:
-            object.__setattr__(other, "deadline_s", self.deadline_s + seconds)
-        return other
+    def deadline(self, loading_s: float = 0.0) -> Deadline:
+        """Return when the solve has to end, put off by the seconds for which kernels were loaded."""
+        return Deadline(None if self.deadline_s is None else self.deadline_s + loading_s)
 
     @property
-    def cost_deadline_s(self) -> float | None:
+    def cost_deadline(self) -> Deadline:
         """Return when the search for a low cost has to end: half-way where another objective follows."""
         if self.deadline_s is None or self.time_limit_s is None or self.objective == "cost":
-            return self.deadline_s
-        return self.deadline_s - self.time_limit_s / 2
+            return self.deadline()
+        return Deadline(self.deadline_s - self.time_limit_s / 2)
 
     @property
     def name(self) -> str:

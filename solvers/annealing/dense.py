@@ -1,12 +1,13 @@
 """Native search for dense one-to-one problems: memetic annealing on local fields."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Stop
+from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.window import whole
 from tiger.solvers.annealing.local import Annealing, Polish
 from tiger.solvers.annealing.memetic import MemeticParams, evolve
@@ -28,6 +29,11 @@ class Dense:
 
     params: MemeticParams = DEFAULT
     elites: IntArray | None = None
+    usage: ClassVar[Usage] = Usage(parts=2)
+
+    def resume(self, elites: IntArray) -> "Dense":
+        """Return the search that goes on from `elites[k, n]`."""
+        return replace(self, elites=elites)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest mapping found from the feasible `start[n]`, and the elites; no optimum is promised.

@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Stop
+from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.model.window import Block
 from tiger.solvers.annealing import moves
@@ -91,6 +92,7 @@ class Annealing:
     """Anneal on the problem itself, every other lane from a random mapping, each lane ending in descent."""
 
     params: AnnealParams = AnnealParams()
+    usage: ClassVar[Usage] = Usage(parts=2)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest local optimum found from the feasible `start[n]`.

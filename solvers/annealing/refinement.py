@@ -6,12 +6,13 @@ within; chains of moves restore exact capacity. Everywhere trading of places at 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Stop
+from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.solvers.annealing import boundary_annealing as boundary
 from tiger.solvers.annealing import ejection_chains as chains
@@ -75,6 +76,7 @@ class Refinement:
     """Anneal at low temperature from a mapping that is good already."""
 
     params: RefineParams = field(default_factory=RefineParams)
+    usage: ClassVar[Usage] = Usage(rounds="later")
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return a mapping at most as costly as the feasible `start[n]`; O(effort n degree) time, not optimal.

@@ -5,13 +5,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Stop
+from tiger.model.seams import Assignment, Stop, Usage
 from tiger.solvers.geometry.boxes import Box, Guillotine, Halving, place_by_halving
 from tiger.solvers.geometry.folding import Folding, Level, foldings
 from tiger.solvers.geometry.footprints import Footprint, Region, regions
@@ -35,6 +36,8 @@ class Geometry:
     Grids, tori and hypercubes: task axes folded along node axes, as boxes where nodes have several slots. Trees:
     straight cuts level by level. Any other distances: halves along an order of the nodes.
     """
+
+    usage: ClassVar[Usage] = Usage(rounds="first")
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest of the feasible `start[n]` and the mappings constructed; start where there are none.

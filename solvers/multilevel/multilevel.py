@@ -8,13 +8,13 @@ Sources: F. Pellegrini, J. Roman, doi:10.1007/3-540-61142-8_588 (dual recursive 
 B. W. Kernighan, doi:10.1109/TCAD.1985.1270101 (terminal propagation).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Search, Stop
+from tiger.model.seams import Assignment, Search, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, instance_of
@@ -73,6 +73,7 @@ class Multilevel:
 
     params: MultilevelParams = MultilevelParams()
     finish: Search | None = None
+    usage: Usage = field(default=Usage(parts=2))
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest of `effort` mappings and the feasible `start[n]`, which comes back where none applies.

@@ -16,8 +16,10 @@ from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.parallel.executors import open_executor
 from tiger.qubo.ising import IsingParams
+from tiger.qubo.window_sampling import sample_windows
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
+from tiger.run.search_stage import Round
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 from tiger.topologies.spec import build
@@ -33,7 +35,7 @@ def windows(problem, executor):
     """Return the mapping and the costs of the stages of two passes of windows."""
     run = MappingIncumbent(problem=problem, solution=problem.topology.hosts.copy(), stop=Deadline(None))
     params = IsingParams(passes=2, starts=1)
-    ising_of(registry.sampler("neal"), problem, params, executor).solve_windows(run, 1, 3)
+    sample_windows(run, ising_of(registry.sampler("neal"), problem, params, executor), Round(0, 1, 3))
     return run.places.tolist(), [stage.cost for stage in run.stages]
 
 

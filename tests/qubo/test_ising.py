@@ -14,10 +14,13 @@ from tiger.model.problem import Problem
 from tiger.model.window import Block
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo import encode
-from tiger.qubo.ising import IsingParams, Sampling, Walk, _batches, _follow_tasks
+from tiger.qubo.ising import IsingParams, Sampling
 from tiger.qubo.sweeps import Sweeps
+from tiger.qubo.whole_sampling import sample_whole
+from tiger.qubo.window_sampling import Walk, _batches, _follow_tasks, sample_windows
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
+from tiger.run.search_stage import Round
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 from tiger.topologies.spec import build
@@ -28,6 +31,11 @@ QUICK = {"whole": Sampling(rounds=2, reads=4, sweeps=50)}
 def run_of(problem, **fields):
     """Return a run from the launcher's order."""
     return MappingIncumbent(problem=problem, solution=launch_order(problem), stop=Deadline(None), **fields)
+
+
+def neal(problem, params, executor=None):
+    """Return the path with D-Wave's simulated annealing."""
+    return ising_of(registry.sampler("neal"), problem, params, executor)
 
 
 def path_on_ring(size=12):
@@ -43,7 +51,7 @@ def test_windows_only_accept_what_is_cheaper():
     """Tests that costs fall from stage to stage and that accepted windows are counted."""
     problem = path_on_ring()
     run = run_of(problem)
-    ising_of(registry.sampler("neal"), problem, IsingParams(passes=4)).solve_windows(run, 1, 0)
+    sample_windows(run, neal(problem, IsingParams(passes=4)), Round(0, 1, 0))
     costs = [stage.cost for stage in run.stages]
     assert costs == sorted(costs, reverse=True)
     assert [stage.name for stage in run.stages] == ["start", "windows", "windows", "windows", "windows"]
@@ -55,7 +63,7 @@ def test_the_number_of_windows_can_be_limited():
     """Tests that one window is solved, not all."""
     problem = path_on_ring(32)
     run = run_of(problem)
-    ising_of(registry.sampler("neal"), problem, IsingParams(passes=1, windows=1, starts=0)).solve_windows(run, 1, 0)
+    sample_windows(run, neal(problem, IsingParams(passes=1, windows=1, starts=0)), Round(0, 1, 0))
     assert [stage.detail["windows"] for stage in run.stages] == [1]
 
 
@@ -63,16 +71,16 @@ def test_problems_with_too_many_variables_are_partitioned_instead():
     """Tests that the reason is recorded."""
     problem = path_on_ring()
     run = run_of(problem)
-    ising_of(registry.sampler("neal"), problem, IsingParams(whole_variables=100)).solve_whole(run, 1, 0)
+    sample_whole(run, neal(problem, IsingParams(whole_variables=100)), Round(0, 1, 0))
     assert "144 variables, above 100" in run.stages[0].detail["skipped"]
 
 
 def test_problems_with_too_many_couplers_are_partitioned_instead(monkeypatch):
     """Tests that the coupler limit is recorded too."""
-    monkeypatch.setattr("tiger.qubo.ising.COUPLER_LIMIT", 10)
+    monkeypatch.setattr("tiger.qubo.whole_sampling.COUPLER_LIMIT", 10)
     problem = path_on_ring()
     run = run_of(problem)
-    ising_of(registry.sampler("neal"), problem, IsingParams()).solve_whole(run, 1, 0)
+    sample_whole(run, neal(problem, IsingParams()), Round(0, 1, 0))
     assert "more than 10 couplers" in run.stages[0].detail["skipped"]
     assert encode.COUPLER_LIMIT == 5_000_000
 
@@ -81,7 +89,7 @@ def test_the_whole_problem_is_tuned(random_problem):
     """Tests the figures of the stage."""
     problem = random_problem("capacity", 4, hardware="grid")
     run = run_of(problem)
-    ising_of(registry.sampler("neal"), problem, IsingParams(**QUICK)).solve_whole(run, 1, 0)
+    sample_whole(run, neal(problem, IsingParams(**QUICK)), Round(0, 1, 0))
     detail = run.stages[0].detail
     assert detail["variables"] >= len(problem.free)
     assert len(detail["rounds"]) == 2
@@ -91,19 +99,19 @@ def test_levels_start_forward_and_are_swept(random_problem):
     """Tests the spans of the starts, and that no level can be placed better alone afterwards."""
     problem = random_problem("levels", 3)
     run = run_of(problem)
-    ising = ising_of(registry.sampler("neal"), problem, IsingParams())
-    replace(ising, params=IsingParams(passes=1)).solve_windows(run, 1, 0)
+    ising = neal(problem, IsingParams())
+    sample_windows(run, replace(ising, params=IsingParams(passes=1)), Round(0, 1, 0))
     assert [stage.name for stage in run.stages] == ["start", "windows"]
     assert run.stages[0].detail["constructed"] == 3
     assert (Sweeps(problem).improve(run.places, bool) == run.places).all()
 
 
-@pytest.mark.parametrize("step", ["solve_whole", "solve_windows"])
-def test_nothing_is_sampled_once_the_run_has_ended(step):
+@pytest.mark.parametrize("sample", [sample_whole, sample_windows])
+def test_nothing_is_sampled_once_the_run_has_ended(sample):
     """Tests a proved incumbent."""
     problem = path_on_ring()
     run = run_of(problem, proved=True)
-    getattr(ising_of(registry.sampler("neal"), problem, IsingParams()), step)(run, 1, 0)
+    sample(run, neal(problem, IsingParams()), Round(0, 1, 0))
     assert run.stages == []
 
 
@@ -130,10 +138,10 @@ def test_penalties_stuck_at_their_bound_lead_to_advice():
     problem = path_on_ring(4)
     run = run_of(problem)
     ising = ising_of(Ones(), problem, IsingParams(**QUICK))
-    ising.solve_whole(run, 1, 0)
+    sample_whole(run, ising, Round(0, 1, 0))
     again = run_of(problem)
     again.offer(run.places)
-    ising.solve_whole(again, 1, 0)
+    sample_whole(again, ising, Round(0, 1, 0))
     assert any("safe bound" in warning for warning in again.warnings)
 
 
@@ -147,7 +155,7 @@ def test_a_pass_ends_with_the_run():
             run.proved = True
             return super().sample(bqm, **options)
 
-    ising_of(Prover(), problem, IsingParams(starts=0)).solve_windows(run, 1, 0)
+    sample_windows(run, ising_of(Prover(), problem, IsingParams(starts=0)), Round(0, 1, 0))
     assert [stage.detail["windows"] for stage in run.stages] == [1]
 
 
@@ -170,7 +178,7 @@ def test_executors_change_nothing_but_the_time(random_problem):
     for threads in (1, 2):
         with ThreadPoolExecutor(threads) as pool:
             run = run_of(problem)
-            ising_of(registry.sampler("neal"), problem, IsingParams(passes=2, starts=1), pool).solve_windows(run, 1, 3)
+            sample_windows(run, neal(problem, IsingParams(passes=2, starts=1), pool), Round(0, 1, 3))
         costs.append([stage.cost for stage in run.stages])
         places.append(run.places.tolist())
     assert costs[0] == costs[1]
@@ -198,8 +206,8 @@ def test_a_sampler_with_a_limit_gets_smaller_windows():
     problem = path_on_ring(24)
     run = run_of(problem)
     ising = ising_of(Small(), problem, IsingParams(passes=1))
-    ising.solve_whole(run, 1, 0)
-    ising.solve_windows(run, 1, 0)
+    sample_whole(run, ising, Round(0, 1, 0))
+    sample_windows(run, ising, Round(0, 1, 0))
     assert "partitioned" in run.stages[0].detail["skipped"]
     assert sizes
     assert max(sizes) <= 40
@@ -233,7 +241,7 @@ def test_fixed_penalties_and_temperatures_are_kept():
     problem = path_on_ring()
     run = run_of(problem)
     params = IsingParams(**QUICK, penalty_scale=0.4, beta_range=(0.25, 4.0))
-    ising_of(registry.sampler("neal"), problem, params).solve_whole(run, 1, 0)
+    sample_whole(run, neal(problem, params), Round(0, 1, 0))
     rounds = run.stages[0].detail["rounds"]
     assert [row["penalty_scale"] for row in rounds] == [pytest.approx(0.4)] * 2
     assert {row["beta_range"] for row in rounds} == {(0.25, 4.0)}
@@ -244,7 +252,7 @@ def test_a_true_cost_never_rises_over_windows(random_problem):
     for seed in range(9):
         problem = random_problem(("one-to-one", "levels", "capacity")[seed % 3], seed, tasks=12, nodes=14, pins=True)
         run = run_of(problem)
-        ising_of(registry.sampler("neal"), problem, IsingParams(passes=1, starts=2)).solve_windows(run, 1, seed)
+        sample_windows(run, neal(problem, IsingParams(passes=1, starts=2)), Round(0, 1, seed))
         costs = [cost_of(problem, launch_order(problem)).total, *(stage.cost for stage in run.stages)]
         assert costs == sorted(costs, reverse=True)
         assert not violations(problem, run.places)

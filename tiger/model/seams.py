@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from tiger.model.arrays import BitArray, IntArray
 from tiger.model.problem import Problem
@@ -40,6 +40,32 @@ class Search(Protocol):
         `effort` >= 1 counts iterations: the same problem, start, seed and effort give the same answer. `stop()` is
         asked now and then; once it says True the best mapping so far is returned.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Say how a solve uses a search: in which of its rounds, and in how many parts that share the effort of one.
+
+    A search that more effort does not change runs in the first round alone, one that needs a good mapping in the later
+    ones. Parts start with seeds of their own and may run at once. A search states its `usage` as an attribute; one that
+    does not runs in every round, in one part.
+    """
+
+    rounds: Literal["all", "first", "later"] = "all"
+    parts: int = 1
+
+    def covers(self, number: int) -> bool:
+        """Return whether the search runs in a round by its number, from 0."""
+        return self.rounds == "all" or (self.rounds == "first") == (number == 0)
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """Go on in a later round from the good mappings of an earlier one."""
+
+    def resume(self, elites: IntArray) -> Search:
+        """Return the search that starts from `elites[k, n]` as well."""
         ...
 
 

@@ -1,7 +1,9 @@
 """The incumbent of a mapping problem: node indices and their cost, recomputed for every mapping that is offered."""
 
 import math
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tiger.model.arrays import IntArray
@@ -19,7 +21,8 @@ class MappingIncumbent(Incumbent[IntArray]):
     """Hold the best mapping of a problem, its solution, as node indices [n], and the cost of that.
 
     `value` is the `measure` of the mapping or, without one, its cost; of equal values the lower cost counts.
-    `elites[k, n]` are good mappings that a stage, by its name, left for its next round.
+    `elites[k, n]` are good mappings that a stage, by its name, left for its next round. `loading_s` is how long kernels
+    were loaded, or compiled once: that is the start of the program and no part of a solve.
     """
 
     problem: Problem
@@ -27,6 +30,7 @@ class MappingIncumbent(Incumbent[IntArray]):
     measure: Callable[[IntArray], float] | None = None
     cost: float = field(init=False)
     elites: dict[str, IntArray] = field(default_factory=dict)
+    loading_s: float = 0.0
 
     def __post_init__(self) -> None:
         """Cost and measure the first mapping."""
@@ -49,6 +53,19 @@ class MappingIncumbent(Incumbent[IntArray]):
             return False
         self.solution, (self.value, self.cost) = places, found
         return True
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Put off the end of the solve by the time that the body takes."""
+        begun = time.perf_counter()
+        yield
+        self.put_off(time.perf_counter() - begun)
+
+    def put_off(self, seconds: float) -> None:
+        """Put off the end of the solve by the seconds for which kernels were loaded."""
+        self.loading_s += seconds
+        if self.stop.at_s is not None:
+            self.stop = Deadline(self.stop.at_s + seconds)
 
     def gained(self, name: str) -> bool:
         """Return whether a stage of that name lowered the cost the last time, or has not run."""

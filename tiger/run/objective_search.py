@@ -12,60 +12,63 @@ from tiger.objectives.selection import Aim
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.report import Objective
+from tiger.run.search_stage import Round
 
-Solve = Callable[[Problem, IntArray, int, int], IntArray]
+Solve = Callable[[Problem, IntArray, Round], IntArray]
+# Surrogates are solved so many times a round, and a link or task of full stress weighs e times as much after each.
 ROUNDS, RATE = 2, 1.0
 
 
-def continue_run(run: MappingIncumbent, aim: Aim, start: IntArray, deadline: Deadline) -> MappingIncumbent:
-    """Return the run that goes on from the cheapest mapping, or from `start[n]` where that is better by the aim.
+def continue_by(aim: Aim, incumbent: MappingIncumbent, start: IntArray, deadline: Deadline) -> MappingIncumbent:
+    """Return the incumbent by another objective: the cheapest mapping, or `start[n]` where that is better.
 
-    It shares the record of the run before.
+    It shares the record of the search before.
     """
     goal = MappingIncumbent(
-        problem=run.problem,
-        solution=run.places,
+        problem=incumbent.problem,
+        solution=incumbent.places,
         stop=deadline,
-        watch=run.watch,
+        watch=incumbent.watch,
         measure=aim.value,
-        stages=run.stages,
-        warnings=run.warnings,
+        stages=incumbent.stages,
+        warnings=incumbent.warnings,
     )
     with goal.stage("objective") as detail:
         goal.offer(start)
-        goal.proved = not len(run.problem.free)
+        goal.proved = not len(goal.problem.free)
         goal.bound = detail["bound"] = min(aim.bound(), goal.value)
     return goal
 
 
-def outcome(name: str, aim: Aim, goal: MappingIncumbent, start: IntArray) -> Objective:
-    """Report the value that a run has reached, that of the baseline `start[n]`, and the bound."""
+def report_objective(name: str, aim: Aim, goal: MappingIncumbent, start: IntArray) -> Objective:
+    """Report the value that a search has reached, that of the baseline `start[n]`, and the bound."""
     value = aim.value(goal.places)
     return Objective(name=name, value=value, baseline=aim.value(start), bound=value if goal.proved else goal.bound)
 
 
-def reweigh(aim: Aim, solve: Solve, run: MappingIncumbent, effort: int, seed: int) -> None:
+def reweigh(goal: MappingIncumbent, aim: Aim, solve: Solve, turn: Round) -> None:
     r"""Solve problems in whose cost the parts that the objective suffers from weigh more, as a stage.
 
     Weights are multiplied by :math:`e^{s}` each round, s being the stress of the last mapping. `solve` takes problem,
-    start, effort and seed. Source: S. Arora, E. Hazan, S. Kale, doi:10.4086/toc.2012.v008a006.
+    start and round. Source: S. Arora, E. Hazan, S. Kale, doi:10.4086/toc.2012.v008a006.
     """
-    latest, weights = run.places, np.exp(RATE * aim.stress(run.places))
+    latest, weights = goal.places, np.exp(RATE * aim.stress(goal.places))
     surrogate = aim.surrogate(weights / weights.max())
     if surrogate is None:
         return
-    with run.stage("reweight") as detail:
-        rounds = accepted = 0
-        while surrogate is not None and rounds < ROUNDS and not run.ended:
-            latest = solve(surrogate, run.places, effort, derive(seed, rounds))
-            accepted += run.offer(latest)
+    with goal.stage("reweight") as detail:
+        number = accepted = 0
+        while surrogate is not None and number < ROUNDS and not goal.ended:
+            latest = solve(surrogate, goal.places, turn._replace(seed=derive(turn.seed, number)))
+            accepted += goal.offer(latest)
             weights *= np.exp(RATE * aim.stress(latest))
-            surrogate, rounds = aim.surrogate(weights / weights.max()), rounds + 1
-        detail["effort"], detail["rounds"], detail["accepted"] = effort, rounds, accepted
+            surrogate, number = aim.surrogate(weights / weights.max()), number + 1
+        detail["effort"], detail["rounds"], detail["accepted"] = turn.effort, number, accepted
 
 
-def anneal(search: Search, run: MappingIncumbent, effort: int, seed: int) -> None:
+def anneal(goal: MappingIncumbent, search: Search, turn: Round) -> None:
     """Run a search for the objective as a stage."""
-    with run.stage("anneal") as detail:
-        detail["effort"] = effort
-        run.offer(search.search(run.problem, run.places, effort=effort, seed=seed, stop=run.stop).places)
+    with goal.stage("anneal") as detail:
+        detail["effort"] = turn.effort
+        found = search.search(goal.problem, goal.places, effort=turn.effort, seed=turn.seed, stop=goal.stop)
+        goal.offer(found.places)

@@ -1,0 +1,68 @@
+"""Tests of searches as stages: which rounds they run in, and how their effort is shared."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from tiger.feasibility.start import launch_order
+from tiger.model.seams import Assignment, Usage
+from tiger.run.deadline import Deadline
+from tiger.run.mapping import MappingIncumbent
+from tiger.run.search_stage import Round, run_search
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Keep the mapping and note what the search is asked for."""
+
+    usage: Usage = field(default=Usage())
+    asked: list = field(default_factory=list)
+    elites: np.ndarray | None = None
+
+    def resume(self, elites):
+        """Return the search with elites."""
+        return Recorder(self.usage, self.asked, elites)
+
+    def search(self, problem, start, *, effort, seed, stop):
+        """Return the start, with itself as the elite."""
+        self.asked.append((effort, seed, 0 if self.elites is None else len(self.elites)))
+        return Assignment(places=start, elites=start[None])
+
+
+def incumbent_of(problem):
+    """Return the incumbent of the launch order."""
+    return MappingIncumbent(problem=problem, solution=launch_order(problem), stop=Deadline(None))
+
+
+@pytest.mark.parametrize(("usage", "numbers"), [("all", [0, 1, 2]), ("first", [0]), ("later", [1, 2])])
+def test_a_search_runs_in_the_rounds_that_it_states(usage, numbers, path_problem):
+    """Tests three rounds of one effort."""
+    incumbent, search = incumbent_of(path_problem), Recorder(Usage(rounds=usage))
+    for number in range(3):
+        run_search(incumbent, "recorder", search, Round(number, 1, number))
+    assert len(search.asked) == len(incumbent.stages) == len(numbers)
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_parts_share_the_effort_and_have_seeds_of_their_own(threads, path_problem):
+    """Tests an odd effort in two parts, and that an effort of 1 stays whole."""
+    for effort, efforts in ((7, [4, 3]), (1, [1])):
+        incumbent, search = incumbent_of(path_problem), Recorder(Usage(parts=2))
+        if threads:
+            with ThreadPoolExecutor(threads) as pool:
+                run_search(incumbent, "recorder", search, Round(0, effort, 5), pool)
+        else:
+            run_search(incumbent, "recorder", search, Round(0, effort, 5))
+        assert sorted((asked[0] for asked in search.asked), reverse=True) == efforts
+        assert len({asked[1] for asked in search.asked}) == len(efforts)
+        assert incumbent.stages[0].detail["effort"] == effort
+
+
+def test_elites_are_handed_to_the_next_round(path_problem):
+    """Tests that both parts' elites come back to a search that can resume."""
+    incumbent, search = incumbent_of(path_problem), Recorder(Usage(parts=2))
+    for number in range(2):
+        run_search(incumbent, "recorder", search, Round(number, 2, number))
+    assert [asked[2] for asked in search.asked] == [0, 0, 2, 2]

@@ -1,0 +1,190 @@
+"""Sample a problem window by window: partition, then encode, sample, decode, repair, polish and stitch each block.
+
+A window whose best other mapping is no cheaper has it polished together with what lies around, and the sequence may go
+on from there: an iterated local search whose kicks are samples.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import numpy as np
+
+from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.problem import Problem
+from tiger.model.seeds import derive
+from tiger.model.window import Block, fold
+from tiger.objectives.cost import cost_of, violations
+from tiger.qubo.ising import Ising, WindowTask
+from tiger.qubo.starts import construct_starts
+from tiger.qubo.sweeps import Sweeps
+from tiger.qubo.tune import Trial, Tuned
+from tiger.run.mapping import MappingIncumbent
+from tiger.run.search_stage import Round
+from tiger.run.stage import Detail
+
+BATCH = 8
+WIDE = 1 << 16
+RISE = 1 / 3
+STALE = 100
+
+
+@dataclass(slots=True, kw_only=True)
+class Walk:
+    """Hold where a sequence of windows stands: mapping and cost, the penalties' strength, and the odds of partitioners.
+
+    `rises` and `dearer` sum and count the proposals that were dearer, `stale` counts those since the last that beat all
+    before, `sweeps` solve single levels exactly where the rule has levels; `accepted` and `shares` are of this pass.
+    """
+
+    places: IntArray
+    cost: float
+    odds: FloatArray
+    rng: np.random.Generator
+    sweeps: Sweeps | None
+    strength: float | None
+    shares: list[float] = field(default_factory=list)
+    accepted: int = 0
+    rises: float = 0.0
+    dearer: int = 0
+    stale: int = 0
+
+    def step(self, places: IntArray, cost: float) -> None:
+        """Go to a proposed mapping if it is no dearer, or by Metropolis' rule at a third of the mean rise."""
+        rise = cost - self.cost
+        self.accepted += rise < 0
+        self.stale += 1
+        if rise > 0:
+            self.rises, self.dearer = self.rises + rise, self.dearer + 1
+        if rise <= 0 or rise < self.rng.exponential(RISE * self.rises / self.dearer):
+            self.places, self.cost = places, cost
+
+
+def sample_windows(incumbent: MappingIncumbent, ising: Ising, turn: Round) -> None:
+    """Improve a mapping by passes over the windows of partitions, each with everything outside folded into biases."""
+    problem, passes = incumbent.problem, ising.params.passes * turn.effort
+    if incumbent.ended or not len(problem.free):
+        return
+    sweeps = Sweeps(problem) if problem.rule == "levels" else None
+    construct_starts(incumbent, ising, sweeps, turn.seed)
+    walk = Walk(
+        places=incumbent.places,
+        cost=incumbent.cost,
+        odds=np.ones(len(ising.partitioners)),
+        rng=np.random.default_rng(derive(turn.seed, passes)),
+        sweeps=sweeps,
+        strength=ising.strengths[1],
+    )
+    for number in range(passes):
+        if not incumbent.ended:
+            with incumbent.stage("windows", number / passes) as detail:
+                detail |= _sample_pass(incumbent, ising, walk, (number, derive(turn.seed, number)))
+
+
+def _sample_pass(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tuple[int, int]) -> dict[str, Detail]:
+    """Solve the windows of one pass, by number and seed, and return its figures.
+
+    Windows that do not touch each other are solved at once.
+    """
+    (number, seed), problem, params = turn, incumbent.problem, ising.params
+    drawn = int(np.random.default_rng(seed).choice(len(walk.odds), p=walk.odds / walk.odds.sum()))
+    # Even and odd seeds go over levels forward and backward.
+    split_seed = 2 * derive(seed, 0) + number % 2
+    partitioner = ising.partitioners[drawn]
+    blocks = partitioner.split(problem, walk.places, max_size=params.window_size, seed=split_seed)
+    walk.shares, walk.accepted, count = [], 0, 0
+    for batch in _batches(problem, islice(blocks, params.windows)):
+        if incumbent.ended:
+            break
+        seeds = [derive(seed, count + k) for k in range(len(batch))]
+        tasks = [_window_task(incumbent, ising, walk, turn) for turn in zip(batch, seeds, strict=True)]
+        count += len(batch)
+        solved = (ising.executor.map if ising.executor else map)(WindowTask.solve, tasks)
+        for task, tuned in zip(tasks, solved, strict=True):
+            _stitch(incumbent, ising, walk, (task, tuned))
+    walk.odds[drawn] = 0.8 * walk.odds[drawn] + 0.2 * (0.1 + walk.accepted / max(count, 1))
+    return {
+        "windows": count,
+        "accepted": walk.accepted,
+        "penalty_strength": walk.strength,
+        "feasible_share": float(np.mean(walk.shares)) if walk.shares else 0.0,
+        **(_figures(tuned.trials[-1]) if count else {}),
+    }
+
+
+def _window_task(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tuple[Block, int]) -> WindowTask:
+    """Return the work on a block, away from the mapping that is known, by block and seed."""
+    block, seed = turn
+    places, sampling = walk.places, ising.params.window
+    window = fold(incumbent.problem, _follow_tasks(block, places, ising.params.window_size), places)
+    tuning = replace(ising.tuning(sampling.rounds, walk.strength), target=incumbent.target, avoid=window.local(places))
+    return WindowTask(window, places, ising.sample, ising.polish, sampling, tuning, seed, incumbent.stop)
+
+
+def _stitch(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tuple[WindowTask, Tuned]) -> None:
+    """Put a window's answer into the mapping and propose that, if it is dearer polished with what lies around."""
+    (task, tuned), problem = turn, incumbent.problem
+    walk.strength = tuned.strength if walk.strength else None
+    walk.shares.append(tuned.trials[-1].feasible_share)
+    if tuned.local is None:
+        return
+    places = task.window.placed(walk.places, tuned.local)
+    if walk.places is not task.places and violations(problem, places):
+        # Polish of another window of the batch reached over to this one.
+        return
+    cost = cost_of(problem, places).total
+    if cost >= walk.cost:
+        places = ising.polish(places, _widen(problem, task.window.block, places), incumbent.stop)
+        if walk.sweeps is not None:
+            places = walk.sweeps.improve(places, incumbent.stop)
+        cost = cost_of(problem, places).total
+    walk.step(places, cost)
+    if incumbent.offer(places):
+        walk.stale = 0
+    elif walk.stale >= STALE:
+        walk.places, walk.cost, walk.stale = incumbent.places, incumbent.cost, 0
+
+
+def _batches(problem: Problem, blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    """Yield runs of at most eight blocks that share no node and exchange no traffic, so that their gains add up."""
+    batch: list[Block] = []
+    near, nodes = np.zeros(problem.tasks.size, bool), np.zeros(problem.topology.size, bool)
+    for block in blocks:
+        if len(batch) == BATCH or (batch and (near[block.tasks].any() or nodes[block.nodes].any())):
+            yield batch
+            batch = []
+            near[:], nodes[:] = False, False
+        batch.append(block)
+        near |= _mark_touched(problem, block.tasks)
+        nodes[block.nodes] = True
+    if batch:
+        yield batch
+
+
+def _mark_touched(problem: Problem, tasks: IntArray) -> BoolArray:
+    """Return touched[n], the tasks given and all that exchange traffic with them."""
+    touched = np.zeros(problem.tasks.size, bool)
+    touched[tasks] = True
+    for traffic in (problem.tasks.traffic, problem.inflow):
+        touched[traffic[tasks].indices] = True
+    return touched
+
+
+def _follow_tasks(block: Block, places: IntArray, limit: int) -> Block:
+    """Return a block with the nodes that its tasks have come to occupy, and no more pairs than the limit."""
+    own = np.unique(places[block.tasks])
+    others = np.setdiff1d(block.nodes, own)[: max(limit // len(block.tasks) - len(own), 0)]
+    return Block(tasks=block.tasks, nodes=np.sort(np.concatenate([own, others])))
+
+
+def _widen(problem: Problem, block: Block, places: IntArray) -> Block:
+    """Return a block with all tasks that exchange traffic with its own, and their nodes, where those are not many."""
+    touched = _mark_touched(problem, block.tasks)
+    tasks = problem.free[touched[problem.free]]
+    nodes = np.union1d(places[tasks], block.nodes)
+    return Block(tasks=tasks, nodes=nodes) if len(tasks) * len(nodes) <= WIDE else block
+
+
+def _figures(trial: Trial) -> dict[str, Detail]:
+    """Return what the sampler said of its last window."""
+    return {name: value for name, value in trial.figures.items() if name != "beta_range"}
