@@ -88,10 +88,10 @@ def test_unknown_objectives_are_refused(bad):
 
 def test_the_cost_has_half_of_the_time_where_another_objective_follows():
     """Tests both deadlines."""
-    assert Request(time_limit_s=8).cost_deadline_s == pytest.approx(Request(time_limit_s=8).deadline_s, abs=1)
+    assert Request(time_limit_s=8).cost_deadline.at_s == pytest.approx(Request(time_limit_s=8).deadline_s, abs=1)
     shared = Request(time_limit_s=8, objective="makespan")
-    assert shared.cost_deadline_s == shared.deadline_s - 4
-    assert Request(objective="makespan").cost_deadline_s is None
+    assert shared.cost_deadline.at_s == shared.deadline_s - 4
+    assert Request(objective="makespan").cost_deadline.at_s is None
 
 
 def test_sampler_objects_are_accepted_and_others_are_not():
