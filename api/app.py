@@ -20,18 +20,12 @@ from tiger.api.routes.inline import Inline
 from tiger.api.routes.jobs import JobRoutes
 from tiger.api.routes.solving import Bounds, Solving
 from tiger.api.schemas import limits
-from tiger.api.schemas.assignment import (
-    Answer,
-    AssignRequest,
-    CircuitRequest,
-    HealthBody,
-    SolverBody,
-    SolversBody,
-    TopologiesBody,
-    TopologyBody,
-)
+from tiger.api.schemas.assignment import AssignRequest
+from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
+from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.placement import PlacementBody, PlaceRequest
+from tiger.api.schemas.reports import Answer
 from tiger.api.settings import Settings, load
 from tiger.api.workers.processes import Workers, prepare
 
@@ -41,9 +35,9 @@ INLINE_WORKERS = 4
 NICE = 5
 WARM_UP_S, LOOK_S = 600.0, 2.0
 LOG = structlog.get_logger()
-REQUESTS = [request.model_json_schema() for request in (AssignRequest, CircuitRequest)]
+REQUESTS = [request.schema() for request in (AssignRequest, CircuitRequest)]
 REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
-PLACE_REQUEST = {"schema": PlaceRequest.model_json_schema(), "examples": PLACEMENTS}
+PLACE_REQUEST = {"schema": PlaceRequest.schema(), "examples": PLACEMENTS}
 
 
 def create_app(settings: Settings | None = None, keeper: Keeper = durable) -> FastAPI:

@@ -1,7 +1,8 @@
-"""The Python door: graphs, files and specifications in, a report out."""
+"""The entry of Python: graphs, files and specifications in, a report out."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,13 +12,13 @@ from tiger.formats.graphs import task_graph_of, topology_of
 from tiger.formats.hostlist import list_nodes
 from tiger.formats.values import node_name
 from tiger.mapper import solve
-from tiger.model.constraints import Terms, build_problem
-from tiger.model.problem import Problem, Rule
+from tiger.model.constraints import SharingOptions, Terms, build_problem
+from tiger.model.options import from_fields
+from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.objectives.selection import ObjectiveName
 from tiger.qubo.ising import IsingParams
-from tiger.run.progress import Progress
+from tiger.run.options import MappingOptions, Watched
 from tiger.run.report import Report
 
 if TYPE_CHECKING:
@@ -33,25 +34,33 @@ class Pins(Protocol):
         ...
 
 
-def assign(
-    tasks: "nx.Graph | TaskGraph | Path | str",
-    topology: "nx.Graph | Topology | Path | str | None" = None,
-    *,
-    rule: Rule | None = None,
-    slots: int | None = None,
-    imbalance: float = 0.0,
-    allocation: Iterable[object] | Path | str | None = None,
-    pinned: Pins | None = None,
-    forbidden: Iterable[tuple[object, object]] = (),
-    solver: "str | Sampler" = "auto",
-    objective: ObjectiveName = "cost",
-    seed: int = 0,
-    effort: int | None = None,
-    time_limit_s: float | None = None,
-    executor: Executor | str | None = None,
-    ising: IsingParams | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Report:
+@dataclass(frozen=True, eq=False)
+class ProblemArguments(SharingOptions):
+    """Hold tasks and hardware in any form, and what is asked of a mapping, by ids that are names or have one."""
+
+    tasks: "nx.Graph | TaskGraph | Path | str"
+    topology: "nx.Graph | Topology | Path | str | None" = None
+    allocation: Iterable[object] | Path | str | None = field(default=None, kw_only=True)
+    pinned: Pins | None = field(default=None, kw_only=True)
+    forbidden: Iterable[tuple[object, object]] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class AssignArguments(MappingOptions, ProblemArguments):
+    """Add who solves the problem, where, and with which QUBOs."""
+
+    solver: "str | Sampler" = field(default="auto", kw_only=True)
+    executor: Executor | str | None = field(default=None, kw_only=True)
+    ising: IsingParams | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class AssignCall(Watched, AssignArguments):
+    """Hold what `tiger.assign` is called with."""
+
+
+@from_fields(AssignCall)
+def assign(call: AssignCall) -> Report:
     """Map tasks onto a topology and report the mapping with its cost, a lower bound and what every stage contributed.
 
     Graphs come from networkx, from files (a string is a path, for the topology also a specification like `torus:4x4`)
@@ -66,50 +75,35 @@ def assign(
     solution is a report that is not feasible.
     """
     return solve(
-        problem_of(
-            tasks,
-            topology,
-            rule=rule,
-            slots=slots,
-            imbalance=imbalance,
-            allocation=allocation,
-            pinned=pinned,
-            forbidden=forbidden,
-        ),
-        solver=solver,
-        objective=objective,
-        seed=seed,
-        effort=effort,
-        time_limit_s=time_limit_s,
-        executor=executor,
-        ising=ising,
-        progress=progress,
+        state_problem(call),
+        solver=call.solver,
+        objective=call.objective,
+        seed=call.seed,
+        effort=call.effort,
+        time_limit_s=call.time_limit_s,
+        executor=call.executor,
+        ising=call.ising,
+        progress=call.progress,
     )
 
 
-def problem_of(
-    tasks: "nx.Graph | TaskGraph | Path | str",
-    topology: "nx.Graph | Topology | Path | str | None" = None,
-    *,
-    rule: Rule | None = None,
-    slots: int | None = None,
-    imbalance: float = 0.0,
-    allocation: Iterable[object] | Path | str | None = None,
-    pinned: Pins | None = None,
-    forbidden: Iterable[tuple[object, object]] = (),
-) -> Problem:
+def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
-    source = _tasks(tasks)
-    hardware = _allocate(_topology(source, topology), allocation)
-    sharing = slots is not None or imbalance != 0
+    source = _tasks(arguments.tasks)
+    hardware = _allocate(_topology(source, arguments.topology), arguments.allocation)
+    stated = arguments.rule is not None or arguments.slots is not None or arguments.imbalance != 0
     terms = Terms(
-        rule=source.rule if rule is None and not sharing else rule,
-        slots=slots,
-        imbalance=imbalance,
-        pinned=_pins(pinned),
-        forbidden=_pairs(forbidden),
+        rule=arguments.rule if stated else source.rule,
+        slots=arguments.slots,
+        imbalance=arguments.imbalance,
+        pinned=_pins(arguments.pinned),
+        forbidden=_pairs(arguments.forbidden),
     )
     return build_problem(source.tasks, hardware, terms)
+
+
+# What states a problem for whoever writes its model or reads samples of it.
+problem_of = from_fields(ProblemArguments)(state_problem)
 
 
 def _tasks(source: "nx.Graph | TaskGraph | Path | str") -> TaskFile:

@@ -29,8 +29,8 @@ EXCERPT, REASON, POINTER = 80, 240, 200
 LONG = re.compile(rf"'[^']{{{EXCERPT - 1},}}'|\"[^\"]{{{EXCERPT - 1},}}\"|\S{{{EXCERPT + 1},}}")
 WANTED = {
     "missing": "expected this field, found nothing",
-    "extra_forbidden": "expected a known field, got an unknown one",
-    "model_type": "expected an object",
+    "unexpected_keyword_argument": "expected a known field, got an unknown one",
+    "dataclass_type": "expected an object",
     "dict_type": "expected an object",
     "list_type": "expected an array",
     "string_type": "expected a string",
@@ -182,7 +182,7 @@ def _field_error(found: ErrorDetails) -> FieldError:
     """Return what pydantic found as a pointer and a sentence."""
     path = "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in found["loc"])
     wanted = WANTED.get(found["type"], found["msg"].replace("Input should be", "expected"))
-    shown = "" if found["type"] in ("missing", "extra_forbidden") else f", got {excerpt(found['input'])}"
+    shown = "" if found["type"] in ("missing", "unexpected_keyword_argument") else f", got {excerpt(found['input'])}"
     return FieldError(_pointer(path), shorten(wanted) + shown)
 
 

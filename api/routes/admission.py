@@ -1,6 +1,7 @@
 """Whether a request is so little work that it is answered at once, without a stored job."""
 
-from tiger.api.schemas.assignment import AssignRequest, CircuitRequest
+from tiger.api.schemas.assignment import AssignRequest
+from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.solvers.registry import DWAVE
 

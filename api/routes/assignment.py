@@ -8,12 +8,14 @@ from tiger.api.routes.admission import is_small
 from tiger.api.routes.circuits import lay_out, scan_circuit
 from tiger.api.routes.document import parse
 from tiger.api.schemas import limits as bounds
-from tiger.api.schemas.assignment import AssignRequest, CircuitRequest, IsingBody
+from tiger.api.schemas.assignment import AssignRequest, IsingBody
+from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.limits import Limits
 from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.mapper import solve
 from tiger.model.constraints import Terms, build_problem
+from tiger.model.options import narrow
 from tiger.parallel import executors
 from tiger.qubo.ising import IsingParams
 from tiger.run.progress import Progress, ignore
@@ -73,10 +75,10 @@ def _read_request(data: object) -> AssignRequest | CircuitRequest:
     if isinstance(data, dict) and "circuit" in data:
         if "tasks" in data:
             raise InputError("circuit", "expected tasks or a circuit, got both")
-        return CircuitRequest.model_validate(data)
+        return CircuitRequest.read(data)
     if isinstance(data, dict) and "tasks" not in data:
         raise InputError("tasks", "expected tasks or a circuit, found neither")
-    return AssignRequest.model_validate(data)
+    return AssignRequest.read(data)
 
 
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
@@ -87,13 +89,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)
     if request.allocation is not None:
         topology = topology.allocated(request.allocation)
-    terms = Terms(
-        rule=request.rule,
-        slots=request.slots,
-        imbalance=request.imbalance,
-        pinned=request.pinned,
-        forbidden=[(task, node) for task, node in request.forbidden],
-    )
+    terms = narrow(Terms, request, forbidden=[(task, node) for task, node in request.forbidden])
     bounded = request.time_limit_s is not None
     report = solve(
         build_problem(tasks, topology, terms),

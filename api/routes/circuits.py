@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tiger.api.schemas.assignment import CircuitRequest
+from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.limits import Limits
 from tiger.circuits.entry.scan import CircuitLimits, scan
 from tiger.circuits.params import LayoutParams
+from tiger.model.options import narrow
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
@@ -35,17 +36,8 @@ def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress],
     from tiger.circuits.entry.reading import qasm_circuit
     from tiger.circuits.entry.request import Asked, check_params
 
-    params = check_params(
-        LayoutParams(
-            level=request.level,
-            effort=request.effort,
-            objective=request.objective,
-            solver=request.solver,
-            seed=request.seed,
-            time_limit_s=request.time_limit_s or SEARCH * limits.max_time_s,
-            commute=request.commute,
-        )
-    )
+    limit_s = request.time_limit_s or SEARCH * limits.max_time_s
+    params = check_params(narrow(LayoutParams, request, time_limit_s=limit_s, threads=1))
     circuit = qasm_circuit(request.circuit, _bounds(limits))
     hardware = request.topology
     if isinstance(hardware, str):

@@ -6,7 +6,8 @@ from typing import Protocol
 
 from tiger.api.jobs.job import Kind
 from tiger.api.routes import assignment, placement
-from tiger.api.schemas.assignment import AssignRequest, CircuitRequest
+from tiger.api.schemas.assignment import AssignRequest
+from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.run.progress import Progress

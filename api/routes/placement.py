@@ -8,7 +8,8 @@ from tiger.api.routes.assignment import check_limits
 from tiger.api.routes.document import parse
 from tiger.api.schemas.limits import Limits, check_cluster, check_network
 from tiger.api.schemas.placement import PlaceRequest
-from tiger.pipeline.params import PlaceParams
+from tiger.model.options import narrow
+from tiger.pipeline.params import Aim, PlaceParams
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def check(body: bytes, limits: Limits) -> PlaceRequest:
 
     The model and the cluster inside it are only measured.
     """
-    request = PlaceRequest.model_validate(parse(body))
+    request = PlaceRequest.read(parse(body))
     check_limits(limits, request.time_limit_s, request.solver)
     check_network(limits, request.model)
     check_cluster(limits, request.cluster)
@@ -35,28 +36,14 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
     """
     from tiger.pipeline.entry import operators
     from tiger.pipeline.entry import place as door
-    from tiger.pipeline.entry.request import Aim, Asked, AskedOperators, check_request, require_cluster
+    from tiger.pipeline.entry.request import Asked, AskedOperators, check_request, require_cluster
     from tiger.pipeline.models.graphs import operators_of_document
     from tiger.pipeline.models.reading import model_of_document
     from tiger.pipeline.operators.params import OperatorParams
 
     request = check(body, limits)
-    params = check_request(
-        PlaceParams(
-            schedule=request.schedule,
-            microbatches=request.microbatches,
-            virtual=request.virtual,
-            pipeline=request.pipeline,
-            tensor=request.tensor,
-            data=request.data,
-            pinned=request.pinned,
-            solver=request.solver,
-            seed=request.seed,
-            effort=request.effort,
-            time_limit_s=request.time_limit_s or limits.max_time_s,
-        ),
-        Aim(mode=request.mode, objective=request.objective, contiguous=request.contiguous),
-    )
+    limit_s = request.time_limit_s or limits.max_time_s
+    params = check_request(narrow(PlaceParams, request, time_limit_s=limit_s), narrow(Aim, request))
     if isinstance(params, OperatorParams):
         stated = operators_of_document(request.model, limits.max_tasks)
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)

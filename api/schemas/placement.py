@@ -1,20 +1,16 @@
 """The request and the answer of `POST /place`."""
 
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from tiger.api.schemas.assignment import Closed, Pins, RoutingStage, Violation
+from tiger.api.schemas.closed import Closed, Pins
 from tiger.api.schemas.networks import CLUSTERS, MODELS
-from tiger.pipeline.operators.params import Objective
-from tiger.pipeline.schedules.orders import Schedule
-from tiger.run.limits import EFFORT_LIMIT
-
-MICROBATCHES = (
-    "Microbatches in an iteration. Without it 4 times the devices in a row: `pipeline`, or as many as there may be, "
-    "those of the cluster divided by `tensor` and `data`, and no more than layers."
-)
+from tiger.api.schemas.reports import RoutingStage, Violation
+from tiger.model.options import about
+from tiger.pipeline.params import PlaceOptions
 
 
 def _check_model(value: object) -> object:
@@ -40,55 +36,39 @@ Hardware = Annotated[
 ]
 
 
-class PlaceRequest(Closed):
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """Hold a model and the cluster that is to run it."""
+
+    model: Annotated[Model, BeforeValidator(_check_model)] = field(
+        metadata=about(
+            "Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text of a "
+            "PipeDream profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one "
+            "microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is "
+            "stated, 1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is "
+            "weights and KV cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of "
+            "`operators` with `edges` in seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit "
+            "such as `80GB` or `3ms`; those of dnn-partitioning and a `graph` are numbers alone. A model that is a "
+            "string is never opened as a file."
+        )
+    )
+    cluster: Annotated[Hardware, BeforeValidator(_check_cluster)] = field(
+        default=None,
+        metadata=about(
+            "Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, "
+            "`machines` with their networks, or `nvidia_smi_topo`. Quantities are bytes, bytes/s and seconds, or text "
+            "with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. "
+            "Only a graph of operators that states its devices goes without."
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaceRequest(PlaceOptions, Network, Closed):
     """Ask which layers or operators of a model run on which devices of a cluster."""
 
-    model: Annotated[Model, BeforeValidator(_check_model)] = Field(
-        description="Table of `layers` with optional `edges` and `tied` groups, the shape of a `transformer`, the text "
-        "of a PipeDream profile as `graph`, or a specification `transformer:layers=24,..`. Times are seconds of one "
-        "microbatch; of a shape, at its `flops` a second on a device of speed 1: 4e14 (an H100) where none is stated, "
-        "1.25e14 would be an A100, 5e13 a V100. With `serve` it has no backward pass, and memory is weights and KV "
-        "cache. In the mode dag, `nodes` and `edges` of dnn-partitioning in ms, a table of `operators` with `edges` in "
-        "seconds, or a `graph`. Quantities are bytes and seconds, or text with a unit such as `80GB` or `3ms`; those "
-        "of dnn-partitioning and a `graph` are numbers alone. A model that is a string is never opened as a file."
-    )
-    cluster: Annotated[Hardware, BeforeValidator(_check_cluster)] = Field(
-        default=None,
-        description="Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and "
-        "latency, `machines` with their networks, or `nvidia_smi_topo`. Quantities are bytes, bytes/s and seconds, or "
-        "text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. "
-        "Only a graph of operators that states its devices goes without.",
-    )
-    mode: str = Field(
-        default="chain",
-        description="What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph.",
-    )
-    objective: Objective = Field(
-        default="throughput",
-        description="What is made small in the mode dag: the largest load of a device, as `latency` the makespan of a "
-        "microbatch, or `both`, each divided by its bound.",
-    )
-    contiguous: bool = Field(
-        default=False, description="In the mode dag, has no edge run backwards between the devices of a line."
-    )
-    schedule: Schedule | None = Field(
-        default=None,
-        description="Makes the simulated time of an iteration small instead of the bottleneck, within the memory that "
-        "this schedule takes; without one, memory is parameters alone.",
-    )
-    microbatches: int | None = Field(default=None, ge=1, description=MICROBATCHES)
-    virtual: int | None = Field(
-        default=None, ge=1, description="Stages a device: 2 where they are interleaved, else 1."
-    )
-    pipeline: int | None = Field(default=None, ge=1, description="Devices in a row; as many as pay without it.")
-    tensor: int = Field(default=1, ge=1, description="Devices among which each layer is cut.")
-    data: int = Field(default=1, ge=1, description="Replicas of the pipeline.")
-    pinned: Pins = Field(default={}, description="Device of every layer or operator that must go there, both by name.")
-    solver: str = Field(default="auto", description="Orders devices or places operators, see `GET /solvers`.")
-    seed: int = Field(default=0, ge=0, lt=2**63, description="The same request with the same seed has the same answer.")
-    effort: int = Field(default=1, ge=1, lt=EFFORT_LIMIT, description="Multiplies the iterations of the search.")
-    time_limit_s: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="Seconds after which the search ends early."
+    pinned: Pins = field(
+        default_factory=dict, metadata=about("Device of every layer or operator that must go there, both by name.")
     )
 
 

@@ -314,7 +314,7 @@ def test_bad_requests_for_operators_name_their_field(place: Post, fields: dict[s
 
 def test_a_request_has_defaults() -> None:
     """Model and cluster suffice."""
-    request = PlaceRequest.model_validate({"model": "transformer:", "cluster": "dgx:1"})
+    request = PlaceRequest.read({"model": "transformer:", "cluster": "dgx:1"})
     assert (request.mode, request.schedule, request.tensor, request.data) == ("chain", None, 1, 1)
     assert (request.solver, request.seed, request.effort, request.time_limit_s) == ("auto", 0, 1, None)
 
@@ -323,7 +323,7 @@ def test_a_flood_of_errors_is_one() -> None:
     """Refusing a large body costs little."""
     for fields in ({f"x{k}": k for k in range(1000)}, {"pinned": {f"l{k}": k for k in range(1000)}}):
         with pytest.raises(ValidationError) as refusal:
-            PlaceRequest.model_validate({"model": [], "cluster": "dgx:1", **fields})
+            PlaceRequest.read({"model": [], "cluster": "dgx:1", **fields})
         assert refusal.value.error_count() == 1
 
 
@@ -332,7 +332,7 @@ def test_the_document_shows_request_and_report(refusing: TestClient) -> None:
     post = refusing.get("/openapi.json").json()["paths"]["/place"]["post"]
     content = post["requestBody"]["content"]["application/json"]
     assert (set(content["examples"]), set(content["schema"]["required"])) == (set(PLACEMENTS), {"model"})
-    assert "$ref" not in str(PlaceRequest.model_json_schema())
+    assert "$ref" not in str(PlaceRequest.schema())
     assert {"200", "202", "400", "409", "413", "415", "422", "429", "503"} <= set(post["responses"])
 
 

@@ -1,27 +1,38 @@
 """What a caller asks of a circuit's mapping."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from tiger.model.options import about
+from tiger.run.options import SearchOptions
 
 CircuitObjective = Literal["cx", "depth", "success"]
 LEVELS = (0, 1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LayoutParams:
+class LayoutOptions(SearchOptions):
     """Set how hard and for what a circuit is mapped.
 
     `level` 0 to 3 is Qiskit's optimisation level and scales the iterations, which `effort` multiplies; `objective` is
     the extra CX gates, the depth in layers, or the estimated probability of success, which needs error rates. `solver`
-    samples the Ising proposals; "auto" is the native search. `threads` never changes the result. `time_limit_s` only
-    ends the search early.
+    samples the Ising proposals; "auto" is the native search. `time_limit_s` only ends the search early.
     """
 
-    level: int = 3
-    effort: int = 1
-    objective: CircuitObjective = "cx"
-    solver: str = "auto"
-    seed: int = 0
-    time_limit_s: float | None = None
+    level: int = field(
+        default=3, metadata=about("How hard to search, as Qiskit's optimization levels.", ge=0, le=max(LEVELS))
+    )
+    objective: CircuitObjective = field(
+        default="cx", metadata=about("What to make good: extra CX gates, depth, or the probability of success.")
+    )
+    solver: str = field(default="auto", metadata=about("Samples the Ising proposals, see `GET /solvers`."))
+    commute: bool = field(
+        default=True, metadata=about("Whether gates may change places where that is the same circuit.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutParams(LayoutOptions):
+    """Add to the options of a mapping how many `threads` run it, which never changes the result."""
+
     threads: int = 1
-    commute: bool = True

@@ -1,4 +1,4 @@
-"""The client of the REST service: `Client(url)` has the local doors, and jobs.
+"""The client of the REST service: `Client(url)` has the local entries, and jobs.
 
     with Client("http://localhost:8000") as client:
         report = client.assign(graph, "torus:4x4x4", seed=1)           # as tiger.assign
@@ -9,40 +9,28 @@ Reports are those of local runs, but for what JSON does not carry (`tiger.client
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
+from tiger.circuits.entry.arguments import LayoutCall
 from tiger.client.connection import Call, Connection, Patience
 from tiger.client.errors import KEY_VARIABLE, Document, ServiceError
 from tiger.client.job import RemoteJob
+from tiger.entry import AssignCall
 from tiger.errors import InputError
+from tiger.model.options import method_from_fields
+from tiger.pipeline.entry.arguments import PlaceCall
 from tiger.run.progress import Progress
 
 if TYPE_CHECKING:
-    import networkx as nx
-    from dimod.core.sampler import Sampler
-    from qiskit.circuit import QuantumCircuit
-
     from tiger.circuits.entry.report import CircuitReport
-    from tiger.circuits.params import CircuitObjective
-    from tiger.client.networks import Hardware, Model
     from tiger.client.reports import AnyReport
-    from tiger.client.requests import Asked, Layout
-    from tiger.entry import Pins
-    from tiger.model.problem import Rule
-    from tiger.model.tasks import TaskGraph
-    from tiger.model.topology import Topology
-    from tiger.objectives.selection import ObjectiveName
+    from tiger.client.requests import Asked
     from tiger.pipeline.entry.report import PlacementReport
-    from tiger.pipeline.operators.params import Objective
-    from tiger.pipeline.schedules.orders import Schedule
-    from tiger.qubo.ising import IsingParams
     from tiger.run.report import Report
 
 Found = TypeVar("Found")
@@ -52,7 +40,7 @@ ACCEPTED = 202
 
 
 class Client:
-    """Ask a service for what the local doors do; a context manager, to be used by one thread at a time.
+    """Ask a service for what the local entries do; a context manager, to be used by one thread at a time.
 
     `key` is the service's API key, that of TIGER_API_KEY where it is None; "" sends none. `timeout_s` is how long the
     service may be silent beyond the time that it is given to answer. Raises InputError for a URL or key that is none;
@@ -77,132 +65,33 @@ class Client:
         """Close what is open; jobs go on."""
         self._connection.close()
 
-    def assign(
-        self,
-        tasks: "nx.Graph | TaskGraph | Path | str",
-        topology: "nx.Graph | Topology | Path | str | None" = None,
-        *,
-        rule: "Rule | None" = None,
-        slots: int | None = None,
-        imbalance: float = 0.0,
-        allocation: Iterable[object] | Path | str | None = None,
-        pinned: "Pins | None" = None,
-        forbidden: Iterable[tuple[object, object]] = (),
-        solver: "str | Sampler" = "auto",
-        objective: "ObjectiveName" = "cost",
-        seed: int = 0,
-        effort: int | None = None,
-        time_limit_s: float | None = None,
-        executor: Executor | str | None = None,
-        ising: "IsingParams | None" = None,
-        progress: Watch | None = None,
-    ) -> "Report":
+    @method_from_fields(AssignCall)
+    def assign(self, call: AssignCall) -> "Report":
         """Map tasks onto a topology, as `tiger.assign` does for the same arguments.
 
         Files are read here. Raises as `tiger.assign` does, InputError also for what no service takes (`assignment`).
         """
-        from tiger.client.requests import assignment
+        from tiger.client.requests import request_assignment
 
-        asked = assignment(
-            tasks,
-            topology,
-            rule=rule,
-            slots=slots,
-            imbalance=imbalance,
-            allocation=allocation,
-            pinned=pinned,
-            forbidden=forbidden,
-            solver=solver,
-            objective=objective,
-            seed=seed,
-            effort=effort,
-            time_limit_s=time_limit_s,
-            executor=executor,
-            ising=ising,
-        )
-        return self._answer(asked, progress)
+        return self._answer(request_assignment(call), call.progress)
 
-    def layout(
-        self,
-        circuit: "QuantumCircuit | Path | str | bytes",
-        coupling: object,
-        *,
-        level: int = 3,
-        effort: int = 1,
-        objective: "CircuitObjective" = "cx",
-        solver: str = "auto",
-        seed: int = 0,
-        initial_layout: "Layout | None" = None,
-        time_limit_s: float | None = None,
-        threads: int = 1,
-        commute: bool = True,
-        progress: Watch | None = None,
-    ) -> "CircuitReport":
+    @method_from_fields(LayoutCall)
+    def layout(self, call: LayoutCall) -> "CircuitReport":
         """Lay a circuit out on a device and route it, as `tiger.layout` does for the same arguments.
 
         The report has the routed circuit as `qasm` alone. Raises as `tiger.layout` does, InputError also for what no
         service takes (`circuit_layout`).
         """
-        from tiger.client.requests import circuit_layout
+        from tiger.client.requests import request_layout
 
-        asked = circuit_layout(
-            circuit,
-            coupling,
-            level=level,
-            effort=effort,
-            objective=objective,
-            solver=solver,
-            seed=seed,
-            initial_layout=initial_layout,
-            time_limit_s=time_limit_s,
-            threads=threads,
-            commute=commute,
-        )
-        return self._answer(asked, progress)
+        return self._answer(request_layout(call), call.progress)
 
-    def place(
-        self,
-        model: "Model",
-        cluster: "Hardware | None" = None,
-        *,
-        mode: str = "chain",
-        objective: "Objective" = "throughput",
-        contiguous: bool = False,
-        schedule: "Schedule | None" = None,
-        microbatches: int | None = None,
-        virtual: int | None = None,
-        pipeline: int | None = None,
-        tensor: int = 1,
-        data: int = 1,
-        pinned: Mapping[str, str] | None = None,
-        solver: str = "auto",
-        seed: int = 0,
-        effort: int = 1,
-        time_limit_s: float | None = None,
-        progress: Watch | None = None,
-    ) -> "PlacementReport":
+    @method_from_fields(PlaceCall)
+    def place(self, call: PlaceCall) -> "PlacementReport":
         """Place a model on a cluster, as `tiger.place` does for the same arguments; raise as it does."""
-        from tiger.client.requests import placement
+        from tiger.client.requests import request_placement
 
-        asked = placement(
-            model,
-            cluster,
-            mode=mode,
-            objective=objective,
-            contiguous=contiguous,
-            schedule=schedule,
-            microbatches=microbatches,
-            virtual=virtual,
-            pipeline=pipeline,
-            tensor=tensor,
-            data=data,
-            pinned=pinned,
-            solver=solver,
-            seed=seed,
-            effort=effort,
-            time_limit_s=time_limit_s,
-        )
-        return self._answer(asked, progress)
+        return self._answer(request_placement(call), call.progress)
 
     def submit(self, asked: "Asked[Found]") -> RemoteJob[Found]:
         """Have a request answered later, and return the job; one request is one job, however often it must be sent.

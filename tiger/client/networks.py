@@ -15,6 +15,7 @@ from tiger.formats.text import read_text
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry import operators
+from tiger.pipeline.entry.arguments import Hardware, Model
 from tiger.pipeline.entry.arrangement import Arrangement
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import require_cluster
@@ -32,9 +33,6 @@ from tiger.pipeline.models.spec import PREFIX
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.params import PlaceParams
-
-Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
-Hardware = Cluster | Path | str | Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,43 +1,35 @@
-"""What can be asked of a service: the same as of the local doors, read here and stated as a document."""
+"""Requests of a service: the arguments of the local entries, read here and stated as documents."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
+from tiger.circuits.entry.arguments import LayoutArguments
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.params import CircuitObjective
+from tiger.circuits.params import LayoutOptions
 from tiger.client import reports
 from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.client.errors import Document
 from tiger.client.graphs import task_document, topology_document
-from tiger.client.networks import Hardware, Model, read_network
-from tiger.entry import Pins, problem_of
+from tiger.client.networks import read_network
+from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
-from tiger.model.problem import Problem, Rule
-from tiger.model.tasks import TaskGraph
-from tiger.model.topology import Topology
-from tiger.objectives.selection import ObjectiveName
+from tiger.model.options import from_fields, narrow
+from tiger.model.problem import Problem
+from tiger.pipeline.entry.arguments import PlaceArguments
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import Aim, check_request
-from tiger.pipeline.operators.params import Objective
-from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.entry.request import check_request
+from tiger.pipeline.params import Aim, PlaceOptions, PlaceParams
 from tiger.qubo.ising import IsingParams
 from tiger.request import Request
+from tiger.run.options import MappingOptions
 from tiger.run.report import Report
 
-if TYPE_CHECKING:
-    import networkx as nx
-    from dimod.core.sampler import Sampler
-    from qiskit.circuit import QuantumCircuit
-
 Found = TypeVar("Found")
-Layout = Sequence[int] | Mapping[int, int] | Mapping[str, int]
 TOPOLOGY_FILES = (".json", ".arc")
 ISING_FIELDS = ("penalty_scale", "beta_range", "capacity")
 HERE = "expected it left out, as the service decides that itself"
@@ -52,46 +44,19 @@ class Asked(Generic[Found]):
     read: Callable[[Document], Found]
 
 
-def assignment(
-    tasks: "nx.Graph | TaskGraph | Path | str",
-    topology: "nx.Graph | Topology | Path | str | None" = None,
-    *,
-    rule: Rule | None = None,
-    slots: int | None = None,
-    imbalance: float = 0.0,
-    allocation: Iterable[object] | Path | str | None = None,
-    pinned: Pins | None = None,
-    forbidden: Iterable[tuple[object, object]] = (),
-    solver: "str | Sampler" = "auto",
-    objective: ObjectiveName = "cost",
-    seed: int = 0,
-    effort: int | None = None,
-    time_limit_s: float | None = None,
-    executor: Executor | str | None = None,
-    ising: IsingParams | None = None,
-) -> Asked[Report]:
-    """Ask what `tiger.assign` answers for the same arguments; files are read and the problem is checked here.
-
-    Raises as `tiger.assign` does, and InputError for what no service takes: an executor, a sampler object, distances
-    without links, sizes in `ising`.
-    """
-    if executor is not None:
+def request_assignment(arguments: AssignArguments) -> Asked[Report]:
+    """State what `tiger.assign` answers for some arguments; files are read and the problem is checked here."""
+    if arguments.executor is not None:
         raise InputError("executor", f"{HERE}, got one")
-    params = ising or IsingParams()
-    Request(objective=objective, seed=seed, effort=effort, time_limit_s=time_limit_s, ising=params)
-    problem = problem_of(
-        tasks,
-        topology,
-        rule=rule,
-        slots=slots,
-        imbalance=imbalance,
-        allocation=allocation,
-        pinned=pinned,
-        forbidden=forbidden,
-    )
+    params = arguments.ising or IsingParams()
+    options = asdict(narrow(MappingOptions, arguments))
+    Request(**options, ising=params)
+    problem = state_problem(arguments)
+    topology, allocation = arguments.topology, arguments.allocation
     if isinstance(topology, str) and Path(topology).suffix.lower() not in TOPOLOGY_FILES:
         hosts = [problem.topology.names[k] for k in problem.topology.hosts]
-        hardware: dict[str, object] = {"topology": topology, "slots": slots, "imbalance": imbalance}
+        hardware: dict[str, object] = {"topology": topology}
+        hardware |= {"slots": arguments.slots, "imbalance": arguments.imbalance}
         hardware["allocation"] = None if allocation is None else hosts
         remarks = problem.tasks.remarks
     else:
@@ -102,96 +67,65 @@ def assignment(
         "tasks": task_document(problem.tasks),
         **hardware,
         **_terms(problem),
-        "solver": _solver_name(solver),
-        "objective": objective,
-        "seed": seed,
-        "effort": effort,
-        "time_limit_s": time_limit_s,
+        "solver": _solver_name(arguments.solver),
+        **options,
         "ising": _ising(params),
     }
     return Asked("assign", _body(document), lambda said: _add_remarks(reports.read_assignment(said), remarks))
 
 
-def circuit_layout(
-    circuit: "QuantumCircuit | Path | str | bytes",
-    coupling: object,
-    *,
-    level: int = 3,
-    effort: int = 1,
-    objective: CircuitObjective = "cx",
-    solver: str = "auto",
-    seed: int = 0,
-    initial_layout: Layout | None = None,
-    time_limit_s: float | None = None,
-    threads: int = 1,
-    commute: bool = True,
-) -> Asked[CircuitReport]:
-    """Ask what `tiger.layout` answers for the same arguments; files are read here, and circuits written as OpenQASM.
-
-    Raises as `tiger.layout` does for what cannot be read, and InputError for what no service takes: several `threads`.
-    """
-    if threads != 1:
-        raise InputError("threads", f"{HERE}, got {threads}")
-    Request(seed=seed, effort=effort, time_limit_s=time_limit_s)
+def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
+    """State what `tiger.layout` answers for some arguments; files are read here, and circuits written as OpenQASM."""
+    if arguments.threads != 1:
+        raise InputError("threads", f"{HERE}, got {arguments.threads}")
+    options = narrow(LayoutOptions, arguments)
+    Request(seed=options.seed, effort=options.effort, time_limit_s=options.time_limit_s)
     document = {
-        "circuit": circuit_text(circuit),
-        "topology": device_document(coupling),
-        "level": level,
-        "effort": effort,
-        "objective": objective,
-        "solver": _solver_name(solver),
-        "seed": seed,
-        "initial_layout": layout_list(initial_layout),
-        "time_limit_s": time_limit_s,
-        "commute": commute,
+        **asdict(options),
+        "solver": _solver_name(options.solver),
+        "circuit": circuit_text(arguments.circuit),
+        "topology": device_document(arguments.coupling),
+        "initial_layout": layout_list(arguments.initial_layout),
     }
     return Asked("assign", _body(document), reports.read_circuit)
 
 
-def placement(
-    model: Model,
-    cluster: Hardware | None = None,
-    *,
-    mode: str = "chain",
-    objective: Objective = "throughput",
-    contiguous: bool = False,
-    schedule: Schedule | None = None,
-    microbatches: int | None = None,
-    virtual: int | None = None,
-    pipeline: int | None = None,
-    tensor: int = 1,
-    data: int = 1,
-    pinned: Mapping[str, str] | None = None,
-    solver: str = "auto",
-    seed: int = 0,
-    effort: int = 1,
-    time_limit_s: float | None = None,
-) -> Asked[PlacementReport]:
+def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
+    """State what `tiger.place` answers for some arguments; files are read here."""
+    pinned = {} if arguments.pinned is None else arguments.pinned
+    # What a service does not know as a solver, it says itself.
+    params = narrow(PlaceParams, arguments, pinned=pinned, solver="auto")
+    stated = read_network(arguments.model, arguments.cluster, check_request(params, narrow(Aim, arguments)))
+    options = {**asdict(narrow(PlaceOptions, arguments)), "solver": _solver_name(arguments.solver), "pinned": pinned}
+    return Asked("place", _body({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
+
+
+@from_fields(AssignArguments)
+def assignment(arguments: AssignArguments) -> Asked[Report]:
+    """Ask what `tiger.assign` answers for the same arguments; files are read and the problem is checked here.
+
+    Raises as `tiger.assign` does, and InputError for what no service takes: an executor, a sampler object, distances
+    without links, sizes in `ising`.
+    """
+    return request_assignment(arguments)
+
+
+@from_fields(LayoutArguments)
+def circuit_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
+    """Ask what `tiger.layout` answers for the same arguments; files are read here, and circuits written as OpenQASM.
+
+    Raises as `tiger.layout` does for what cannot be read, and InputError for what no service takes: several `threads`.
+    """
+    return request_layout(arguments)
+
+
+@from_fields(PlaceArguments)
+def placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
     """Ask what `tiger.place` answers for the same arguments; files are read here.
 
     The report emits and draws plans as a local one does. Raises as `tiger.place` does for what cannot be read.
     """
-    params = PlaceParams(
-        schedule=schedule,
-        microbatches=microbatches,
-        virtual=virtual,
-        pipeline=pipeline,
-        tensor=tensor,
-        data=data,
-        pinned={} if pinned is None else pinned,
-        seed=seed,
-        effort=effort,
-        time_limit_s=time_limit_s,
-    )
-    aim = Aim(mode=mode, objective=objective, contiguous=contiguous)
-    stated = read_network(model, cluster, check_request(params, aim))
-    asked = {**_fields(params), **_fields(aim), "solver": _solver_name(solver)}
-    return Asked("place", _body({**asked, "model": stated.model, "cluster": stated.cluster}), stated.read)
-
-
-def _fields(params: PlaceParams | Aim) -> dict[str, object]:
-    """Return the fields of parameters by name."""
-    return {field.name: getattr(params, field.name) for field in fields(params)}
+    return request_placement(arguments)
 
 
 def _terms(problem: Problem) -> dict[str, object]:

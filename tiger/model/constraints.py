@@ -9,6 +9,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
+from tiger.model.options import about
 from tiger.model.problem import Problem, Rule, default_rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
@@ -17,8 +18,19 @@ from tiger.model.wording import describe
 MOST_SLOTS = 2**53 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+@dataclass(frozen=True, kw_only=True)
+class SharingOptions:
+    """Say how tasks share the nodes."""
+
+    rule: Rule | None = field(default=None, metadata=about("How tasks share a node; one-to-one where that fits."))
+    slots: int | None = field(default=None, metadata=about("Tasks that fit on a node, under the capacity rule.", ge=1))
+    imbalance: float = field(
+        default=0.0, metadata=about("Scales the slots by 1 + this, rounded down.", ge=0, allow_inf_nan=False)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms(SharingOptions):
     """Hold what is asked, tasks and nodes by name.
 
     `slots` >= 1 replaces the slots of every node that has any; `imbalance` X >= 0 then scales them by 1 + X, rounded
@@ -27,9 +39,6 @@ class Terms:
     value out of bounds and TypeError for one of another type.
     """
 
-    rule: Rule | None = None
-    slots: int | None = None
-    imbalance: float = 0.0
     pinned: Mapping[str, str] = field(default_factory=dict)
     forbidden: Collection[tuple[str, str]] = frozenset()
 

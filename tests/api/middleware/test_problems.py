@@ -90,7 +90,7 @@ def test_an_excerpt_has_at_most_80_characters() -> None:
 def test_every_wrong_field_is_listed() -> None:
     """One answer names all of them, and its sentence the first."""
     with pytest.raises(ValidationError) as refusal:
-        AssignRequest.model_validate({"tasks": {}, "seed": -1, "x": 1})
+        AssignRequest.read({"tasks": {}, "seed": -1, "x": 1})
     problem = of_fields(refusal.value)
     assert [error.pointer for error in problem.errors] == ["#/topology", "#/seed", "#/x"]
     assert problem.detail == "#/topology: expected this field, found nothing (and 2 more)"
@@ -99,7 +99,7 @@ def test_every_wrong_field_is_listed() -> None:
 def test_names_in_a_pointer_are_escaped() -> None:
     """A slash inside a name is `~1`, a tilde `~0`."""
     with pytest.raises(ValidationError) as refusal:
-        AssignRequest.model_validate({"tasks": {}, "topology": "grid:2", "pinned": {"a/b~": 1}})
+        AssignRequest.read({"tasks": {}, "topology": "grid:2", "pinned": {"a/b~": 1}})
     assert of_fields(refusal.value).errors[0].pointer == "#/pinned/a~1b~0"
 
 

@@ -6,14 +6,15 @@ import pytest
 
 from tiger.api.routes.admission import is_small
 from tiger.api.routes.examples import ELEVEN_TASKS, FOURIER_ON_RING, HEAD_AWARE, STENCIL_ON_TORUS, TWO_SPEEDS
-from tiger.api.schemas.assignment import AssignRequest, CircuitRequest
+from tiger.api.schemas.assignment import AssignRequest
+from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.placement import PlaceRequest
 
 
 def tasks(count: int, **fields: object) -> AssignRequest:
     """Return a request for so many tasks."""
     graph = {"nodes": [{"id": k} for k in range(count)], "edges": []}
-    return AssignRequest.model_validate({"tasks": graph, "topology": "grid:9", **fields})
+    return AssignRequest.read({"tasks": graph, "topology": "grid:9", **fields})
 
 
 @pytest.mark.parametrize(
@@ -43,35 +44,35 @@ def test_few_tasks_and_little_effort_are_small(count: int, fields: dict[str, Any
 def test_many_edges_are_not_small(name: str) -> None:
     """By either name."""
     graph = {"nodes": [{"id": 0}], name: [{}] * 2049}
-    assert not is_small(AssignRequest.model_validate({"tasks": graph, "topology": "grid:9"}))
+    assert not is_small(AssignRequest.read({"tasks": graph, "topology": "grid:9"}))
 
 
 def test_what_is_no_list_counts_nothing() -> None:
     """It is refused soon enough."""
-    assert is_small(AssignRequest.model_validate({"tasks": {"nodes": 5}, "topology": "grid:9"}))
+    assert is_small(AssignRequest.read({"tasks": {"nodes": 5}, "topology": "grid:9"}))
 
 
 def test_short_circuits_are_small() -> None:
     """Less so at the higher levels."""
     long = FOURIER_ON_RING | {"circuit": "x" * 1000}
     for asked, expected in ((FOURIER_ON_RING, True), (long | {"level": 1}, True), (long | {"level": 3}, False)):
-        assert is_small(CircuitRequest.model_validate(asked)) is expected
+        assert is_small(CircuitRequest.read(asked)) is expected
 
 
 def test_few_layers_are_small() -> None:
     """A model that is described may have any number."""
-    assert is_small(PlaceRequest.model_validate(TWO_SPEEDS))
-    assert not is_small(PlaceRequest.model_validate(HEAD_AWARE))
+    assert is_small(PlaceRequest.read(TWO_SPEEDS))
+    assert not is_small(PlaceRequest.read(HEAD_AWARE))
 
 
 @pytest.mark.parametrize("name", ["operators", "nodes"])
 def test_few_operators_are_small(name: str) -> None:
     """By either name."""
     for count, expected in ((64, True), (65, False)):
-        assert is_small(PlaceRequest.model_validate({"model": {name: [{}] * count}, "mode": "dag"})) is expected
+        assert is_small(PlaceRequest.read({"model": {name: [{}] * count}, "mode": "dag"})) is expected
 
 
 @pytest.mark.parametrize("asked", [ELEVEN_TASKS, STENCIL_ON_TORUS])
 def test_worked_examples_are_small(asked: dict[str, object]) -> None:
     """They are answered while one looks on."""
-    assert is_small(AssignRequest.model_validate(asked))
+    assert is_small(AssignRequest.read(asked))

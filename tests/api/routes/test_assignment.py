@@ -9,8 +9,8 @@ import pytest
 from tiger.api.routes import assignment
 from tiger.api.routes.assignment import answer, check
 from tiger.api.routes.entries import Solve
-from tiger.api.schemas.assignment import ReportBody
 from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.reports import ReportBody
 from tiger.errors import InputError
 from tiger.model.problem import Problem
 from tiger.parallel import executors

@@ -11,8 +11,9 @@ from fastapi.testclient import TestClient
 from pydantic import ValidationError
 
 from tiger.api.routes.assignment import answer, check
-from tiger.api.schemas.assignment import CircuitBody, CircuitRequest
+from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.reports import CircuitBody
 from tiger.errors import InputError
 
 Post = Callable[..., httpx.Response]
@@ -165,7 +166,7 @@ def test_qubits_are_bounded_by_the_service() -> None:
 
 def test_a_request_has_defaults() -> None:
     """Circuit and topology suffice."""
-    request = CircuitRequest.model_validate({"circuit": TRIANGLE, "topology": "ring:4"})
+    request = CircuitRequest.read({"circuit": TRIANGLE, "topology": "ring:4"})
     assert (request.level, request.effort, request.objective, request.solver) == (3, 1, "cx", "auto")
 
 
@@ -173,7 +174,7 @@ def test_a_flood_of_errors_is_one() -> None:
     """Refusing a large body costs little."""
     for fields in ({f"x{k}": k for k in range(1000)}, {"initial_layout": ["a"] * 1000}):
         with pytest.raises(ValidationError) as refusal:
-            CircuitRequest.model_validate({"circuit": TRIANGLE, "topology": "ring:4", **fields})
+            CircuitRequest.read({"circuit": TRIANGLE, "topology": "ring:4", **fields})
         assert refusal.value.error_count() == 1
 
 
@@ -194,7 +195,7 @@ def test_no_search_runs_forever(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_schema_of_a_request_refers_to_nothing() -> None:
     """It stands inside an OpenAPI document, where definitions of its own would not be found."""
-    assert "$ref" not in str(CircuitRequest.model_json_schema())
+    assert "$ref" not in str(CircuitRequest.schema())
 
 
 def test_both_answers_are_documented(refusing: TestClient) -> None:

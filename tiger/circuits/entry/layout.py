@@ -1,9 +1,7 @@
 """The door: circuits and devices as callers hold them in, a report out."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from qiskit.circuit import QuantumCircuit
@@ -13,20 +11,22 @@ from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncill
 
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.embedding.parts import allot_parts
+from tiger.circuits.entry.arguments import Layout, LayoutCall
 from tiger.circuits.entry.baseline import swaps
 from tiger.circuits.entry.comparison import placements, reference
 from tiger.circuits.entry.delivery import keep_delivered
-from tiger.circuits.entry.hardware import Device, read_device
+from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.entry.outcome import depth_of, extra_cx, success_of
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.entry.request import Asked, Layout, check_params, read_layout
+from tiger.circuits.entry.request import Asked, check_params, read_layout
 from tiger.circuits.entry.writing import qasm_of
-from tiger.circuits.params import CircuitObjective, LayoutParams
+from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.mapping import mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
+from tiger.model.options import from_fields, narrow
 from tiger.model.violation import Violation
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress, ignore
@@ -34,21 +34,8 @@ from tiger.run.progress import Progress, ignore
 SHARE = 0.1
 
 
-def layout(
-    circuit: QuantumCircuit | Path | str | bytes,
-    coupling: Device | Path | str | Iterable[Sequence[int]] | object,
-    *,
-    level: int = 3,
-    effort: int = 1,
-    objective: CircuitObjective = "cx",
-    solver: str = "auto",
-    seed: int = 0,
-    initial_layout: Layout | None = None,
-    time_limit_s: float | None = None,
-    threads: int = 1,
-    commute: bool = True,
-    progress: Callable[[Progress], None] | None = None,
-) -> CircuitReport:
+@from_fields(LayoutCall)
+def layout(call: LayoutCall) -> CircuitReport:
     """Lay a circuit out on a device and route it, and report the routed circuit with what routing added.
 
     The circuit is a QuantumCircuit, OpenQASM 2 or 3 text, a path, or the bytes of QPY or of text
@@ -64,20 +51,9 @@ def layout(
     device cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
-    params = check_params(
-        LayoutParams(
-            level=level,
-            effort=effort,
-            objective=objective,
-            solver=solver,
-            seed=seed,
-            time_limit_s=time_limit_s,
-            threads=threads,
-            commute=commute,
-        )
-    )
-    asked = Asked(read_circuit(circuit), read_device(coupling), params, progress or ignore)
-    return replace(report_mapping(asked, initial_layout), seconds=time.perf_counter() - begun)
+    params = check_params(narrow(LayoutParams, call))
+    asked = Asked(read_circuit(call.circuit), read_device(call.coupling), params, call.progress or ignore)
+    return replace(report_mapping(asked, call.initial_layout), seconds=time.perf_counter() - begun)
 
 
 def report_mapping(asked: Asked, initial_layout: Layout | None = None) -> CircuitReport:

@@ -18,7 +18,6 @@ from tiger.run.progress import Progress, ignore
 
 THREADS = 1024
 LAYOUT = "initial_layout"
-Layout = Sequence[int] | Mapping[int, int] | Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,55 +1,34 @@
 """The door: a model and a cluster as callers hold them in, a report out."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from tiger.model.options import from_fields, narrow
 from tiger.pipeline import solve
 from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry import operators
 from tiger.pipeline.entry.account import links_of, placed_stages
+from tiger.pipeline.entry.arguments import Hardware, Model, PlaceCall
 from tiger.pipeline.entry.clock import measure_time
 from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import Aim, Asked, AskedOperators, check_fit, check_request, require_cluster
+from tiger.pipeline.entry.request import Asked, AskedOperators, check_fit, check_request, require_cluster
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import model_of_document, read_model
-from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.params import Objective, OperatorParams
-from tiger.pipeline.params import PlaceParams
+from tiger.pipeline.operators.params import OperatorParams
+from tiger.pipeline.params import Aim, PlaceParams
 from tiger.pipeline.result import PlaceResult
-from tiger.pipeline.schedules.orders import Schedule
 from tiger.pipeline.search.problem import virtual_stages
 from tiger.run.progress import Progress, ignore
 
-Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
-Hardware = Cluster | Path | str | Mapping[str, object]
 
-
-def place(
-    model: Model,
-    cluster: Hardware | None = None,
-    *,
-    mode: str = "chain",
-    objective: Objective = "throughput",
-    contiguous: bool = False,
-    schedule: Schedule | None = None,
-    microbatches: int | None = None,
-    virtual: int | None = None,
-    pipeline: int | None = None,
-    tensor: int = 1,
-    data: int = 1,
-    pinned: Mapping[str, str] | None = None,
-    solver: str = "auto",
-    seed: int = 0,
-    effort: int = 1,
-    time_limit_s: float | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> PlacementReport:
+@from_fields(PlaceCall)
+def place(call: PlaceCall) -> PlacementReport:
     """Place a model on the devices of a cluster, and report what that costs.
 
     In the mode chain, the layers of a model become the stages of a pipeline. The model is Layers, a path, a SPEC or a
@@ -71,30 +50,18 @@ def place(
     cluster cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
-    params = check_request(
-        PlaceParams(
-            schedule=schedule,
-            microbatches=microbatches,
-            virtual=virtual,
-            pipeline=pipeline,
-            tensor=tensor,
-            data=data,
-            pinned={} if pinned is None else pinned,
-            solver=solver,
-            seed=seed,
-            effort=effort,
-            time_limit_s=time_limit_s,
-        ),
-        Aim(mode=mode, objective=objective, contiguous=contiguous),
-    )
-    watch = progress or ignore
+    pinned = {} if call.pinned is None else call.pinned
+    params = check_request(narrow(PlaceParams, call, pinned=pinned), narrow(Aim, call))
+    watch = call.progress or ignore
     watch(Progress("reading", None, None))
     if isinstance(params, OperatorParams):
-        graph = operators.read(model)
-        asked = AskedOperators(*operators.pair_with_cluster(*graph, cluster_of(cluster)), params, watch)
+        graph = operators.read(call.model)
+        asked = AskedOperators(*operators.pair_with_cluster(*graph, cluster_of(call.cluster)), params, watch)
         report = operators.report_placement(asked)
     else:
-        report = report_placement(Asked(layers_of(model), require_cluster(cluster_of(cluster)), params, watch))
+        report = report_placement(
+            Asked(layers_of(call.model), require_cluster(cluster_of(call.cluster)), params, watch)
+        )
     return replace(report, seconds=time.perf_counter() - begun)
 
 

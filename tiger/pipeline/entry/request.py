@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import get_args
 
 from tiger.errors import InputError, pin_field
+from tiger.model.options import narrow
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import Objective, OperatorParams
-from tiger.pipeline.params import Mode, PlaceParams
+from tiger.pipeline.params import Aim, Mode, PlaceParams
 from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.limits import check_limits
 from tiger.run.progress import Progress, ignore
@@ -42,15 +43,6 @@ class AskedOperators:
     watch: Callable[[Progress], None] = ignore
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """Say what is placed, layers of a chain or operators of a graph, and of the latter what for and how."""
-
-    mode: str = "chain"
-    objective: Objective = "throughput"
-    contiguous: bool = False
-
-
 def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams:
     """Return parameters that can be used with some model: those given for a chain, in the mode dag what operators need.
 
@@ -72,15 +64,7 @@ def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams
                 )
         return params
     _check_sampler(params.solver, aim)
-    return OperatorParams(
-        objective=aim.objective,
-        contiguous=aim.contiguous,
-        pinned=params.pinned,
-        solver=params.solver,
-        seed=params.seed,
-        effort=params.effort,
-        time_limit_s=params.time_limit_s,
-    )
+    return narrow(OperatorParams, params, objective=aim.objective, contiguous=aim.contiguous)
 
 
 def _check_no_chain(params: PlaceParams) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from tiger.errors import InputError, shorten
 from tiger.model.arrays import FloatArray, amounts
 from tiger.pipeline.costs.plan import Plan
-from tiger.pipeline.entry.place import Hardware, Model, cluster_of, layers_of
+from tiger.pipeline.entry.arguments import Hardware, Model
+from tiger.pipeline.entry.place import cluster_of, layers_of
 from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.limits import COST_LIMIT

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tiger.run.options import SearchOptions
+
 Objective = Literal["throughput", "latency", "both"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorParams:
+class OperatorParams(SearchOptions):
     """Set what is made small, and how hard to search.
 
     `throughput` is the largest load of a device, `latency` the makespan of one microbatch under list scheduling, and
@@ -21,7 +23,3 @@ class OperatorParams:
     objective: Objective = "throughput"
     contiguous: bool = False
     pinned: Mapping[str, str] = field(default_factory=dict)
-    solver: str = "auto"
-    seed: int = 0
-    effort: int = 1
-    time_limit_s: float | None = None

@@ -1,12 +1,13 @@
 """The door: a model, a cluster and a batch in, the best plan and why others lost out."""
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from tiger.errors import InputError
+from tiger.model.options import from_fields, narrow
 from tiger.model.wording import describe
-from tiger.pipeline.entry.place import Hardware, cluster_of
+from tiger.pipeline.entry.arguments import Hardware
+from tiger.pipeline.entry.place import cluster_of
 from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.planning.account import Account
@@ -16,31 +17,24 @@ from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.report import PlanReport
 from tiger.pipeline.planning.request import check_model, check_plan_params
 from tiger.pipeline.planning.search import explore
-from tiger.pipeline.schedules.orders import Schedule
 from tiger.run.deadline import Deadline
+from tiger.run.options import Watched
 from tiger.run.progress import Progress, ignore
 
 TOP, MOST_RANKED = 10, 1000
 
 
-def plan(
-    model: Source,
-    cluster: Hardware,
-    *,
-    batch: int | None = None,
-    pipeline: int | None = None,
-    tensor: int | None = None,
-    data: int | None = None,
-    schedule: Schedule | None = None,
-    virtual: int | None = None,
-    microbatch: int | None = None,
-    top: int = TOP,
-    solver: str = "auto",
-    seed: int = 0,
-    effort: int = 1,
-    time_limit_s: float | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> PlanReport:
+@dataclass(frozen=True, eq=False)
+class PlanCall(Watched, PlanParams):
+    """Hold what `tiger.plan` is called with: a model, a cluster, options, and how many plans it reports."""
+
+    model: Source
+    cluster: Hardware
+    top: int = field(default=TOP, kw_only=True)
+
+
+@from_fields(PlanCall)
+def plan(call: PlanCall) -> PlanReport:
     """Find the degrees of parallelism, the microbatches and the schedule that train a model on a cluster quickest.
 
     Model and cluster are what `place` takes. `batch` is what an iteration runs: sequences of a transformer that is
@@ -53,32 +47,18 @@ def plan(
     cluster cannot hold is a report that is not feasible.
     """
     begun = time.perf_counter()
-    params = check_plan_params(
-        PlanParams(
-            batch=batch,
-            pipeline=pipeline,
-            tensor=tensor,
-            data=data,
-            schedule=schedule,
-            virtual=virtual,
-            microbatch=microbatch,
-            solver=solver,
-            seed=seed,
-            effort=effort,
-            time_limit_s=time_limit_s,
-        )
-    )
-    if type(top) is not int or not 1 <= top <= MOST_RANKED:
-        raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {describe(top)}")
-    watch = progress or ignore
+    params, limit_s = check_plan_params(narrow(PlanParams, call)), call.time_limit_s
+    if type(call.top) is not int or not 1 <= call.top <= MOST_RANKED:
+        raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {describe(call.top)}")
+    watch = call.progress or ignore
     watch(Progress("reading", None, None))
-    read, hardware = model_of(model), require_cluster(cluster_of(cluster))
+    read, hardware = model_of(call.model), require_cluster(cluster_of(call.cluster))
     check_model(read, hardware, params)
-    stop = Deadline(None if time_limit_s is None else time.monotonic() + time_limit_s)
+    stop = Deadline(None if limit_s is None else time.monotonic() + limit_s)
     found = explore(read, hardware, params, stop, watch)
-    report = Account(read, hardware, params, found).report(top)
+    report = Account(read, hardware, params, found).report(call.top)
     seconds = time.perf_counter() - begun
-    late = time_limit_s is not None and seconds >= time_limit_s
-    ended = (f"ended by the time limit of {time_limit_s:g} s: the same seed may end elsewhere",) if late else ()
+    late = limit_s is not None and seconds >= limit_s
+    ended = (f"ended by the time limit of {limit_s:g} s: the same seed may end elsewhere",) if late else ()
     remarks = (*warn_implausible(hardware), *warn_missing_state(read.given, hardware), *ended)
     return replace(report, batch=batch_of(read, hardware, params), seconds=seconds, warnings=remarks)

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from tiger.pipeline.schedules.orders import Schedule
+from tiger.run.options import SearchOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanParams:
+class PlanParams(SearchOptions):
     """Set what is searched over, and how hard.
 
     `batch` is what all replicas run together in an iteration: sequences of a transformer that is stated by its shape,
@@ -22,7 +23,3 @@ class PlanParams:
     schedule: Schedule | None = None
     virtual: int | None = None
     microbatch: int | None = None
-    solver: str = "auto"
-    seed: int = 0
-    effort: int = 1
-    time_limit_s: float | None = None

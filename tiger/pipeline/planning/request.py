@@ -1,6 +1,7 @@
 """What a caller asks of a plan, checked."""
 
 from tiger.errors import InputError
+from tiger.model.options import narrow
 from tiger.model.wording import describe
 from tiger.pipeline.entry.request import COUNT_LIMIT, Asked, check_fit, check_params
 from tiger.pipeline.hardware.cluster import Cluster
@@ -34,14 +35,5 @@ def check_model(model: Model, cluster: Cluster, params: PlanParams) -> None:
 
 def _placement(params: PlanParams) -> PlaceParams:
     """Return the parameters of a placement with what is stated."""
-    return PlaceParams(
-        schedule=params.schedule,
-        virtual=params.virtual,
-        pipeline=params.pipeline,
-        tensor=1 if params.tensor is None else params.tensor,
-        data=1 if params.data is None else params.data,
-        solver=params.solver,
-        seed=params.seed,
-        effort=params.effort,
-        time_limit_s=params.time_limit_s,
-    )
+    tensor, data = (1 if degree is None else degree for degree in (params.tensor, params.data))
+    return narrow(PlaceParams, params, tensor=tensor, data=data, microbatches=None, pinned={})

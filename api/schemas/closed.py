@@ -1,0 +1,74 @@
+"""Requests as dataclasses that take known fields of the right types alone."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Annotated, Self, cast
+
+from pydantic import BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, model_validator
+from pydantic_core import CoreSchema
+
+ADAPTERS: dict[type[object], TypeAdapter[object]] = {}
+
+
+def _keep_first_wrong(value: object) -> object:
+    """Keep the first pin alone that is not to a name, if there is one, so that a flood of them is one error."""
+    if not isinstance(value, dict):
+        return value
+    wrong = next((task for task, node in value.items() if not isinstance(node, str)), None)
+    return value if wrong is None else {wrong: value[wrong]}
+
+
+Pins = Annotated[dict[str, str], BeforeValidator(_keep_first_wrong), Field(json_schema_extra={"default": {}})]
+
+
+class Closed:
+    """Refuse fields that are not known, and values of another type; a base of dataclasses."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    @classmethod
+    def read(cls, data: object) -> Self:
+        """Return the request that parsed JSON states; raise pydantic's ValidationError."""
+        return cast(Self, _adapter(cls).validate_python(data))
+
+    @classmethod
+    def schema(cls) -> dict[str, object]:
+        """Return the JSON schema, which refers to nothing, as it stands inside an OpenAPI document."""
+        schema = _adapter(cls).json_schema()
+        definitions = schema.pop("$defs", {})
+        return cast(dict[str, object], _inline(schema, definitions))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type[object], handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Take a JSON object for the dataclass itself, and be strict with its fields alone."""
+        schema = handler(source)
+        return cast(CoreSchema, {**schema, "strict": False}) if schema["type"] == "dataclass" else schema
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_first_unknown(cls, data: object) -> object:
+        """Keep the first unknown field alone, if there is one, so that a flood of them is one error."""
+        if not isinstance(data, dict):
+            return data
+        known = {field.name for field in fields(cls)}  # type: ignore[arg-type]  # those below are dataclasses
+        unknown = next((name for name in data if name not in known), None)
+        return {name: value for name, value in data.items() if name in known or name == unknown}
+
+
+def _adapter(kind: type[object]) -> TypeAdapter[object]:
+    """Return what reads and documents a kind of request, made once."""
+    if kind not in ADAPTERS:
+        ADAPTERS[kind] = TypeAdapter(kind)
+    return ADAPTERS[kind]
+
+
+def _inline(schema: object, definitions: Mapping[str, object]) -> object:
+    """Return a schema in which every reference is replaced by what it refers to."""
+    if isinstance(schema, list):
+        return [_inline(part, definitions) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = definitions.get(str(schema.get("$ref", "")).rpartition("/")[2], {})
+    merged = {**cast(dict[str, object], found), **schema}
+    merged.pop("$ref", None)
+    return {name: _inline(part, definitions) for name, part in merged.items()}

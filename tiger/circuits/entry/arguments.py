@@ -1,0 +1,28 @@
+"""The arguments of `tiger.layout`, and of the client of a service that answers the same."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tiger.circuits.params import LayoutParams
+from tiger.run.options import Watched
+
+if TYPE_CHECKING:
+    from qiskit.circuit import QuantumCircuit
+
+Layout = Sequence[int] | Mapping[int, int] | Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class LayoutArguments(LayoutParams):
+    """Hold a circuit, a device, and options; `coupling` is anything that says which qubits are coupled."""
+
+    circuit: "QuantumCircuit | Path | str | bytes"
+    coupling: object
+    initial_layout: Layout | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class LayoutCall(Watched, LayoutArguments):
+    """Hold what `tiger.layout` is called with."""
