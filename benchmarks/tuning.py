@@ -88,7 +88,7 @@ def sampled(window: Window, problem: Problem, tuner: Tuner, seed: int) -> tuple[
     return tune(
         window,
         lambda bqm, penalties, draw_seed: draw(bqm, penalties, sampling, (draw_seed, bool)),
-        lambda local: window.local(polish(window.placed(start, local), window.block, bool)),
+        lambda local: window.local(polish(window.place(start, local), window.block, bool)),
         TuneParams(rounds=ROUNDS, tuner=tuner),
         seed=seed,
         stop=bool,

@@ -41,7 +41,7 @@ class Exact:
             return Assignment(places=start.copy())
         window = fold(problem, block, start)
         local, proved = _search(window, window.local(start), self.visits * effort, stop)
-        return Assignment(places=window.placed(start, local), proved=proved and _is_certain(problem.tasks.size, tasks))
+        return Assignment(places=window.place(start, local), proved=proved and _is_certain(problem.tasks.size, tasks))
 
 
 def _is_certain(tasks: int, free: int) -> bool:

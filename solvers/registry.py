@@ -10,8 +10,8 @@ from typing import Literal
 from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError
-from tiger.model.aims import Aims
 from tiger.model.arrays import IntArray
+from tiger.model.objective_arrays import ObjectiveArrays
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Stop, Usage
 from tiger.model.window import Block
@@ -115,7 +115,7 @@ def exact(visits: int) -> Search:
     return Exact(visits)
 
 
-def objective_search(aims: Aims) -> Search:
+def objective_search(aims: ObjectiveArrays) -> Search:
     """Return annealing towards another objective than the cost."""
     from tiger.solvers.annealing.objective_annealing import Judged
 

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.model.aims import Order
 from tiger.model.arrays import IntArray
 from tiger.model.metrics import TreeMetric
+from tiger.model.objective_arrays import TaskOrder
 from tiger.model.problem import Problem, Rule
 from tiger.model.seams import Assignment, Search, Stop
 from tiger.model.tasks import TaskGraph
@@ -81,7 +81,7 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     if name == "objective":
         from tiger.solvers.annealing.objective_annealing import Judged
 
-        return ((Judged(Order(np.arange(TASKS))), _ring(1)),)
+        return ((Judged(TaskOrder(np.arange(TASKS))), _ring(1)),)
     if name in ("bisection", "multilevel"):
         from tiger.solvers.multilevel.multilevel import Multilevel
 

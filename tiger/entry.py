@@ -10,7 +10,7 @@ from tiger.errors import InputError, pin_field
 from tiger.formats.files import TaskFile, read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of, topology_of
 from tiger.formats.hostlist import list_nodes
-from tiger.formats.values import node_name
+from tiger.formats.values import read_name
 from tiger.mapper import solve
 from tiger.model.constraints import SharingOptions, Terms, build_problem
 from tiger.model.options import from_fields
@@ -148,7 +148,7 @@ def _allocate(topology: Topology, allocation: Iterable[object] | Path | str | No
         return topology.allocated(list_nodes(allocation, topology))
     if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
         raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
-    return topology.allocated(node_name(f"allocation/{k}", node) for k, node in enumerate(allocation))
+    return topology.allocated(read_name(f"allocation/{k}", node) for k, node in enumerate(allocation))
 
 
 def _pins(pinned: Pins | None) -> dict[str, str]:
@@ -159,8 +159,8 @@ def _pins(pinned: Pins | None) -> dict[str, str]:
         raise TypeError(f"expected pinned as a mapping from task to node, got {type(pinned).__name__}")
     named: dict[str, str] = {}
     for identity, place in pinned.items():
-        task = node_name("pinned", identity)
-        node = node_name(pin_field(task), place)
+        task = read_name("pinned", identity)
+        node = read_name(pin_field(task), place)
         if named.setdefault(task, node) != node:
             raise InputError(pin_field(task), f"expected one node, got {named[task]!r} and {node!r}")
     return named
@@ -179,4 +179,4 @@ def _pair(number: int, pair: tuple[object, object]) -> tuple[str, str]:
         raise TypeError(f"expected forbidden[{number}] as a pair (task, node), got {type(pair).__name__}")
     if len(pair) != 2:
         raise InputError(f"forbidden/{number}", f"expected a pair (task, node), got {len(pair)} values")
-    return node_name(f"forbidden/{number}/0", pair[0]), node_name(f"forbidden/{number}/1", pair[1])
+    return read_name(f"forbidden/{number}/0", pair[0]), read_name(f"forbidden/{number}/1", pair[1])

@@ -190,7 +190,7 @@ def _search_objective(goal: MappingIncumbent, request: Request, aim: Aim) -> Non
         goal.put_off(incumbent.loading_s)
         return incumbent.places
 
-    ways = aim.ways()
+    ways = aim.arrays()
     for turn in rounds(request):
         before = len(goal.stages)
         if not goal.ended:

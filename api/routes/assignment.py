@@ -84,9 +84,9 @@ def _read_request(data: object) -> AssignRequest | CircuitRequest:
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
     """Solve a mapping problem, and say in the report where the cluster failed; without it the mapping is the same."""
     lent = None if executor is None or is_small(request) else executors.keep_executor(executor)
-    tasks = nodelink.task_graph(request.tasks)
+    tasks = nodelink.read_task_graph(request.tasks)
     hardware = request.topology
-    topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)
+    topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.read_topology(hardware)
     if request.allocation is not None:
         topology = topology.allocated(request.allocation)
     terms = narrow(Terms, request, forbidden=[(task, node) for task, node in request.forbidden])

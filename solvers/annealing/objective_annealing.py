@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.model.aims import GRID_WAYS, Aims, Order, Ways
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.objective_arrays import GRID_ROUTES, ObjectiveArrays, RouteArrays, TaskOrder
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop
 from tiger.model.seeds import derive
@@ -64,7 +64,7 @@ class JudgedParams:
 class Judged:
     """Anneal by an aim instead of the cost, with the moves of the native search."""
 
-    aims: Aims
+    aims: ObjectiveArrays
     params: JudgedParams = JudgedParams()
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
@@ -91,13 +91,15 @@ class Judged:
         return Assignment(places=best)
 
 
-def _judge(problem: Problem, inst: Instance, aims: Aims, start: IntArray) -> tuple[Judge, Books, Pace]:
+def _judge(problem: Problem, inst: Instance, aims: ObjectiveArrays, start: IntArray) -> tuple[Judge, Books, Pace]:
     """Return the judge whose unit is the value of `start[n]`, books for it, and the pace."""
     none = np.zeros((1, 1), np.int64)
-    ways = aims if isinstance(aims, Ways) else Ways(GRID_WAYS, none[0], none[0], none, none[0], np.ones(1))
-    order = aims.order if isinstance(aims, Order) else none[0, :0]
+    ways = (
+        aims if isinstance(aims, RouteArrays) else RouteArrays(GRID_ROUTES, none[0], none[0], none, none[0], np.ones(1))
+    )
+    order = aims.order if isinstance(aims, TaskOrder) else none[0, :0]
     out, back = map(uniform, neighbour_lists(problem)[2:])
-    ways = Ways(
+    ways = RouteArrays(
         kind=ways.kind,
         shape=uniform(ways.shape),
         wrap=uniform(ways.wrap),
@@ -107,7 +109,7 @@ def _judge(problem: Problem, inst: Instance, aims: Aims, start: IntArray) -> tup
     )
     books = Books(np.zeros(len(ways.width)), np.zeros(problem.tasks.size), np.zeros(problem.topology.size))
     judge = Judge(out, back, ways, uniform(1.0 / ways.width), uniform(order), 1.0, 0.0, cost_ceiling(problem))
-    if isinstance(aims, Order):
+    if isinstance(aims, TaskOrder):
         every = float(problem.tasks.size + problem.tasks.traffic.nnz)
         return judge._replace(unit=makespan_of(inst, judge, books, start) or 1.0), books, Pace(every, every)
     reset_loads(inst, judge._replace(out=uniform(np.sign(out)), scale=uniform(np.ones(len(ways.width)))), books, start)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.model.aims import Ways
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.objective_arrays import RouteArrays
 from tiger.solvers.annealing.moves import (
     can_move,
     can_swap,
@@ -42,7 +42,7 @@ class Judge(NamedTuple):
 
     out: FloatArray
     back: FloatArray
-    ways: Ways
+    ways: RouteArrays
     scale: FloatArray
     order: IntArray
     unit: float

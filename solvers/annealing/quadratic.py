@@ -55,7 +55,7 @@ class Quadratic:
 
     def places(self, order: IntArray) -> IntArray:
         """Return the full mapping of an order."""
-        return self.window.placed(self.start, order[: self.window.shape[0]])
+        return self.window.place(self.start, order[: self.window.shape[0]])
 
     def cost(self, order: IntArray) -> float:
         """Return the cost of the full mapping; O(edges)."""

@@ -203,7 +203,7 @@ def _cheapest(window: Window, start: IntArray, found: Iterable[IntArray]) -> Ass
     best, cost = start.copy(), window.cost(window.local(start))
     for local in found:
         if fits(window, local) and window.cost(local) < cost:
-            best, cost = window.placed(start, local), window.cost(local)
+            best, cost = window.place(start, local), window.cost(local)
     return Assignment(places=best)
 
 

@@ -81,8 +81,8 @@ class Doors(BaseHTTPRequestHandler):
 
 def mapped(body: dict[str, Any]) -> dict[str, object]:
     """Return the report of a request for a mapping."""
-    tasks, hardware = nodelink.task_graph(body.pop("tasks")), body.pop("topology")
-    topology = build(hardware) if isinstance(hardware, str) else nodelink.topology(hardware)
+    tasks, hardware = nodelink.read_task_graph(body.pop("tasks")), body.pop("topology")
+    topology = build(hardware) if isinstance(hardware, str) else nodelink.read_topology(hardware)
     del body["ising"]
     return tiger.assign(tasks, topology, **body).to_dict()
 

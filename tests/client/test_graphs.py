@@ -24,7 +24,7 @@ TRAFFIC = sp.csr_array(np.array([[0.0, 2.5, 0.0], [0.0, 1.0, 3.0], [0.1, 0.0, 0.
 def test_tasks_read_back_as_they_were(memory: np.ndarray | None) -> None:
     """Names, work, memory, directions and volumes, loops among them."""
     tasks = TaskGraph(names=("a", "b c", "0,1"), traffic=TRAFFIC, work=np.array([1.0, 0.3, 0.0]), memory=memory)
-    again = nodelink.task_graph(json.loads(json.dumps(task_document(tasks))))
+    again = nodelink.read_task_graph(json.loads(json.dumps(task_document(tasks))))
     assert (again.names, again.directed, again.remarks) == (tasks.names, True, ())
     assert (again.traffic != tasks.traffic).nnz == 0
     assert (again.work.tolist(), np.array_equal(again.memory, memory)) == (tasks.work.tolist(), True)
@@ -36,7 +36,7 @@ def test_tasks_read_back_as_they_were(memory: np.ndarray | None) -> None:
 def test_hardware_reads_back_as_it_was(spec: str) -> None:
     """Names, slots and every distance."""
     topology = build(spec)
-    again = nodelink.topology(json.loads(json.dumps(topology_document(topology))))
+    again = nodelink.read_topology(json.loads(json.dumps(topology_document(topology))))
     nodes = np.arange(topology.size)
     apart = (each.metric.between(nodes[:, None], nodes[None, :]) for each in (topology, again))
     assert (again.names, again.slots.tolist(), again.remarks) == (topology.names, topology.slots.tolist(), ())
@@ -47,7 +47,9 @@ def test_nodes_keep_what_they_can_hold_and_cost() -> None:
     """Slots of 1 are then meant as such."""
     links = Links(u=np.array([0]), v=np.array([1]), weight=np.array([0.1]), bandwidth=np.array([7.0]))
     plain = Topology.from_links(("x", "y"), links, np.array([1, 1]))
-    again = nodelink.topology(topology_document(replace(plain, cost=np.array([2.5, 0.0]), memory=np.array([4, 5]))))
+    again = nodelink.read_topology(
+        topology_document(replace(plain, cost=np.array([2.5, 0.0]), memory=np.array([4, 5])))
+    )
     assert (again.cost.tolist(), again.slots_stated) == ([2.5, 0.0], True)
     assert again.memory is not None
     assert again.memory.tolist() == [4, 5]
@@ -79,6 +81,6 @@ def test_any_task_graph_reads_back_as_it_was(*, size: int, directed: bool, edges
     ends = np.array([edge[:2] for edge in kept], np.int64).reshape(-1, 2)
     traffic = sp.csr_array((np.array([w for *_, w in kept]), (ends[:, 0], ends[:, 1])), shape=(size, size))
     tasks = TaskGraph(names=tuple(f"t{k}" for k in range(size)), traffic=traffic, directed=directed)
-    again = nodelink.task_graph(json.loads(json.dumps(task_document(tasks))))
+    again = nodelink.read_task_graph(json.loads(json.dumps(task_document(tasks))))
     assert (again.names, again.directed) == (tasks.names, directed)
     assert (again.traffic != tasks.traffic).nnz == 0

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 
 from tiger.formats.attributes import find_misspelt
-from tiger.formats.graphml import task_graph as read_graphml
+from tiger.formats.graphml import read_task_graph as read_graphml
 from tiger.formats.graphs import task_graph_of, topology_of
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.csvmatrix import task_graph
+from tiger.formats.csvmatrix import read_task_graph
 
 MATRIX = [[0, 5], [7, 1]]
 
@@ -15,7 +15,7 @@ MATRIX = [[0, 5], [7, 1]]
 )
 def test_separators_are_recognised(text):
     """Commas, semicolons, tabs or blanks; blank lines do not count."""
-    tasks = task_graph(text)
+    tasks = read_task_graph(text)
     assert (tasks.traffic.toarray().tolist(), tasks.names, tasks.directed) == (MATRIX, ("0", "1"), True)
 
 
@@ -34,32 +34,32 @@ def test_separators_are_recognised(text):
 )
 def test_names_are_recognised(text):
     """In a header, in the first column, or in both, with or without a corner."""
-    tasks = task_graph(text)
+    tasks = read_task_graph(text)
     assert (tasks.names, tasks.traffic.toarray().tolist()) == (("a", "b"), MATRIX)
 
 
 def test_numbers_can_be_names_where_they_stand_on_both_sides():
     """A header of numbers and a column of the same are names."""
-    assert task_graph(",10,11\n10,0,5\n11,7,1\n").names == ("10", "11")
+    assert read_task_graph(",10,11\n10,0,5\n11,7,1\n").names == ("10", "11")
 
 
 @pytest.mark.parametrize("text", ["10,11\n0,5\n7,1\n", "10,0,5\n11,7,1\n"])
 def test_a_row_or_column_of_numbers_too_many_is_an_error(text):
     """A matrix that is not square is refused rather than read as one with numbers for names."""
     with pytest.raises(InputError, match="square"):
-        task_graph(text)
+        read_task_graph(text)
 
 
 def test_names_may_hold_the_separator_of_other_files():
     """Coordinates in a file separated by tabs, or quoted."""
-    assert task_graph("0,0\t0,1\n0\t5\n7\t1\n").names == ("0,0", "0,1")
-    assert task_graph('"0,0","0,1"\n0,5\n7,1\n').names == ("0,0", "0,1")
+    assert read_task_graph("0,0\t0,1\n0\t5\n7\t1\n").names == ("0,0", "0,1")
+    assert read_task_graph('"0,0","0,1"\n0,5\n7,1\n').names == ("0,0", "0,1")
 
 
 def test_a_single_task_is_a_matrix():
     """One number, with or without a name."""
-    assert task_graph("3").traffic.toarray().tolist() == [[3]]
-    assert task_graph("only\n3").names == ("only",)
+    assert read_task_graph("3").traffic.toarray().tolist() == [[3]]
+    assert read_task_graph("only\n3").names == ("only",)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_single_task_is_a_matrix():
 def test_malformed_matrices_are_refused(text, reason):
     """Every fault is reported for the tasks."""
     with pytest.raises(InputError) as caught:
-        task_graph(text)
+        read_task_graph(text)
     assert caught.value.field == "tasks"
     assert reason in caught.value.reason
 
@@ -104,6 +104,6 @@ def test_matrices_round_trip(rows, separator, header, column):
     names = [f"t{k}" for k in range(len(rows))]
     lines = [([name] if column else []) + list(map(repr, row)) for name, row in zip(names, rows, strict=True)]
     top = [["corner", *names] if column else names] if header else []
-    tasks = task_graph("\n".join(separator.join(line) for line in top + lines))
+    tasks = read_task_graph("\n".join(separator.join(line) for line in top + lines))
     assert tasks.traffic.toarray().tolist() == rows
     assert list(tasks.names) == (names if header or column else [str(k) for k in range(len(rows))])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.graphml import task_graph
+from tiger.formats.graphml import read_task_graph
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
 KEYS = """<key id="w" for="node" attr.name="work" attr.type="double"><default>2</default></key>
@@ -20,7 +20,7 @@ TEXT = f'{HEAD}{KEYS}<graph edgedefault="directed">{NODES}{EDGE}</graph></graphm
 
 def test_attributes_and_defaults_are_read():
     """Values of a node win over the default of their key; other attributes are ignored."""
-    tasks = task_graph(TEXT)
+    tasks = read_task_graph(TEXT)
     assert (tasks.names, tasks.directed) == (("a", "b"), True)
     assert (tasks.work.tolist(), tasks.memory.tolist()) == ([2, 3], [0, 8])
     assert tasks.traffic.toarray().tolist() == [[0, 1.5], [0, 0]]
@@ -28,14 +28,14 @@ def test_attributes_and_defaults_are_read():
 
 def test_parallel_edges_add_up():
     """Two edges between the same nodes are one volume."""
-    tasks = task_graph(TEXT.replace(EDGE, EDGE * 2))
+    tasks = read_task_graph(TEXT.replace(EDGE, EDGE * 2))
     assert tasks.traffic[0, 1] == 3
 
 
 def test_no_namespace_is_fine():
     """Only the local names of elements count; an edge may repeat the graph's direction."""
     loop = '<edge source="a" target="a" directed="false"/>'
-    tasks = task_graph(f'<graphml><graph edgedefault="undirected"><node id="a"/>{loop}</graph></graphml>')
+    tasks = read_task_graph(f'<graphml><graph edgedefault="undirected"><node id="a"/>{loop}</graph></graphml>')
     assert (tasks.traffic.toarray().tolist(), tasks.directed) == ([[1]], False)
 
 
@@ -74,7 +74,7 @@ def test_no_namespace_is_fine():
 def test_malformed_documents_are_pointed_at(old, new, field):
     """Faults of the document name the tasks, faults of a node or edge its place."""
     with pytest.raises(InputError) as caught:
-        task_graph(TEXT.replace(old, new))
+        read_task_graph(TEXT.replace(old, new))
     assert caught.value.field == field
 
 
@@ -82,7 +82,7 @@ def test_entities_do_not_expand():
     """A document type is refused before anything is parsed."""
     bomb = "".join(f'<!ENTITY e{k} "{f"&e{k - 1};" * 10}">' for k in range(1, 40))
     with pytest.raises(InputError, match=r"^tasks: expected GraphML without a document type"):
-        task_graph(f'<!DOCTYPE g [<!ENTITY e0 "x">{bomb}]><graphml>&e39;</graphml>')
+        read_task_graph(f'<!DOCTYPE g [<!ENTITY e0 "x">{bomb}]><graphml>&e39;</graphml>')
 
 
 @given(size=st.integers(1, 6), seed=st.integers(0, 2**32 - 1), directed=st.booleans())
@@ -92,6 +92,6 @@ def test_files_of_networkx_round_trip(size, seed, directed):
     matrix = rng.integers(0, 3, (size, size))
     matrix = matrix if directed else np.triu(matrix)
     graph = nx.from_numpy_array(matrix, create_using=nx.DiGraph if directed else nx.Graph)
-    tasks = task_graph("\n".join(nx.generate_graphml(graph)))
+    tasks = read_task_graph("\n".join(nx.generate_graphml(graph)))
     assert tasks.traffic.toarray().tolist() == matrix.tolist()
     assert (tasks.names, tasks.directed) == (tuple(map(str, range(size))), directed)

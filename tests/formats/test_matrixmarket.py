@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.io import mmwrite
 
 from tiger.errors import InputError
-from tiger.formats.matrixmarket import task_graph
+from tiger.formats.matrixmarket import read_task_graph
 
 GENERAL = "%%MatrixMarket matrix coordinate real general\n"
 SYMMETRIC = "%%MatrixMarket matrix coordinate integer symmetric\n"
@@ -34,7 +34,7 @@ HALF = "%%MatrixMarket matrix array real symmetric\n"
 )
 def test_layouts_are_read(text, traffic, directed):
     """General entries stay as given; a symmetric pair counts once, the diagonal is kept, a pattern is 1."""
-    tasks = task_graph(text)
+    tasks = read_task_graph(text)
     assert (tasks.traffic.toarray().tolist(), tasks.directed) == (traffic, directed)
     assert tasks.names == tuple(str(k + 1) for k in range(len(traffic)))
 
@@ -76,7 +76,7 @@ def test_layouts_are_read(text, traffic, directed):
 def test_malformed_files_are_refused(text, reason):
     """Every fault is reported for the tasks, and nothing is allocated for what the head only claims."""
     with pytest.raises(InputError, match=f"^tasks: .*{reason}"):
-        task_graph(text)
+        read_task_graph(text)
 
 
 @given(
@@ -92,5 +92,5 @@ def test_files_of_scipy_round_trip(size, seed, symmetry, dense, field):
     matrix = matrix + matrix.T if symmetry == "symmetric" else matrix
     stream = BytesIO()
     mmwrite(stream, matrix if dense else sp.coo_array(matrix), field=field, symmetry=symmetry)
-    tasks = task_graph(stream.getvalue().decode())
+    tasks = read_task_graph(stream.getvalue().decode())
     assert np.array_equal(tasks.traffic.toarray(), matrix if symmetry == "general" else np.triu(matrix))

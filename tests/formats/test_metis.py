@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.metis import task_graph
+from tiger.formats.metis import read_task_graph
 
 HOUSE = "% comment\n5 6 011\n2 2 4 4 1 5 3\n2 1 4 3 1 5 3\n1 2 1 4 2\n% in between\n1 1 1 3 2\n3 1 3 2 3\n"
 
 
 def test_vertex_and_edge_weights_are_read():
     """The first number of a line is the work, then neighbour and traffic in turn; an edge counts once."""
-    tasks = task_graph(HOUSE)
+    tasks = read_task_graph(HOUSE)
     assert (tasks.names, tasks.directed) == (("1", "2", "3", "4", "5"), False)
     assert tasks.work.tolist() == [2, 2, 1, 1, 3]
     assert tasks.traffic.toarray()[0].tolist() == [0, 4, 0, 1, 3]
@@ -36,14 +36,14 @@ def test_vertex_and_edge_weights_are_read():
 )
 def test_every_fmt_is_understood(text, work):
     """Sizes are skipped, the first of several weights is the work, blank lines may end the file."""
-    tasks = task_graph(text)
+    tasks = read_task_graph(text)
     assert tasks.work.tolist() == work
     assert tasks.traffic.toarray().tolist() == [[0, 1], [0, 0]]
 
 
 def test_a_blank_line_is_a_vertex_without_neighbours():
     """Vertex 2 of 3 is alone."""
-    assert task_graph("3 1\n3\n\n1\n").traffic.toarray().tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
+    assert read_task_graph("3 1\n3\n\n1\n").traffic.toarray().tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_blank_line_is_a_vertex_without_neighbours():
 def test_malformed_files_are_refused(text, reason):
     """Every fault is reported for the tasks, most with their line."""
     with pytest.raises(InputError) as caught:
-        task_graph(text)
+        read_task_graph(text)
     assert caught.value.field == "tasks"
     assert reason in caught.value.reason
 
@@ -100,6 +100,6 @@ def test_graphs_round_trip(size, seed):
     rng = np.random.default_rng(seed)
     half = np.triu(rng.integers(0, 4, (size, size)), 1)
     work = rng.integers(0, 9, size)
-    tasks = task_graph(written(work, half + half.T))
+    tasks = read_task_graph(written(work, half + half.T))
     assert (tasks.traffic != sp.csr_array(half)).nnz == 0
     assert tasks.work.tolist() == work.tolist()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.nodelink import task_graph, topology
+from tiger.formats.nodelink import read_task_graph, read_topology
 
 A, B = {"id": "a"}, {"id": "b"}
 
@@ -26,7 +26,7 @@ def edge(**more):
 
 def test_attributes_have_defaults():
     """Work 1, traffic 1, no memory, undirected."""
-    tasks = task_graph(graph(edge()))
+    tasks = read_task_graph(graph(edge()))
     assert (tasks.names, tasks.work.tolist(), tasks.memory, tasks.directed) == (("a", "b"), [1, 1], None, False)
     assert tasks.traffic.toarray().tolist() == [[0, 1], [0, 0]]
 
@@ -34,7 +34,7 @@ def test_attributes_have_defaults():
 def test_attributes_are_read():
     """Work, memory and traffic; a task that states no memory needs none."""
     nodes = [{"id": "a", "work": 2.5, "memory": 10**9}, {"id": "b", "colour": "red"}]
-    tasks = task_graph(graph(edge(weight=3, label="x"), nodes=nodes, directed=True, graph={}))
+    tasks = read_task_graph(graph(edge(weight=3, label="x"), nodes=nodes, directed=True, graph={}))
     assert (tasks.work.tolist(), tasks.memory.tolist(), tasks.directed) == ([2.5, 1], [10**9, 0], True)
     assert tasks.traffic[0, 1] == 3
 
@@ -42,41 +42,41 @@ def test_attributes_are_read():
 def test_both_spellings_of_the_edge_list_are_read():
     """Older networkx has written `links` before `edges`."""
     data = {"nodes": [A, B], "links": [edge(weight=2)]}
-    assert task_graph(data).traffic[0, 1] == 2
+    assert read_task_graph(data).traffic[0, 1] == 2
 
 
 def test_parallel_edges_add_up_and_loops_stay():
     """An undirected edge is one entry whichever way it is written; a loop is on the diagonal."""
     back = {"source": "b", "target": "a", "weight": 4}
     loop = {"source": "b", "target": "b", "weight": 7}
-    tasks = task_graph(graph(edge(weight=1), edge(weight=2), back, loop, multigraph=True))
+    tasks = read_task_graph(graph(edge(weight=1), edge(weight=2), back, loop, multigraph=True))
     assert tasks.traffic.toarray().tolist() == [[0, 7], [0, 7]]
 
 
 def test_directed_edges_keep_their_direction():
     """There and back are two entries."""
     back = {"source": "b", "target": "a", "weight": 4}
-    tasks = task_graph(graph(edge(weight=1), back, directed=True, multigraph=False))
+    tasks = read_task_graph(graph(edge(weight=1), back, directed=True, multigraph=False))
     assert tasks.traffic.toarray().tolist() == [[0, 1], [4, 0]]
 
 
 def test_tuples_name_nodes_by_coordinates():
     """A tuple is written as a list."""
     nodes = [{"id": [0, 1]}, {"id": [0, 2]}]
-    tasks = task_graph(graph({"source": [0, 1], "target": [0, 2]}, nodes=nodes))
+    tasks = read_task_graph(graph({"source": [0, 1], "target": [0, 2]}, nodes=nodes))
     assert tasks.names == ("0,1", "0,2")
 
 
 def test_ids_are_compared_by_name():
     """An edge may write 1 as "1"."""
-    tasks = task_graph(graph({"source": "1", "target": 2}, nodes=[{"id": 1}, {"id": "2"}]))
+    tasks = read_task_graph(graph({"source": "1", "target": 2}, nodes=[{"id": 1}, {"id": "2"}]))
     assert tasks.traffic[0, 1] == 1
 
 
 def test_the_pointer_starts_with_the_given_field():
     """A graph inside a larger document is pointed to there."""
     with pytest.raises(InputError) as caught:
-        task_graph(graph(edge(weight=-1)), field="jobs/3/tasks")
+        read_task_graph(graph(edge(weight=-1)), field="jobs/3/tasks")
     assert caught.value.field == "jobs/3/tasks/edges/0/weight"
 
 
@@ -134,7 +134,7 @@ HARDWARE = [
 def test_malformed_tasks_are_pointed_at(data, pointer):
     """Every fault names its place in the document."""
     with pytest.raises(InputError) as caught:
-        task_graph(data)
+        read_task_graph(data)
     assert caught.value.field == f"tasks{pointer}"
 
 
@@ -142,7 +142,7 @@ def test_malformed_tasks_are_pointed_at(data, pointer):
 def test_malformed_topologies_are_pointed_at(data, pointer):
     """Every fault names its place in the document."""
     with pytest.raises(InputError) as caught:
-        topology(data)
+        read_topology(data)
     assert caught.value.field == f"topology{pointer}"
 
 
@@ -150,7 +150,7 @@ def test_a_topology_measures_shortest_paths():
     """Link weights are lengths; slots, cost, memory and bandwidth are read."""
     nodes = [{"id": "a", "slots": 0, "memory": 0}, {"id": "b", "cost": 2, "memory": 64}, {"id": "c", "memory": 1}]
     far = {"source": "b", "target": "c", "weight": 3, "bandwidth": 10}
-    hardware = topology(graph(edge(weight=0.5), far, nodes=nodes))
+    hardware = read_topology(graph(edge(weight=0.5), far, nodes=nodes))
     assert hardware.metric.between(np.array(0), np.arange(3)).tolist() == [0, 0.5, 3.5]
     assert (hardware.slots.tolist(), hardware.cost.tolist(), hardware.memory.tolist()) == (
         [0, 1, 1],
@@ -162,9 +162,9 @@ def test_a_topology_measures_shortest_paths():
 
 def test_a_topology_need_not_be_connected():
     """There is no way between the parts, which is no fault of the document."""
-    hardware = topology(graph())
+    hardware = read_topology(graph())
     assert hardware.metric.between(np.array(0), np.arange(2)).tolist() == [0, np.inf]
-    assert topology(graph(nodes=[A])).size == 1
+    assert read_topology(graph(nodes=[A])).size == 1
 
 
 @st.composite
@@ -182,7 +182,7 @@ def weighted_graphs(draw):
 @given(drawn=weighted_graphs(), spelling=st.sampled_from(["edges", "links"]))
 def test_networkx_graphs_round_trip(drawn, spelling):
     """What networkx writes is read back, either spelling: the same traffic, counted once."""
-    tasks = task_graph(json.loads(json.dumps(nx.node_link_data(drawn, edges=spelling))))
+    tasks = read_task_graph(json.loads(json.dumps(nx.node_link_data(drawn, edges=spelling))))
     expected = np.zeros((len(drawn), len(drawn)))
     for u, v, weight in drawn.edges(data="weight"):
         expected[(u, v) if drawn.is_directed() else (min(u, v), max(u, v))] += weight

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.original import mesh, task_graph
+from tiger.formats.original import read_mesh, read_task_graph
 
 DATA = Path(__file__).resolve().parents[2] / "../shared/data/tiger"
 RAM = """/****
@@ -35,21 +35,23 @@ FlitSize 32
 
 def test_tasks_and_edges_are_read():
     """The fourth number of a task is its work; all edge lines count, whatever the header says."""
-    tasks = task_graph(RAM)
+    tasks = read_task_graph(RAM)
     assert (tasks.names, tasks.work.tolist(), tasks.directed) == (("0", "1"), [5, 6], True)
     assert tasks.traffic.toarray().tolist() == [[0, 5], [0, 0]]
 
 
 def test_tasks_keep_their_ids():
     """Ids need not be in order; edges go by id."""
-    tasks = task_graph(RAM.replace("0 0 1 5 1", "7 0 1 5 1").replace(" 0 1 2", " 7 1 2").replace(" 0 1 3", " 1 7 3"))
+    tasks = read_task_graph(
+        RAM.replace("0 0 1 5 1", "7 0 1 5 1").replace(" 0 1 2", " 7 1 2").replace(" 0 1 3", " 1 7 3")
+    )
     assert tasks.names == ("7", "1")
     assert tasks.traffic.toarray().tolist() == [[0, 2], [3, 0]]
 
 
 def test_a_graph_may_have_no_edges():
     """One task and nothing else."""
-    assert task_graph("AppName x\n1 0\n0\n0\n0 0 1 1 1\n").traffic.nnz == 0
+    assert read_task_graph("AppName x\n1 0\n0\n0\n0 0 1 1 1\n").traffic.nnz == 0
 
 
 @pytest.mark.parametrize(
@@ -80,14 +82,14 @@ def test_a_graph_may_have_no_edges():
 def test_malformed_task_files_are_refused(old, new, reason):
     """Every fault is reported for the tasks, most with their line."""
     with pytest.raises(InputError) as caught:
-        task_graph(RAM.replace(old, new))
+        read_task_graph(RAM.replace(old, new))
     assert caught.value.field == "tasks"
     assert reason in caught.value.reason
 
 
 def test_a_mesh_is_read():
     """Rows times columns without wrap-around, hops CommCost long, node costs in reading order."""
-    topology = mesh(ARC)
+    topology = read_mesh(ARC)
     assert (topology.names, topology.cost.tolist()) == (("0,0", "0,1", "1,0", "1,1"), [1, 2, 3, 4])
     assert topology.metric.between(np.array(0), np.arange(4)).tolist() == [0, 2.5, 2.5, 5]
     assert topology.links.weight.tolist() == [2.5] * 4
@@ -95,12 +97,12 @@ def test_a_mesh_is_read():
 
 def test_costs_may_be_separated_by_blanks():
     """Commas, blanks and tabs all separate values."""
-    assert mesh(ARC.replace("1,2,3,4", "1, 2\t3 ,4")).cost.tolist() == [1, 2, 3, 4]
+    assert read_mesh(ARC.replace("1,2,3,4", "1, 2\t3 ,4")).cost.tolist() == [1, 2, 3, 4]
 
 
 def test_communication_may_be_free():
     """A CommCost of 0 leaves a mesh where all distances are 0, and no links."""
-    topology = mesh(ARC.replace("2.5", "0"))
+    topology = read_mesh(ARC.replace("2.5", "0"))
     assert (topology.metric.between(np.array(0), np.array(3)), topology.links) == (0, None)
 
 
@@ -129,7 +131,7 @@ def test_communication_may_be_free():
 def test_malformed_meshes_are_refused(old, new, reason):
     """Every fault is reported for the topology, most with their line."""
     with pytest.raises(InputError) as caught:
-        mesh(ARC.replace(old, new, 1))
+        read_mesh(ARC.replace(old, new, 1))
     assert caught.value.field == "topology"
     assert reason in caught.value.reason
 
@@ -138,13 +140,13 @@ def test_a_mesh_has_at_least_one_node():
     """No rows, no costs: nothing to map to."""
     text = ARC.replace("RowNum 2", "RowNum 0").replace("TotalProcNum 4", "TotalProcNum 0").replace("1,2,3,4", ",")
     with pytest.raises(InputError, match=r"^topology: expected extents >= 1"):
-        mesh(text)
+        read_mesh(text)
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the original files are not here")
 def test_original_files_are_read():
     """Eleven tasks of work 228 and fifteen edges of traffic 74; ten meshes."""
-    tasks = task_graph((DATA / "example1.ram").read_text())
+    tasks = read_task_graph((DATA / "example1.ram").read_text())
     assert (tasks.size, tasks.work.sum(), tasks.traffic.nnz, tasks.traffic.sum()) == (11, 228, 15, 74)
-    meshes = [mesh(path.read_text()) for path in sorted(DATA.glob("*.arc"))]
+    meshes = [read_mesh(path.read_text()) for path in sorted(DATA.glob("*.arc"))]
     assert [topology.size for topology in meshes] == [2, 4, 4, 6, 8, 9, 16, 16, 64, 64]

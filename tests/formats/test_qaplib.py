@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.qaplib import problem
+from tiger.formats.qaplib import read_problem
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of
 
@@ -17,7 +17,7 @@ DATA = Path(__file__).resolve().parents[2] / "../shared/data/qaplib"
 
 def test_the_first_matrix_is_distance_the_second_traffic():
     """Both are taken as given, diagonal included."""
-    tasks, topology = problem(" 2\n\n1 2\n3 4\n\n5 6\n7 8 ")
+    tasks, topology = read_problem(" 2\n\n1 2\n3 4\n\n5 6\n7 8 ")
     assert (tasks.names, topology.names, tasks.directed) == (("0", "1"), ("0", "1"), True)
     assert topology.metric.table.tolist() == [[1, 2], [3, 4]]
     assert tasks.traffic.toarray().tolist() == [[5, 6], [7, 8]]
@@ -29,7 +29,7 @@ def test_the_cost_is_the_objective_of_the_library(size, seed):
     rng = np.random.default_rng(seed)
     distance, flow = rng.integers(0, 9, (2, size, size))
     words = [size, *distance.ravel(), *flow.ravel()]
-    tasks, topology = problem(" ".join(map(str, words)))
+    tasks, topology = read_problem(" ".join(map(str, words)))
     places = rng.permutation(size)
     cost = cost_of(Problem(tasks=tasks, topology=topology, rule="one-to-one"), places)
     assert cost.total == (flow * distance[np.ix_(places, places)]).sum()
@@ -54,7 +54,7 @@ def test_the_cost_is_the_objective_of_the_library(size, seed):
 def test_malformed_instances_are_refused(text, reason):
     """Every fault is reported for the tasks."""
     with pytest.raises(InputError) as caught:
-        problem(text)
+        read_problem(text)
     assert (caught.value.field, reason in caught.value.reason) == ("tasks", True)
 
 
@@ -62,5 +62,5 @@ def test_malformed_instances_are_refused(text, reason):
 @pytest.mark.parametrize("name", ["nug12", "bur26a", "ste36a", "tai20a"])
 def test_files_of_the_library_are_read(name):
     """Line breaks stand anywhere in these files."""
-    tasks, topology = problem((DATA / f"{name}.dat").read_text())
+    tasks, topology = read_problem((DATA / f"{name}.dat").read_text())
     assert tasks.size == topology.size == int("".join(filter(str.isdigit, name)))

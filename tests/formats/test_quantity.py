@@ -3,7 +3,7 @@
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.quantity import Dimension, unit_free
+from tiger.formats.quantity import Dimension, convert_quantity
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from tiger.formats.quantity import Dimension, unit_free
 )
 def test_quantities_are_exact(text: object, dimension: Dimension, number: object) -> None:
     """To the nearest number of float64; numbers stay as they are."""
-    assert unit_free("f", text, dimension) == number
+    assert convert_quantity("f", text, dimension) == number
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_quantities_are_exact(text: object, dimension: Dimension, number: object
 def test_what_is_no_such_quantity_is_named(text: str, what: str) -> None:
     """Bits are no memory, and a number in text needs a unit."""
     with pytest.raises(InputError, match=what) as caught:
-        unit_free("cluster/devices/0/memory_bytes", text, "bytes")
+        convert_quantity("cluster/devices/0/memory_bytes", text, "bytes")
     assert caught.value.field == "cluster/devices/0/memory_bytes"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.text import amounts_of, amounts_of_lines, is_number, read_file, read_text, wholes_of
+from tiger.formats.text import is_number, read_amount_lines, read_amounts, read_file, read_text, read_wholes
 
 NO_NUMBERS = [
     "nan",
@@ -84,31 +84,31 @@ def test_other_words_are_no_numbers(word):
     """What only some readers take for a number is refused, and named."""
     assert not is_number(word)
     with pytest.raises(InputError, match=r"^tasks: line 3: expected numbers, got "):
-        amounts_of("tasks", "line 3", ["1", word])
+        read_amounts("tasks", "line 3", ["1", word])
 
 
 @pytest.mark.parametrize("word", ["-1", "-0.5", "1e999", "9" * 400])
 def test_amounts_are_finite_and_not_negative(word):
     """Numbers below 0 or beyond float64 are refused."""
     with pytest.raises(InputError, match=r"^tasks: line 3: expected finite numbers >= 0, got "):
-        amounts_of("tasks", "line 3", ["1", word])
+        read_amounts("tasks", "line 3", ["1", word])
 
 
 @pytest.mark.parametrize("word", ["0.5", "9007199254740992", "9" * 30])
 def test_wholes_are_exact(word):
     """A fraction or a number that float64 cannot hold exactly is refused."""
     with pytest.raises(InputError, match=r"^tasks: line 3: expected whole numbers below"):
-        wholes_of("tasks", "line 3", [word])
+        read_wholes("tasks", "line 3", [word])
 
 
 @given(values=st.lists(st.floats(0, 1e300)))
 def test_numbers_round_trip(values):
     """What Python prints is what is read."""
-    assert amounts_of("tasks", "line 1", list(map(repr, values))).tolist() == values
+    assert read_amounts("tasks", "line 1", list(map(repr, values))).tolist() == values
 
 
 def test_lines_are_read_into_one_array():
     """The numbers of all lines follow each other; an error names its line."""
-    assert np.array_equal(amounts_of_lines("tasks", [(4, "1 2"), (5, ""), (7, " 3")]), [1, 2, 3])
+    assert np.array_equal(read_amount_lines("tasks", [(4, "1 2"), (5, ""), (7, " 3")]), [1, 2, 3])
     with pytest.raises(InputError, match=r"^tasks: line 7: expected numbers, got 'x'"):
-        amounts_of_lines("tasks", [(4, "1 2"), (7, "x")])
+        read_amount_lines("tasks", [(4, "1 2"), (7, "x")])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.values import amount, flag, node_name, positive, records, whole
+from tiger.formats.values import check_amount, check_flag, check_positive, check_records, check_whole, read_name
 from tiger.model.wording import describe
 
 NO_NUMBER = [None, True, "1", [1], {}, 1j, -1, -0.5, float("nan"), float("inf"), 10**400, -(10**400)]
@@ -36,11 +36,11 @@ def test_values_are_described_in_print(value, text):
 @pytest.mark.parametrize("value", [0, 3, 2.5, np.int64(3), np.float32(0.5), Fraction(1, 2), 2**64, 10**300])
 def test_amounts_are_finite_numbers(value):
     """Numbers of any type become float."""
-    assert amount("f", value) == float(value)
+    assert check_amount("f", value) == float(value)
 
 
 @pytest.mark.parametrize("value", NO_NUMBER)
-@pytest.mark.parametrize("check", [amount, positive, whole])
+@pytest.mark.parametrize("check", [check_amount, check_positive, check_whole])
 def test_other_values_are_refused(check, value):
     """Text, truth values, containers, negative and endless numbers are no amounts."""
     with pytest.raises(InputError) as caught:
@@ -50,29 +50,29 @@ def test_other_values_are_refused(check, value):
 
 def test_zero_is_not_positive():
     """A length must be above 0."""
-    assert positive("f", 0.5) == 0.5
+    assert check_positive("f", 0.5) == 0.5
     with pytest.raises(InputError, match="f: expected a finite number > 0, got 0"):
-        positive("f", 0)
+        check_positive("f", 0)
 
 
 def test_whole_numbers_may_be_floats_without_a_fraction():
     """3.0 is whole."""
-    assert [whole("f", value) for value in (0, 3.0, np.int32(4), 2**53 - 1)] == [0, 3, 4, 2**53 - 1]
+    assert [check_whole("f", value) for value in (0, 3.0, np.int32(4), 2**53 - 1)] == [0, 3, 4, 2**53 - 1]
 
 
 @pytest.mark.parametrize("value", [1.5, 2**53, 2**63, 1e300])
 def test_fractions_and_huge_numbers_are_not_whole(value):
     """Whole numbers end where float64 stops telling them apart."""
     with pytest.raises(InputError, match="f: expected a whole number"):
-        whole("f", value)
+        check_whole("f", value)
 
 
 @pytest.mark.parametrize("value", [0, 1, "true", None])
 def test_flags_are_truth_values(value):
     """Only true and false are flags."""
-    assert flag("f", True) is True
+    assert check_flag("f", True) is True
     with pytest.raises(InputError, match="f: expected true or false"):
-        flag("f", value)
+        check_flag("f", value)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_flags_are_truth_values(value):
 )
 def test_names_are_the_text_of_an_id(identity, name):
     """The parts of a list or tuple are joined by commas."""
-    assert node_name("f", identity) == name
+    assert read_name("f", identity) == name
 
 
 def nested(depth):
@@ -107,7 +107,7 @@ def nested(depth):
 def test_other_ids_are_refused(identity):
     """Truth values, null, objects, endless numbers, broken text and deep lists name nothing."""
     with pytest.raises(InputError) as caught:
-        node_name("tasks/nodes/0/id", identity)
+        read_name("tasks/nodes/0/id", identity)
     assert caught.value.field == "tasks/nodes/0/id"
     caught.value.reason.encode()
 
@@ -115,7 +115,7 @@ def test_other_ids_are_refused(identity):
 def test_numbers_of_thousands_of_digits_are_no_trap():
     """Python refuses to print them; here they are bad input like any other."""
     assert describe(10**5000) == "a number of more than 60 digits"
-    for check in (amount, positive, whole, node_name):
+    for check in (check_amount, check_positive, check_whole, read_name):
         with pytest.raises(InputError, match=r"^f: expected .*, got a number of more than 60 digits$"):
             check("f", 10**5000)
 
@@ -126,6 +126,6 @@ def test_numbers_of_thousands_of_digits_are_no_trap():
 def test_records_are_objects_in_a_list(value, field, got):
     """What is none is named by its place."""
     with pytest.raises(InputError, match=f"got {got}$") as error:
-        records("f", value)
+        check_records("f", value)
     assert error.value.field == field
-    assert records("f", [{"a": 1}, {}]) == [{"a": 1}, {}]
+    assert check_records("f", [{"a": 1}, {}]) == [{"a": 1}, {}]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.model.arrays import amounts, freeze, lock, unique_names, whole
+from tiger.model.arrays import check_amounts, check_names, check_whole, freeze, lock
 
 
 def test_frozen_is_a_read_only_copy():
@@ -30,7 +30,7 @@ def test_frozen_spares_the_copy_of_what_nobody_writes_to():
 def test_amounts_refuses(values):
     """Two finite numbers >= 0 are two finite numbers >= 0."""
     with pytest.raises(InputError, match="expected") as caught:
-        amounts("tasks/work", values, 2)
+        check_amounts("tasks/work", values, 2)
     assert caught.value.field == "tasks/work"
 
 
@@ -38,38 +38,38 @@ def test_amounts_refuses(values):
 def test_amounts_refuses_what_is_no_number(values):
     """What numpy cannot turn into float64 is bad input of that field too."""
     with pytest.raises(InputError, match="expected 2 numbers") as caught:
-        amounts("tasks/work", values, 2)
+        check_amounts("tasks/work", values, 2)
     assert caught.value.field == "tasks/work"
 
 
 def test_amounts_names_the_position():
     """The message says which entry is at fault and what it is."""
     with pytest.raises(InputError, match="got -3 at position 1"):
-        amounts("tasks/work", [1.0, -3.0], 2)
+        check_amounts("tasks/work", [1.0, -3.0], 2)
 
 
 def test_whole_keeps_the_largest_exact_number():
     """2**53 - 1 is the last number whose neighbours float64 tells apart."""
-    assert whole("tasks/memory", [2**53 - 1, 0], 2).tolist() == [2**53 - 1, 0]
+    assert check_whole("tasks/memory", [2**53 - 1, 0], 2).tolist() == [2**53 - 1, 0]
 
 
 @pytest.mark.parametrize("value", [0.5, 2**53, -1, 1e300])
 def test_whole_refuses(value):
     """Fractions, negative numbers and numbers that float64 cannot tell apart are refused."""
     with pytest.raises(InputError, match="expected"):
-        whole("tasks/memory", [value], 1)
+        check_whole("tasks/memory", [value], 1)
 
 
 def test_whole_refuses_sums_that_overflow():
     """A sum of slots or memory always fits int64."""
     with pytest.raises(InputError, match=r"expected a sum below 2\*\*63"):
-        whole("topology/slots", np.full(1025, 2**53 - 1), 1025)
+        check_whole("topology/slots", np.full(1025, 2**53 - 1), 1025)
 
 
 def test_unique_names_refuses_none_and_twice():
     """There is at least one name, and no two are alike."""
-    assert unique_names("tasks", ["a", "b"]) == ("a", "b")
+    assert check_names("tasks", ["a", "b"]) == ("a", "b")
     with pytest.raises(InputError, match="expected at least one"):
-        unique_names("tasks", [])
+        check_names("tasks", [])
     with pytest.raises(InputError, match="got 'a' twice"):
-        unique_names("tasks", ["a", "b", "a"])
+        check_names("tasks", ["a", "b", "a"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.formats.nodelink import topology
+from tiger.formats.nodelink import read_topology
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.metrics import GridMetric
 from tiger.model.tasks import TaskGraph
@@ -122,6 +122,6 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_slots_that_a_topology_states_are_kept() -> None:
     """Three tasks on two nodes that say one slot each cannot be mapped; nodes that say nothing share them evenly."""
     for nodes, slots in (([{"id": "x", "slots": 1}, {"id": "y"}], [1, 1]), ([{"id": "x"}, {"id": "y"}], [2, 2])):
-        hardware = topology({"nodes": nodes, "edges": [{"source": "x", "target": "y"}]})
+        hardware = read_topology({"nodes": nodes, "edges": [{"source": "x", "target": "y"}]})
         tasks = TaskGraph(names=("a", "b", "c"), traffic=sp.csr_array((3, 3)))
         assert build_problem(tasks, hardware, Terms()).topology.slots.tolist() == slots

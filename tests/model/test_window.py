@@ -42,7 +42,7 @@ def test_a_windows_cost_is_the_cost_of_the_mapping(random_problem, random_feasib
     assert np.isclose(window.cost(window.local(places)), cost_of(problem, places).total, rtol=1e-9, atol=0)
     if window.allowed.any(axis=1).all():
         local = np.array([rng.choice(np.flatnonzero(row)) for row in window.allowed], np.int64)
-        moved = window.placed(places, local)
+        moved = window.place(places, local)
         assert np.isclose(window.cost(local), cost_of(problem, moved).total, rtol=1e-9, atol=0)
 
 
@@ -138,7 +138,7 @@ def test_placed_and_local_are_inverse(random_problem, random_feasible, seed, rul
     places = random_feasible(problem, rng)
     window = fold(problem, random_block(problem, places, rng), places)
     local = rng.integers(0, window.shape[1], window.shape[0])
-    moved = window.placed(places, local)
+    moved = window.place(places, local)
     assert (window.local(moved) == local).all()
     outside = np.setdiff1d(np.arange(problem.tasks.size), window.block.tasks)
     assert (moved[outside] == places[outside]).all()

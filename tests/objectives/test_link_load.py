@@ -9,13 +9,13 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
 from tiger.objectives import link_load as congestion
-from tiger.objectives.link_load import Congestion
+from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.shortest_paths import max_link_load, routes_of
 
 
 def aim(problem):
     """Return the aim of a problem."""
-    return Congestion(problem=problem, routes=routes_of(problem.topology))
+    return MaxLinkLoad(problem=problem, routes=routes_of(problem.topology))
 
 
 def talking(volumes, topology, rule="one-to-one", **fields):
@@ -113,7 +113,7 @@ def test_large_hardware_has_no_surrogate(monkeypatch):
     monkeypatch.setattr(congestion, "DENSE_NODES", 2)
     grid, plain = aim(talking(STAR, line(1, 1, 1))), aim(talking(STAR, plain_line()))
     assert grid.surrogate(np.ones(4)) is plain.surrogate(np.ones(3)) is None
-    assert (grid.ways() is None, plain.ways() is None) == (False, True)
+    assert (grid.arrays() is None, plain.arrays() is None) == (False, True)
     assert grid.bound() == 3.0
 
 

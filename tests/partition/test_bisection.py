@@ -28,7 +28,7 @@ def shuffled(graph, seed=0):
 def start(problem, seed=0):
     """Return the start of a problem as places."""
     window = fold(problem, whole(problem), launch_order(problem))
-    return window.placed(launch_order(problem), bisect_window(window, problem.topology.metric, seed, bool))
+    return window.place(launch_order(problem), bisect_window(window, problem.topology.metric, seed, bool))
 
 
 @pytest.mark.parametrize("hardware", ["grid:8x8", "torus:4x4x4", "tree:4x16@1,10", "hypercube:6"])

@@ -26,7 +26,7 @@ def test_decoding_undoes_encoding(rule, random_problem, random_feasible):
         qubo = encode(window)
         reads = decode(qubo, qubo.sample(window.local(places))[None, :])
         assert reads.feasible.tolist() == [True]
-        assert (window.placed(places, reads.local(0)) == places).all()
+        assert (window.place(places, reads.local(0)) == places).all()
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -38,7 +38,7 @@ def test_reads_are_feasible_exactly_where_nothing_is_violated(rule, random_probl
         window = fold(problem, whole(problem), problem.pins)
         qubo = encode(window)
         local = np.array([rng.choice(np.flatnonzero(row)) for row in window.allowed])
-        places = window.placed(problem.pins, local)
+        places = window.place(problem.pins, local)
         assert decode(qubo, qubo.sample(local)[None, :]).feasible[0] == (not violations(problem, places))
 
 
@@ -120,7 +120,7 @@ def test_repair_of_noise_is_feasible(rule, random_problem):
         start = launch_order(problem)
         window = fold(problem, whole(problem), start)
         local = repair(window, rng.random(window.shape) < 0.3)
-        assert not violations(problem, window.placed(start, local))
+        assert not violations(problem, window.place(start, local))
 
 
 def test_repair_under_capacities_is_feasible_or_says_so(random_problem):
@@ -133,7 +133,7 @@ def test_repair_under_capacities_is_feasible_or_says_so(random_problem):
         local = repair(window, rng.random(window.shape) < 0.3)
         if local is not None:
             found += 1
-            assert not violations(problem, window.placed(start, local))
+            assert not violations(problem, window.place(start, local))
     assert found > 40
 
 

@@ -390,7 +390,7 @@ def test_slack_free_mappings_fit_and_cost_what_they_cost(random_problem, brute_f
         problem = random_problem("capacity", seed, tasks=5, nodes=3, hardware="grid", memory=True, whole=True)
         window, params = window_of(problem), TuneParams(rounds=4, capacity="slack-free")
         answer = tune(window, annealing, kept, params, seed=seed, stop=bool)
-        places = window.placed(problem.pins, answer.local)
+        places = window.place(problem.pins, answer.local)
         assert not violations(problem, places)
         assert brute_force(problem)[0] <= answer.cost == pytest.approx(cost_of(problem, places).total)
 

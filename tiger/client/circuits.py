@@ -10,7 +10,7 @@ from tiger.circuits.entry.scan import CircuitLimits
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_file, read_text
-from tiger.formats.values import whole
+from tiger.formats.values import check_whole
 from tiger.model.wording import describe
 from tiger.topologies.spec import KINDS
 
@@ -72,11 +72,11 @@ def layout_list(given: object) -> list[int] | None:
         raise TypeError(f"expected {LAYOUT} as a sequence or a mapping of device qubits, got {type(given).__name__}")
     keyed = {str(virtual): spot for virtual, spot in given.items()} if isinstance(given, Mapping) else None
     if keyed is None:
-        return [whole(f"{LAYOUT}/{k}", spot) for k, spot in enumerate(given)]
+        return [check_whole(f"{LAYOUT}/{k}", spot) for k, spot in enumerate(given)]
     unknown = next((name for name in map(str, range(len(keyed))) if name not in keyed), None)
     if unknown is not None:
         raise InputError(f"{LAYOUT}/{unknown}", "expected a device qubit for each circuit qubit from 0, got none")
-    return [whole(f"{LAYOUT}/{k}", keyed[str(k)]) for k in range(len(keyed))]
+    return [check_whole(f"{LAYOUT}/{k}", keyed[str(k)]) for k in range(len(keyed))]
 
 
 def _decode(content: bytes) -> str:

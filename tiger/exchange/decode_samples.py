@@ -169,7 +169,7 @@ def _offer_reads(run: MappingIncumbent, qubo: Qubo, reads: Reads, counts: IntArr
     window, polish = qubo.window, registry.polish(run.problem)
     distinct = {bits.tobytes(): bits for bits in reads.bits}.values()
     repaired = [local for bits in distinct if (local := repair(window, bits)) is not None]
-    polished = [polish(window.placed(run.places, local), window.block, run.stop) for local in repaired]
+    polished = [polish(window.place(run.places, local), window.block, run.stop) for local in repaired]
     for places in polished:
         run.offer(places)
     if not repaired:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.text import amounts_of, is_number
+from tiger.formats.text import is_number, read_amounts
 from tiger.model.tasks import TaskGraph
 from tiger.model.wording import describe
 
@@ -15,7 +15,7 @@ SEPARATORS = ",;\t"
 Rows = list[list[str]]
 
 
-def task_graph(text: str) -> TaskGraph:
+def read_task_graph(text: str) -> TaskGraph:
     """Return the directed task graph of an n x n matrix: row u, column v is the traffic from u to v.
 
     Cells are separated by commas, semicolons, tabs or blanks. A header row, a first column of names, or both may stand
@@ -29,7 +29,7 @@ def task_graph(text: str) -> TaskGraph:
     top, left = framed or height == width + 1, framed or width == height + 1
     if height - top != width - left or height == top:
         raise InputError("tasks", f"expected a square matrix, got {height} rows of {width} cells")
-    body = [amounts_of("tasks", f"matrix row {k}", row[left:]) for k, row in enumerate(rows[top:], 1)]
+    body = [read_amounts("tasks", f"matrix row {k}", row[left:]) for k, row in enumerate(rows[top:], 1)]
     header = rows[0][left:] if top else []
     column = [row[0] for row in rows[top:]] if left else []
     if top != left and all(map(is_number, header or column)):

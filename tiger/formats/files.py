@@ -52,19 +52,19 @@ def read_topology(source: str) -> Topology:
 
 def _read_qaplib(text: str) -> TaskFile:
     """Read tasks and topology of a QAPLIB file."""
-    return TaskFile(*qaplib.problem(text))
+    return TaskFile(*qaplib.read_problem(text))
 
 
 _TASKS: dict[str, Callable[[str], TaskFile]] = {
-    ".json": lambda text: TaskFile(nodelink.task_graph(read_json(text, "tasks"))),
-    ".graph": lambda text: TaskFile(metis.task_graph(text)),
-    ".mtx": lambda text: TaskFile(matrixmarket.task_graph(text)),
-    ".csv": lambda text: TaskFile(csvmatrix.task_graph(text)),
-    ".graphml": lambda text: TaskFile(graphml.task_graph(text)),
+    ".json": lambda text: TaskFile(nodelink.read_task_graph(read_json(text, "tasks"))),
+    ".graph": lambda text: TaskFile(metis.read_task_graph(text)),
+    ".mtx": lambda text: TaskFile(matrixmarket.read_task_graph(text)),
+    ".csv": lambda text: TaskFile(csvmatrix.read_task_graph(text)),
+    ".graphml": lambda text: TaskFile(graphml.read_task_graph(text)),
     ".dat": _read_qaplib,
-    ".ram": lambda text: TaskFile(original.task_graph(text), rule="levels"),
+    ".ram": lambda text: TaskFile(original.read_task_graph(text), rule="levels"),
 }
 _TOPOLOGIES: dict[str, Callable[[str], Topology]] = {
-    ".json": lambda text: nodelink.topology(read_json(text, "topology")),
-    ".arc": original.mesh,
+    ".json": lambda text: nodelink.read_topology(read_json(text, "topology")),
+    ".arc": original.read_mesh,
 }

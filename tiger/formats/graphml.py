@@ -27,7 +27,7 @@ class Key(NamedTuple):
     default: str | None
 
 
-def task_graph(text: str) -> TaskGraph:
+def read_task_graph(text: str) -> TaskGraph:
     """Return the task graph of a GraphML document with one flat graph; attributes are those of node-link JSON.
 
     Defaults of keys count. Nested graphs, hyperedges, edges against the graph's direction and document types are
@@ -44,7 +44,7 @@ def task_graph(text: str) -> TaskGraph:
     if _tag(root) != "graphml" or len(graphs) != 1:
         raise InputError("tasks", f"expected a graphml element with one graph, got {_tag(root)} with {len(graphs)}")
     keys = {key.get("id", ""): _key(key) for key in _children(root, "key")}
-    return replace(nodelink.task_graph(_node_link(graphs[0], keys)), remarks=_remarks(keys))
+    return replace(nodelink.read_task_graph(_node_link(graphs[0], keys)), remarks=_remarks(keys))
 
 
 def _children(element: ElementTree.Element, tag: str) -> list[ElementTree.Element]:

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def task_graph_of(graph: "nx.Graph") -> TaskGraph:
-    """Return the task graph of a networkx graph of any kind, with attributes and errors as in `nodelink.task_graph`."""
-    return nodelink.task_graph(_node_link(graph))
+    """Return the task graph of a networkx graph of any kind; attributes and errors as in `nodelink.read_task_graph`."""
+    return nodelink.read_task_graph(_node_link(graph))
 
 
 def topology_of(graph: "nx.Graph") -> Topology:
-    """Return the topology of an undirected networkx graph, with attributes and errors as in `nodelink.topology`."""
-    return nodelink.topology(_node_link(graph))
+    """Return the topology of an undirected networkx graph; attributes and errors as in `nodelink.read_topology`."""
+    return nodelink.read_topology(_node_link(graph))
 
 
 def _node_link(graph: "nx.Graph") -> dict[str, object]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.text import RawLine, amounts_of_lines, wholes_of
+from tiger.formats.text import RawLine, read_amount_lines, read_wholes
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
 from tiger.model.wording import describe
@@ -29,7 +29,7 @@ class Banner(NamedTuple):
     symmetry: str
 
 
-def task_graph(text: str) -> TaskGraph:
+def read_task_graph(text: str) -> TaskGraph:
     """Return the task graph of a square matrix of traffic, tasks named `1` to `n`.
 
     A general matrix is directed, its entries as given; a symmetric one is undirected, every pair once, the diagonal
@@ -78,7 +78,7 @@ def _size(banner: Banner, lines: list[RawLine]) -> tuple[int, int]:
     width = 3 if banner.layout == "coordinate" else 2
     if len(words) != width:
         raise InputError("tasks", f"line {number}: expected {width} numbers as the size, got {len(words)} words")
-    rows, columns, *entries = wholes_of("tasks", f"line {number}", words).tolist()
+    rows, columns, *entries = read_wholes("tasks", f"line {number}", words).tolist()
     if rows != columns or not 1 <= rows <= ROW_LIMIT:
         found = f"{rows} x {columns}"
         raise InputError("tasks", f"line {number}: expected a square matrix of 1 to {ROW_LIMIT:,} rows, got {found}")
@@ -116,4 +116,4 @@ def _numbers(lines: list[RawLine], width: int) -> FloatArray:
         count = len(line.split())
         if count != width:
             raise InputError("tasks", f"line {number}: expected {width} numbers, got {count} words")
-    return amounts_of_lines("tasks", lines)
+    return read_amount_lines("tasks", lines)

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.text import RawLine, amounts_of_lines, wholes_of
+from tiger.formats.text import RawLine, read_amount_lines, read_wholes
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
 from tiger.model.wording import describe
@@ -44,7 +44,7 @@ class Body:
         return InputError("tasks", f"line {self.lines[vertex]}: {reason}")
 
 
-def task_graph(text: str) -> TaskGraph:
+def read_task_graph(text: str) -> TaskGraph:
     """Return the undirected task graph of a METIS file, tasks named `1` to `n`.
 
     The first vertex weight is the work, an edge weight the traffic; vertex sizes and further weights are ignored. Every
@@ -78,14 +78,14 @@ def _read_header(lines: list[RawLine]) -> Header:
     where = f"line {number}"
     if not 2 <= len(words) <= 4:
         raise InputError("tasks", f"{where}: expected a header 'n m [fmt [ncon]]', got {len(words)} words")
-    vertices, edges = wholes_of("tasks", where, words[:2]).tolist()
+    vertices, edges = read_wholes("tasks", where, words[:2]).tolist()
     if not vertices:
         raise InputError("tasks", f"{where}: expected at least one vertex, got none")
     form = words[2] if len(words) > 2 else "0"
     if not _FORMAT.fullmatch(form):
         raise InputError("tasks", f"{where}: expected fmt as up to three digits 0 or 1, got {describe(form)}")
     size, weight, edge = (digit == "1" for digit in form.zfill(3))
-    constraints = int(wholes_of("tasks", where, words[3:])[0]) if len(words) > 3 else int(weight)
+    constraints = int(read_wholes("tasks", where, words[3:])[0]) if len(words) > 3 else int(weight)
     if (constraints > 0) != weight:
         raise InputError("tasks", f"{where}: expected ncon >= 1 just where fmt has vertex weights, got {constraints}")
     return Header(vertices=vertices, edges=edges, sizes=int(size), weights=constraints, weighted=edge)
@@ -94,7 +94,7 @@ def _read_header(lines: list[RawLine]) -> Header:
 def _body(header: Header, rows: list[RawLine]) -> Body:
     """Return the numbers of all vertex lines, each with the numbers that its line must start with."""
     body = Body(
-        values=amounts_of_lines("tasks", rows),
+        values=read_amount_lines("tasks", rows),
         lengths=np.array([len(line.split()) for _, line in rows]),
         lines=[number for number, _ in rows],
     )

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.formats.attributes import LINK, NODE, TASK, TRAFFIC, find_misspelt
-from tiger.formats.values import amount, flag, node_name, positive, records, whole
+from tiger.formats.values import check_amount, check_flag, check_positive, check_records, check_whole, read_name
 from tiger.model.arrays import IntArray
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
@@ -29,7 +29,7 @@ class Graph:
     directed: bool
 
 
-def task_graph(data: object, field: str = "tasks") -> TaskGraph:
+def read_task_graph(data: object, field: str = "tasks") -> TaskGraph:
     """Return the task graph that a node-link object states.
 
     Node attributes `work` (default 1) and `memory` (bytes; 0 where only other tasks have it); edge attribute `weight`
@@ -39,9 +39,11 @@ def task_graph(data: object, field: str = "tasks") -> TaskGraph:
     """
     graph = read_graph(data, field)
     places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
-    work = [amount(f"{at}/work", node.get("work", 1)) for at, node in zip(places, graph.nodes, strict=True)]
-    memory = [whole(f"{at}/memory", node.get("memory", 0)) for at, node in zip(places, graph.nodes, strict=True)]
-    volumes = [amount(f"{graph.edges_at}/{k}/weight", edge.get("weight", 1)) for k, edge in enumerate(graph.edges)]
+    work = [check_amount(f"{at}/work", node.get("work", 1)) for at, node in zip(places, graph.nodes, strict=True)]
+    memory = [check_whole(f"{at}/memory", node.get("memory", 0)) for at, node in zip(places, graph.nodes, strict=True)]
+    volumes = [
+        check_amount(f"{graph.edges_at}/{k}/weight", edge.get("weight", 1)) for k, edge in enumerate(graph.edges)
+    ]
     ends = np.array(graph.ends, np.int64).reshape(-1, 2)
     if not graph.directed:
         ends.sort(axis=1)
@@ -56,7 +58,7 @@ def task_graph(data: object, field: str = "tasks") -> TaskGraph:
     )
 
 
-def topology(data: object, field: str = "topology") -> Topology:
+def read_topology(data: object, field: str = "topology") -> Topology:
     """Return the topology that an undirected node-link object states; distances are shortest paths over its links.
 
     Node attributes `slots` (default 1), `cost` (per unit of work, default 0) and `memory` (bytes; on every node or on
@@ -72,8 +74,8 @@ def topology(data: object, field: str = "topology") -> Topology:
                 f"{graph.edges_at}/{k}", f"expected a link between two nodes, got a loop at {graph.names[u]!r}"
             )
     places = [f"{graph.nodes_at}/{k}" for k in range(len(graph.nodes))]
-    slots = [whole(f"{at}/slots", node.get("slots", 1)) for at, node in zip(places, graph.nodes, strict=True)]
-    cost = [amount(f"{at}/cost", node.get("cost", 0)) for at, node in zip(places, graph.nodes, strict=True)]
+    slots = [check_whole(f"{at}/slots", node.get("slots", 1)) for at, node in zip(places, graph.nodes, strict=True)]
+    cost = [check_amount(f"{at}/cost", node.get("cost", 0)) for at, node in zip(places, graph.nodes, strict=True)]
     bare = Topology.from_links(graph.names, _links(graph), np.array(slots))
     stated = any("slots" in node and count > 0 for node, count in zip(graph.nodes, slots, strict=True))
     remarks = _remarks(graph, NODE, LINK)
@@ -87,11 +89,11 @@ def read_graph(data: object, field: str) -> Graph:
     """
     if not isinstance(data, dict):
         raise InputError(field, f"expected a graph as an object with nodes and edges, got {describe(data)}")
-    directed = flag(f"{field}/directed", data.get("directed", False))
-    simple = not flag(f"{field}/multigraph", data.get("multigraph", True))
+    directed = check_flag(f"{field}/directed", data.get("directed", False))
+    simple = not check_flag(f"{field}/multigraph", data.get("multigraph", True))
     nodes_at, edges_at = f"{field}/nodes", f"{field}/{_edges_key(data, field)}"
-    nodes = records(nodes_at, data.get("nodes"))
-    edges = records(edges_at, data.get(_edges_key(data, field)))
+    nodes = check_records(nodes_at, data.get("nodes"))
+    edges = check_records(edges_at, data.get(_edges_key(data, field)))
     index = _index(nodes_at, nodes)
     ends = [_ends(f"{edges_at}/{k}", edge, index) for k, edge in enumerate(edges)]
     if simple:
@@ -116,7 +118,7 @@ def _index(field: str, nodes: list[Record]) -> dict[str, int]:
     for k, node in enumerate(nodes):
         if "id" not in node:
             raise InputError(f"{field}/{k}/id", "expected an id, got nothing")
-        name = node_name(f"{field}/{k}/id", node["id"])
+        name = read_name(f"{field}/{k}/id", node["id"])
         if index.setdefault(name, k) != k:
             raise InputError(
                 f"{field}/{k}/id", f"expected different names, got {describe(name)} at position {index[name]} too"
@@ -133,7 +135,7 @@ def _end(field: str, edge: Record, key: str, index: dict[str, int]) -> int:
     """Return the index of one end of an edge."""
     if key not in edge:
         raise InputError(field, "expected the id of a node, got nothing")
-    name = node_name(field, edge[key])
+    name = read_name(field, edge[key])
     if name not in index:
         raise InputError(field, f"expected the id of a node, got {describe(name)}")
     return index[name]
@@ -156,9 +158,12 @@ def _remarks(graph: Graph, node: tuple[str, ...], edge: tuple[str, ...]) -> tupl
 def _links(graph: Graph) -> Links:
     """Return the links with their lengths and bandwidths."""
     places = [f"{graph.edges_at}/{k}" for k in range(len(graph.edges))]
-    weight = [positive(f"{at}/weight", edge.get("weight", 1)) for at, edge in zip(places, graph.edges, strict=True)]
+    weight = [
+        check_positive(f"{at}/weight", edge.get("weight", 1)) for at, edge in zip(places, graph.edges, strict=True)
+    ]
     bandwidth = [
-        positive(f"{at}/bandwidth", edge.get("bandwidth", 1)) for at, edge in zip(places, graph.edges, strict=True)
+        check_positive(f"{at}/bandwidth", edge.get("bandwidth", 1))
+        for at, edge in zip(places, graph.edges, strict=True)
     ]
     ends = np.array(graph.ends, np.int64).reshape(-1, 2)
     return Links(
@@ -175,4 +180,4 @@ def _room(graph: Graph, places: list[str]) -> IntArray | None:
             raise InputError(
                 f"{at}/memory", f"expected bytes on {describe(name)} as other nodes state theirs, got nothing"
             )
-    return np.array([whole(f"{at}/memory", node["memory"]) for at, node in zip(places, graph.nodes, strict=True)])
+    return np.array([check_whole(f"{at}/memory", node["memory"]) for at, node in zip(places, graph.nodes, strict=True)])

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.formats.text import Line, amounts_of, wholes_of
+from tiger.formats.text import Line, read_amounts, read_wholes
 from tiger.model.metrics import GridMetric
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
@@ -21,7 +21,7 @@ MESH_KEYS = ("TotalProcNum", "RowNum", "ColumnNum", "ProcCost", "CommCost")
 UNUSED_KEYS = ("ArcName", "Topology", "LayerNum", "FlitSize")
 
 
-def task_graph(text: str) -> TaskGraph:
+def read_task_graph(text: str) -> TaskGraph:
     """Return the directed task graph of a `.ram` file.
 
     After an opening comment: `AppName NAME`, `TASKS EDGES`, two numbers, a line `id x x work x` per task, a line `id
@@ -39,7 +39,7 @@ def task_graph(text: str) -> TaskGraph:
     return TaskGraph(names=tuple(index), traffic=traffic, work=np.array(work))
 
 
-def mesh(text: str) -> Topology:
+def read_mesh(text: str) -> Topology:
     """Return the mesh of an `.arc` file: RowNum x ColumnNum nodes named `row,column`, CommCost long per hop.
 
     Lines are `KEY VALUE`, for ProcCost and CommCost `KEY LABEL VALUE`; the ProcCost values, one per node in reading
@@ -48,7 +48,7 @@ def mesh(text: str) -> Topology:
     entries = _entries(_lines("topology", text))
     rows, columns, total = (_count(entries, key) for key in ("RowNum", "ColumnNum", "TotalProcNum"))
     number, words = _read_labelled(entries, "ProcCost")
-    cost = amounts_of("topology", f"line {number}", [word for word in re.split(r"[,\s]+", " ".join(words)) if word])
+    cost = read_amounts("topology", f"line {number}", [word for word in re.split(r"[,\s]+", " ".join(words)) if word])
     if not rows * columns == total == len(cost):
         found = f"{rows} x {columns}, TotalProcNum {total} and {len(cost)} costs"
         raise InputError(
@@ -78,7 +78,7 @@ def _task_count(line: Line, most: int) -> int:
     """Return the first of the two counts, which the lines that follow must leave room for."""
     number, words = line
     _fields("tasks", line, 2, "counts of tasks and edges")
-    count = int(wholes_of("tasks", f"line {number}", words)[0])
+    count = int(read_wholes("tasks", f"line {number}", words)[0])
     if not 1 <= count <= most:
         raise InputError("tasks", f"line {number}: expected 1 to {most} tasks, got {count}")
     return count
@@ -89,7 +89,7 @@ def _fields(field: str, line: Line, size: int, what: str) -> list[float]:
     number, words = line
     if len(words) != size:
         raise InputError(field, f"line {number}: expected {what}, got {len(words)} words")
-    values: list[float] = amounts_of(field, f"line {number}", words).tolist()
+    values: list[float] = read_amounts(field, f"line {number}", words).tolist()
     return values
 
 
@@ -125,7 +125,7 @@ def _edges(lines: list[Line], index: dict[str, int]) -> sp.csr_array:
 def _id(line: Line) -> str:
     """Return the id that a line starts with, a whole number."""
     number, words = line
-    return str(wholes_of("tasks", f"line {number}", words[:1])[0])
+    return str(read_wholes("tasks", f"line {number}", words[:1])[0])
 
 
 def _entries(lines: list[Line]) -> dict[str, Line]:
@@ -150,7 +150,7 @@ def _count(entries: dict[str, Line], key: str) -> int:
     number, words = entries[key]
     if len(words) != 1:
         raise InputError("topology", f"line {number}: expected {key} and one number, got {len(words)} values")
-    return int(wholes_of("topology", f"line {number}", words)[0])
+    return int(read_wholes("topology", f"line {number}", words)[0])
 
 
 def _read_labelled(entries: dict[str, Line], key: str) -> Line:

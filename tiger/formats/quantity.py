@@ -19,7 +19,7 @@ _TEXT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,3}))?\s*
 _SIZE = re.compile(r"([kKMGTP]?|[KMGTP]i)(B|bytes?|b|bits?|bit)(/s|ps)?")
 
 
-def unit_free(field: str, value: object, dimension: Dimension) -> object:
+def convert_quantity(field: str, value: object, dimension: Dimension) -> object:
     """Return a quantity in bytes, bytes per second or seconds if it is text with a unit; anything else as it is.
 
     Prefixes k, M, G, T, P are decimal, Ki, Mi, .. binary; B are bytes and b bits. Raises InputError of the field for an

@@ -65,7 +65,7 @@ def is_number(word: str) -> bool:
     return _NUMBER.fullmatch(word) is not None
 
 
-def amounts_of(field: str, where: str, words: Sequence[str]) -> FloatArray:
+def read_amounts(field: str, where: str, words: Sequence[str]) -> FloatArray:
     """Return words as finite numbers >= 0, or raise InputError that says where they stood."""
     # Without this check numpy would also take nan, 1_000 and digits of other scripts.
     if not _CHARACTERS.fullmatch("".join(words)):
@@ -80,16 +80,16 @@ def amounts_of(field: str, where: str, words: Sequence[str]) -> FloatArray:
     return values
 
 
-def amounts_of_lines(field: str, lines: Sequence[RawLine]) -> FloatArray:
+def read_amount_lines(field: str, lines: Sequence[RawLine]) -> FloatArray:
     """Return the words of all lines in one array of finite numbers >= 0, or raise InputError that names the line."""
     with suppress(InputError):
-        return amounts_of(field, "lines", " ".join(text for _, text in lines).split())
-    return np.concatenate([amounts_of(field, f"line {number}", text.split()) for number, text in lines])
+        return read_amounts(field, "lines", " ".join(text for _, text in lines).split())
+    return np.concatenate([read_amounts(field, f"line {number}", text.split()) for number, text in lines])
 
 
-def wholes_of(field: str, where: str, words: Sequence[str]) -> IntArray:
+def read_wholes(field: str, where: str, words: Sequence[str]) -> IntArray:
     """Return words as whole numbers >= 0 below 2**53, or raise InputError that says where they stood."""
-    values = amounts_of(field, where, words)
+    values = read_amounts(field, where, words)
     bad = np.flatnonzero((values != np.floor(values)) | (values >= 2.0**53))
     if bad.size:
         raise InputError(field, f"{where}: expected whole numbers below 2**53, got {describe(words[bad[0]])}")

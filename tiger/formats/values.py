@@ -12,7 +12,7 @@ WHOLE_LIMIT = 2**53
 NAME_DEPTH = 8
 
 
-def amount(field: str, value: object) -> float:
+def check_amount(field: str, value: object) -> float:
     """Return a finite number >= 0 or raise InputError."""
     number = _number(value)
     if not (math.isfinite(number) and number >= 0):
@@ -20,7 +20,7 @@ def amount(field: str, value: object) -> float:
     return number
 
 
-def positive(field: str, value: object) -> float:
+def check_positive(field: str, value: object) -> float:
     """Return a finite number > 0 or raise InputError."""
     number = _number(value)
     if not (math.isfinite(number) and number > 0):
@@ -28,7 +28,7 @@ def positive(field: str, value: object) -> float:
     return number
 
 
-def whole(field: str, value: object) -> int:
+def check_whole(field: str, value: object) -> int:
     """Return a whole number >= 0 below 2**53 or raise InputError; 3.0 is whole."""
     number = _number(value)
     if not (0 <= number < WHOLE_LIMIT and number == math.floor(number)):
@@ -36,20 +36,20 @@ def whole(field: str, value: object) -> int:
     return int(number)
 
 
-def flag(field: str, value: object) -> bool:
+def check_flag(field: str, value: object) -> bool:
     """Return a truth value or raise InputError."""
     if not isinstance(value, bool):
         raise InputError(field, f"expected true or false, got {describe(value)}")
     return value
 
 
-def nearest(name: object, known: Collection[str]) -> str:
+def suggest_name(name: object, known: Collection[str]) -> str:
     """Return a question for the known name that an unknown one is most like, to end a sentence; empty if none is."""
     found = get_close_matches(name, known, 1) if isinstance(name, str) else []
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
-def node_name(field: str, identity: object) -> str:
+def read_name(field: str, identity: object) -> str:
     """Return the name of a node id: its text, the parts of a list or tuple joined by commas.
 
     Raises InputError for an id that is not text, a finite number or a list of such ids.
@@ -59,7 +59,7 @@ def node_name(field: str, identity: object) -> str:
     return ",".join(_parts(field, identity, NAME_DEPTH))
 
 
-def records(field: str, value: object) -> list[dict[str, object]]:
+def check_records(field: str, value: object) -> list[dict[str, object]]:
     """Return a list of objects or raise InputError."""
     if not isinstance(value, list):
         raise InputError(field, f"expected a list, got {'nothing' if value is None else describe(value)}")

@@ -15,7 +15,7 @@ BoolArray = NDArray[np.bool_]
 BitArray = NDArray[np.int8]
 
 
-def unstated() -> NDArray[Any]:
+def unset_array() -> NDArray[Any]:
     """Return the empty array that stands for a vector its caller left to the default."""
     return np.empty(0)
 
@@ -35,7 +35,7 @@ def lock(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return array
 
 
-def amounts(field: str, values: ArrayLike, size: int) -> FloatArray:
+def check_amounts(field: str, values: ArrayLike, size: int) -> FloatArray:
     """Return `size` finite numbers >= 0 as a read-only float64 vector, or raise InputError."""
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -49,12 +49,12 @@ def amounts(field: str, values: ArrayLike, size: int) -> FloatArray:
     return freeze(array)
 
 
-def whole(field: str, values: ArrayLike, size: int) -> IntArray:
+def check_whole(field: str, values: ArrayLike, size: int) -> IntArray:
     """Return `size` whole numbers >= 0, each below 2**53 and their sum below 2**63, as a read-only int64 vector.
 
     Raises InputError for anything else.
     """
-    array = amounts(field, values, size)
+    array = check_amounts(field, values, size)
     bad = np.flatnonzero((array != np.floor(array)) | (array >= 2.0**53))
     if bad.size:
         raise InputError(field, f"expected whole numbers below 2**53, got {array[bad[0]]:g} at position {bad[0]}")
@@ -63,7 +63,7 @@ def whole(field: str, values: ArrayLike, size: int) -> IntArray:
     return freeze(array.astype(np.int64))
 
 
-def unique_names(field: str, names: Sequence[str]) -> tuple[str, ...]:
+def check_names(field: str, names: Sequence[str]) -> tuple[str, ...]:
     """Return the names, at least one and no two alike, or raise InputError."""
     if not names:
         raise InputError(field, "expected at least one, got none")

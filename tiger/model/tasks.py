@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, amounts, unique_names, unstated, whole
+from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, check_whole, unset_array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -23,20 +23,20 @@ class TaskGraph:
 
     names: tuple[str, ...]
     traffic: sp.csr_array
-    work: FloatArray = field(default_factory=unstated)
+    work: FloatArray = field(default_factory=unset_array)
     memory: IntArray | None = None
     directed: bool = True
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
-        names = unique_names("tasks", self.names)
+        names = check_names("tasks", self.names)
         size = len(names)
         work = self.work if len(self.work) else np.ones(size)
-        memory = None if self.memory is None else whole("tasks/memory", self.memory, size)
+        memory = None if self.memory is None else check_whole("tasks/memory", self.memory, size)
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "traffic", _check_traffic(self.traffic, size))
-        object.__setattr__(self, "work", amounts("tasks/work", work, size))
+        object.__setattr__(self, "work", check_amounts("tasks/work", work, size))
         object.__setattr__(self, "memory", memory)
 
     @property

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, amounts, freeze, lock, unique_names, unstated, whole
+from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, check_whole, freeze, lock, unset_array
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, Metric
 
 ROWS = 256
@@ -28,9 +28,9 @@ class Links:
         """Check every bound; an infinite or zero length or bandwidth is bad input."""
         size = len(self.u)
         for name in ("u", "v"):
-            object.__setattr__(self, name, whole(f"topology/links/{name}", getattr(self, name), size))
+            object.__setattr__(self, name, check_whole(f"topology/links/{name}", getattr(self, name), size))
         for name in ("weight", "bandwidth"):
-            values = amounts(f"topology/links/{name}", getattr(self, name), size)
+            values = check_amounts(f"topology/links/{name}", getattr(self, name), size)
             if (values == 0).any():
                 raise InputError(f"topology/links/{name}", "expected numbers > 0, got 0")
             object.__setattr__(self, name, values)
@@ -55,15 +55,15 @@ class Topology:
     names: tuple[str, ...]
     metric: Metric
     links: Links | None = None
-    slots: IntArray = field(default_factory=unstated)
-    cost: FloatArray = field(default_factory=unstated)
+    slots: IntArray = field(default_factory=unset_array)
+    cost: FloatArray = field(default_factory=unset_array)
     memory: IntArray | None = None
     slots_stated: bool = False
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
-        names = unique_names("topology", self.names)
+        names = check_names("topology", self.names)
         size = len(names)
         if self.metric.size != size:
             raise InputError("topology", f"expected distances for {size} nodes, got {self.metric.size}")
@@ -71,10 +71,10 @@ class Topology:
             _check_ends(self.links, size)
         slots = self.slots if len(self.slots) else np.ones(size)
         cost = self.cost if len(self.cost) else np.zeros(size)
-        memory = None if self.memory is None else whole("topology/memory", self.memory, size)
+        memory = None if self.memory is None else check_whole("topology/memory", self.memory, size)
         object.__setattr__(self, "names", names)
-        object.__setattr__(self, "slots", whole("topology/slots", slots, size))
-        object.__setattr__(self, "cost", amounts("topology/cost", cost, size))
+        object.__setattr__(self, "slots", check_whole("topology/slots", slots, size))
+        object.__setattr__(self, "cost", check_amounts("topology/cost", cost, size))
         object.__setattr__(self, "memory", memory)
 
     @classmethod
@@ -84,7 +84,7 @@ class Topology:
         O(c (l + c log c) + m^2), where c nodes have more than one link; raises InputError above 8,192 nodes and for a
         link to a node that is not there.
         """
-        size = len(unique_names("topology", names))
+        size = len(check_names("topology", names))
         if size > DENSE_LIMIT:
             raise InputError(
                 "topology", f"expected at most {DENSE_LIMIT} nodes without grid or tree structure, got {size}"
@@ -133,7 +133,7 @@ class Topology:
 
     def with_slots(self, slots: ArrayLike) -> "Topology":
         """Return the same hardware with other slots."""
-        return replace(self, slots=whole("topology/slots", slots, self.size))
+        return replace(self, slots=check_whole("topology/slots", slots, self.size))
 
 
 def _check_ends(links: Links, size: int) -> None:

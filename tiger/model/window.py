@@ -85,7 +85,7 @@ class Window:
         inside += self.distance[locals_[:, pairs.row], locals_[:, pairs.col]] @ pairs.data
         return np.asarray(self.constant + inside)
 
-    def placed(self, places: IntArray, local: IntArray) -> IntArray:
+    def place(self, places: IntArray, local: IntArray) -> IntArray:
         """Return a copy of `places[n]` with the window's tasks on local nodes `local[k]`."""
         merged = places.copy()
         merged[self.block.tasks] = self.block.nodes[local]

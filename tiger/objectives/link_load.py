@@ -17,9 +17,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.bounds.lower_bound import lower_bound
-from tiger.model.aims import Ways
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric
+from tiger.model.objective_arrays import RouteArrays
 from tiger.model.problem import Problem
 from tiger.model.rounding import relative_error
 from tiger.objectives.shortest_paths import PathRoutes, Routes, transfers_of, worst_load
@@ -29,7 +29,7 @@ STRENGTH = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Congestion:
+class MaxLinkLoad:
     """Aim at a low max link load, on hardware with `routes`."""
 
     problem: Problem
@@ -70,11 +70,11 @@ class Congestion:
         whole = bool((real == 1).all() and (self.problem.tasks.traffic.data % 1 == 0).all())
         return float(math.ceil(bound)) if whole else bound
 
-    def ways(self) -> Ways | None:
+    def arrays(self) -> RouteArrays | None:
         """Return the routes for compiled code, None above 2,048 nodes without grid or tree structure."""
         if isinstance(self.routes, PathRoutes) and self.problem.topology.size > DENSE_NODES:
             return None
-        return self.routes.ways()
+        return self.routes.arrays()
 
     def _average(self) -> float:
         """Return the bound by prices of one over bandwidth."""

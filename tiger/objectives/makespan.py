@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.model.aims import Order
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.levels import levels
+from tiger.model.objective_arrays import TaskOrder
 from tiger.model.problem import Problem
 from tiger.model.window import allowed_pairs, whole
 
@@ -113,9 +113,9 @@ class Makespan:
             together = float(problem.tasks.work.sum() / (1 / cost).sum()) * (1 - 1e-12)
         return max([self._path(), together, *(float((work * cost[: len(work)]).max()) for work in ranked)])
 
-    def ways(self) -> Order:
+    def arrays(self) -> TaskOrder:
         """Return the order of the tasks for compiled code."""
-        return Order(self.schedule.order)
+        return TaskOrder(self.schedule.order)
 
     @property
     def _hosts(self) -> IntArray:

@@ -3,10 +3,10 @@
 from typing import Literal, Protocol
 
 from tiger.errors import InputError
-from tiger.model.aims import Aims
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.objective_arrays import ObjectiveArrays
 from tiger.model.problem import Problem
-from tiger.objectives.link_load import Congestion
+from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.makespan import Makespan, schedule_of
 from tiger.objectives.shortest_paths import routes_of
 
@@ -32,7 +32,7 @@ class Aim(Protocol):
         """Return a problem in whose cost each part has a weight, None where that would be too large."""
         ...
 
-    def ways(self) -> Aims | None:
+    def arrays(self) -> ObjectiveArrays | None:
         """Return the objective for compiled code, None where that would be too large."""
         ...
 
@@ -43,7 +43,7 @@ def aim_of(name: str, problem: Problem) -> Aim | None:
         routes = routes_of(problem.topology)
         if routes is None:
             raise InputError("objective", "expected hardware with links for max-link-load, got distances alone")
-        return Congestion(problem=problem, routes=routes)
+        return MaxLinkLoad(problem=problem, routes=routes)
     if name == "makespan":
         schedule = schedule_of(problem)
         if schedule is None:

@@ -17,9 +17,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
-from tiger.model.aims import GRID_WAYS, PATH_WAYS, TREE_WAYS, Ways
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric, TreeMetric
+from tiger.model.objective_arrays import GRID_ROUTES, PATH_ROUTES, TREE_ROUTES, RouteArrays
 from tiger.model.problem import Problem
 from tiger.model.topology import Links, Topology, distinct_links
 
@@ -55,7 +55,7 @@ class Routes(Protocol):
         """Return length[m, m], the sum of `prices[l]` along every route, infinite without one; O(m^2) memory."""
         ...
 
-    def ways(self) -> Ways:
+    def arrays(self) -> RouteArrays:
         """Return the routes for compiled code; O(m^2) memory over links, O(l) otherwise."""
         ...
 
@@ -142,11 +142,13 @@ class GridRoutes:
         portions = np.array_split(nodes, -(-4 * len(nodes) // SOURCES_AT_ONCE))
         return np.concatenate([self._lengths_from(portion, nodes, runs) for portion in portions])
 
-    def ways(self) -> Ways:
+    def arrays(self) -> RouteArrays:
         """Return extents, which axes wrap around, and coordinates."""
         shape, around = np.array(self._metric.dims, np.int64), np.array(self._metric.wrap)
         table = np.stack(np.unravel_index(np.arange(self._metric.size), self._metric.dims), axis=1)
-        return Ways(GRID_WAYS, shape, (around & (shape > 2)).astype(np.int64), table, np.zeros(1, np.int64), self.width)
+        return RouteArrays(
+            GRID_ROUTES, shape, (around & (shape > 2)).astype(np.int64), table, np.zeros(1, np.int64), self.width
+        )
 
     def _sum_lines(self, span: _Span, volume: FloatArray) -> FloatArray:
         """Return load[m] of the links up an axis by sums along its lines."""
@@ -236,11 +238,11 @@ class TreeRoutes:
             total += np.where(source != target, prices[first + source] + prices[first + target], 0.0)
         return total
 
-    def ways(self) -> Ways:
+    def arrays(self) -> RouteArrays:
         """Return the links above every leaf."""
         nodes, none = np.arange(self._metric.size), np.zeros(1, np.int64)
         table = np.stack([first + source for first, source, _ in self._subtrees(nodes, nodes)], axis=1)
-        return Ways(TREE_WAYS, none, none, table, none, self.width)
+        return RouteArrays(TREE_ROUTES, none, none, table, none, self.width)
 
     def _subtrees(self, source: IntArray, target: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:
         """Yield the first link of each level, and the subtrees that hold the ends."""
@@ -293,11 +295,11 @@ class PathRoutes:
             before = np.take_along_axis(before, before, 1)
         return np.where(before == nodes[:, None], total, np.inf)
 
-    def ways(self) -> Ways:
+    def arrays(self) -> RouteArrays:
         """Return the last link of every route."""
         parents, none = _parents(self._graph, np.arange(self._size)), np.zeros(1, np.int64)
         table = np.where(parents >= 0, self._via(parents), -1)
-        return Ways(PATH_WAYS, none, none, table, self._low + self._high, self.width)
+        return RouteArrays(PATH_ROUTES, none, none, table, self._low + self._high, self.width)
 
     def _via(self, parents: IntArray) -> IntArray:
         """Return via[s, m], the link from every node's predecessor to it, any link where it has none."""

@@ -154,4 +154,4 @@ class WindowTask(NamedTuple):
         """Polish one read within the window; without a polish leave it, as tasks outside may have no place yet."""
         if self.polish is None:
             return local
-        return self.window.local(self.polish(self.window.placed(self.places, local), self.window.block, self.stop))
+        return self.window.local(self.polish(self.window.place(self.places, local), self.window.block, self.stop))

@@ -65,4 +65,4 @@ def _bisect(incumbent: MappingIncumbent, ising: Ising, seed: int) -> IntArray | 
     local = repair(window, bits)
     if local is None:
         return None
-    return ising.polish(window.placed(incumbent.places, local), window.block, incumbent.stop)
+    return ising.polish(window.place(incumbent.places, local), window.block, incumbent.stop)

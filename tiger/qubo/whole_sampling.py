@@ -29,7 +29,7 @@ def sample_whole(incumbent: MappingIncumbent, ising: Ising, turn: Round) -> None
         tuned = WindowTask(
             window, incumbent.places, ising.sample, ising.polish, sampling, tuning, turn.seed, incumbent.stop
         ).solve()
-        gained = tuned.local is not None and incumbent.offer(window.placed(incumbent.places, tuned.local))
+        gained = tuned.local is not None and incumbent.offer(window.place(incumbent.places, tuned.local))
         detail["variables"], detail["couplers"] = tuned.variables, tuned.couplers
         detail["rounds"] = tuple(trial.to_dict() for trial in tuned.trials)
         _warn(incumbent, tuned.trials, gained=gained)

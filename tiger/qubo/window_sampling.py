@@ -128,7 +128,7 @@ def _stitch(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tuple[W
     walk.shares.append(tuned.trials[-1].feasible_share)
     if tuned.local is None:
         return
-    places = task.window.placed(walk.places, tuned.local)
+    places = task.window.place(walk.places, tuned.local)
     if walk.places is not task.places and violations(problem, places):
         # Polish of another window of the batch reached over to this one.
         return

@@ -11,7 +11,7 @@ from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of, violations
-from tiger.objectives.link_load import Congestion
+from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.makespan import Makespan, schedule_of
 from tiger.objectives.shortest_paths import routes_of
 from tiger.solvers.annealing.objective_annealing import Judged, JudgedParams, Pace
@@ -23,13 +23,13 @@ RULES = ("one-to-one", "levels", "capacity")
 def aims(problem):
     """Return the aims that a problem has."""
     routes, schedule = routes_of(problem.topology), schedule_of(problem)
-    found = [] if routes is None else [Congestion(problem=problem, routes=routes)]
+    found = [] if routes is None else [MaxLinkLoad(problem=problem, routes=routes)]
     return found + ([] if schedule is None else [Makespan(schedule=schedule)])
 
 
 def search(aim, problem, start, effort=1, seed=0, stop=bool, params=None):
     """Return the places a search ends at."""
-    method = Judged(aim.ways(), params or JudgedParams(moves=200))
+    method = Judged(aim.arrays(), params or JudgedParams(moves=200))
     return method.search(problem, start, effort=effort, seed=seed, stop=stop).places
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.objectives.cost import violations
-from tiger.objectives.link_load import Congestion
+from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.makespan import Makespan, schedule_of
 from tiger.objectives.shortest_paths import routes_of
 from tiger.solvers.annealing import objective_annealing as judged
@@ -28,9 +28,9 @@ def drawn(random_problem, random_feasible):
         problem = random_problem(rule, seed, hardware=LINKED[seed % 4], **options)
         places = random_feasible(problem, np.random.default_rng(seed))
         routes = routes_of(problem.topology)
-        aim = Congestion(problem=problem, routes=routes) if loads else Makespan(schedule=schedule_of(problem))
+        aim = MaxLinkLoad(problem=problem, routes=routes) if loads else Makespan(schedule=schedule_of(problem))
         inst = instance_of(problem)
-        return problem, aim, places, (inst, *judged._judge(problem, inst, aim.ways(), places)[:2])
+        return problem, aim, places, (inst, *judged._judge(problem, inst, aim.arrays(), places)[:2])
 
     return draw
 
@@ -110,7 +110,7 @@ def test_moves_across_disconnected_parts_are_illegal(random_problem, random_feas
     for seed in range(6):
         problem = random_problem("capacity", seed, hardware="split")
         places, inst = random_feasible(problem, np.random.default_rng(seed)), instance_of(problem)
-        ways = routes_of(problem.topology).ways()
+        ways = routes_of(problem.topology).arrays()
         judge, _, _ = judged._judge(problem, inst, ways, places)
         state = state_of(problem, places)
         for t, q in np.ndindex(problem.tasks.size, problem.topology.size):

@@ -52,7 +52,7 @@ def test_a_window_has_the_cost_of_the_full_mapping(random_problem, random_feasib
     places = random_feasible(problem, np.random.default_rng(0))
     window = fold(problem, Block(tasks=np.arange(4), nodes=places[:4]), places)
     moved = np.array([3, 2, 1, 0])
-    cost = cost_of(problem, window.placed(places, moved)).total
+    cost = cost_of(problem, window.place(places, moved)).total
     assert cqm_of(window).objective.energy(sample(window, moved)) == pytest.approx(cost)
 
 

@@ -13,7 +13,7 @@ from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.formats.values import whole
+from tiger.formats.values import check_whole
 from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
 from tiger.topologies.spec import KINDS, build
@@ -102,7 +102,7 @@ def _read_document(data: dict[str, object], limit: int) -> Device:
     unknown = next((name for name in data if name not in ("coupling_map", "num_qubits")), None)
     if unknown is not None:
         raise InputError(f"{FIELD}/{unknown}", "expected a known field, got an unknown one")
-    size = None if "num_qubits" not in data else whole(f"{FIELD}/num_qubits", data["num_qubits"])
+    size = None if "num_qubits" not in data else check_whole(f"{FIELD}/num_qubits", data["num_qubits"])
     return _read_pairs(data["coupling_map"], f"{FIELD}/coupling_map", size, limit)
 
 
@@ -120,7 +120,7 @@ def _pair(field: str, pair: object, size: int) -> Pair:
     """Return two different qubits below a number."""
     if not isinstance(pair, Sequence | np.ndarray) or isinstance(pair, str | bytes) or len(pair) != 2:
         raise InputError(field, f"expected two qubits, got {describe(pair)}")
-    a, b = (whole(f"{field}/{k}", end) for k, end in enumerate(pair))
+    a, b = (check_whole(f"{field}/{k}", end) for k, end in enumerate(pair))
     if max(a, b) >= size:
         raise InputError(field, f"expected qubits from 0 to {size - 1}, got {max(a, b)}")
     if a == b:

@@ -15,7 +15,7 @@ from qiskit.circuit.library import get_standard_gate_name_mapping
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from tiger.errors import InputError
-from tiger.formats.values import amount, records, whole
+from tiger.formats.values import check_amount, check_records, check_whole
 from tiger.model.wording import describe
 
 FIELD = "topology"
@@ -26,10 +26,10 @@ Places = dict[tuple[int, ...], InstructionProperties]
 def target_of(data: Record, limit: int) -> Target:
     """Return the Target of a parsed document; raise InputError with a pointer below `topology`."""
     _check_fields(FIELD, data, ("num_qubits", "gates", "measure", "qubits"))
-    size = whole(f"{FIELD}/num_qubits", data.get("num_qubits"))
+    size = check_whole(f"{FIELD}/num_qubits", data.get("num_qubits"))
     if not 0 < size <= limit:
         raise InputError(f"{FIELD}/num_qubits", f"expected 1 to {limit} qubits, got {size}")
-    gates = _gates(records(f"{FIELD}/gates", data["gates"]), size)
+    gates = _gates(check_records(f"{FIELD}/gates", data["gates"]), size)
     if size > 1 and not any(len(qubits) == 2 for places in gates.values() for qubits in places):
         raise InputError(f"{FIELD}/gates", "expected at least one gate on two qubits, got none")
     target = Target(num_qubits=size, qubit_properties=_relaxation(data, size))
@@ -39,7 +39,7 @@ def target_of(data: Record, limit: int) -> Target:
         gate = standard.get(name)
         target.add_instruction(gate if gate is not None and gate.num_qubits == width else Gate(name, width, []), places)
     if "measure" in data:
-        target.add_instruction(Measure(), _readout(records(f"{FIELD}/measure", data["measure"]), size))
+        target.add_instruction(Measure(), _readout(check_records(f"{FIELD}/measure", data["measure"]), size))
     return target
 
 
@@ -75,7 +75,7 @@ def _relaxation(data: Record, size: int) -> list[QubitProperties] | None:
     if "qubits" not in data:
         return None
     times: dict[int, QubitProperties] = {}
-    for k, record in enumerate(records(f"{FIELD}/qubits", data["qubits"])):
+    for k, record in enumerate(check_records(f"{FIELD}/qubits", data["qubits"])):
         at = f"{FIELD}/qubits/{k}"
         _check_fields(at, record, ("qubit", "t1", "t2"))
         qubit = _free(f"{at}/qubit", record.get("qubit"), size, set(times))
@@ -102,7 +102,7 @@ def _qubits(field: str, value: object, size: int) -> tuple[int, ...]:
 
 def _free(field: str, value: object, size: int, taken: set[int]) -> int:
     """Return a qubit of the device that has not been named before."""
-    qubit = whole(field, value)
+    qubit = check_whole(field, value)
     if qubit >= size:
         raise InputError(field, f"expected a qubit from 0 to {size - 1}, got {qubit}")
     if qubit in taken:
@@ -112,7 +112,7 @@ def _free(field: str, value: object, size: int, taken: set[int]) -> int:
 
 def _properties(field: str, record: Record) -> InstructionProperties:
     """Return error and duration of an operation."""
-    error = None if record.get("error") is None else amount(f"{field}/error", record["error"])
+    error = None if record.get("error") is None else check_amount(f"{field}/error", record["error"])
     if error is not None and error > 1:
         raise InputError(f"{field}/error", f"expected a number from 0 to 1, got {error:g}")
     return InstructionProperties(duration=_seconds(field, record, "duration"), error=error)
@@ -120,4 +120,4 @@ def _properties(field: str, record: Record) -> InstructionProperties:
 
 def _seconds(field: str, record: Record, name: str) -> float | None:
     """Return a number of seconds, None where it is not stated."""
-    return None if record.get(name) is None else amount(f"{field}/{name}", record[name])
+    return None if record.get(name) is None else check_amount(f"{field}/{name}", record[name])

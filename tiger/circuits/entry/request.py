@@ -11,7 +11,7 @@ from tiger.circuits.coupling import IndexArray
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.params import LEVELS, CircuitObjective, LayoutParams
 from tiger.errors import InputError
-from tiger.formats.values import whole
+from tiger.formats.values import check_whole
 from tiger.model.wording import describe
 from tiger.request import Request
 from tiger.run.progress import Progress, ignore
@@ -61,7 +61,7 @@ def read_layout(given: object, width: int, size: int) -> IndexArray:
         qubit = int(virtual) if str(virtual).isdecimal() and len(str(virtual)) < 10 else width
         if qubit >= width or place[qubit] >= 0:
             raise InputError(field, f"expected each circuit qubit from 0 to {width - 1} once, got {describe(virtual)}")
-        spot = whole(field, physical)
+        spot = check_whole(field, physical)
         if spot >= size:
             raise InputError(field, f"expected a device qubit from 0 to {size - 1}, got {spot}")
         if (place == spot).any():

@@ -10,7 +10,7 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, amounts, lock
+from tiger.model.arrays import FloatArray, check_amounts, lock
 
 ALIKE = frozenset({"cz", "cp", "cu1", "rzz", "rxx", "ryy", "iswap"})
 SILENT = frozenset({"measure", "reset", "delay", "id", "swap", "barrier"})
@@ -62,16 +62,16 @@ class Errors:
         it is alike in both. An error of 1 or more marks a gate or qubit as faulty. Raises InputError.
         """
         size = len(single)
-        one = np.minimum(amounts("topology/single", single, size), 1.0)
-        one_s = amounts("topology/single_s", np.zeros(size) if single_s is None else single_s, size)
+        one = np.minimum(check_amounts("topology/single", single, size), 1.0)
+        one_s = check_amounts("topology/single_s", np.zeros(size) if single_s is None else single_s, size)
         pair, pair_s = _pairs(gates, one, one_s)
         return cls(
             pair=lock(pair),
             single=lock(one),
-            readout=lock(np.minimum(amounts("topology/readout", readout, size), 1.0)),
+            readout=lock(np.minimum(check_amounts("topology/readout", readout, size), 1.0)),
             pair_s=lock(pair_s),
             single_s=one_s,
-            decay=amounts("topology/decay", np.zeros(size) if decay is None else decay, size),
+            decay=check_amounts("topology/decay", np.zeros(size) if decay is None else decay, size),
         )
 
     def without_decay(self) -> "Errors":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tiger.model.arrays import FloatArray, IntArray, unstated
+from tiger.model.arrays import FloatArray, IntArray, unset_array
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.collectives import all_reduce_s
@@ -44,7 +44,7 @@ class Workload:
     held_bytes: FloatArray
     state_bytes: FloatArray
     closing_s: FloatArray
-    room_bytes: FloatArray = field(default_factory=unstated)
+    room_bytes: FloatArray = field(default_factory=unset_array)
 
     def __post_init__(self) -> None:
         """Fill the default in."""

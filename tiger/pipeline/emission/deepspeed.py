@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tiger.errors import InputError
-from tiger.formats.values import whole
+from tiger.formats.values import check_whole
 from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.nodes import node_lines
@@ -77,7 +77,7 @@ def parse(text: str) -> DeepSpeedSplit:
     cuts = values.get(PARTS)
     if not isinstance(cuts, list) or len(cuts) < 2:
         raise InputError(PARTS, "expected a list of at least two numbers, got none")
-    parts = tuple(whole(f"{PARTS}/{k}", cut) for k, cut in enumerate(cuts))
+    parts = tuple(check_whole(f"{PARTS}/{k}", cut) for k, cut in enumerate(cuts))
     if parts[0] != 0 or any(later <= cut for cut, later in pairwise(parts)):
         raise InputError(PARTS, f"expected numbers that rise from 0, got {list(parts)}")
     layers = tuple(_spec(f"{LAYERS}/{k}", spec) for k, spec in enumerate(_list(LAYERS, values.get(LAYERS, []))))

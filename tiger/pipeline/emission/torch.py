@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
-from tiger.formats.values import node_name, positive, whole
+from tiger.formats.values import check_positive, check_whole, read_name
 from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import Block, Deployment
 from tiger.pipeline.emission.reasons import reasons
@@ -71,7 +71,7 @@ def parse(text: str) -> TorchSplit:
     points = _names("split_points", data.get("split_points", [chunk[0] for chunk in chunks[1:]]), least=0)
     if points != tuple(chunk[0] for chunk in chunks[1:]):
         raise InputError("split_points", "expected the first module of every stage but the first, got others")
-    virtual = whole("stages_per_rank", positive("stages_per_rank", data.get("stages_per_rank", 1)))
+    virtual = check_whole("stages_per_rank", check_positive("stages_per_rank", data.get("stages_per_rank", 1)))
     if len(chunks) % virtual:
         raise InputError("stages_per_rank", f"expected a divisor of {len(chunks)} stages, got {virtual}")
     devices = _names("devices", data.get("devices", []), least=0)
@@ -87,7 +87,7 @@ def _list(field: str, value: object) -> list[object]:
 
 def _names(field: str, value: object, least: int = 1) -> tuple[str, ...]:
     """Return a list of different names, so many at least."""
-    names = tuple(node_name(f"{field}/{k}", name) for k, name in enumerate(_list(field, value)))
+    names = tuple(read_name(f"{field}/{k}", name) for k, name in enumerate(_list(field, value)))
     if len(names) < least or len(set(names)) < len(names):
         raise InputError(field, f"expected different names, {least} or more, got {len(names)}")
     return names

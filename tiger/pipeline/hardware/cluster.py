@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.errors import InputError, shorten
-from tiger.model.arrays import FloatArray, IntArray, amounts, freeze, lock, unique_names, unstated
+from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
 from tiger.pipeline.hardware.limits import COST_LIMIT
 
 DeviceKind = Literal["accelerator", "cpu"]
@@ -36,7 +36,7 @@ class Curve:
             raise InputError("cluster/links/table", f"expected at least two pairs of size and time, got {count}")
         for name in ("size_bytes", "seconds"):
             # Adding 0 turns -0.0 into 0.0, so that equal curves are equal byte by byte.
-            values = amounts(f"cluster/links/table/{name}", getattr(self, name), count) + 0.0
+            values = check_amounts(f"cluster/links/table/{name}", getattr(self, name), count) + 0.0
             object.__setattr__(self, name, lock(values))
         if (self.size_bytes[1:] <= self.size_bytes[:-1]).any():
             raise InputError("cluster/links/table", "expected sizes that rise")
@@ -87,14 +87,14 @@ class Cluster:
     curves: tuple[Curve, ...]
     link: IntArray
     kinds: tuple[DeviceKind, ...] = ()
-    machine: IntArray = field(default_factory=unstated)
+    machine: IntArray = field(default_factory=unset_array)
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""
         check_device_count(len(self.names))
-        names = unique_names("cluster/devices", self.names)
+        names = check_names("cluster/devices", self.names)
         size = len(names)
-        speed = amounts("cluster/devices/speed", self.speed, size)
+        speed = check_amounts("cluster/devices/speed", self.speed, size)
         if (speed == 0).any():
             raise InputError("cluster/devices/speed", "expected numbers > 0, got 0")
         memory = np.asarray(self.memory_bytes, np.float64)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tiger.errors import InputError
-from tiger.formats.quantity import unit_free
-from tiger.formats.values import amount, node_name, positive
+from tiger.formats.quantity import convert_quantity
+from tiger.formats.values import check_amount, check_positive, read_name
 from tiger.pipeline.hardware.cluster import NO_LINK, Curve
 from tiger.pipeline.hardware.limits import COST_LIMIT
 from tiger.pipeline.hardware.record import check_names, check_record, check_text, require
@@ -61,8 +61,8 @@ def connection(field: str, fields: Mapping[str, object], prefix: str = "") -> Co
         return None
     rate, delay = f"{field}/{bandwidth}", f"{field}/{latency}"
     stated = Affine(
-        positive(rate, unit_free(rate, fields[bandwidth], "bytes/s")),
-        amount(delay, unit_free(delay, fields.get(latency, 0), "seconds")),
+        check_positive(rate, convert_quantity(rate, fields[bandwidth], "bytes/s")),
+        check_amount(delay, convert_quantity(delay, fields.get(latency, 0), "seconds")),
     )
     if stated.latency_s > COST_LIMIT:
         raise InputError(delay, f"expected at most {COST_LIMIT:g} s, got {stated.latency_s:g}")
@@ -77,7 +77,7 @@ def _table(field: str, value: object) -> Curve:
         return curve_of_pairs(field, value)
     fields = check_record(field, value, ("csv", "where"))
     where = check_names(f"{field}/where", fields.get("where", {}))
-    wanted = {name: node_name(f"{field}/where/{name}", word) for name, word in where.items()}
+    wanted = {name: read_name(f"{field}/where/{name}", word) for name, word in where.items()}
     return curve_of_csv(check_text(f"{field}/csv", require(field, fields, "csv")), wanted, f"{field}/csv")
 
 

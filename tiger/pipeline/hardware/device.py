@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from tiger.errors import InputError
-from tiger.formats.quantity import unit_free
-from tiger.formats.values import amount, positive
+from tiger.formats.quantity import convert_quantity
+from tiger.formats.values import check_amount, check_positive
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DeviceKind
 from tiger.pipeline.hardware.limits import COST_LIMIT
@@ -28,17 +28,17 @@ class DeviceType:
 def device_type(field: str, fields: Mapping[str, object]) -> DeviceType:
     """Return what the fields `kind`, `memory_bytes` and `speed` of an object say; each may be missing."""
     room, speed = f"{field}/memory_bytes", fields.get("speed")
-    memory = unit_free(room, fields.get("memory_bytes"), "bytes")
+    memory = convert_quantity(room, fields.get("memory_bytes"), "bytes")
     return DeviceType(
         kind=_kind(f"{field}/kind", fields.get("kind", "accelerator")),
-        memory_bytes=amount(room, memory) if "memory_bytes" in fields else math.inf,
+        memory_bytes=check_amount(room, memory) if "memory_bytes" in fields else math.inf,
         speed=_speed(f"{field}/speed", speed) if "speed" in fields else 1.0,
     )
 
 
 def _speed(field: str, value: object) -> float:
     """Return a speed that times can be divided by, or raise InputError."""
-    speed = positive(field, value)
+    speed = check_positive(field, value)
     if not 1 / COST_LIMIT <= speed <= COST_LIMIT:
         raise InputError(field, f"expected a speed from {1 / COST_LIMIT:g} to {COST_LIMIT:g}, got {describe(value)}")
     return speed

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import node_name
+from tiger.formats.values import read_name
 from tiger.model.arrays import IntArray, lock
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
@@ -68,10 +68,10 @@ class _Device:
 def _device(field: str, value: object) -> _Device:
     """Return a device of a document."""
     fields = check_record(field, value, _DEVICE_FIELDS)
-    name = node_name(f"{field}/name", require(field, fields, "name"))
+    name = read_name(f"{field}/name", require(field, fields, "name"))
     if not name.strip():
         raise InputError(f"{field}/name", "expected a name, got blank text")
-    machine = node_name(f"{field}/machine", fields["machine"]) if "machine" in fields else None
+    machine = read_name(f"{field}/machine", fields["machine"]) if "machine" in fields else None
     return _Device(name, device_type(field, fields), machine)
 
 
@@ -116,7 +116,7 @@ def _fill(link: IntArray, catalogue: Catalogue, index: Mapping[str, int], listed
 
 def _end(field: str, fields: Mapping[str, object], name: str, index: Mapping[str, int]) -> int:
     """Return the position of the device at an end of a link."""
-    device = node_name(f"{field}/{name}", require(field, fields, name))
+    device = read_name(f"{field}/{name}", require(field, fields, name))
     if device not in index:
         raise InputError(f"{field}/{name}", f"expected the name of a device, got {describe(device)}")
     return index[device]

@@ -15,7 +15,7 @@ text of `nvidia-smi topo -m`, may take the place of `devices`, `lanes` and the b
 from collections.abc import Mapping
 
 from tiger.errors import InputError
-from tiger.formats.values import node_name, whole
+from tiger.formats.values import check_whole, read_name
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection
@@ -57,7 +57,7 @@ def _network(field: str, value: object) -> Connection:
 
 def _nic(field: str, value: object, nics: Mapping[str, Connection]) -> str:
     """Return the name of a network or raise InputError."""
-    name = node_name(field, value)
+    name = read_name(field, value)
     if name not in nics:
         known = ", ".join(map(describe, nics))[:200] or "none"
         raise InputError(field, f"expected the name of one of the nics ({known}), got {describe(name)}")
@@ -108,7 +108,7 @@ def _read_printed(field: str, fields: Mapping[str, object]) -> Inside:
 
 def _count(field: str, value: object) -> int:
     """Return a whole number >= 1 or raise InputError."""
-    count = whole(field, value)
+    count = check_whole(field, value)
     if count < 1:
         raise InputError(field, "expected a whole number >= 1, got 0")
     # Beyond the limit in any case; cut, so that products stay exact.
@@ -119,7 +119,7 @@ def _lanes(field: str, value: object, devices: int, lane: Affine) -> dict[tuple[
     """Return the connection of every pair with lanes, which carry as many times the bandwidth of one."""
     links: dict[tuple[int, int], Connection] = {}
     for k, row in enumerate(check_list(field, value)):
-        numbers = [whole(f"{field}/{k}", number) for number in check_list(f"{field}/{k}", row)]
+        numbers = [check_whole(f"{field}/{k}", number) for number in check_list(f"{field}/{k}", row)]
         if len(numbers) != 3 or numbers[0] == numbers[1] or max(numbers[:2]) >= devices or not numbers[2]:
             raise InputError(f"{field}/{k}", f"expected two devices below {devices} and a number of lanes, got others")
         a, b, count = numbers

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest, node_name
+from tiger.formats.values import read_name, suggest_name
 from tiger.model.wording import describe
 
 
@@ -13,7 +13,7 @@ def check_record(field: str, value: object, known: Collection[str]) -> Mapping[s
     for key in fields:
         if key not in known:
             raise InputError(
-                field, f"expected no field but {', '.join(known)}, got {describe(key)}{nearest(key, known)}"
+                field, f"expected no field but {', '.join(known)}, got {describe(key)}{suggest_name(key, known)}"
             )
     return fields
 
@@ -22,7 +22,7 @@ def check_names(field: str, value: object) -> Mapping[str, object]:
     """Return an object with any printable names or raise InputError."""
     if not isinstance(value, Mapping):
         raise InputError(field, f"expected an object, got {describe(value)}")
-    return {node_name(field, key): entry for key, entry in value.items()}
+    return {read_name(field, key): entry for key, entry in value.items()}
 
 
 def check_list(field: str, value: object) -> list[object]:

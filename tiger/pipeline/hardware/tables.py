@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.quantity import unit_free
-from tiger.formats.text import amounts_of
-from tiger.formats.values import amount
+from tiger.formats.quantity import convert_quantity
+from tiger.formats.text import read_amounts
+from tiger.formats.values import check_amount
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import Curve
@@ -28,8 +28,14 @@ def curve_of_pairs(field: str, value: object) -> Curve:
     for k, row in enumerate(rows):
         if len(row) != 2:
             raise InputError(f"{field}/{k}", f"expected a pair of bytes and seconds, got {len(row)} values")
-    sizes = [amount(f"{field}/{k}/0", unit_free(f"{field}/{k}/0", size, "bytes")) for k, (size, _) in enumerate(rows)]
-    times = [amount(f"{field}/{k}/1", unit_free(f"{field}/{k}/1", time, "seconds")) for k, (_, time) in enumerate(rows)]
+    sizes = [
+        check_amount(f"{field}/{k}/0", convert_quantity(f"{field}/{k}/0", size, "bytes"))
+        for k, (size, _) in enumerate(rows)
+    ]
+    times = [
+        check_amount(f"{field}/{k}/1", convert_quantity(f"{field}/{k}/1", time, "seconds"))
+        for k, (_, time) in enumerate(rows)
+    ]
     return _curve(field, np.array(sizes), np.array(times))
 
 
@@ -101,7 +107,7 @@ def _fit_rising(times: FloatArray, weight: IntArray) -> FloatArray:
 
 def _column(field: str, rows: Rows, name: str) -> FloatArray:
     """Return the numbers of a column."""
-    values = amounts_of(field, f"column {name}", [row[name] for row in rows])
+    values = read_amounts(field, f"column {name}", [row[name] for row in rows])
     if values.max() > COST_LIMIT:
         raise InputError(field, f"column {name}: expected numbers up to {COST_LIMIT:g}, got {values.max():g}")
     return values

@@ -7,7 +7,7 @@ from io import StringIO
 
 from tiger.errors import InputError
 from tiger.formats.text import is_number
-from tiger.formats.values import nearest
+from tiger.formats.values import suggest_name
 from tiger.model.wording import describe
 from tiger.pipeline.models.columns import COLUMNS, COSTS, REQUIRED
 from tiger.pipeline.models.limits import check_size
@@ -58,7 +58,7 @@ def _names(words: list[str], columns: Columns) -> list[str]:
     for k, word in enumerate(words):
         if word not in columns.known or word in words[:k]:
             known = ", ".join(columns.known)
-            hint = "" if word in columns.known else nearest(word, columns.known)
+            hint = "" if word in columns.known else suggest_name(word, columns.known)
             raise InputError("model/columns", f"expected {known} once each at most, got {describe(word)}{hint}")
     missing = next((column for column in columns.required if column not in words), None)
     if missing is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest, whole
+from tiger.formats.values import check_whole, suggest_name
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, Curve, DeviceKind, check_device_count
@@ -62,7 +62,7 @@ def operators_of_nodes(
     """
     unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:
-        reason = f"expected keys out of {', '.join(KEYS)}, got {describe(unknown)}{nearest(unknown, KEYS)}"
+        reason = f"expected keys out of {', '.join(KEYS)}, got {describe(unknown)}{suggest_name(unknown, KEYS)}"
         raise InputError("model", reason)
     nodes = Rows.check("model/nodes", document.get("nodes"), NODE)
     check_size("model/nodes", len(nodes.records), max_operators, "operators")
@@ -108,7 +108,7 @@ def _devices(document: Mapping[str, object]) -> Devices | None:
     if missing is not None:
         raise InputError(f"model/{missing}", "expected a number beside the other devices, got none")
     return Devices(
-        accelerators=whole("model/maxFPGAs", document["maxFPGAs"]),
+        accelerators=check_whole("model/maxFPGAs", document["maxFPGAs"]),
         memory_bytes=check_cost("model/maxSizePerFPGA", document["maxSizePerFPGA"]),
-        cpus=whole("model/maxCPUs", document["maxCPUs"]),
+        cpus=check_whole("model/maxCPUs", document["maxCPUs"]),
     )

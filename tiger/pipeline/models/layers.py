@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tiger.errors import InputError
-from tiger.model.arrays import FloatArray, IntArray, amounts, lock, unique_names, unstated
+from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, lock, unset_array
 
 LayerKind = Literal["embedding", "layer", "mtp", "head"]
 WEIGHT_SHARE = 0.5
@@ -35,11 +35,11 @@ class Layers:
     backward_s: FloatArray
     parameter_bytes: FloatArray
     crossing_bytes: FloatArray
-    weight_s: FloatArray = field(default_factory=unstated)
-    state_bytes: FloatArray = field(default_factory=unstated)
-    held_bytes: FloatArray = field(default_factory=unstated)
-    reduced_bytes: FloatArray = field(default_factory=unstated)
-    reductions: FloatArray = field(default_factory=unstated)
+    weight_s: FloatArray = field(default_factory=unset_array)
+    state_bytes: FloatArray = field(default_factory=unset_array)
+    held_bytes: FloatArray = field(default_factory=unset_array)
+    reduced_bytes: FloatArray = field(default_factory=unset_array)
+    reductions: FloatArray = field(default_factory=unset_array)
     kinds: tuple[LayerKind, ...] = ()
     modules: tuple[str, ...] = ()
     tied: tuple[tuple[int, ...], ...] = ()
@@ -47,11 +47,11 @@ class Layers:
 
     def __post_init__(self) -> None:
         """Check every bound, fill the defaults in and make the arrays read-only; raise InputError naming the field."""
-        names = unique_names("model/layers", self.names)
+        names = check_names("model/layers", self.names)
         size = len(names)
         object.__setattr__(self, "names", names)
         for name in ("forward_s", "backward_s", "parameter_bytes"):
-            object.__setattr__(self, name, amounts(f"model/{name}", getattr(self, name), size))
+            object.__setattr__(self, name, check_amounts(f"model/{name}", getattr(self, name), size))
         defaults = {
             "weight_s": self.backward_s * WEIGHT_SHARE,
             "state_bytes": self.parameter_bytes,
@@ -61,11 +61,11 @@ class Layers:
         }
         for name, default in defaults.items():
             stated = getattr(self, name)
-            object.__setattr__(self, name, amounts(f"model/{name}", stated if len(stated) else default, size))
+            object.__setattr__(self, name, check_amounts(f"model/{name}", stated if len(stated) else default, size))
         if (self.weight_s > self.backward_s).any():
             late = names[int(np.argmax(self.weight_s > self.backward_s))]
             raise InputError("model/weight_s", f"expected no more than backward_s, got more at layer {late!r}")
-        object.__setattr__(self, "crossing_bytes", amounts("model/crossing_bytes", self.crossing_bytes, size + 1))
+        object.__setattr__(self, "crossing_bytes", check_amounts("model/crossing_bytes", self.crossing_bytes, size + 1))
         object.__setattr__(self, "kinds", self._labels("kinds", ("layer",) * size))
         object.__setattr__(self, "modules", self._labels("modules", names))
         unknown = next((kind for kind in self.kinds if kind not in get_args(LayerKind)), None)

@@ -1,8 +1,8 @@
 """How large a model, and a number in it, may be."""
 
 from tiger.errors import InputError
-from tiger.formats.quantity import Dimension, unit_free
-from tiger.formats.values import amount
+from tiger.formats.quantity import Dimension, convert_quantity
+from tiger.formats.values import check_amount
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.limits import COST_LIMIT
 
@@ -22,7 +22,7 @@ def check_cost(field: str, value: object) -> float:
     dimension: Dimension | None = "bytes" if name.endswith("_bytes") else None
     if name.endswith(("_s", "seconds")):
         dimension = "seconds"
-    number = amount(field, value if dimension is None else unit_free(field, value, dimension))
+    number = check_amount(field, value if dimension is None else convert_quantity(field, value, dimension))
     if number > COST_LIMIT:
         raise InputError(field, f"expected a number from 0 to {COST_LIMIT:g}, got {describe(value)}")
     return number

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest
+from tiger.formats.values import suggest_name
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import describe
 from tiger.pipeline.models.csvrows import Columns, rows_of_csv
@@ -57,7 +57,7 @@ def operators_of_table(document: Mapping[str, object], max_operators: int = OPER
     """
     unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:
-        raise InputError("model", f"expected operators and edges, got {describe(unknown)}{nearest(unknown, KEYS)}")
+        raise InputError("model", f"expected operators and edges, got {describe(unknown)}{suggest_name(unknown, KEYS)}")
     listed = document["operators"]
     check_size(FIELD, len(listed) if isinstance(listed, list) else 0, max_operators, "operators")
     rows = Rows.check(FIELD, listed, (REQUIRED, OPTIONAL))

@@ -6,7 +6,7 @@ from pathlib import Path
 from tiger.errors import InputError
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
-from tiger.formats.values import nearest
+from tiger.formats.values import suggest_name
 from tiger.model.wording import describe
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT
@@ -58,7 +58,7 @@ def _describe(document: object) -> str:
     """Describe a document that is no model."""
     if not isinstance(document, dict):
         return describe(document)
-    hint = next(filter(None, (nearest(key, KEYS) for key in document)), "")
+    hint = next(filter(None, (suggest_name(key, KEYS) for key in document)), "")
     return f"an object with {', '.join(describe(key) for key in list(document)[:4]) or 'no keys'}{hint}"
 
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest, node_name
+from tiger.formats.values import read_name, suggest_name
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.limits import COST_LIMIT
@@ -41,10 +41,8 @@ class Rows:
             )
         if not set().union(*value) <= known:
             k, key = next((k, key) for k, row in enumerate(value) for key in row if key not in known)
-            raise InputError(
-                f"{field}/{k}",
-                f"expected keys out of {', '.join((*keys[0], *keys[1]))}, got {describe(key)}{nearest(key, known)}",
-            )
+            wanted = f"expected keys out of {', '.join((*keys[0], *keys[1]))}"
+            raise InputError(f"{field}/{k}", f"{wanted}, got {describe(key)}{suggest_name(key, known)}")
         for key in required:
             lacking = next((k for k, row in enumerate(value) if key not in row), None)
             if lacking is not None:
@@ -72,7 +70,7 @@ class Rows:
     def ids(self, key: str) -> tuple[dict[Id, int], tuple[str, ...]]:
         """Return the row of every id under a key, and the ids as names, of which no two are alike."""
         column = self._words(key)
-        names = tuple([node_name(f"{self.field}/{k}/{key}", word) for k, word in enumerate(column)])
+        names = tuple([read_name(f"{self.field}/{k}/{key}", word) for k, word in enumerate(column)])
         seen: set[str] = set()
         for k, name in enumerate(names):
             if not name or name in seen:

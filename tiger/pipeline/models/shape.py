@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tiger.errors import InputError
-from tiger.formats.values import flag, positive, whole
+from tiger.formats.values import check_flag, check_positive, check_whole
 from tiger.model.wording import describe
 
 Precision = Literal["bf16", "fp16", "fp32"]
@@ -63,10 +63,10 @@ class Shape:
                 _check_count(name, getattr(self, name))
         _check_choice("dtype", self.dtype, get_args(Precision))
         _check_choice("attention", self.attention, get_args(Attention))
-        flag(f"{FIELD}/gated", self.gated)
-        flag(f"{FIELD}/tied", self.shared)
-        flag(f"{FIELD}/serve", self.serve)
-        if not PACE_LIMITS[0] <= positive(f"{FIELD}/flops", self.pace) <= PACE_LIMITS[1]:
+        check_flag(f"{FIELD}/gated", self.gated)
+        check_flag(f"{FIELD}/tied", self.shared)
+        check_flag(f"{FIELD}/serve", self.serve)
+        if not PACE_LIMITS[0] <= check_positive(f"{FIELD}/flops", self.pace) <= PACE_LIMITS[1]:
             raise InputError(f"{FIELD}/flops", f"expected a number from 1 to 1e30, got {describe(self.pace)}")
         _check_divides("heads", self.heads, "hidden", self.hidden)
         _check_divides("kv_heads", self.kv_heads or self.heads, "heads", self.heads)
@@ -108,7 +108,7 @@ class Shape:
 
 def _check_count(name: str, value: object) -> None:
     """Raise InputError for what is no whole number from 1 to the limit."""
-    if not (isinstance(value, int) and 1 <= whole(f"{FIELD}/{name}", value) <= NUMBER_LIMIT):
+    if not (isinstance(value, int) and 1 <= check_whole(f"{FIELD}/{name}", value) <= NUMBER_LIMIT):
         raise InputError(f"{FIELD}/{name}", f"expected a whole number from 1 to {NUMBER_LIMIT}, got {describe(value)}")
 
 

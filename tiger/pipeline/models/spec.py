@@ -4,7 +4,7 @@ from dataclasses import MISSING, fields
 
 from tiger.errors import InputError
 from tiger.formats.text import is_number
-from tiger.formats.values import nearest
+from tiger.formats.values import suggest_name
 from tiger.model.wording import describe
 from tiger.pipeline.models.shape import FIELD, Shape
 
@@ -35,7 +35,7 @@ def shape_of_document(document: object) -> Shape:
         raise InputError(FIELD, f"expected an object with {', '.join(REQUIRED)}, got {describe(document)}")
     unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:
-        reason = f"expected keys out of {', '.join(KEYS)}, got {describe(unknown)}{nearest(unknown, KEYS)}"
+        reason = f"expected keys out of {', '.join(KEYS)}, got {describe(unknown)}{suggest_name(unknown, KEYS)}"
         raise InputError(FIELD, reason)
     missing = next((key for key in REQUIRED if key not in document), None)
     if missing is not None:

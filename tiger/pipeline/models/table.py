@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.values import nearest, node_name
+from tiger.formats.values import read_name, suggest_name
 from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
 from tiger.pipeline.models.columns import COLUMNS, REQUIRED, Row, costs_of, kind_of
@@ -43,7 +43,9 @@ def layers_of_table(document: object, max_layers: int = LAYER_LIMIT) -> Layers:
     record = document if isinstance(document, dict) else {"layers": document}
     unknown = next((key for key in record if key not in KEYS), None)
     if unknown is not None:
-        raise InputError("model", f"expected layers, edges and tied, got {describe(unknown)}{nearest(unknown, KEYS)}")
+        raise InputError(
+            "model", f"expected layers, edges and tied, got {describe(unknown)}{suggest_name(unknown, KEYS)}"
+        )
     listed = _list("model/layers", record.get("layers"))
     check_size("model/layers", len(listed), max_layers)
     rows = [_row(k, value) for k, value in enumerate(listed)]
@@ -60,7 +62,7 @@ def _row(k: int, value: object) -> Row:
     if unknown is not None:
         raise InputError(
             f"model/layers/{k}",
-            f"expected keys out of {', '.join(COLUMNS)}, got {describe(unknown)}{nearest(unknown, COLUMNS)}",
+            f"expected keys out of {', '.join(COLUMNS)}, got {describe(unknown)}{suggest_name(unknown, COLUMNS)}",
         )
     return value
 
@@ -73,7 +75,7 @@ def _names(rows: Sequence[Row]) -> dict[str, int]:
     for k, row in enumerate(rows):
         field = f"model/layers/{k}/name"
         # An empty name could not be pinned, nor told apart in a report.
-        name = node_name(field, row["name"]) if "name" in row else ""
+        name = read_name(field, row["name"]) if "name" in row else ""
         if not name:
             raise InputError(field, "expected a name, got none")
         if name in names:
@@ -112,7 +114,7 @@ def _tied_rows(value: object, names: Mapping[str, int]) -> list[list[int]]:
 
 def _group(field: str, value: object, names: Mapping[str, int]) -> list[int]:
     """Return the rows of a list of names."""
-    members = [node_name(field, member) for member in _list(field, value)]
+    members = [read_name(field, member) for member in _list(field, value)]
     unknown = next((member for member in members if member not in names), None)
     if unknown is not None:
         raise InputError(field, f"expected names of layers, got {describe(unknown)}")
@@ -148,7 +150,7 @@ def _layers(rows: Sequence[Row], names: Mapping[str, int], ends: Ends, tied: lis
         reductions=costs["reductions"][order],
         crossing_bytes=Layers.crossing(costs["activation_bytes"][order], place[ends[0]], place[ends[1]]),
         kinds=tuple(kind_of(k, rows[k]) for k in order),
-        modules=tuple(node_name(f"model/layers/{k}/module", rows[k].get("module", labels[k])) for k in order),
+        modules=tuple(read_name(f"model/layers/{k}/module", rows[k].get("module", labels[k])) for k in order),
         tied=tuple(tuple(place[group].tolist()) for group in tied),
         slices=0 if any("reduced_bytes" in row for row in rows) else 1,
     )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.errors import InputError, shorten
-from tiger.model.arrays import FloatArray, amounts
+from tiger.model.arrays import FloatArray, check_amounts
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.entry.arguments import Hardware, Model
 from tiger.pipeline.entry.place import cluster_of, layers_of
@@ -86,7 +86,7 @@ class OnlinePlanner:
 
     def step(self, times: Sequence[float]) -> Plan:
         """Take the seconds of each stage of `plan` for one microbatch, messages included, and return the next plan."""
-        seconds = amounts("times", times, len(self._line.devices))
+        seconds = check_amounts("times", times, len(self._line.devices))
         if not seconds.any():
             raise InputError("times", f"expected {len(seconds)} seconds of which some are > 0, got all 0")
         if seconds.max() > COST_LIMIT:

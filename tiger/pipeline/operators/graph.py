@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.model.arrays import BoolArray, FloatArray, IntArray, amounts, freeze, lock, unique_names, unstated
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
 from tiger.model.wording import describe
 
 
@@ -25,24 +25,24 @@ class Operators:
     seconds: FloatArray
     source: IntArray
     target: IntArray
-    cpu_s: FloatArray = field(default_factory=unstated)
-    memory_bytes: FloatArray = field(default_factory=unstated)
-    sent_s: FloatArray = field(default_factory=unstated)
-    sent_bytes: FloatArray = field(default_factory=unstated)
-    colour: IntArray = field(default_factory=unstated)
-    backward: BoolArray = field(default_factory=unstated)
-    cpu_only: BoolArray = field(default_factory=unstated)
+    cpu_s: FloatArray = field(default_factory=unset_array)
+    memory_bytes: FloatArray = field(default_factory=unset_array)
+    sent_s: FloatArray = field(default_factory=unset_array)
+    sent_bytes: FloatArray = field(default_factory=unset_array)
+    colour: IntArray = field(default_factory=unset_array)
+    backward: BoolArray = field(default_factory=unset_array)
+    cpu_only: BoolArray = field(default_factory=unset_array)
 
     def __post_init__(self) -> None:
         """Check every bound, fill the defaults in and make the arrays read-only; raise InputError naming the field."""
-        names = unique_names("model/nodes", self.names)
+        names = check_names("model/nodes", self.names)
         size = len(names)
         object.__setattr__(self, "names", names)
-        object.__setattr__(self, "seconds", amounts("model/seconds", self.seconds, size))
+        object.__setattr__(self, "seconds", check_amounts("model/seconds", self.seconds, size))
         for name in ("cpu_s", "memory_bytes", "sent_s", "sent_bytes"):
             stated = getattr(self, name)
             default = self.seconds if name == "cpu_s" else np.zeros(size)
-            object.__setattr__(self, name, amounts(f"model/{name}", stated if len(stated) else default, size))
+            object.__setattr__(self, name, check_amounts(f"model/{name}", stated if len(stated) else default, size))
         colour = np.asarray(self.colour if len(self.colour) else np.arange(size), np.int64)
         if colour.shape != (size,):
             raise InputError("model/colour", f"expected {size} numbers, got shape {colour.shape}")

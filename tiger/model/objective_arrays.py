@@ -1,0 +1,33 @@
+"""Objectives other than the cost as plain arrays, for compiled code."""
+
+from typing import NamedTuple
+
+from tiger.model.arrays import FloatArray, IntArray
+
+GRID_ROUTES, TREE_ROUTES, PATH_ROUTES = 0, 1, 2
+
+
+class RouteArrays(NamedTuple):
+    """Hold the routes over l links of bandwidth `width[l]` (inf: no such link), for the objective `max-link-load`.
+
+    GRID_ROUTES: `shape` are extents, `wrap` whether axes wrap around, `table[m, axes]` coordinates; link a m + p leads
+    from node p up axis a. TREE_ROUTES: `table[m, levels]` are the links above the subtrees that hold a node.
+    PATH_ROUTES: `table[s, t]` is the last link on the route from node s to t, -1 without one, and `ends[l]` the sum of
+    a link's two nodes. Parts that do not apply have size 1.
+    """
+
+    kind: int
+    shape: IntArray
+    wrap: IntArray
+    table: IntArray
+    ends: IntArray
+    width: FloatArray
+
+
+class TaskOrder(NamedTuple):
+    """Hold all tasks in `order[n]`, in which they run where they share a node, for the objective `makespan`."""
+
+    order: IntArray
+
+
+ObjectiveArrays = RouteArrays | TaskOrder
