@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TypeVar
 
 from numba import njit
 from numba.core import event
+from numba.core.caching import FunctionCache
 
 MESSAGE = "compiling search kernels, 20 s to a minute; they are kept, so this happens once after installation"
 
@@ -53,6 +54,19 @@ def refuse_to_compile() -> AbstractContextManager[object]:
     return refusing
 
 
+class KernelCache(FunctionCache):
+    """Keep a compiled function in a file, and count files of another version of tiger as missing."""
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        """Return what was compiled for a signature, None if nothing was."""
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError):
+            # The file names types of arguments that have since moved, and is read before its date is looked at.
+            self.flush()  # type: ignore[no-untyped-call]
+            return None
+
+
 def kernel(function: Function) -> Function:
     """Return a compiled function that creates no arrays; `.py_func` is the plain Python one.
 
@@ -77,9 +91,8 @@ def allocating_kernel(function: Function) -> Function:
 
 def _compile(function: Function, options: dict[str, object]) -> Function:
     """Return the function compiled, kept in numba's cache where there is a directory that can be written to."""
-    try:
-        kept: Function = njit(cache=True, **options)(function)  # type: ignore[call-overload]  # no stubs for options
-    except RuntimeError:
-        fleeting: Function = njit(**options)(function)  # type: ignore[call-overload]
-        return fleeting
-    return kept
+    compiled: Function = njit(**options)(function)  # type: ignore[call-overload]  # no stubs for options
+    with suppress(RuntimeError):
+        # What numba's own enable_caching does with its class.
+        vars(compiled)["_cache"] = KernelCache(function)  # type: ignore[no-untyped-call]
+    return compiled

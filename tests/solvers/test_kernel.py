@@ -1,6 +1,7 @@
 """Tests of how kernels are compiled."""
 
 import logging
+import pickle
 import subprocess
 import sys
 
@@ -31,17 +32,30 @@ def test_kernels_are_found():
 
 def test_bug_machines_without_a_writable_directory_compile_anew(monkeypatch):
     """Tests that numba's refusal to cache is not the end."""
-    seen = []
 
-    def njit(**options):
-        seen.append(options.get("cache", False))
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return lambda function: function
+    def refuse(function):
+        raise RuntimeError("cannot cache function: no locator available")
 
-    monkeypatch.setattr(kernel, "njit", njit)
-    assert kernel.kernel(len) is len
-    assert seen == [True, False]
+    monkeypatch.setattr(kernel, "KernelCache", refuse)
+    assert kernel.kernel(lambda x: x + 1)(1) == 2
+
+
+@pytest.mark.slow
+def test_bug_a_cache_of_another_version_is_replaced(tmp_path, monkeypatch):
+    """Tests an index that names a type which is no longer there: kernels could not be loaded, nor compiled anew."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    code = (
+        "import numpy as np; from tiger.solvers.annealing.moves import copy; copy(np.zeros(1, int), np.zeros(1, int))"
+    )
+    run = [sys.executable, "-c", code]
+    subprocess.run(run, check=True, capture_output=True)
+    for index in tmp_path.rglob("*.nbi"):
+        with index.open("rb") as file:
+            version = pickle.load(file)
+        index.write_bytes(pickle.dumps(version) + pickle.dumps((None, {})).replace(b"N}", b"ctiger.gone\nType\n}"))
+    for words in (kernel.MESSAGE, ""):
+        assert words in subprocess.run(run, check=True, capture_output=True, text=True).stderr
+    assert subprocess.run(run, check=True, capture_output=True).stderr == b""
 
 
 def test_compiling_is_announced_once(caplog):
