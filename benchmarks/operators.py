@@ -13,9 +13,9 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.incumbent import fits
 from tiger.pipeline.operators.lines import draw_line
 from tiger.pipeline.operators.loads import loads_s
-from tiger.pipeline.operators.operator_search import fits
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.solve import place_operators
 from tiger.pipeline.operators.terms import Terms

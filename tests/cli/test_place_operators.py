@@ -11,9 +11,9 @@ import pytest
 from tiger.cli.app import run
 from tiger.model.violation import Violation
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import OperatorParams
+from tiger.pipeline.operators.result import OperatorPlacement
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -48,11 +48,13 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
     """Have operators dealt out in turn, and return what each placement was asked; pins cannot be met."""
     seen: list[OperatorParams] = []
 
-    def solved(operators: Operators, cluster: Cluster, params: OperatorParams, *_: object) -> Found:
+    def solved(operators: Operators, cluster: Cluster, params: OperatorParams, *_: object) -> OperatorPlacement:
         seen.append(params)
         if params.pinned:
-            return Found(place=None, violations=(Violation(kind="pinned", message="'1' and '2' apart"),))
-        return Found(place=np.arange(operators.classes) % cluster.size, bottleneck_s=0.0025, lower_bound_s=0.002)
+            return OperatorPlacement(place=None, violations=(Violation(kind="pinned", message="'1' and '2' apart"),))
+        return OperatorPlacement(
+            place=np.arange(operators.classes) % cluster.size, bottleneck_s=0.0025, lower_bound_s=0.002
+        )
 
     monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", solved)
     return seen

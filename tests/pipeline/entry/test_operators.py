@@ -12,9 +12,9 @@ from tiger.errors import InputError
 from tiger.model.violation import Violation
 from tiger.pipeline.entry.place import place
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import OperatorParams
+from tiger.pipeline.operators.result import OperatorPlacement
 from tiger.run.stage import Stage
 
 ROWS = [{"name": name, "seconds": 3, "memory_bytes": 10, "output_bytes": 5} for name in "abcd"]
@@ -36,15 +36,15 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
 
     def solved(
         operators: Operators, cluster: Cluster, params: OperatorParams, stop: Callable[[], bool], _: Any
-    ) -> Found:
+    ) -> OperatorPlacement:
         seen.append(params)
         if operators.memory_bytes.sum() > 100:
-            return Found(place=None, violations=(Violation(kind="memory", message="too much"),))
+            return OperatorPlacement(place=None, violations=(Violation(kind="memory", message="too much"),))
         place = np.arange(operators.classes) * 2 // operators.classes
         stages = (Stage(name="uniform", cost=6.5, seconds=0.0),)
         line = (1, 0) if params.contiguous else ()
         timed = {"latency_s": 9.0, "latency_bound_s": 9.0} if params.objective != "throughput" else {}
-        return Found(place=place, line=line, bottleneck_s=6.5, lower_bound_s=6.0, stages=stages, **timed)
+        return OperatorPlacement(place=place, line=line, bottleneck_s=6.5, lower_bound_s=6.0, stages=stages, **timed)
 
     monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", solved)
     return seen

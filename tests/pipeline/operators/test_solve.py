@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.operators import operator_search as hunt
-from tiger.pipeline.operators import solve
+from tiger.pipeline.operators import operator_search, solve
 from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.incumbent import PlacementIncumbent, fits
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.solve import place_operators
@@ -57,13 +57,13 @@ def test_figures_are_those_of_the_placement(
     monkeypatch: pytest.MonkeyPatch, limit: int, objective: Any, *, contiguous: bool
 ) -> None:
     """Whatever has been asked for and however it has been found: no bound is above it, and pins and memory hold."""
-    monkeypatch.setattr(hunt, "FEW", limit)
+    monkeypatch.setattr(operator_search, "FEW", limit)
     pinned = {"d": "x"}
     found = place_operators(DIAMOND, PAIR, OperatorParams(contiguous=contiguous, objective=objective, pinned=pinned))
     terms = Terms.from_operators(DIAMOND, PAIR, {3: 0})
     assert found.place is not None
     assert found.place[3] == 0
-    assert hunt.fits(terms, found.place)
+    assert fits(terms, found.place)
     assert found.bottleneck_s == pytest.approx(float(np.add(*loads_s(terms, found.place)).max()))
     for value, bound in ((found.bottleneck_s, found.lower_bound_s), (found.latency_s, found.latency_bound_s)):
         assert bound is None or value >= bound * (1 - 1e-9)
@@ -105,8 +105,8 @@ def test_a_chain_for_latency_stays_on_one_device() -> None:
 
 def test_many_classes_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Contiguous or not."""
-    monkeypatch.setattr(hunt, "FEW", 0)
-    monkeypatch.setattr(hunt, "MANY", 1)
+    monkeypatch.setattr(operator_search, "FEW", 0)
+    monkeypatch.setattr(operator_search, "MANY", 1)
     assert place_operators(DIAMOND, PAIR, OperatorParams()).bottleneck_s == pytest.approx(6.3)
     line = place_operators(DIAMOND, PAIR, OperatorParams(contiguous=True))
     assert line.place is not None
@@ -166,7 +166,7 @@ def test_bug_many_operators_in_few_classes_are_joined(
 ) -> None:
     """What is found for those that are joined has the same load and bound for all of them."""
     # Twelve classes would be placed exactly, and forty that need not be contiguous are bound in half a minute.
-    monkeypatch.setattr(hunt, "FEW", 0)
+    monkeypatch.setattr(operator_search, "FEW", 0)
     rng, size = np.random.default_rng(0), 2_000
     colour = np.sort(np.append(np.arange(classes), rng.integers(classes, size=size - classes)))
     source = rng.integers(size - 1, size=3 * size)
@@ -183,10 +183,10 @@ def test_bug_many_operators_in_few_classes_are_joined(
     params = OperatorParams(contiguous=contiguous)
     plain = place_operators(graph, PAIR, params)
     monkeypatch.setattr(solve, "MANY", classes)
-    hunts = mock.Mock(side_effect=hunt.Hunt)
-    monkeypatch.setattr(solve, "Hunt", hunts)
+    incumbents = mock.Mock(side_effect=PlacementIncumbent)
+    monkeypatch.setattr(solve, "PlacementIncumbent", incumbents)
     joined = place_operators(graph, PAIR, params)
-    assert hunts.call_args.args[0].operators < size
+    assert incumbents.call_args.kwargs["terms"].operators < size
     assert joined.place is not None
     assert plain.bottleneck_s is not None
     assert joined.bottleneck_s == pytest.approx(plain.bottleneck_s, rel=0.01)

@@ -13,8 +13,8 @@ from tiger.pipeline.entry.request import AskedOperators, check_pins
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
-from tiger.pipeline.operators.found import Found
 from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.operators.result import OperatorPlacement
 
 
 def read(source: object) -> tuple[Operators, Devices | None]:
@@ -52,7 +52,7 @@ def report_placement(asked: AskedOperators) -> PlacementReport:
     )
 
 
-def _make_report(asked: AskedOperators, found: Found) -> PlacementReport:
+def _make_report(asked: AskedOperators, found: OperatorPlacement) -> PlacementReport:
     """Return what has been found as a report; time is left open."""
     params = asked.params
     report = PlacementReport(

@@ -8,7 +8,7 @@ from tests.pipeline.operators.mixtures import best_of_all, chain, interpret, mix
 from tiger.pipeline.operators.bounds.contraction import Contraction
 from tiger.pipeline.operators.bounds.floors import Floors
 from tiger.pipeline.operators.bounds.patterns import Limits, Shares
-from tiger.pipeline.operators.bounds.pricing_annealing import Growth, grow_share
+from tiger.pipeline.operators.bounds.pricing_annealing import Growth, grow, grow_share
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
 
@@ -52,3 +52,12 @@ def test_grown_shares_fit_and_stay_below_the_goal(monkeypatch: pytest.MonkeyPatc
     made = shares(Terms.from_operators(chain([1.0] * 3, 3.0, [4.0] * 3), cluster("aa", 8.0), {}), 1.0)
     growth = Growth(kind=0, price=np.array([1.0, 2.0, 3.0]), goal=6.0, begin=np.array([True, False, False]), hot=2.0)
     assert grow_share(made, growth, 0, 400).tolist() == [False, True, True]
+
+
+def test_bug_growing_is_compiled_once_for_any_number_of_device_types() -> None:
+    """Rows of costs are strided where devices are of two types, and would be another signature."""
+    for kinds in ("aa", "ac"):
+        made = shares(Terms.from_operators(chain([1.0] * 3, 3.0, [4.0] * 3), cluster(kinds, 8.0), {}), 1.0)
+        growth = Growth(kind=0, price=np.ones(3), goal=6.0, begin=np.zeros(3, np.bool_))
+        grow_share(made, growth, 0, 1)
+    assert len(grow.signatures) == 1  # type: ignore[attr-defined]  # of the compiled function

@@ -68,7 +68,9 @@ def grow_share(shares: Shares, growth: Growth, seed: int, steps: int) -> BoolArr
         generator=seed_state(seed),
     )
     kind = growth.kind
-    costs = Costs(shares.work[kind], shares.cost[kind], shares.memory[kind], shares.floors.allowed[kind])
+    # Rows of a transposed array are strided where there are several kinds: another signature, hence compiled again.
+    cost = np.ascontiguousarray(shares.cost[kind])
+    costs = Costs(shares.work[kind], cost, shares.memory[kind], shares.floors.allowed[kind])
     grow(_nets(shares), costs, growth.price, state, np.flatnonzero(growth.begin), (growth.goal, growth.hot, steps))
     return state.best
 

@@ -45,7 +45,8 @@ def _round(tables: Tables, state: State, order: IntArray, mark: IntArray, scale:
     """Visit every group once, and return how many have moved."""
     moved = 0
     for g in order:
-        a, best, least = state.place[g], -1, -GAIN
+        # The device it is on stands for none: -1 would have every kernel compiled twice, for a literal too.
+        a, best, least = state.place[g], state.place[g], -GAIN
         for j in range(tables.near_start[g], tables.near_start[g + 1]):
             b = state.place[tables.near[j]]
             if b == a or mark[b] == g or not tables.allowed[g, b]:
@@ -57,7 +58,7 @@ def _round(tables: Tables, state: State, order: IntArray, mark: IntArray, scale:
             change = _change(state, scale, doublings)
             if change < least:
                 best, least = b, change
-        if best >= 0:
+        if best != a:
             weigh(tables, state, g, best)
             reload(tables, state, g, best)
             recount(tables, state, g, best)

@@ -1,4 +1,4 @@
-"""What is found of a placement of operators, before it becomes a report."""
+"""The result of a search for a placement of operators, before it becomes a report."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from tiger.run.stage import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found:
+class OperatorPlacement:
     """Hold the device of every class `place[C]`, None where nothing fits, and how good it is, in seconds.
 
     `line` are the devices that hold a stage, in the order of the stages where those are contiguous. `bottleneck_s` is
