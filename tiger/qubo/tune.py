@@ -18,13 +18,13 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seams import Samples, Stop
 from tiger.model.seeds import derive
 from tiger.model.window import Window
-from tiger.qubo.decode import decode, repair
-from tiger.qubo.encode import CapacityEncoding, Qubo, encode
+from tiger.qubo.decode import Reads, decode, repair
+from tiger.qubo.encode import CapacityEncoding, encode
 from tiger.qubo.penalties import Penalties, safe_penalties
 from tiger.run.stage import Detail
 
 Sample = Callable[[dimod.BinaryQuadraticModel, Penalties, int], Samples]
-Finish = Callable[[IntArray], IntArray]
+Polish = Callable[[IntArray], IntArray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -154,11 +154,12 @@ class Tuned:
     strength: float
 
 
-def tune(window: Window, sample: Sample, finish: Finish, params: TuneParams, *, seed: int, stop: Stop) -> Tuned:
-    """Sample a window's QUBO round by round, tuning its penalties, and return the best mapping seen.
+def tune(window: Window, sample: Sample, polish: Polish, params: TuneParams, *, seed: int, stop: Stop) -> Tuned:
+    """Encode a window and sample its QUBO round by round, tuning the penalties; return the best mapping seen.
 
-    `sample` draws bits at given penalties and a seed below 2**31, `finish` polishes feasible local places. Costs are
-    the window's own, recomputed from places, never a sampler's energies. At least one round is run.
+    Each round samples, decodes, repairs and polishes, and ends with the penalties of the next. `sample` draws bits at
+    given penalties and a seed below 2**31, `polish` improves feasible local places. Costs are the window's own,
+    recomputed from places, never a sampler's energies. At least one round is run.
     """
     qubo, safe = encode(window, params.capacity), safe_penalties(window)
     aim, tuner = safe.aim or safe, params.tuner
@@ -175,10 +176,24 @@ def tune(window: Window, sample: Sample, finish: Finish, params: TuneParams, *, 
         model = qubo.bqm(penalties)
         couplers = max(couplers, model.num_interactions)
         samples = sample(model, penalties, derive(seed, number))
-        trial, local = _judge(qubo, samples, finish, params.avoid, (penalties, trial))
+        reads = decode(qubo, samples.bits)
+        repaired = _repair_distinct(window, reads)
+        polished = [local for local in map(polish, repaired) if params.avoid is None or (local != params.avoid).any()]
+        costs = window.costs(np.array(polished)) if polished else np.zeros(0)
+        if polished and costs.min() < lowest:
+            best, lowest = polished[int(costs.argmin())], float(costs.min())
+        trial = Trial(
+            penalties=penalties,
+            feasible_share=float(reads.feasible.mean()) if len(reads.feasible) else 0.0,
+            missed=reads.missed,
+            crowded=reads.crowded,
+            raw=_min_cost(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
+            repaired=_min_cost(window.costs(np.array(repaired)) if repaired else np.zeros(0)),
+            polished=_min_cost(costs),
+            figures=samples.figures,
+            earlier=trial,
+        )
         trials.append(trial)
-        if trial.polished is not None and trial.polished < lowest:
-            best, lowest = local, trial.polished
         penalties = tuner.next(penalties, trial)
         strength = penalties.scale / aim.scale if penalties else strength
     return Tuned(
@@ -186,29 +201,10 @@ def tune(window: Window, sample: Sample, finish: Finish, params: TuneParams, *, 
     )
 
 
-def _judge(
-    qubo: Qubo, samples: Samples, finish: Finish, avoid: IntArray | None, turn: tuple[Penalties, Trial | None]
-) -> tuple[Trial, IntArray | None]:
-    """Repair and polish every read; return the record of the round, by penalties and earlier, and its best places."""
-    window, reads = qubo.window, decode(qubo, samples.bits)
+def _repair_distinct(window: Window, reads: Reads) -> list[IntArray]:
+    """Return the local places of all different reads that can be repaired."""
     distinct = {bits.tobytes(): bits for bits in reads.bits}.values()
-    repaired = [found for bits in distinct if (found := repair(window, bits)) is not None]
-    polished = [local for local in map(finish, repaired) if avoid is None or (local != avoid).any()]
-    raw = window.costs(reads.bits[reads.feasible].argmax(axis=2))
-    costs = window.costs(np.array(polished)) if polished else np.zeros(0)
-    best = polished[int(np.argmin(costs))] if polished else None
-    trial = Trial(
-        penalties=turn[0],
-        feasible_share=float(reads.feasible.mean()) if len(reads.feasible) else 0.0,
-        missed=reads.missed,
-        crowded=reads.crowded,
-        raw=_min_cost(raw),
-        repaired=_min_cost(window.costs(np.array(repaired)) if repaired else raw[:0]),
-        polished=_min_cost(costs),
-        figures=samples.figures,
-        earlier=turn[1],
-    )
-    return trial, best
+    return [local for bits in distinct if (local := repair(window, bits)) is not None]
 
 
 def _min_cost(costs: FloatArray) -> float | None:
