@@ -36,11 +36,14 @@ def from_fields(
     """Make a function of a dataclass one that takes the fields of that dataclass as its arguments."""
 
     def decorate(function: Callable[[Given], Answer]) -> Callable[Arguments, Answer]:
+        signature = _signature(kind, function)
+
         @wraps(function)
         def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+            _check_names(function, signature, args, kwargs)
             return function(kind(*args, **kwargs))
 
-        call.__dict__["__signature__"] = _signature(kind, function)
+        call.__dict__["__signature__"] = signature
         return call
 
     return decorate
@@ -52,12 +55,14 @@ def method_from_fields(
     """Make a method of a dataclass one that takes the fields of that dataclass as its arguments."""
 
     def decorate(method: Callable[[Owner, Given], Answer]) -> Callable[Concatenate[Owner, Arguments], Answer]:
-        @wraps(method)
-        def call(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-            return method(self, kind(*args, **kwargs))
-
         own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         signature = _signature(kind, method)
+
+        @wraps(method)
+        def call(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+            _check_names(method, signature, args, kwargs)
+            return method(self, kind(*args, **kwargs))
+
         call.__dict__["__signature__"] = signature.replace(parameters=[own, *signature.parameters.values()])
         return call
 
@@ -67,3 +72,13 @@ def method_from_fields(
 def _signature(kind: Callable[..., object], function: Callable[..., object]) -> inspect.Signature:
     """Return the signature of a function that takes the fields of a dataclass and answers as another function does."""
     return inspect.signature(kind).replace(return_annotation=inspect.signature(function).return_annotation)
+
+
+def _check_names(
+    function: Callable[..., object], signature: inspect.Signature, args: tuple[object, ...], kwargs: dict[str, object]
+) -> None:
+    """Raise TypeError, in the name of the function, unless the arguments are those of its signature."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{function.__name__}(): {error}") from None
