@@ -24,8 +24,8 @@ from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.jobs import JobBody, JobsBody
-from tiger.api.schemas.placement import PlacementBody, PlaceRequest
-from tiger.api.schemas.reports import Answer
+from tiger.api.schemas.placement import PlaceRequest
+from tiger.api.schemas.reports import Answer, PlacementBody
 from tiger.api.settings import Settings, load
 from tiger.api.workers.processes import Workers, prepare
 

@@ -18,7 +18,8 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.qubo.ising import IsingParams
-from tiger.run.options import MappingOptions, Watched
+from tiger.request import MappingOptions
+from tiger.run.options import Watched
 from tiger.run.report import Report
 
 if TYPE_CHECKING:

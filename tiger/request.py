@@ -9,15 +9,37 @@ from typing import get_args
 from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError, shorten
+from tiger.model.options import about
 from tiger.objectives.selection import ObjectiveName
 from tiger.qubo.ising import IsingParams
 from tiger.run.deadline import Deadline
-from tiger.run.limits import check_limits
+from tiger.run.limits import EFFORT_LIMIT, check_limits
+from tiger.run.options import SEED
 from tiger.solvers import registry
 
 
+@dataclass(frozen=True, kw_only=True)
+class MappingOptions:
+    """Say what a mapping makes small, and how hard it is searched for; without effort, until the time limit if any."""
+
+    objective: ObjectiveName = field(
+        default="cost",
+        metadata=about(
+            "What to make small: the cost, the largest load of a link, or the time until the last task ends."
+        ),
+    )
+    seed: int = field(default=0, metadata=SEED)
+    effort: int | None = field(
+        default=None, metadata=about("Search effort; 1 unless a time limit is given.", ge=1, lt=EFFORT_LIMIT)
+    )
+    time_limit_s: float | None = field(
+        default=None,
+        metadata=about("Seconds to search, at most the server's own limit.", gt=0, allow_inf_nan=False),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(MappingOptions):
     """Hold what is asked: solver and objective, how much is to be done, where, and with which QUBOs.
 
     `seed` is in [0, 2**63), `effort` in [1, 2**63) or None, `time_limit_s` in (0, 1e9] or None. `deadline_s` is when
@@ -26,10 +48,6 @@ class Request:
     """
 
     solver: str | Sampler = "auto"
-    objective: ObjectiveName = "cost"
-    seed: int = 0
-    effort: int | None = None
-    time_limit_s: float | None = None
     executor: Executor | None = None
     ising: IsingParams = field(default_factory=IsingParams)
     deadline_s: float | None = field(init=False)

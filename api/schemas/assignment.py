@@ -11,7 +11,7 @@ from tiger.api.schemas.graphs import node_link
 from tiger.model.constraints import SharingOptions
 from tiger.model.options import about
 from tiger.qubo.encode import CapacityEncoding
-from tiger.run.options import MappingOptions
+from tiger.request import MappingOptions
 
 
 def _check_graph(value: object) -> object:

@@ -6,8 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from tiger.api.jobs.job import Job, Kind, Status
-from tiger.api.schemas.placement import PlacementBody
-from tiger.api.schemas.reports import CircuitBody, ReportBody
+from tiger.api.schemas.reports import CircuitBody, PlacementBody, ReportBody
 
 MEDIA_TYPE = "application/json"
 

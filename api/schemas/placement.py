@@ -1,14 +1,13 @@
-"""The request and the answer of `POST /place`."""
+"""The request of `POST /place`."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas.closed import Closed, Pins
 from tiger.api.schemas.networks import CLUSTERS, MODELS
-from tiger.api.schemas.reports import RoutingStage, Violation
 from tiger.model.options import about
 from tiger.pipeline.params import PlaceOptions
 
@@ -70,60 +69,3 @@ class PlaceRequest(PlaceOptions, Network, Closed):
     pinned: Pins = field(
         default_factory=dict, metadata=about("Device of every layer or operator that must go there, both by name.")
     )
-
-
-class StageBody(BaseModel):
-    """Hold a stage: its layers or operators, its devices `[replica][rank]`, and its seconds for one microbatch."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    device: str
-    ops: list[str]
-    compute_s: float | None
-    communication_s: float | None
-    memory_bytes: float | None
-    capacity_bytes: float | None
-    devices: list[list[str]]
-
-
-class LinkBody(BaseModel):
-    """Hold the bytes that an iteration sends between two devices, both directions together."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    a: str
-    b: str
-    bytes: float | None
-
-
-class PlacementBody(BaseModel):
-    """Answer with the stages of the pipeline and how good they are; figures are null where nothing is possible."""
-
-    model_config = ConfigDict(extra="forbid", title="PlacementReport")
-
-    schema_name: Literal["tiger.placement/1"] = Field(alias="schema")
-    mode: str
-    objective: str | None
-    stages: list[StageBody]
-    bottleneck_s: float | None
-    iteration_s: float | None
-    bubble: float | None
-    uniform_bottleneck_s: float | None
-    uniform_iteration_s: float | None
-    uniform_feasible: bool | None
-    lower_bound_s: float | None
-    iteration_bound_s: float | None
-    latency_s: float | None
-    latency_bound_s: float | None
-    optimal: bool
-    feasible: bool
-    violations: list[Violation]
-    schedule: str | None
-    microbatches: int | None
-    virtual: int
-    solver: str
-    seed: int
-    links: list[LinkBody]
-    progress: list[RoutingStage]
-    warnings: list[str]
-    seconds: float

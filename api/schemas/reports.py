@@ -1,118 +1,69 @@
-"""The answers of `POST /assign`."""
+"""The answers: reports, documented as what their dataclasses make of themselves in JSON."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from dataclasses import Field as DataclassField
+from inspect import getdoc
+from types import NoneType, UnionType
+from typing import Annotated, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, create_model
+from pydantic_core import CoreSchema
 
+from tiger.circuits.entry.report import CircuitReport
+from tiger.model.document import LIKE, Document, members
+from tiger.pipeline.entry.report import PlacementReport
+from tiger.run.report import Report
 
-class Violation(BaseModel):
-    """Name a constraint that cannot be met."""
-
-    kind: str
-    message: str
-
-
-class Stage(BaseModel):
-    """Record what a stage of the solve reached; further figures depend on the stage."""
-
-    model_config = ConfigDict(extra="allow")
-
-    name: str
-    cost: float
-    seconds: float
+MODELS: dict[type[Document], type[BaseModel]] = {}
 
 
-class Objective(BaseModel):
-    """Hold an objective other than the cost."""
+class AsDocument:
+    """Have pydantic take a dataclass for the document that it becomes; to be annotated with."""
 
-    name: str
-    value: float
-    baseline: float
-    bound: float | None
-
-
-class Baselines(BaseModel):
-    """Hold what simple orders cost: in blocks, in turns, and the mean of ten random mappings; null where infeasible."""
-
-    block: float | None
-    cyclic: float | None
-    random: float | None
+    def __get_pydantic_core_schema__(self, source: type[Document], handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the schema of the document."""
+        return handler(model_of(source))
 
 
-class ReportBody(BaseModel):
-    """Answer with the mapping, its cost and how good it is; `cost` is null where nothing feasible exists."""
-
-    model_config = ConfigDict(extra="forbid", title="Report")
-
-    schema_name: Literal["tiger.report/1"] = Field(alias="schema")
-    mapping: dict[str, str]
-    cost: float | None
-    compute_cost: float | None
-    communication_cost: float | None
-    baseline_cost: float | None
-    baselines: Baselines
-    lower_bound: float | None
-    gap: float | None
-    optimal: bool
-    objective: Objective | None
-    feasible: bool
-    violations: list[Violation]
-    solver: str
-    rule: str
-    seed: int
-    metrics: dict[str, float]
-    stages: list[Stage]
-    warnings: list[str]
-    seconds: float
+ReportBody = Annotated[Report, AsDocument()]
+CircuitBody = Annotated[CircuitReport, AsDocument()]
+PlacementBody = Annotated[PlacementReport, AsDocument()]
+Answer = Annotated[ReportBody | CircuitBody, Field(discriminator="schema_")]
 
 
-class Movement(BaseModel):
-    """Compare four placements of the gates, by how far data travels in hops or by extra CX gates."""
-
-    trivial: int | None
-    static_qubo: int | None
-    levels: int | None
-    routed: int | None
-
-
-class RoutingStage(BaseModel):
-    """Record the fewest extra CX gates after a stage, null before any route is known; further figures depend on it."""
-
-    model_config = ConfigDict(extra="allow")
-
-    name: str
-    cost: float | None
-    seconds: float
+def model_of(kind: type[Document]) -> type[BaseModel]:
+    """Return the model of a document, with one field for each of its members, made once."""
+    if kind not in MODELS:
+        stated = dict(members(kind))
+        further = [name for name, field in stated.items() if field.metadata.get("inline")]
+        # A member may have the name of a method of all models.
+        fields: dict[str, tuple[object, object]] = {
+            f"{name}_": (_type_of(field), Field(alias=name, title=name.replace("_", " ").title()))
+            for name, field in stated.items()
+            if name not in further
+        }
+        config = ConfigDict(extra="allow" if further else "forbid", title=kind.__name__)
+        doc = getdoc(kind)
+        MODELS[kind] = create_model(kind.__name__, __config__=config, __doc__=doc, **fields)  # type: ignore[call-overload]
+    return MODELS[kind]
 
 
-class CircuitBody(BaseModel):
-    """Answer with the routed circuit and what routing added; most is null where the device cannot hold the circuit."""
-
-    model_config = ConfigDict(extra="forbid", title="CircuitReport")
-
-    schema_name: Literal["tiger.circuit/1"] = Field(alias="schema")
-    initial_layout: dict[str, int]
-    final_layout: dict[str, int]
-    qasm: str | None
-    swaps: int | None
-    bridges: int | None
-    extra_cx: int | None
-    depth: int | None
-    data_movement: Movement | None
-    baseline_extra_cx: int | None
-    success_probability: float | None
-    baseline_depth: int | None
-    baseline_success_probability: float | None
-    placement_extra_cx: Movement | None
-    feasible: bool
-    violations: list[Violation]
-    solver: str
-    level: int
-    objective: str
-    seed: int
-    stages: list[RoutingStage]
-    warnings: list[str]
-    seconds: float
+def _type_of(field: "DataclassField[object]") -> object:
+    """Return the type of a member, which is null where a figure may be infinite."""
+    found = _json_type(field.metadata.get(LIKE, field.type))
+    return found | None if field.metadata.get("infinite") else found  # type: ignore[operator]  # a type, or a union
 
 
-Answer = Annotated[ReportBody | CircuitBody, Field(discriminator="schema_name")]
+def _json_type(kind: object) -> object:
+    """Return the type that a value of another has in JSON."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        known = tuple(_json_type(part) for part in parts if part is not NoneType)
+        return Union[(*known, None)] if len(known) < len(parts) else Union[known]  # noqa: UP007 (not known before)
+    if origin is tuple:
+        return list[_json_type(parts[0])]  # type: ignore[misc]  # not known before
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return dict[str if parts[0] is int else parts[0], _json_type(parts[1])]  # type: ignore[misc]  # as above
+    if isinstance(kind, type) and issubclass(kind, Document):
+        return model_of(kind)
+    return kind

@@ -14,10 +14,12 @@ from tiger.api.routes.examples import PLACEMENTS, TWO_SPEEDS
 from tiger.api.routes.placement import answer, check
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.networks import CLUSTERS, MODELS
-from tiger.api.schemas.placement import PlacementBody, PlaceRequest
+from tiger.api.schemas.placement import PlaceRequest
+from tiger.api.schemas.reports import model_of
 from tiger.api.workers.processes import Workers
 from tiger.errors import InputError
 from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS
 from tiger.pipeline.hardware.device import DEVICE_FIELDS
@@ -55,6 +57,13 @@ def model(**fields: object) -> dict[str, Any]:
 def ask(**fields: object) -> bytes:
     """Return the bytes of a request for four layers on two devices, but for the fields given."""
     return json.dumps({"model": model(), "cluster": CLUSTER, **fields}).encode()
+
+
+def read(answer: bytes) -> PlacementReport:
+    """Return the report of an answer that is as the OpenAPI document says."""
+    document = json.loads(answer)
+    model_of(PlacementReport).model_validate(document)
+    return PlacementReport.from_dict(document)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +104,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
 )
 def test_a_model_is_answered_with_its_report(engine: list[PlaceParams], posed: object, devices: object) -> None:
     """It has the fields that the documentation promises, and no others."""
-    report = PlacementBody.model_validate_json(answer(ask(model=posed, cluster=devices, seed=4), LIMITS))
+    report = read(answer(ask(model=posed, cluster=devices, seed=4), LIMITS))
     assert (report.feasible, report.optimal, report.seed, len(report.stages)) == (True, True, 4, 2)
     assert report.uniform_bottleneck_s is None
 
@@ -288,7 +297,7 @@ def test_devices_that_a_model_states_are_bounded_by_the_service() -> None:
 def test_operators_are_placed(place: Post) -> None:
     """On the devices that the model states, one each, for what they send costs less than waiting."""
     found = place(model=GRAPH, cluster=None, mode="dag")
-    report = PlacementBody.model_validate(found.json())
+    report = read(found.content)
     assert (found.status_code, report.mode, report.objective, report.feasible) == (200, "dag", "throughput", True)
     assert sorted(stage.device for stage in report.stages) == ["gpu0", "gpu1"]
     assert (report.bottleneck_s, report.lower_bound_s) == (pytest.approx(2.5), pytest.approx(2.5))
@@ -369,7 +378,7 @@ def test_the_shape_in_the_document_has_types(group: str) -> None:
 def test_the_worked_requests_are_good(engine: list[PlaceParams], name: str) -> None:
     """Their models and clusters are read, and something is placed."""
     body = json.dumps(PLACEMENTS[name]["value"]).encode()
-    assert PlacementBody.model_validate_json(answer(body, Limits(max_tasks=100, max_time_s=5.0))).feasible
+    assert read(answer(body, Limits(max_tasks=100, max_time_s=5.0))).feasible
 
 
 def test_the_fast_device_takes_four_of_six_layers(place: Post) -> None:

@@ -4,6 +4,7 @@ import io
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -186,7 +187,7 @@ def _compare(value: float | None, baseline: float | None, unit: str = "") -> str
 
 def _placements(report: "CircuitReport") -> str:
     """Return what each way to place the gates comes to."""
-    moved = {} if report.data_movement is None else report.data_movement.to_dict()
+    moved = {} if report.data_movement is None else asdict(report.data_movement)
     added = report.placement_extra_cx or {}
     rows = [(name.replace("_", " "), number(value), number(added.get(name))) for name, value in moved.items()]
     return table(("placement of the gates", "data movement", "extra CX"), rows)

@@ -25,8 +25,7 @@ from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import check_request
 from tiger.pipeline.params import Aim, PlaceOptions, PlaceParams
 from tiger.qubo.ising import IsingParams
-from tiger.request import Request
-from tiger.run.options import MappingOptions
+from tiger.request import MappingOptions, Request
 from tiger.run.report import Report
 
 Found = TypeVar("Found")

@@ -1,15 +1,13 @@
 """What a caller asked for and cannot have, or does not get."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+from tiger.model.document import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Document):
     """Name a constraint that is broken or cannot be met: its `kind`, and a sentence that names tasks and nodes."""
 
     kind: str
     message: str
-
-    def to_dict(self) -> dict[str, str]:
-        """Return the two strings by name."""
-        return asdict(self)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tiger.model.options import about
-from tiger.objectives.selection import ObjectiveName
 from tiger.run.limits import EFFORT_LIMIT, SEED_LIMIT
 from tiger.run.progress import Progress
 
@@ -20,26 +19,6 @@ class SearchOptions:
     effort: int = field(default=1, metadata=about("Multiplies the iterations of the search.", ge=1, lt=EFFORT_LIMIT))
     time_limit_s: float | None = field(
         default=None, metadata=about("Seconds after which the search ends early.", gt=0, allow_inf_nan=False)
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class MappingOptions:
-    """Say what a mapping makes small, and how hard it is searched for; without effort, until the time limit if any."""
-
-    objective: ObjectiveName = field(
-        default="cost",
-        metadata=about(
-            "What to make small: the cost, the largest load of a link, or the time until the last task ends."
-        ),
-    )
-    seed: int = field(default=0, metadata=SEED)
-    effort: int | None = field(
-        default=None, metadata=about("Search effort; 1 unless a time limit is given.", ge=1, lt=EFFORT_LIMIT)
-    )
-    time_limit_s: float | None = field(
-        default=None,
-        metadata=about("Seconds to search, at most the server's own limit.", gt=0, allow_inf_nan=False),
     )
 
 

@@ -1,20 +1,21 @@
 """The report of a solve: the mapping, its true cost, how good it is, and what every stage contributed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, field
+from typing import Final, Literal, NamedTuple
 
 from tiger.model.arrays import IntArray
+from tiger.model.document import Document
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.cost import cost_of, metrics
 from tiger.run.stage import Stage
 
-SCHEMA = "tiger.report/1"
+SCHEMA: Final = "tiger.report/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Objective:
+class Objective(Document):
     """Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound."""
 
     name: str
@@ -22,13 +23,9 @@ class Objective:
     baseline: float
     bound: float | None
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields by name."""
-        return {"name": self.name, "value": self.value, "baseline": self.baseline, "bound": self.bound}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Baselines:
+class Baselines(Document):
     """Hold what simple orders cost: tasks filled into the nodes in blocks, dealt out in turns (cyclic), and at random.
 
     None where an order has not been made feasible. Random is the mean of ten mappings.
@@ -41,12 +38,8 @@ class Baselines:
     @property
     def best(self) -> tuple[str, float] | None:
         """Return the name and the cost of the cheapest order, the first of equals, None without any."""
-        known = [(name, cost) for name, cost in self.to_dict().items() if cost is not None]
+        known = [(name, cost) for name, cost in asdict(self).items() if cost is not None]
         return min(known, key=lambda order: order[1], default=None)
-
-    def to_dict(self) -> dict[str, float | None]:
-        """Return the costs by name."""
-        return {"block": self.block, "cyclic": self.cyclic, "random": self.random}
 
 
 class Comparison(NamedTuple):
@@ -67,21 +60,18 @@ class Origin(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Document):
     """Answer a problem.
 
     `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and the mapping
     empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation, max
     link load and makespan of the mapping, whatever was made small. `objective` is None where that was the cost; else
     it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap` remain those
-    of the cost. Costs are in the problem's own unit, `seconds` is wall time.
+    of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. Costs
+    are in the problem's own unit, `seconds` is wall time. JSON has all of this, by the schema `tiger.report/1`.
     """
 
-    feasible: bool
-    solver: str
-    rule: str
-    seed: int
-    seconds: float
+    schema: Literal["tiger.report/1"] = field(default=SCHEMA, init=False, repr=False)
     mapping: Mapping[str, str] = field(default_factory=dict)
     cost: float | None = None
     compute_cost: float | None = None
@@ -89,12 +79,22 @@ class Report:
     baseline_cost: float | None = None
     baselines: Baselines = Baselines()
     lower_bound: float | None = None
+    gap: float | None = field(init=False)
     optimal: bool = False
-    violations: tuple[Violation, ...] = ()
-    stages: tuple[Stage, ...] = ()
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
     objective: Objective | None = None
+    feasible: bool
+    violations: tuple[Violation, ...] = ()
+    solver: str
+    rule: str
+    seed: int
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seconds: float
+
+    def __post_init__(self) -> None:
+        """Work out the gap."""
+        object.__setattr__(self, "gap", _gap(self.cost, self.lower_bound))
 
     @classmethod
     def of(cls, problem: Problem, places: IntArray, origin: Origin) -> "Report":
@@ -131,15 +131,6 @@ class Report:
         )
 
     @property
-    def gap(self) -> float | None:
-        """Return (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0."""
-        if self.cost is None or self.lower_bound is None:
-            return None
-        if self.lower_bound <= 0:
-            return 0.0 if self.cost == 0 else None
-        return (self.cost - self.lower_bound) / self.cost
-
-    @property
     def comparison(self) -> Comparison | None:
         """Return the cost beside the best simple order, another objective beside that in blocks, None without any."""
         if self.objective is not None:
@@ -148,27 +139,11 @@ class Report:
         best = self.baselines.best
         return None if self.cost is None or best is None else Comparison("cost", self.cost, *best)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the report as plain values that serialise to strict JSON (schema `tiger.report/1`)."""
-        return {
-            "schema": SCHEMA,
-            "mapping": dict(self.mapping),
-            "cost": self.cost,
-            "compute_cost": self.compute_cost,
-            "communication_cost": self.communication_cost,
-            "baseline_cost": self.baseline_cost,
-            "baselines": self.baselines.to_dict(),
-            "lower_bound": self.lower_bound,
-            "gap": self.gap,
-            "optimal": self.optimal,
-            "objective": self.objective.to_dict() if self.objective else None,
-            "feasible": self.feasible,
-            "violations": [violation.to_dict() for violation in self.violations],
-            "solver": self.solver,
-            "rule": self.rule,
-            "seed": self.seed,
-            "metrics": dict(self.metrics),
-            "stages": [stage.to_dict() for stage in self.stages],
-            "warnings": list(self.warnings),
-            "seconds": self.seconds,
-        }
+
+def _gap(cost: float | None, bound: float | None) -> float | None:
+    """Return (cost - bound) / cost, 0 when both are 0, None without a cost or a bound above 0."""
+    if cost is None or bound is None:
+        return None
+    if bound <= 0:
+        return 0.0 if cost == 0 else None
+    return (cost - bound) / cost

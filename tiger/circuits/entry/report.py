@@ -2,21 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 from tiger.circuits.ising.movement import DataMovement
 from tiger.circuits.params import CircuitObjective
+from tiger.model.document import HIDDEN, LIKE, Document
 from tiger.model.violation import Violation
 from tiger.run.stage import Stage
 
 if TYPE_CHECKING:
     from qiskit.circuit import QuantumCircuit
 
-SCHEMA = "tiger.circuit/1"
+SCHEMA: Final = "tiger.circuit/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CircuitReport:
+class CircuitReport(Document):
     """Answer where a circuit of n qubits goes on a device.
 
     The layouts say on which device qubit every circuit qubit, by its number in the circuit, starts and ends. `circuit`
@@ -27,18 +28,14 @@ class CircuitReport:
     `placement_extra_cx` what routing adds from there: a short search from the trivial layout, which stays, and from the
     layouts of both Ising formulations. `success_probability` needs error rates.
     Where nothing feasible exists all of these are None or empty, and `violations` name what cannot be met. Stages have
-    their best extra CX as cost; `seconds` is wall time.
+    their best extra CX as cost; `seconds` is wall time. JSON has all but the `circuit`, by the schema
+    `tiger.circuit/1`.
     """
 
-    feasible: bool
-    solver: str
-    level: int
-    objective: CircuitObjective
-    seed: int
-    seconds: float
+    schema: Literal["tiger.circuit/1"] = field(default=SCHEMA, init=False, repr=False)
     initial_layout: Mapping[int, int] = field(default_factory=dict)
     final_layout: Mapping[int, int] = field(default_factory=dict)
-    circuit: "QuantumCircuit | None" = None
+    circuit: "QuantumCircuit | None" = field(default=None, metadata=HIDDEN)
     qasm: str | None = None
     swaps: int | None = None
     bridges: int | None = None
@@ -49,35 +46,13 @@ class CircuitReport:
     success_probability: float | None = None
     baseline_depth: int | None = None
     baseline_success_probability: float | None = None
-    placement_extra_cx: Mapping[str, int | None] | None = None
+    placement_extra_cx: Mapping[str, int | None] | None = field(default=None, metadata={LIKE: DataMovement | None})
+    feasible: bool
     violations: tuple[Violation, ...] = ()
+    solver: str
+    level: int
+    objective: CircuitObjective
+    seed: int
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the report, without the circuit object, as plain values for strict JSON (schema `tiger.circuit/1`)."""
-        return {
-            "schema": SCHEMA,
-            "initial_layout": {str(virtual): physical for virtual, physical in self.initial_layout.items()},
-            "final_layout": {str(virtual): physical for virtual, physical in self.final_layout.items()},
-            "qasm": self.qasm,
-            "swaps": self.swaps,
-            "bridges": self.bridges,
-            "extra_cx": self.extra_cx,
-            "depth": self.depth,
-            "data_movement": None if self.data_movement is None else self.data_movement.to_dict(),
-            "baseline_extra_cx": self.baseline_extra_cx,
-            "success_probability": self.success_probability,
-            "baseline_depth": self.baseline_depth,
-            "baseline_success_probability": self.baseline_success_probability,
-            "placement_extra_cx": None if self.placement_extra_cx is None else dict(self.placement_extra_cx),
-            "feasible": self.feasible,
-            "violations": [violation.to_dict() for violation in self.violations],
-            "solver": self.solver,
-            "level": self.level,
-            "objective": self.objective,
-            "seed": self.seed,
-            "stages": [stage.to_dict() for stage in self.stages],
-            "warnings": list(self.warnings),
-            "seconds": self.seconds,
-        }
+    seconds: float

@@ -22,10 +22,11 @@ from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.interaction import timeline
 from tiger.circuits.route import Route
+from tiger.model.document import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataMovement:
+class DataMovement(Document):
     """Hold the movement under the trivial layout, the static QUBO's, in the levels model, and of the routed circuit.
 
     None where a placement is missing, or needs a way between parts of the device that are not connected.
@@ -35,15 +36,6 @@ class DataMovement:
     static_qubo: int | None
     levels: int | None
     routed: int | None
-
-    def to_dict(self) -> dict[str, int | None]:
-        """Return the fields by name."""
-        return {
-            "trivial": self.trivial,
-            "static_qubo": self.static_qubo,
-            "levels": self.levels,
-            "routed": self.routed,
-        }
 
 
 def movement(visits: IndexArray, coupling: Coupling) -> int | None:

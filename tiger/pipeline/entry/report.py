@@ -1,12 +1,13 @@
 """The report of a placement: which stage runs where, what it costs and holds, and how good that is."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
 from tiger.errors import InputError
+from tiger.model.document import HIDDEN, INFINITE, KEY, Document
 from tiger.model.violation import Violation
 from tiger.pipeline.costs.tolerances import MET
-from tiger.pipeline.entry.stage import PlacedStage, finite_or_none
+from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Mode
 from tiger.pipeline.schedules.orders import Schedule
@@ -16,24 +17,20 @@ if TYPE_CHECKING:
     from tiger.pipeline.emission.deployment import Deployment
     from tiger.pipeline.entry.arrangement import Arrangement
 
-SCHEMA = "tiger.placement/1"
+SCHEMA: Final = "tiger.placement/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(Document):
     """Hold what an iteration sends between two devices, both directions together."""
 
     a: str
     b: str
-    sent_bytes: float
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields by name."""
-        return {"a": self.a, "b": self.b, "bytes": finite_or_none(self.sent_bytes)}
+    sent_bytes: float = field(metadata={KEY: "bytes", **INFINITE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacementReport:
+class PlacementReport(Document):
     """Answer which layers or operators of a model run on which devices of a cluster, all times in seconds.
 
     In the mode chain, `stages` are in order; with v `virtual` stages a device, number j runs at position j mod p.
@@ -55,13 +52,9 @@ class PlacementReport:
     neither is serialised.
     """
 
-    feasible: bool
-    solver: str
-    seed: int
-    seconds: float
-    schedule: Schedule | None = None
-    microbatches: int | None = None
-    virtual: int = 1
+    schema: Literal["tiger.placement/1"] = field(default=SCHEMA, init=False, repr=False)
+    mode: Mode = "chain"
+    objective: Objective | None = None
     stages: tuple[PlacedStage, ...] = ()
     bottleneck_s: float | None = None
     iteration_s: float | None = None
@@ -71,19 +64,28 @@ class PlacementReport:
     uniform_feasible: bool | None = None
     lower_bound_s: float | None = None
     iteration_bound_s: float | None = None
-    mode: Mode = "chain"
-    objective: Objective | None = None
     latency_s: float | None = None
     latency_bound_s: float | None = None
+    optimal: bool = field(init=False)
+    feasible: bool
     violations: tuple[Violation, ...] = ()
-    progress: tuple[Stage, ...] = ()
+    schedule: Schedule | None = None
+    microbatches: int | None = None
+    virtual: int = 1
+    solver: str
+    seed: int
     links: tuple[Link, ...] = ()
+    progress: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
-    deployment: "Deployment | None" = field(default=None, repr=False, compare=False)
-    arrangement: "Arrangement | None" = field(default=None, repr=False, compare=False)
+    seconds: float
+    deployment: "Deployment | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)
+    arrangement: "Arrangement | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)
 
-    @property
-    def optimal(self) -> bool:
+    def __post_init__(self) -> None:
+        """Work out whether what was made small meets its lower bound."""
+        object.__setattr__(self, "optimal", self._meets_bounds())
+
+    def _meets_bounds(self) -> bool:
         """Return whether what was made small meets its lower bound."""
         made = {
             "bottleneck": (self.bottleneck_s, self.lower_bound_s),
@@ -107,37 +109,6 @@ class PlacementReport:
         if self.deployment is None:
             raise InputError("emit", "expected a plan that is possible, got a report without one")
         return write(self.deployment)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the report as plain values that serialise to strict JSON (schema `tiger.placement/1`)."""
-        return {
-            "schema": SCHEMA,
-            "mode": self.mode,
-            "objective": self.objective,
-            "stages": [stage.to_dict() for stage in self.stages],
-            "bottleneck_s": finite_or_none(self.bottleneck_s),
-            "iteration_s": finite_or_none(self.iteration_s),
-            "bubble": finite_or_none(self.bubble),
-            "uniform_bottleneck_s": finite_or_none(self.uniform_bottleneck_s),
-            "uniform_iteration_s": finite_or_none(self.uniform_iteration_s),
-            "uniform_feasible": self.uniform_feasible,
-            "lower_bound_s": finite_or_none(self.lower_bound_s),
-            "iteration_bound_s": finite_or_none(self.iteration_bound_s),
-            "latency_s": finite_or_none(self.latency_s),
-            "latency_bound_s": finite_or_none(self.latency_bound_s),
-            "optimal": self.optimal,
-            "feasible": self.feasible,
-            "violations": [violation.to_dict() for violation in self.violations],
-            "schedule": self.schedule,
-            "microbatches": self.microbatches,
-            "virtual": self.virtual,
-            "solver": self.solver,
-            "seed": self.seed,
-            "links": [link.to_dict() for link in self.links],
-            "progress": [step.to_dict() for step in self.progress],
-            "warnings": list(self.warnings),
-            "seconds": self.seconds,
-        }
 
 
 def _is_met(value: float | None, bound: float | None) -> bool:

@@ -1,16 +1,17 @@
 """Where the time of an iteration goes."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tiger.model.document import Document
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import Workload, workloads
 from tiger.pipeline.search.evaluator import Evaluator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Breakdown:
+class Breakdown(Document):
     """Hold the seconds of an iteration of the slowest replica, by what its positions do, in the mean over positions.
 
     `compute_s` is computing, `tensor_s` all-reduces of tensor-parallel ranks, `messages_s` sending to and receiving
@@ -27,10 +28,6 @@ class Breakdown:
     def total_s(self) -> float:
         """Return the seconds of the iteration."""
         return self.compute_s + self.tensor_s + self.messages_s + self.gradients_s + self.waiting_s
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the fields by name."""
-        return asdict(self)
 
 
 def breakdown(judge: Evaluator, plan: Plan) -> Breakdown:
