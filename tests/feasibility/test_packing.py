@@ -1,4 +1,4 @@
-"""Tests of packing things into bins."""
+"""Tests of packing items into bins."""
 
 import itertools
 import time
@@ -26,10 +26,10 @@ def ask_of(load, room, count=None, open_=None):
 
 def fits(ask, bins):
     """Return whether bins, class after class, keep every amount and go where they may."""
-    thing = np.repeat(np.arange(len(ask.count)), ask.count)
+    item = np.repeat(np.arange(len(ask.count)), ask.count)
     used = np.zeros_like(ask.room)
-    np.add.at(used, bins, ask.load[thing])
-    return bool((used <= ask.room).all() and ask.open[ask.kind[thing], bins].all())
+    np.add.at(used, bins, ask.load[item])
+    return bool((used <= ask.room).all() and ask.open[ask.kind[item], bins].all())
 
 
 def soon(seconds=30.0):
@@ -48,7 +48,7 @@ def drawn(seed):
     return ask_of(load, room, count, rng.random((classes, bins)) < 0.8)
 
 
-@pytest.mark.parametrize("skip", [(), ("_orders",), ("_orders", "BRIEF_FILLING", "FILLING"), ("BRIEF_PROGRAMME",)])
+@pytest.mark.parametrize("skip", [(), ("_orders",), ("_orders", "BRIEF_BIN_WORK", "BIN_WORK"), ("BRIEF_MILP_WORK",)])
 def test_every_method_decides_as_enumeration_does(skip, monkeypatch):
     """Tests small packings against complete enumeration, by all methods together and with some left out."""
     for name in skip:
@@ -78,7 +78,7 @@ def test_nothing_is_packed():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_loads_of_many_digits_are_never_proved_too_many_when_they_fit(seed):
-    """Tests planted packings without a byte to spare, by programmes alone: found or undecided, never refused."""
+    """Tests planted packings without a byte to spare, by programs alone: found or undecided, never refused."""
     rng = np.random.default_rng(seed)
     load, place = rng.integers(10**9, 10**12, 12), rng.integers(0, 3, 12)
     ask = ask_of(load, np.bincount(place, weights=load, minlength=3).astype(np.int64))
@@ -86,24 +86,24 @@ def test_loads_of_many_digits_are_never_proved_too_many_when_they_fit(seed):
     assert not packed.proved or fits(ask, packed.bins)
 
 
-@pytest.mark.parametrize(("things", "bins"), [(60, 10), (50, 5), (100, 25)])
-def test_larger_bins_are_filled_exactly(things, bins):
+@pytest.mark.parametrize(("items", "bins"), [(60, 10), (50, 5), (100, 25)])
+def test_larger_bins_are_filled_exactly(items, bins):
     """Tests planted loads of up to 10^12 that are too many for trying every way."""
-    rng = np.random.default_rng(things)
-    load, place = rng.integers(10**9, 10**12, things), rng.permutation(np.arange(things) % bins)
+    rng = np.random.default_rng(items)
+    load, place = rng.integers(10**9, 10**12, items), rng.permutation(np.arange(items) % bins)
     ask = ask_of(load, np.bincount(place, weights=load).astype(np.int64))
     assert fits(ask, pack(ask, soon()).bins)
 
 
 def test_equal_loads_of_many_classes_are_packed():
-    """Tests 44 things of one load but classes of their own, which fill 4 bins in more ways than can be listed."""
+    """Tests 44 items of one load but classes of their own, which fill 4 bins in more ways than can be listed."""
     load, room = np.full((44, 1), 10), np.full((4, 1), 110)
     found = complete(load, np.ones(44, np.int64), room, np.ones((44, 4), bool), soon(), work=10**8, restarts=20)
     assert (found.amount.sum(axis=0) == 11).all()
 
 
 def test_sizes_that_come_often_are_packed_exactly():
-    """Tests 300 things of small sizes that fill 40 bins to the last unit."""
+    """Tests 300 items of small sizes that fill 40 bins to the last unit."""
     rng = np.random.default_rng(3)
     sizes, place = rng.integers(3, 12, 300), rng.integers(0, 40, 300)
     values, count = np.unique(sizes, return_counts=True)
@@ -129,7 +129,7 @@ def test_no_time_leaves_it_open():
     ("closed", "bins"), [((), [0, 0, 1]), ((1,), [0, 0, 2]), ((0,), [1, 1, 2]), ((1, 2), None), ((0, 1, 2), None)]
 )
 def test_the_emptiest_bin_has_most_room_for_each_that_it_can_still_take(closed, bins):
-    """Tests three things of 3 on bins of 10, 9 and 8 with two slots each, some of them closed."""
+    """Tests three items of 3 on bins of 10, 9 and 8 with two slots each, some of them closed."""
     ask = ask_of([[3, 1]], [[10, 2], [9, 2], [8, 2]], [3], [[b not in closed for b in range(3)]])
     found = packing._pack_greedily(ask, np.zeros(1, np.int64), "emptiest")
     assert (None if found is None else found.tolist()) == bins

@@ -79,13 +79,13 @@ def scattered(seed):
     memory = [rng.integers(0, top, size) * unit + rng.integers(0, odd, size) for top, size in ((8, tasks), (16, nodes))]
     names, places = [f"t{k}" for k in range(tasks)], [f"p{k}" for k in range(nodes)]
     pinned = {name: str(rng.choice(places)) for name in names if rng.random() < 0.1}
-    barred = np.argwhere(rng.random((tasks, nodes)) < rng.choice([0.0, 0.3]))
+    forbidden = np.argwhere(rng.random((tasks, nodes)) < rng.choice([0.0, 0.3]))
     return Problem(
         tasks=tasks_of(tasks, np.argwhere(talks), memory[0] if seed % 5 else None),
         topology=Topology(names=tuple(places), metric=DenseMetric(table), slots=slots, memory=memory[1]),
         rule=rule,
         pinned=pinned,
-        forbidden=frozenset((names[t], places[p]) for t, p in barred),
+        forbidden=frozenset((names[t], places[p]) for t, p in forbidden),
     )
 
 
@@ -308,7 +308,7 @@ def test_a_level_that_is_pinned_whole_needs_no_matching():
     assert launch_order(problem).tolist() == [1, 1, 0]
 
 
-@pytest.mark.parametrize("limit", ["OPEN_CELLS", "DEAL_CELLS", "ROUNDS"])
+@pytest.mark.parametrize("limit", ["OPEN_CELLS", "SPLIT_CELLS", "ROUNDS"])
 def test_a_dead_end_of_a_problem_too_large_to_decide_says_so(limit, monkeypatch):
     """Tests that an undecided problem is not called impossible."""
     monkeypatch.setattr(feasibility, limit, 0)
@@ -318,13 +318,13 @@ def test_a_dead_end_of_a_problem_too_large_to_decide_says_so(limit, monkeypatch)
     assert "not every way could be tried" in violation.message
 
 
-def one_way(tasks, ways, rule="one-to-one", **fields):
+def one_way(tasks, pairs, rule="one-to-one", **fields):
     """Return a problem on nodes p0, p1, .. where some node pairs have a way in one direction."""
     limits = {name: fields.pop(name) for name in ("pinned", "forbidden") if name in fields}
-    size = 1 + max(map(max, ways))
+    size = 1 + max(map(max, pairs))
     table = np.full((size, size), np.inf)
     np.fill_diagonal(table, 0.0)
-    for here, there in ways:
+    for here, there in pairs:
         table[here, there] = 1.0
     nodes = Topology(names=tuple(f"p{k}" for k in range(size)), metric=DenseMetric(table), **fields)
     return Problem(tasks=tasks, topology=nodes, rule=rule, **limits)
@@ -337,7 +337,7 @@ def test_traffic_follows_ways_that_lead_one_way():
 
 
 def test_ways_left_out_of_a_programme_prove_nothing_false(monkeypatch):
-    """Tests that a programme which had to leave out missing ways gives no mapping that uses them, and no proof."""
+    """Tests that a program which had to leave out missing ways gives no mapping that uses them, and no proof."""
     monkeypatch.setattr(pairing, "PAIR_CELLS", 0)
     problem = one_way(tasks_of(3, [(1, 0), (2, 1)]), [(0, 1), (1, 2)], pinned={"t2": "p0"})
     found = launch_order(problem)
@@ -351,7 +351,7 @@ def test_no_way_to_a_pinned_task_is_a_reason():
 
 
 def test_a_byte_too_few_counts_beside_ways_that_lead_one_way():
-    """Tests two tasks that talk both ways and miss sharing a node by one byte of 10^12, which no programme can tell."""
+    """Tests two tasks that talk both ways and miss sharing a node by one byte of 10^12, which no program can tell."""
     tasks = tasks_of(2, [(0, 1), (1, 0)], 5 * 10**11 + np.array([1, 4]))
     room = {"slots": np.array([2, 2]), "memory": np.full(2, 10**12 + 4)}
     assert [violation.kind for violation in launch_order(one_way(tasks, [(0, 1)], "capacity", **room))] == [
@@ -393,7 +393,7 @@ def test_too_many_equal_components_are_refused_quickly():
 
 
 def test_parts_of_thousands_of_nodes_are_decided():
-    """Tests chains in the wrong order on more task-node pairs than a programme may have."""
+    """Tests chains in the wrong order on more task-node pairs than a program may have."""
     problem = Problem(tasks=chains_of(1000, 1001), topology=islands_of(1001, 1000), rule="one-to-one")
     assert isinstance(quick(problem), np.ndarray)
 
@@ -468,8 +468,8 @@ def test_no_time_at_all_is_enough_for_first_fit():
 
 
 def test_running_out_of_time_says_so(monkeypatch):
-    """Tests that a programme cut short is not called impossible."""
-    monkeypatch.setattr(feasibility, "MILP_LIMIT_S", 0.0)
+    """Tests that a program cut short is not called impossible."""
+    monkeypatch.setattr(feasibility, "LIMIT_S", 0.0)
     tasks, topology, rule, limits, _, _ = CASES["memory that cannot be packed"]
     found = launch_order(Problem(tasks=tasks, topology=topology, rule=rule, **limits))
     assert found[0].kind in ("undecided", "memory")

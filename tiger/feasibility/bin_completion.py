@@ -1,7 +1,7 @@
-"""Filling bin after bin with the sets of things that fill it best, found by meeting in the middle.
+"""Bin completion: bin after bin is filled with the sets of items that fill it best, found by meeting in the middle.
 
-After Horowitz and Sahni, Computing partitions with applications to the knapsack problem, J. ACM 21 (1974), and the bin
-completion of Fukunaga and Korf, J. Artificial Intelligence Research 28 (2007).
+Sources: E. Horowitz, S. Sahni, J. ACM 21 (1974), doi:10.1145/321812.321823 (two sorted lists of subset sums);
+A. Fukunaga, R. Korf, J. Artificial Intelligence Research 28 (2007), doi:10.1613/jair.2106 (bin completion).
 """
 
 import time
@@ -12,22 +12,28 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, IntArray
 
+# Recursion is as deep as there are bins; with more than slots, memory and a cut, lists of sets seldom match.
 DIMENSIONS, BINS = 3, 300
+# The longest list of sets of one half, of pairs of both, whose arrays take 16 MB, and of completions tried of one bin.
 SETS, PAIRS, CHOICES = 1 << 20, 1 << 21, 4096
+# Sets are numbered in int64.
 CODES = 1 << 61
-TRIES, HUNTS, TARGETS, TAIL = 4, 8, 8, 30
+# Of 600 random problems of memory to the byte 6 are undecided after 4 s; without fillings at random, or without the
+# exhaustive search of the last TAIL items, 10.
+BIN_TRIES, RANDOM_TRIES, TARGETS, TAIL = 4, 8, 8, 30
+# Sets that the search of the last items may look at, a hundredth of all.
 TAIL_WORK = 3_000_000
 
 
-class Filled(NamedTuple):
-    """Hold amount[k, b], or None; and whether that is the last word."""
+class Completion(NamedTuple):
+    """Hold amount[k, b], or None, and whether that is proved."""
 
     amount: IntArray | None
     proved: bool
 
 
 class _Sets(NamedTuple):
-    """Hold sums[s, d] of sets of things, and code[s], whose digits to base most + 1 say how many of each class."""
+    """Hold sums[s, d] of sets of items, and code[s], whose digits to base most + 1 say how many of each class."""
 
     sums: IntArray
     code: IntArray
@@ -60,14 +66,14 @@ class _Search:
 
 def complete(
     load: IntArray, count: IntArray, room: IntArray, open_: BoolArray, until_s: float, *, work: int, restarts: int
-) -> Filled:
-    """Return how many things of each class go into each bin, or that there is no way, or neither.
+) -> Completion:
+    """Return how many items of each class go into each bin, or that there is no way, or neither.
 
-    `load[k, d]` are whole amounts of each of `count[k]` things, `room[b, d]` those of the bins, `open_[k, b]` where a
-    class may go. About `work` sets of things are looked at; above 3 dimensions or 300 bins none are.
+    `load[k, d]` are whole amounts of each of `count[k]` items, `room[b, d]` those of the bins, `open_[k, b]` where a
+    class may go. About `work` sets of items are looked at; above 3 dimensions or 300 bins none are.
     """
     if not 0 < load.shape[1] <= DIMENSIONS or len(room) > BINS:
-        return Filled(None, proved=False)
+        return Completion(None, proved=False)
     order = np.argsort(room[:, 0], kind="stable")
     search = _Search(load=load, room=room[order], open=open_[:, order], until_s=until_s, work=work)
     amount = _exhaust(search, count, 0, strict=True)
@@ -75,10 +81,10 @@ def complete(
     for restart in range(restarts):
         if amount is not None or proved or search.ended:
             break
-        amount = _restart(search, count, np.random.default_rng(restart), 1 << min(8 + restart // 4, 18))
+        amount = _fill_randomised(search, count, np.random.default_rng(restart), 1 << min(8 + restart // 4, 18))
     if amount is None:
-        return Filled(None, proved)
-    return Filled(amount[:, np.argsort(order)], proved=True)
+        return Completion(None, proved)
+    return Completion(amount[:, np.argsort(order)], proved=True)
 
 
 def _exhaust(search: _Search, count: IntArray, at: int, *, strict: bool) -> IntArray | None:
@@ -87,11 +93,13 @@ def _exhaust(search: _Search, count: IntArray, at: int, *, strict: bool) -> IntA
     amount = np.zeros(open_.shape, np.int64)
     if not count.any():
         return amount
+    # What all bins together may leave unused bounds what this one may (Fukunaga and Korf 2007, section 3).
     slack = room.sum(axis=0) - count @ load
     key = count.tobytes() + bytes([at % 256, at // 256])
     if (slack < 0).any() or key in search.seen:
         return None
     search.seen.add(key)
+    # Items that no later bin is open to have to be in this one.
     later = open_[:, 1:].any(axis=1)
     forced = np.where(later, 0, count)
     if forced[~open_[:, 0]].any():
@@ -101,6 +109,7 @@ def _exhaust(search: _Search, count: IntArray, at: int, *, strict: bool) -> IntA
     classes = classes[np.argsort(-load[classes, 0], kind="stable")]
     if (high < 0).any():
         return None
+    # All sets of each half of the classes, then the pairs that fill the bin within its slack (Horowitz and Sahni 1974).
     one, two = (_list_sets(search, half, count, high, int(count.sum()), SETS) for half in (classes[::2], classes[1::2]))
     for picks in _choices(search, one, two, high - slack, high):
         if search.ended or (strict and search.cut):
@@ -132,7 +141,7 @@ def _choices(search: _Search, one: _Sets, two: _Sets, low: IntArray, high: IntAr
 
 
 def _list_sets(search: _Search, classes: IntArray, count: IntArray, high: IntArray, each: int, limit: int) -> _Sets:
-    """List the sets of at most `each` things of some classes that stay within high[d], sorted by their first sum.
+    """List the sets of at most `each` items of some classes that stay within high[d], sorted by their first sum.
 
     The first class that would make them more than `limit` and all after it are left out.
     """
@@ -161,6 +170,7 @@ def _list_sets(search: _Search, classes: IntArray, count: IntArray, high: IntArr
 
 def _pairs(search: _Search, one: IntArray, two: IntArray, low: int, high: int) -> tuple[IntArray, IntArray]:
     """Return index pairs of two sorted lists with low <= one[i] + two[j] <= high; the fullest of them if too many."""
+    # Both lists are sorted: partners of a set are a range of the other list.
     last = np.searchsorted(two, high - one, side="right")
     number = np.maximum(last - np.searchsorted(two, low - one), 0)
     while number.sum() > PAIRS:
@@ -176,8 +186,8 @@ def _pairs(search: _Search, one: IntArray, two: IntArray, low: int, high: int) -
     return i, last[i] - 1 - back
 
 
-def _restart(search: _Search, count: IntArray, rng: np.random.Generator, limit: int) -> IntArray | None:
-    """Fill a bin about the largest thing that is left, then the next; try every way for the last few things."""
+def _fill_randomised(search: _Search, count: IntArray, rng: np.random.Generator, limit: int) -> IntArray | None:
+    """Fill a bin about the largest item that is left, then the next; try every way for the last few items."""
     load, left, amount = search.load, count.copy(), np.zeros(search.open.shape, np.int64)
     bins = np.arange(len(search.room))
     size = load[:, 0] * rng.uniform(0.8, 1.0, len(load))
@@ -189,7 +199,7 @@ def _restart(search: _Search, count: IntArray, rng: np.random.Generator, limit: 
                 return amount
         k = int(np.argmax(np.where(left > 0, size, -1)))
         found = _fill_best(search, left, k, bins, rng, limit)
-        for _ in range(HUNTS if found is None else 0):
+        for _ in range(RANDOM_TRIES if found is None else 0):
             found = found or _fill_at_random(search, left, bins, rng)
         if found is None or search.ended:
             return None
@@ -201,7 +211,7 @@ def _restart(search: _Search, count: IntArray, rng: np.random.Generator, limit: 
 
 
 def _place_last(search: _Search, left: IntArray, bins: IntArray) -> IntArray | None:
-    """Place the last few things into the bins that are left."""
+    """Place the last few items into the bins that are left."""
     few = _Search(
         load=search.load, room=search.room[bins], open=search.open[:, bins], until_s=search.until_s, work=TAIL_WORK
     )
@@ -213,13 +223,13 @@ def _place_last(search: _Search, left: IntArray, bins: IntArray) -> IntArray | N
 def _fill_best(
     search: _Search, left: IntArray, k: int, bins: IntArray, rng: np.random.Generator, limit: int
 ) -> tuple[int, IntArray] | None:
-    """Return a bin and what fills it best beside a thing of class k, leaving enough room for the rest elsewhere."""
+    """Return a bin and what fills it best beside a item of class k, leaving enough room for the rest elsewhere."""
     slack = search.room[bins].sum(axis=0) - left @ search.load
     open_ = bins[search.open[k, bins] & (search.load[k] <= search.room[bins]).all(axis=1)]
     noise = rng.uniform(0.9, 1.1, len(open_))
     best: tuple[int, IntArray] | None = None
     spare = np.inf
-    for b in open_[np.argsort(search.room[open_, 0] * noise, kind="stable")][:TRIES].tolist():
+    for b in open_[np.argsort(search.room[open_, 0] * noise, kind="stable")][:BIN_TRIES].tolist():
         picks = _fill_beside(search, left, k, b, slack, rng, limit)
         if picks is None:
             continue
@@ -234,7 +244,7 @@ def _fill_best(
 def _fill_beside(
     search: _Search, left: IntArray, k: int, b: int, slack: IntArray, rng: np.random.Generator, limit: int
 ) -> IntArray | None:
-    """Return what fills bin b best beside a thing of class k, among things drawn at random."""
+    """Return what fills bin b best beside a item of class k, among items drawn at random."""
     load, base = search.load, np.zeros(len(left), np.int64)
     base[k] = 1
     units = rng.permutation(np.repeat(np.arange(len(left)), np.where(search.open[:, b], left - base, 0)))
@@ -254,16 +264,16 @@ def _fill_beside(
 
 
 def _count_drawn(units: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Return the classes of drawn things in order of appearance, and how many things of each of `size` classes."""
+    """Return the classes of drawn items in order of appearance, and how many items of each of `size` classes."""
     return units[np.sort(np.unique(units, return_index=True)[1])], np.bincount(units, minlength=size)
 
 
 def _fill_at_random(
     search: _Search, left: IntArray, bins: IntArray, rng: np.random.Generator
 ) -> tuple[int, IntArray] | None:
-    """Return a bin and things drawn at random that fill it so well that the rest has room enough elsewhere.
+    """Return a bin and items drawn at random that fill it so well that the rest has room enough elsewhere.
 
-    The same two lists of sets serve all bins that are open to the same things, and many choices of things given.
+    The same two lists of sets serve all bins that are open to the same items, and many choices of items given.
     """
     slack = search.room[bins].sum(axis=0) - left @ search.load
     b = int(rng.choice(bins))

@@ -1,4 +1,4 @@
-"""Splits: which set of tasks that exchange traffic goes to which connected part of the hardware."""
+"""Connected components of the tasks, and which of them may go to which connected part of the hardware."""
 
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ from tiger.model.problem import Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Board:
+class Residual:
     """Hold what the pins leave of h hosts to f free tasks.
 
     Tasks of one `kind[f]` of q belong to one exclusivity group, `group[q]` or -1, and may go to the hosts `open[q, h]`.
@@ -34,8 +34,8 @@ class Split:
     """Hold c sets of tasks that have to lie together, in k classes of equal ones, and r parts of the hardware.
 
     `component[f]` and `part[h]` say where free tasks and hosts belong; `order[c]` lists the components class after
-    class, and `mix[k, q]` how many tasks of each kind they have. `ask` is the question which part takes which
-    component; its amounts are `labels[g]`, the exclusivity groups or the sums of the board, then those of cuts.
+    class, and `mix[k, q]` how many tasks of each kind they have. `packing` is the question which part takes which
+    component; its amounts are `labels[g]`, the exclusivity groups or the sums of the residual, then those of cuts.
     """
 
     component: IntArray
@@ -43,7 +43,7 @@ class Split:
     order: IntArray
     mix: sp.csr_array
     labels: IntArray
-    ask: Packing
+    packing: Packing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,7 +56,7 @@ class Shortage:
     room: int
 
 
-def board_of(problem: Problem, cells: int) -> Board | None:
+def residual_of(problem: Problem, cells: int) -> Residual | None:
     """Return what the pins leave; None where kinds times hosts are more than `cells`."""
     free, hosts = problem.free, problem.topology.hosts
     start = np.searchsorted(problem.banned[:, 0], np.arange(problem.tasks.size + 1)).tolist()
@@ -82,7 +82,7 @@ def board_of(problem: Problem, cells: int) -> Board | None:
         held = problem.pins[pinned[problem.group_of[pinned] == label]]
         opened[np.ix_(group == label, np.isin(hosts, held))] = False
     opened &= (room[:, :1] > 0).all(axis=1)
-    return Board(tasks=free, hosts=hosts, kind=kind.ravel(), group=group, open=opened, load=load, room=room)
+    return Residual(tasks=free, hosts=hosts, kind=kind.ravel(), group=group, open=opened, load=load, room=room)
 
 
 def _least_memory(problem: Problem) -> IntArray:
@@ -109,29 +109,29 @@ def _sums(problem: Problem) -> tuple[IntArray, IntArray]:
     return load[free], room[hosts]
 
 
-def ways(problem: Problem) -> BoolArray | None:
-    """Return way[h, h], whether a host can be reached from another; None if all can, or nothing is sent."""
+def reachability(problem: Problem) -> BoolArray | None:
+    """Return reachable[h, h], whether a path leads from a host to another; None if it always does, or without need."""
     metric, hosts, edges = problem.topology.metric, problem.topology.hosts, problem.tasks.traffic.tocoo()
     if not isinstance(metric, DenseMetric) or not edges.nnz:
         return None
-    way = np.isfinite(metric.table[np.ix_(hosts, hosts)])
-    if (edges.row == edges.col).all() and way.diagonal().all():
+    reachable = np.isfinite(metric.table[np.ix_(hosts, hosts)])
+    if (edges.row == edges.col).all() and reachable.diagonal().all():
         return None
-    return None if way.all() else way
+    return None if reachable.all() else reachable
 
 
-def parts_of(way: BoolArray) -> IntArray:
-    """Return the part[h] of the hardware that a host belongs to: between two parts there is no way at all."""
-    part = np.full(len(way), -1, np.int64)
+def parts_of(reachable: BoolArray) -> IntArray:
+    """Return the part[h] of the hardware that a host belongs to: between two parts there is no path at all."""
+    part = np.full(len(reachable), -1, np.int64)
     count = 0
-    for seed in range(len(way)):
+    for seed in range(len(reachable)):
         if part[seed] >= 0:
             continue
-        inside = np.zeros(len(way), bool)
+        inside = np.zeros(len(reachable), bool)
         inside[seed] = True
         fresh = inside.copy()
         while fresh.any():
-            near = way[fresh].any(axis=0) | way[:, fresh].any(axis=1)
+            near = reachable[fresh].any(axis=0) | reachable[:, fresh].any(axis=1)
             fresh = near & ~inside
             inside |= near
         part[inside] = count
@@ -146,50 +146,52 @@ def components(problem: Problem, part: IntArray) -> IntArray:
     return np.asarray(connected_components(problem.tasks.traffic, directed=False)[1], np.int64)
 
 
-def split_of(problem: Problem, board: Board, part: IntArray, cells: int) -> Split | None:
+def split_of(problem: Problem, residual: Residual, part: IntArray, cells: int) -> Split | None:
     """Return the components of the free tasks against the parts; pinned tasks tie theirs to the part of their node.
 
     None where classes times parts are more than `cells`.
     """
     whole, pinned = components(problem, part), np.flatnonzero(problem.pins >= 0)
     root = np.full(int(whole.max()) + 1, -1, np.int64)
-    root[whole[pinned]] = part[np.searchsorted(board.hosts, problem.pins[pinned])]
-    names, component = np.unique(whole[board.tasks], return_inverse=True)
+    root[whole[pinned]] = part[np.searchsorted(residual.hosts, problem.pins[pinned])]
+    names, component = np.unique(whole[residual.tasks], return_inverse=True)
     component, root = component.ravel(), root[names]
-    label, first = _classes(board, component, root)
+    label, first = _classes(residual, component, root)
     if len(first) * (int(part.max()) + 1) > cells:
         return None
     chosen = np.isin(component, first)
     row = label[component[chosen]]
-    mix = sp.csr_array((np.ones(len(row), np.int64), (row, board.kind[chosen])), shape=(len(first), len(board.group)))
+    mix = sp.csr_array(
+        (np.ones(len(row), np.int64), (row, residual.kind[chosen])), shape=(len(first), len(residual.group))
+    )
     parts = int(part.max()) + 1
     by_part, starts = np.argsort(part, kind="stable"), np.cumsum(np.bincount(part)) - np.bincount(part)
-    never = ~np.logical_or.reduceat(board.open[:, by_part], starts, axis=1)
+    never = ~np.logical_or.reduceat(residual.open[:, by_part], starts, axis=1)
     opened = (mix @ sp.csr_array(never.astype(np.int64))).toarray() == 0
     opened &= (root[first][:, None] < 0) | (root[first][:, None] == np.arange(parts))
-    labels = np.unique(board.group) if problem.groups else np.arange(board.load.shape[1])
+    labels = np.unique(residual.group) if problem.groups else np.arange(residual.load.shape[1])
     if problem.groups:
-        load = (mix @ sp.csr_array(board.group[:, None] == labels).astype(np.int64)).toarray()
+        load = (mix @ sp.csr_array(residual.group[:, None] == labels).astype(np.int64)).toarray()
         taken = np.zeros((int(max(labels.max(), problem.group_of.max())) + 1, parts), np.int64)
-        np.add.at(taken, (problem.group_of[pinned], part[np.searchsorted(board.hosts, problem.pins[pinned])]), 1)
+        np.add.at(taken, (problem.group_of[pinned], part[np.searchsorted(residual.hosts, problem.pins[pinned])]), 1)
         room = np.bincount(part, minlength=parts)[:, None] - taken[labels].T
     else:
         load, largest, most = (
-            np.zeros((size, board.load.shape[1]), np.int64) for size in (len(first), len(first), parts)
+            np.zeros((size, residual.load.shape[1]), np.int64) for size in (len(first), len(first), parts)
         )
-        np.add.at(load, row, board.load[chosen])
-        np.maximum.at(largest, row, board.load[chosen])
-        np.maximum.at(most, part, board.room)
+        np.add.at(load, row, residual.load[chosen])
+        np.maximum.at(largest, row, residual.load[chosen])
+        np.maximum.at(most, part, residual.room)
         opened &= (largest[:, None] <= most).all(axis=2)
-        room = np.add.reduceat(board.room[by_part], starts, axis=0)
-    ask = Packing(load=load, count=np.bincount(label), room=room, kind=np.arange(len(first)), open=opened)
+        room = np.add.reduceat(residual.room[by_part], starts, axis=0)
+    packing = Packing(load=load, count=np.bincount(label), room=room, kind=np.arange(len(first)), open=opened)
     order = np.argsort(label, kind="stable")
-    return Split(component=component, part=part, order=order, mix=mix, labels=labels, ask=ask)
+    return Split(component=component, part=part, order=order, mix=mix, labels=labels, packing=packing)
 
 
-def _classes(board: Board, component: IntArray, root: IntArray) -> tuple[IntArray, IntArray]:
+def _classes(residual: Residual, component: IntArray, root: IntArray) -> tuple[IntArray, IntArray]:
     """Return the class label[c] of components that have equal tasks and root, and the first component of each."""
-    key = np.column_stack([board.kind, board.load])
+    key = np.column_stack([residual.kind, residual.load])
     sort = np.unique(key, axis=0, return_inverse=True)[1].ravel()
     order = np.lexsort((sort, component))
     sizes = np.bincount(component)
@@ -205,11 +207,11 @@ def _classes(board: Board, component: IntArray, root: IntArray) -> tuple[IntArra
 
 def add_amount(split: Split, part: int, load: IntArray, room: int) -> Split:
     """Return the split with one amount more: load[k] of the components of a class, against what a part has of it."""
-    ask = split.ask
-    rooms = np.full(len(ask.room), int(load @ ask.count))
+    packing = split.packing
+    rooms = np.full(len(packing.room), int(load @ packing.count))
     rooms[part] = room
-    more = replace(ask, load=np.column_stack([ask.load, load]), room=np.column_stack([ask.room, rooms]))
-    return replace(split, ask=more)
+    more = replace(packing, load=np.column_stack([packing.load, load]), room=np.column_stack([packing.room, rooms]))
+    return replace(split, packing=more)
 
 
 def keep_apart(split: Split, there: BoolArray) -> tuple[IntArray, int] | None:
@@ -217,33 +219,33 @@ def keep_apart(split: Split, there: BoolArray) -> tuple[IntArray, int] | None:
 
     None where others of their classes are elsewhere, since those could take their place.
     """
-    count = split.ask.count
+    count = split.packing.count
     held = np.bincount(np.repeat(np.arange(len(count)), count)[there], minlength=len(count))
     return None if ((held > 0) & (held < count)).any() else ((held > 0).astype(np.int64), int(held.sum()) - 1)
 
 
 def level_parts(split: Split, share: float) -> Packing:
-    """Return the question with parts to be filled to no more than `share` times an even level."""
-    ask, sizes = split.ask, slice(len(split.labels))
-    total, room = (ask.load.T @ ask.count)[sizes], ask.room[:, sizes]
+    """Return the packing with parts to be filled to no more than `share` times an even level."""
+    packing, sizes = split.packing, slice(len(split.labels))
+    total, room = (packing.load.T @ packing.count)[sizes], packing.room[:, sizes]
     even = np.ceil(room * (share * total / np.maximum(room.sum(axis=0), 1))).astype(np.int64)
-    rooms = ask.room.copy()
+    rooms = packing.room.copy()
     rooms[:, sizes] = np.minimum(room, even)
-    return replace(ask, room=rooms)
+    return replace(packing, room=rooms)
 
 
-def match_hosts(board: Board, tasks: IntArray, hosts: IntArray) -> IntArray | Shortage:
+def match_hosts(residual: Residual, tasks: IntArray, hosts: IntArray) -> IntArray | Shortage:
     """Return a host for each of the free tasks, by groups and slots alone, or tasks that have too few."""
     found = np.empty(len(tasks), np.int64)
-    groups = board.group[board.kind[tasks]]
+    groups = residual.group[residual.kind[tasks]]
     for group in np.unique(groups):
         rows = np.flatnonzero(groups == group)
-        kinds, row, count = np.unique(board.kind[tasks[rows]], return_inverse=True, return_counts=True)
-        places = board.room[hosts, 0] if board.room.shape[1] else np.ones(len(hosts), np.int64)
-        amount, short = _flow(board.open[np.ix_(kinds, hosts)], count, places)
+        kinds, row, count = np.unique(residual.kind[tasks[rows]], return_inverse=True, return_counts=True)
+        places = residual.room[hosts, 0] if residual.room.shape[1] else np.ones(len(hosts), np.int64)
+        amount, short = _flow(residual.open[np.ix_(kinds, hosts)], count, places)
         if short is not None:
-            near = board.open[np.ix_(kinds[short], hosts)].any(axis=0)
-            within = (board.group == group) & ~board.open[:, hosts[~near]].any(axis=1)
+            near = residual.open[np.ix_(kinds[short], hosts)].any(axis=0)
+            within = (residual.group == group) & ~residual.open[:, hosts[~near]].any(axis=1)
             short_tasks = tasks[rows[np.isin(row.ravel(), short)]]
             return Shortage(kinds=within, tasks=short_tasks, hosts=hosts[near], room=int(places[near].sum()))
         rank = np.argsort(row.ravel(), kind="stable")
@@ -252,7 +254,7 @@ def match_hosts(board: Board, tasks: IntArray, hosts: IntArray) -> IntArray | Sh
 
 
 def _flow(open_: BoolArray, count: IntArray, places: IntArray) -> tuple[sp.csr_array, IntArray | None]:
-    """Return amount[q, h] of things that go where, or, as its second, kinds that have too few places between them."""
+    """Return amount[q, h] of items that go where, or, as its second, kinds that have too few places between them."""
     kinds, hosts = open_.shape
     source, sink = kinds + hosts, kinds + hosts + 1
     q, h = np.nonzero(open_)

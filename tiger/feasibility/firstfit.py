@@ -8,8 +8,9 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 
+# Hosts looked at in one numpy call, twice as many in each that follows.
 WIDTH = 64
-NOWHERE: frozenset[int] = frozenset()
+NO_NODES: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class _Hosts:
 def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArray, set[int]]:
     """Return places[n] with every free task on the first open host of its part[f], in input order.
 
-    `where[h]` is the part of a host. The second value tells the parts where a task found no host; the places of their
+    `where[h]` is the part of a host. The second value are the parts where a task found no host; the places of their
     tasks mean nothing. About linear in tasks, hosts and forbidden pairs, unless memory leaves many holes.
     """
     free, groups, places = problem.free, problem.group_of, problem.pins.copy()
@@ -66,7 +67,7 @@ def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArr
     at = np.full(problem.topology.size, -1)
     at[hosts.nodes] = np.arange(len(hosts.nodes))
     closed = _held_hosts(problem, at)
-    barred = _forbidden_nodes(problem)
+    forbidden = _forbidden_nodes(problem)
     order = np.lexsort((groups[free], part))
     runs = np.flatnonzero(np.diff(groups[free[order]]) | np.diff(part[order])) + 1
     for run in np.split(order, runs) if free.size else ():
@@ -77,7 +78,7 @@ def first_fit(problem: Problem, part: IntArray, where: IntArray) -> tuple[IntArr
         hosts.left[taken] = 0
         here, wanted = hosts.part(bounds[label], bounds[label + 1]), need[tasks].tolist()
         held = [0] * len(wanted) if problem.groups else wanted
-        banned = [barred.get(task, NOWHERE) for task in tasks.tolist()]
+        banned = [forbidden.get(task, NO_NODES) for task in tasks.tolist()]
         found = here.take(wanted, held, banned)
         if problem.groups:
             hosts.left[taken] = here.left[found] = 1
@@ -97,10 +98,10 @@ def _needs(problem: Problem) -> IntArray:
 
 def _forbidden_nodes(problem: Problem) -> dict[int, set[int]]:
     """Return the nodes where each task with forbidden pairs may not go."""
-    barred: dict[int, set[int]] = {}
+    forbidden: dict[int, set[int]] = {}
     for task, node in problem.banned.tolist():
-        barred.setdefault(task, set()).add(node)
-    return barred
+        forbidden.setdefault(task, set()).add(node)
+    return forbidden
 
 
 def _hosts(problem: Problem, where: IntArray) -> _Hosts:

@@ -1,4 +1,4 @@
-"""Mixed-integer programmes whose answers can be relied on: whole numbers, and loads of few digits."""
+"""Mixed-integer programs, solved by HiGHS, whose answers hold in spite of its tolerances: loads have few digits."""
 
 import time
 from collections.abc import Iterator
@@ -9,14 +9,16 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from tiger.model.arrays import FloatArray, IntArray
 
+# HiGHS keeps rows to 1e-6: loads of up to so many units leave that far below half a unit.
 LARGEST = 10_000
+# No limit: more nodes of branch and bound than HiGHS visits in any time limit here.
 NODES = 1 << 30
 
 
 def limits(load: IntArray, bins: IntArray, room: IntArray, size: int) -> Iterator[list[LinearConstraint]]:
     """Yield what keeps the first variables v of `size`, of load[v, d] in bins[v], within room[b, d].
 
-    Loads too long for the tolerance that a programme is solved to are rounded: first to the safe side, where what fits
+    Loads too long for the tolerance that a program is solved to are rounded: first to the safe side, where what fits
     fits indeed, then to the generous one, where nothing fits if nothing does. Others come once, as they are.
     """
     largest = load.max(axis=0, initial=1)

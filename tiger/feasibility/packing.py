@@ -1,4 +1,4 @@
-"""Packing: things of several sizes into bins, decided by greedy rules, by filling bin after bin, or by a programme."""
+"""Vector bin packing of items of several sizes, by greedy rules, bin completion or a mixed-integer program."""
 
 import heapq
 import operator
@@ -14,19 +14,23 @@ from tiger.feasibility.bin_completion import complete
 from tiger.feasibility.milp import NODES, limits, solve, sum_matrix
 from tiger.model.arrays import BoolArray, IntArray
 
-BRIEF_FILLING, FILLING = (10_000_000, 12), (300_000_000, 400)
-BRIEF_PROGRAMME, PROGRAMME = (50_000, 20), (2_000_000, NODES)
-GREEDY_WORK = 50_000_000
-SHUFFLES = 24
+# Sets of items that bin completion looks at, and its restarts: each method has a brief try before a long one. Without
+# restarts 16 of 600 random problems of memory to the byte are undecided after 4 s instead of 6, without the method 20
+# more of 800.
+BRIEF_BIN_WORK, BIN_WORK = (10_000_000, 12), (300_000_000, 400)
+# Variables that a program may have, and nodes of its branch and bound. Without programs 4 more of 800 are undecided.
+BRIEF_MILP_WORK, MILP_WORK = (50_000, 20), (2_000_000, NODES)
+# Greedy orders drawn at random, and the numbers that they may look at together.
+SHUFFLES, GREEDY_WORK = 24, 50_000_000
 Rule = Literal["first", "fullest", "emptiest"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Packing:
-    """Ask which of b bins takes each thing of k classes.
+    """State which of b bins may take each item of k classes.
 
-    `load[k, d]` are the whole amounts that one thing of a class needs, `count[k]` > 0 how many of it there are,
-    `room[b, d]` what the bins have; things of a class may go to the bins `open[kind[k], b]`.
+    `load[k, d]` are the whole amounts that one item of a class needs, `count[k]` > 0 how many of it there are,
+    `room[b, d]` what the bins have; items of a class may go to the bins `open[kind[k], b]`.
     """
 
     load: IntArray
@@ -35,151 +39,153 @@ class Packing:
     kind: IntArray
     open: BoolArray
 
-    def may(self, k: int) -> BoolArray:
-        """Return may[b], the bins that one thing of class k could have for itself."""
+    def allowed_bins(self, k: int) -> BoolArray:
+        """Return allowed[b], the bins that one item of class k fits into when they are empty."""
         return np.asarray(self.open[self.kind[k]] & (self.load[k] <= self.room).all(axis=1))
 
     @property
-    def homeless(self) -> int | None:
+    def misfit(self) -> int | None:
         """Return a class that fits into no bin, if there is one."""
-        return next((k for k in range(len(self.count)) if not self.may(k).any()), None)
+        return next((k for k in range(len(self.count)) if not self.allowed_bins(k).any()), None)
 
 
-class Packed(NamedTuple):
-    """Hold the bin of every thing, class after class, or None; and whether that is the last word."""
+class PackingResult(NamedTuple):
+    """Hold the bin of every item, class after class, or None, and whether that is proved."""
 
     bins: IntArray | None
     proved: bool
 
 
-def pack(ask: Packing, until_s: float) -> Packed:
-    """Pack all things, prove that it is impossible, or give up by `until_s` of the monotonic clock.
+def pack(packing: Packing, until_s: float) -> PackingResult:
+    """Pack all items, prove that it is impossible, or give up by `until_s` of the monotonic clock.
 
-    The answer depends on the question alone unless time runs out. The first try fills the bins in order.
+    The answer is deterministic unless time runs out. The first try fills the bins in order.
     """
-    if (ask.load.T @ ask.count > ask.room.sum(axis=0)).any() or ask.homeless is not None:
-        return Packed(None, proved=True)
-    ask = _binding(ask)
-    for order, rule in _orders(ask):
-        bins = _pack_greedily(ask, order, rule)
+    if (packing.load.T @ packing.count > packing.room.sum(axis=0)).any() or packing.misfit is not None:
+        return PackingResult(None, proved=True)
+    packing = _drop_slack_amounts(packing)
+    for order, rule in _orders(packing):
+        bins = _pack_greedily(packing, order, rule)
         if bins is not None:
-            return Packed(bins, proved=True)
+            return PackingResult(bins, proved=True)
         if time.monotonic() >= until_s:
-            return Packed(None, proved=False)
-    packed = _decide_by_bins(ask, until_s, *BRIEF_FILLING)
+            return PackingResult(None, proved=False)
+    packed = _decide_by_bins(packing, until_s, *BRIEF_BIN_WORK)
     if not packed.proved:
-        packed = _decide_by_milp(ask, until_s, *BRIEF_PROGRAMME)
+        packed = _decide_by_milp(packing, until_s, *BRIEF_MILP_WORK)
     if not packed.proved:
-        packed = _decide_by_bins(ask, until_s, *FILLING)
-    return packed if packed.proved else _decide_by_milp(ask, until_s, *PROGRAMME)
+        packed = _decide_by_bins(packing, until_s, *BIN_WORK)
+    return packed if packed.proved else _decide_by_milp(packing, until_s, *MILP_WORK)
 
 
-def _binding(ask: Packing) -> Packing:
-    """Return the question without amounts that every bin has enough of for everything, the scarcest amount first."""
-    total = ask.load.T @ ask.count
-    room = np.minimum(ask.room, total)
+def _drop_slack_amounts(packing: Packing) -> Packing:
+    """Return the packing without amounts that every bin has enough of for everything, the scarcest amount first."""
+    total = packing.load.T @ packing.count
+    room = np.minimum(packing.room, total)
     scarce = np.flatnonzero((room < total).any(axis=0))
-    # A dimension whose largest things are large beside a bin is the hardest to fill.
-    grain = ask.load.max(axis=0, initial=0)[scarce] / np.maximum(room.max(axis=0)[scarce], 1)
+    # A dimension whose largest items are large beside a bin is the hardest to fill.
+    grain = packing.load.max(axis=0, initial=0)[scarce] / np.maximum(room.max(axis=0)[scarce], 1)
     scarce = scarce[np.argsort(-grain, kind="stable")]
-    return replace(ask, load=ask.load[:, scarce], room=room[:, scarce])
+    return replace(packing, load=packing.load[:, scarce], room=room[:, scarce])
 
 
-def _orders(ask: Packing) -> Iterator[tuple[IntArray, Rule]]:
+def _orders(packing: Packing) -> Iterator[tuple[IntArray, Rule]]:
     """Yield orders of the classes, and which of the open bins they take."""
-    yield np.arange(len(ask.count)), "first"
-    if not ask.load.shape[1]:
+    yield np.arange(len(packing.count)), "first"
+    if not packing.load.shape[1]:
         return
-    size = (ask.load / np.maximum(ask.room.sum(axis=0), 1)).max(axis=1)
-    falling = np.argsort(-ask.load[:, 0], kind="stable")
+    size = (packing.load / np.maximum(packing.room.sum(axis=0), 1)).max(axis=1)
+    falling = np.argsort(-packing.load[:, 0], kind="stable")
     yield np.argsort(-size, kind="stable"), "fullest"
     yield falling, "fullest"
     yield falling, "emptiest"
     rng = np.random.default_rng(0)
-    for _ in range(min(SHUFFLES, GREEDY_WORK // (ask.load.size * len(ask.room)))):
+    for _ in range(min(SHUFFLES, GREEDY_WORK // (packing.load.size * len(packing.room)))):
         yield np.argsort(-size * rng.uniform(0.7, 1.3, len(size)), kind="stable"), "fullest"
 
 
-def _pack_greedily(ask: Packing, order: IntArray, rule: Rule) -> IntArray | None:
+def _pack_greedily(packing: Packing, order: IntArray, rule: Rule) -> IntArray | None:
     """Put class after class where it is open, as many as fit into one bin before the next; None at a dead end."""
     if rule == "emptiest":
-        return _pack_evenly(ask, order)
-    left, starts = ask.room.copy(), np.cumsum(ask.count) - ask.count
-    bins = np.empty(int(ask.count.sum()), np.int64)
+        return _pack_evenly(packing, order)
+    left, starts = packing.room.copy(), np.cumsum(packing.count) - packing.count
+    bins = np.empty(int(packing.count.sum()), np.int64)
     for k in order.tolist():
-        done, count = 0, int(ask.count[k])
+        done, count = 0, int(packing.count[k])
         while done < count:
-            taken, amount = _fill_in_order(ask, k, left, rule)
+            taken, amount = _fill_in_order(packing, k, left, rule)
             amount = np.diff(np.minimum(np.cumsum(amount), count - done), prepend=0)
             if not amount.any():
                 return None
-            left[taken] -= amount[:, None] * ask.load[k]
+            left[taken] -= amount[:, None] * packing.load[k]
             begin = starts[k] + done
             done += int(amount.sum())
             bins[begin : starts[k] + done] = np.repeat(taken, amount)
     return bins
 
 
-def _fill_in_order(ask: Packing, k: int, left: IntArray, rule: Rule) -> tuple[IntArray, IntArray]:
-    """Return the bins that take things of class k next, in order, and how many each."""
-    fits = np.where(ask.open[ask.kind[k]], ask.count[k], 0)
-    for d in np.flatnonzero(ask.load[k]):
-        np.minimum(fits, left[:, d] // ask.load[k, d], out=fits)
+def _fill_in_order(packing: Packing, k: int, left: IntArray, rule: Rule) -> tuple[IntArray, IntArray]:
+    """Return the bins that take items of class k next, in order, and how many each."""
+    fits = np.where(packing.open[packing.kind[k]], packing.count[k], 0)
+    for d in np.flatnonzero(packing.load[k]):
+        np.minimum(fits, left[:, d] // packing.load[k, d], out=fits)
     taken = np.flatnonzero(fits)
     if rule == "fullest" and left.shape[1]:
         taken = taken[np.argsort(left[taken, 0], kind="stable")]
     return taken, fits[taken]
 
 
-def _pack_evenly(ask: Packing, order: IntArray) -> IntArray | None:
-    """Put things one by one into the bin with the most room for each that it can still take; None at a dead end.
+def _pack_evenly(packing: Packing, order: IntArray) -> IntArray | None:
+    """Put items one by one into the bin with the most room for each that it can still take; None at a dead end.
 
-    O(log b) for each thing that the emptiest bin can take.
+    O(log b) for each item that the emptiest bin can take.
     """
-    left, starts = ask.room.tolist(), (np.cumsum(ask.count) - ask.count).tolist()
-    bins = np.empty(int(ask.count.sum()), np.int64)
+    left, starts = packing.room.tolist(), (np.cumsum(packing.count) - packing.count).tolist()
+    bins = np.empty(int(packing.count.sum()), np.int64)
     heap = [(-room[0] / max(room[-1], 1), b) for b, room in enumerate(left)]
     heapq.heapify(heap)
     for k in order.tolist():
-        load, may, aside = ask.load[k].tolist(), ask.open[ask.kind[k]].tolist(), []
-        for thing in range(starts[k], starts[k] + int(ask.count[k])):
-            while heap and not (may[heap[0][1]] and all(map(operator.le, load, left[heap[0][1]]))):
+        load, allowed_bins, aside = packing.load[k].tolist(), packing.open[packing.kind[k]].tolist(), []
+        for item in range(starts[k], starts[k] + int(packing.count[k])):
+            while heap and not (allowed_bins[heap[0][1]] and all(map(operator.le, load, left[heap[0][1]]))):
                 aside.append(heapq.heappop(heap))
             if not heap:
                 return None
             b = heap[0][1]
             room = left[b] = list(map(operator.sub, left[b], load))
             heapq.heapreplace(heap, (-room[0] / max(room[-1], 1), b))
-            bins[thing] = b
-        for item in aside:
-            heapq.heappush(heap, item)
+            bins[item] = b
+        for entry in aside:
+            heapq.heappush(heap, entry)
     return bins
 
 
-def _spread(amount: IntArray) -> IntArray:
-    """Return the bin of every thing, class after class, for amount[k, b]."""
+def _list_bins(amount: IntArray) -> IntArray:
+    """Return the bin of every item, class after class, for amount[k, b]."""
     k, b = np.nonzero(amount)
     return np.repeat(b, amount[k, b])
 
 
-def _decide_by_bins(ask: Packing, until_s: float, work: int, restarts: int) -> Packed:
+def _decide_by_bins(packing: Packing, until_s: float, work: int, restarts: int) -> PackingResult:
     """Decide by filling bin after bin, within bounded work."""
-    found = complete(ask.load, ask.count, ask.room, ask.open[ask.kind], until_s, work=work, restarts=restarts)
-    return Packed(None if found.amount is None else _spread(found.amount), found.proved)
+    found = complete(
+        packing.load, packing.count, packing.room, packing.open[packing.kind], until_s, work=work, restarts=restarts
+    )
+    return PackingResult(None if found.amount is None else _list_bins(found.amount), found.proved)
 
 
-def _decide_by_milp(ask: Packing, until_s: float, limit: int, nodes: int) -> Packed:
-    """Decide by a mixed-integer programme how many things of each class go into each bin, within bounded work."""
-    if len(ask.count) * len(ask.room) > limit:
-        return Packed(None, proved=False)
-    k, b = np.nonzero([ask.may(k) for k in range(len(ask.count))])
+def _decide_by_milp(packing: Packing, until_s: float, limit: int, nodes: int) -> PackingResult:
+    """Decide by a mixed-integer program how many items of each class go into each bin, within bounded work."""
+    if len(packing.count) * len(packing.room) > limit:
+        return PackingResult(None, proved=False)
+    k, b = np.nonzero([packing.allowed_bins(k) for k in range(len(packing.count))])
     cells, proved = np.arange(len(k)), False
-    taken = LinearConstraint(sum_matrix(k, cells, len(k), len(ask.count)), ask.count, ask.count)
-    for held in limits(ask.load[k], b, ask.room, len(k)):
-        x, proved = solve([taken, *held], ask.count[k], until_s, nodes)
+    taken = LinearConstraint(sum_matrix(k, cells, len(k), len(packing.count)), packing.count, packing.count)
+    for held in limits(packing.load[k], b, packing.room, len(k)):
+        x, proved = solve([taken, *held], packing.count[k], until_s, nodes)
         if x is not None:
-            amount = np.zeros((len(ask.count), len(ask.room)), np.int64)
+            amount = np.zeros((len(packing.count), len(packing.room)), np.int64)
             amount[k, b] = np.rint(x)
-            if (amount.T @ ask.load <= ask.room).all() and (amount.sum(axis=1) == ask.count).all():
-                return Packed(_spread(amount), proved=True)
-    return Packed(None, proved=proved)
+            if (amount.T @ packing.load <= packing.room).all() and (amount.sum(axis=1) == packing.count).all():
+                return PackingResult(_list_bins(amount), proved=True)
+    return PackingResult(None, proved=proved)

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.feasibility.components import Board, Shortage, Split, components, match_hosts, ways
+from tiger.feasibility.components import Residual, Shortage, Split, components, match_hosts, reachability
 from tiger.feasibility.packing import pack
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 
+# About so many sizes are tried, as each costs a pass over the hosts.
 SIZES = 200
 MEANING = {
     "one-to-one": "one task per node",
@@ -22,7 +23,7 @@ MEANING = {
 }
 
 
-def name_evicted(problem: Problem) -> tuple[Violation, ...]:
+def name_unusable_pins(problem: Problem) -> tuple[Violation, ...]:
     """Return tasks that are pinned to nodes which can hold none."""
     tasks, nodes = problem.tasks.names, problem.topology.names
     lost = np.flatnonzero((problem.pins >= 0) & (problem.topology.slots[problem.pins] == 0)).tolist()
@@ -52,52 +53,52 @@ def shortages(problem: Problem) -> tuple[Violation, ...]:
     return ()
 
 
-def name_stuck(problem: Problem, board: Board) -> Violation | None:
+def name_unplaceable_task(problem: Problem, residual: Residual) -> Violation | None:
     """Name a task that no node may hold, beside the pinned ones."""
-    order = np.lexsort((board.load.sum(axis=1), board.kind))
-    heaviest = order[np.flatnonzero(np.diff(board.kind[order], append=-1))]
+    order = np.lexsort((residual.load.sum(axis=1), residual.kind))
+    heaviest = order[np.flatnonzero(np.diff(residual.kind[order], append=-1))]
     for task in np.sort(heaviest):
-        if not (board.open[board.kind[task]] & (board.load[task] <= board.room).all(axis=1)).any():
-            name = problem.tasks.names[int(board.tasks[task])]
-            return Violation(kind="forbidden", message=f"task {name!r} has no node that may hold it{_beside(problem)}")
+        if not (residual.open[residual.kind[task]] & (residual.load[task] <= residual.room).all(axis=1)).any():
+            name = problem.tasks.names[int(residual.tasks[task])]
+            return Violation(kind="forbidden", message=f"task {name!r} has no node that may hold it{_given(problem)}")
     return None
 
 
-def name_crowded(problem: Problem, board: Board) -> Violation | None:
+def name_memory_excess(problem: Problem, residual: Residual) -> Violation | None:
     """Name large tasks that are more than the nodes can hold of tasks so large, node by node."""
-    if board.load.shape[1] < 2:
+    if residual.load.shape[1] < 2:
         return None
-    load = board.load[:, 1]
+    load = residual.load[:, 1]
     for least in np.unique(load[load > 0])[:: -max(len(load) // SIZES, 1)]:
         wanted = np.flatnonzero(load >= least)
-        most = int(np.minimum(board.room[:, 0], board.room[:, 1] // least).sum())
+        most = int(np.minimum(residual.room[:, 0], residual.room[:, 1] // least).sum())
         if len(wanted) > most:
             message = (
-                f"{len(wanted)} tasks {_few(problem, board.tasks[wanted])} need {least} bytes or more each, and the "
-                f"memory of the nodes holds only {most} such tasks{_beside(problem)}"
+                f"{len(wanted)} tasks {_few(problem, residual.tasks[wanted])} need {least} bytes or more each, and the "
+                f"memory of the nodes holds only {most} such tasks{_given(problem)}"
             )
             return Violation(kind="memory", message=message)
     return None
 
 
-def name_short(problem: Problem, board: Board, shortage: Shortage) -> Violation:
+def name_shortage(problem: Problem, residual: Residual, shortage: Shortage) -> Violation:
     """Name tasks that have fewer places between them than they are (Hall's condition)."""
-    tasks = _few(problem, board.tasks[shortage.tasks])
-    nodes = [problem.topology.names[p] for p in board.hosts[shortage.hosts]]
+    tasks = _few(problem, residual.tasks[shortage.tasks])
+    nodes = [problem.topology.names[p] for p in residual.hosts[shortage.hosts]]
     if problem.groups:
         message = (
             f"{len(shortage.tasks)} tasks {tasks} that exclude each other have only {len(nodes)} nodes {_list(nodes)}"
         )
     else:
         message = f"{len(shortage.tasks)} tasks {tasks} have only {shortage.room} slots, on nodes {_list(nodes)}"
-    return Violation(kind=problem.rule if problem.groups else "slots", message=message + _beside(problem))
+    return Violation(kind=problem.rule if problem.groups else "slots", message=message + _given(problem))
 
 
-def name_torn(problem: Problem, board: Board, part: IntArray) -> Violation | None:
-    """Name two pinned tasks that have to lie together and are pinned to different parts of the hardware."""
+def name_split_pins(problem: Problem, residual: Residual, part: IntArray) -> Violation | None:
+    """Name two pinned tasks that need one connected part and are pinned to different parts of the hardware."""
     pinned = np.flatnonzero(problem.pins >= 0)
     label = components(problem, part)[pinned]
-    where = part[np.searchsorted(board.hosts, problem.pins[pinned])]
+    where = part[np.searchsorted(residual.hosts, problem.pins[pinned])]
     order = np.lexsort((where, label))
     apart = np.flatnonzero((np.diff(label[order]) == 0) & (np.diff(where[order]) != 0))
     if not apart.size:
@@ -111,53 +112,55 @@ def name_torn(problem: Problem, board: Board, part: IntArray) -> Violation | Non
     return Violation(kind="disconnected", message=message)
 
 
-def name_overfull(problem: Problem, board: Board, split: Split, until_s: float) -> Violation:
-    """Name tasks that have to lie together and fit into no part, or say which sets of tasks do not fit together."""
-    ask, sizes = split.ask, split.mix.sum(axis=1)
-    alone = ask.homeless
+def name_overfull_parts(problem: Problem, residual: Residual, split: Split, until_s: float) -> Violation:
+    """Name a component of tasks that fits into no part, or say which sets of tasks do not fit together."""
+    packing, sizes = split.packing, split.mix.sum(axis=1)
+    alone = packing.misfit
     if alone is not None:
-        return _say_misfit(problem, board, split, alone)
-    anywhere = match_hosts(board, np.arange(len(board.tasks)), np.arange(len(board.hosts)))
+        return _say_misfit(problem, residual, split, alone)
+    anywhere = match_hosts(residual, np.arange(len(residual.tasks)), np.arange(len(residual.hosts)))
     if isinstance(anywhere, Shortage):
-        return name_short(problem, board, anywhere)
+        return name_shortage(problem, residual, anywhere)
     classes = np.flatnonzero(sizes > 1)
-    packed = pack(replace(ask, load=ask.load[classes], count=ask.count[classes], kind=classes), until_s)
+    packed = pack(replace(packing, load=packing.load[classes], count=packing.count[classes], kind=classes), until_s)
     classes = classes if packed.bins is None and packed.proved else np.arange(len(sizes))
-    rooms = np.bincount(split.part) if problem.groups else ask.room[:, 0]
-    largest = _members(problem, board, split, int(np.argmax(sizes)))
+    rooms = np.bincount(split.part) if problem.groups else packing.room[:, 0]
+    largest = _members(problem, residual, split, int(np.argmax(sizes)))
     message = (
-        f"tasks that exchange traffic need connected hardware: sets of {_tally(sizes[classes], ask.count[classes])} "
-        f"tasks, the largest with {_few(problem, largest)}, do not fit together into connected parts with "
-        f"{_tally(rooms, np.ones_like(rooms))} {'nodes' if problem.groups else 'slots'}{_beside(problem)}"
+        "tasks that exchange traffic need connected hardware: sets of "
+        f"{_sizes(sizes[classes], packing.count[classes])} tasks, the largest with {_few(problem, largest)}, do not "
+        f"fit together into connected parts with {_sizes(rooms, np.ones_like(rooms))} "
+        f"{'nodes' if problem.groups else 'slots'}{_given(problem)}"
     )
     return Violation(kind="disconnected", message=message)
 
 
-def _say_misfit(problem: Problem, board: Board, split: Split, k: int) -> Violation:
+def _say_misfit(problem: Problem, residual: Residual, split: Split, k: int) -> Violation:
     """Say why a component of class k fits into no part."""
     size = len(split.labels)
-    members, open_ = _members(problem, board, split, k), split.ask.open[k]
-    rooms = split.ask.room[open_ if open_.any() else slice(None), :size]
-    over = np.flatnonzero(split.ask.load[k, :size] > rooms.max(axis=0))
-    reason = f"and no connected part of the hardware can hold them all{_beside(problem)}"
+    members, open_ = _members(problem, residual, split, k), split.packing.open[k]
+    rooms = split.packing.room[open_ if open_.any() else slice(None), :size]
+    over = np.flatnonzero(split.packing.load[k, :size] > rooms.max(axis=0))
+    reason = f"and no connected part of the hardware can hold them all{_given(problem)}"
     if over.size:
-        need, most = split.ask.load[k, over[0]], rooms[:, over[0]].max()
+        need, most = split.packing.load[k, over[0]], rooms[:, over[0]].max()
         unit = "nodes" if problem.groups else ("slots", "bytes")[over[0]]
         some = f"{need} of them, which exclude each other, " if problem.rule == "levels" else ""
         reason = f"{some}on {need} {unit}; the largest connected part has {most}"
-        if _beside(problem):
-            reason = f"{some}on {need} {unit}; no connected part open to them has more than {most}{_beside(problem)}"
+        if _given(problem):
+            reason = f"{some}on {need} {unit}; no connected part open to them has more than {most}{_given(problem)}"
     message = f"the {len(members)} tasks {_few(problem, members)} exchange traffic and need to lie together, {reason}"
     return Violation(kind="disconnected", message=message)
 
 
-def say_undivided(problem: Problem, board: Board) -> Violation:
+def say_memory_short(problem: Problem, residual: Residual) -> Violation:
     """Say that the tasks cannot be divided among the nodes so that their memory suffices."""
-    need, room = (int(table[:, 1].sum()) for table in (board.load, board.room))
-    nodes = _list([problem.topology.names[p] for p in board.hosts])
+    need, room = (int(table[:, 1].sum()) for table in (residual.load, residual.room))
+    nodes = _list([problem.topology.names[p] for p in residual.hosts])
     message = (
-        f"there is no way to divide {len(board.tasks)} tasks {_few(problem, board.tasks)} that need {need} bytes among "
-        f"{len(board.hosts)} nodes {nodes} with {room} bytes in {int(board.room[:, 0].sum())} slots{_beside(problem)}"
+        f"there is no way to divide {len(residual.tasks)} tasks {_few(problem, residual.tasks)} that need {need} bytes "
+        f"among {len(residual.hosts)} nodes {nodes} with {room} bytes in {int(residual.room[:, 0].sum())} slots"
+        f"{_given(problem)}"
     )
     return Violation(kind="memory", message=message)
 
@@ -180,7 +183,7 @@ def _limits(problem: Problem) -> list[str]:
     """Return the kinds of all that limits a mapping."""
     limits: list[str] = [problem.rule if problem.groups else "slots"]
     limits += ["memory"] if problem.tasks.memory is not None and problem.topology.memory is not None else []
-    limits += ["disconnected"] if ways(problem) is not None else []
+    limits += ["disconnected"] if reachability(problem) is not None else []
     limits += ["forbidden"] if len(problem.banned) else []
     return limits + (["pinned"] if (problem.pins >= 0).any() else [])
 
@@ -190,18 +193,18 @@ def _meanings(limits: list[str]) -> str:
     return ", ".join(MEANING[limit] for limit in limits)
 
 
-def _beside(problem: Problem) -> str:
-    """Return what else is to be kept, as the end of a sentence."""
+def _given(problem: Problem) -> str:
+    """Return the pins and forbidden pairs to be kept as well, as the end of a sentence."""
     limits = [MEANING["forbidden"]] if len(problem.banned) else []
     limits += [MEANING["pinned"]] if (problem.pins >= 0).any() else []
     return f" (given {' and '.join(limits)})" if limits else ""
 
 
-def _members(problem: Problem, board: Board, split: Split, k: int) -> IntArray:
+def _members(problem: Problem, residual: Residual, split: Split, k: int) -> IntArray:
     """Return all tasks, pinned ones too, of the first component of class k."""
-    component = split.order[int(split.ask.count[:k].sum())]
+    component = split.order[int(split.packing.count[:k].sum())]
     label = components(problem, split.part)
-    return np.flatnonzero(label == label[board.tasks[np.argmax(split.component == component)]])
+    return np.flatnonzero(label == label[residual.tasks[np.argmax(split.component == component)]])
 
 
 def _few(problem: Problem, tasks: IntArray) -> str:
@@ -215,7 +218,7 @@ def _list(names: list[str]) -> str:
     return f"({shown}{', ..' if len(names) > 4 else ''})"
 
 
-def _tally(sizes: IntArray, count: IntArray) -> str:
+def _sizes(sizes: IntArray, count: IntArray) -> str:
     """Return the largest few sizes and how often each occurs."""
     values, label = np.unique(-sizes, return_inverse=True)
     number = np.bincount(label.ravel(), weights=count).astype(int)
