@@ -14,7 +14,7 @@ from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.noise.placement import Judge
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.solve import Mapped
 
 BITS = 2
@@ -126,7 +126,7 @@ def quick(
 ) -> Mapped:
     """Map along shortest paths, in place of the search: the tests that use it are about what is around it."""
     start = allot_parts(dag, coupling, fixed).start
-    routes = (*known, shortest_paths(dag, coupling, start))
+    routes = (*known, route_shortest_paths(dag, coupling, start))
     return Mapped(route=min(routes, key=lambda route: route.extra_cx))
 
 

@@ -13,7 +13,7 @@ from tiger.circuits.noise.depth import singles_of
 from tiger.circuits.noise.placement import Layers
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.solve import map_circuit
 from tiger.errors import InputError
 
@@ -114,7 +114,7 @@ def test_routes_from_shortest_paths_are_beaten() -> None:
     """By level 1 already, on the average of ten circuits."""
     circuits = [circuit(8, 40, seed)[1].gate_dag for seed in range(10)]
     start = np.arange(9, dtype=np.int32)
-    plain = sum(shortest_paths(each, GRID, start).extra_cx for each in circuits)
+    plain = sum(route_shortest_paths(each, GRID, start).extra_cx for each in circuits)
     assert sum(map_circuit(each, GRID, LayoutParams(level=1)).route.extra_cx for each in circuits) < 0.7 * plain
 
 

@@ -11,7 +11,7 @@ from tiger.circuits.noise.depth import singles_of
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.circuits.solve import begin, find_perfect_layout, route_proposals, route_segments
 
@@ -43,7 +43,7 @@ def load(name: str) -> None:
         for stage in (find_perfect_layout, route_proposals, route_segments):
             stage(task, found)
         return
-    route = shortest_paths(build.gate_dag, line, np.arange(line.size, dtype=np.int32))
+    route = route_shortest_paths(build.gate_dag, line, np.arange(line.size, dtype=np.int32))
     if name == "windows":
         polish(build.gate_dag, line, route, WindowParams(work=5_000))
         return

@@ -6,7 +6,7 @@ from dwave.samplers import SimulatedAnnealingSampler
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.ising.proposals import Proposal, ProposalParams, data_movement, place_gates, proposals
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 
 GRID = Coupling.of(9, [(r * 3 + c, r * 3 + c + 1) for r in range(3) for c in range(2)] + [(k, k + 3) for k in range(6)])
 APART = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5)])
@@ -126,8 +126,8 @@ def test_a_proposal_can_be_routed() -> None:
     """Even the dumb router needs fewer SWAPs from the static layout than from the trivial one."""
     dag = random_circuit(7, 40)
     place = next(proposals(dag, GRID, ProposalParams())).anchor.place
-    trivial = shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
-    assert shortest_paths(dag, GRID, place).swaps < trivial.swaps
+    trivial = route_shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
+    assert route_shortest_paths(dag, GRID, place).swaps < trivial.swaps
 
 
 def test_small_circuits_get_a_region_of_a_large_device() -> None:
@@ -146,7 +146,7 @@ def test_nothing_is_proposed_where_all_is_settled() -> None:
 def test_data_moves_less_than_under_the_trivial_layout() -> None:
     """Both formulations ask for less movement; in the levels model nothing counts but what qubits travel."""
     dag = random_circuit(7, 40)
-    route = shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
+    route = route_shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
     moved = data_movement(dag, GRID, route, ProposalParams())
     assert moved.trivial is not None
     assert moved.static_qubo is not None
@@ -159,7 +159,7 @@ def test_data_movement_is_open_where_nothing_fits() -> None:
     """Without a layout there is no figure for the formulations."""
     plain = gate_dag_of(4, [Step((k, k + 1), ("z", "x"), pair=True) for k in range(3)]).gate_dag
     line = Coupling.of(6, [(k, k + 1) for k in range(5)])
-    route = shortest_paths(plain, line, np.arange(6, dtype=np.int32))
+    route = route_shortest_paths(plain, line, np.arange(6, dtype=np.int32))
     assert data_movement(plain, APART, route, ProposalParams()).to_dict() == {
         "trivial": None,
         "static_qubo": None,

@@ -21,7 +21,7 @@ from tiger.circuits.noise.depth import (
 )
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.route import PLAIN, Route
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.errors import InputError
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
@@ -136,7 +136,7 @@ def test_depth_is_the_longest_chain_of_the_gates_in_order(seed):
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(4, 2, replace=False).tolist() for _ in range(6)]
     dag, singles = build(4, *[step for a, b in pairs for step in (u(a), cx(a, b))])
-    operations = operations_of(shortest_paths(dag, LINE, rng.permutation(4).astype(np.int32)), dag, singles)
+    operations = operations_of(route_shortest_paths(dag, LINE, rng.permutation(4).astype(np.int32)), dag, singles)
     gates = [(q, [p]) if kind == ONE else (1 + 2 * (kind == SWAP), [p, q]) for kind, p, q in operations.tolist()]
     assert depth(operations) == longest_chain(gates)
 

@@ -15,7 +15,7 @@ from tiger.circuits.noise.relabelling import RelabelParams
 from tiger.circuits.noise.success import log_success
 from tiger.circuits.route import Route
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 
 RING = [(k, (k + 1) % 6) for k in range(6)]
 LIGHT = RelabelParams(visits=500, rounds=3)
@@ -38,7 +38,7 @@ def circuit(seed, qubits=4):
 
 def routes_of(dag, coupling):
     """Return two simple routes."""
-    return [shortest_paths(dag, coupling, np.roll(np.arange(6, dtype=np.int32), k)) for k in range(2)]
+    return [route_shortest_paths(dag, coupling, np.roll(np.arange(6, dtype=np.int32), k)) for k in range(2)]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -119,7 +119,7 @@ def test_qubits_stay_in_their_part_of_the_device():
     pairs = [(0, 1), (1, 2), (3, 4), (4, 5)]
     errors = device(5, pairs)
     coupling, (dag, singles) = errors.coupling(), build(4, cx(0, 1), cx(2, 3), cx(1, 0))
-    known = shortest_paths(dag, coupling, np.array([0, 2, 3, 5, 1, 4], np.int32))
+    known = route_shortest_paths(dag, coupling, np.array([0, 2, 3, 5, 1, 4], np.int32))
     found = Placer(dag, coupling, Success(dag, singles, coupling, errors), PARAMS).best([known], 0, bool)
     assert flaw(dag, coupling, found) == ""
     assert found.swaps == 0

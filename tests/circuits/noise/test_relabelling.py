@@ -17,7 +17,7 @@ from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, pattern_of, relabel
 from tiger.circuits.route import PLAIN
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 
 SHAPES = {
     "ring": [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)],
@@ -49,7 +49,7 @@ def circuit(pairs, seed):
     steps = [step for _ in range(4) for a, b in [rng.choice(3, 2, replace=False).tolist()] for step in (u(a), cx(a, b))]
     dag, singles = build(3, *steps, (Step((0,), (None,)), "measure"))
     start = np.array([0, 1, 2, 3, 4, 5], np.int32)
-    return operations_of(shortest_paths(dag, Coupling.of(6, pairs), start), dag, singles)
+    return operations_of(route_shortest_paths(dag, Coupling.of(6, pairs), start), dag, singles)
 
 
 def loss(operations, place, costs):

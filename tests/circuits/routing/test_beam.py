@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.circuits.routing.settings import router_params
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
@@ -32,14 +33,14 @@ def draw(seed: int, gates: int = 30) -> GateDag:
     return gate_dag_of(5, steps).gate_dag
 
 
-def swept(dag: GateDag, coupling: Coupling, width: int, limit: int = 10**6) -> tuple[int, Route]:
+def route_by_beam(dag: GateDag, coupling: Coupling, width: int, limit: int = 10**6) -> tuple[int, Route]:
     """Route from the identity by a beam."""
-    kit = router.kits_of(dag, coupling)[0]
-    state, start = router.state_of(kit, 500), np.arange(coupling.size, dtype=np.int32)
-    knobs = np.array([20, 0.7, 1.0, 0.001, 0.0, 0.0, 1.0, 2.0, 0.0, width])
-    router.begin(kit, state, start)
-    cost = beam.sweep(kit, state, beam.beam_of(kit, width, 200), knobs, limit)
-    return cost, Route(start=start, steps=state.steps[: state.tally[router.STEPS]].copy())
+    arrays = frontier.build_arrays(dag, coupling)[0]
+    state, start = frontier.allocate_state(arrays, 500), np.arange(coupling.size, dtype=np.int32)
+    params = router_params(20, 0.7, 1.0, 0.001, 0.0, 0.0, 1.0, 2.0, 0.0, width)
+    frontier.begin(arrays, state, start)
+    cost = beam.search_beam(arrays, state, beam.allocate_beam(arrays, width, 200), params, limit)
+    return cost, Route(start=start, steps=state.steps[: state.counters[0].steps].copy())
 
 
 @pytest.mark.parametrize("coupling", [LINE, LADDER], ids=["line", "ladder"])
@@ -47,9 +48,9 @@ def swept(dag: GateDag, coupling: Coupling, width: int, limit: int = 10**6) -> t
 def test_beams_find_routes(coupling: Coupling, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cost is that of the steps; compiled code finds the same."""
     dag = draw(seed)
-    compiled = swept(dag, coupling, 3)
+    compiled = route_by_beam(dag, coupling, 3)
     use_plain_functions(monkeypatch)
-    cost, route = swept(dag, coupling, 3)
+    cost, route = route_by_beam(dag, coupling, 3)
     assert flaw(dag, coupling, route) == ""
     assert route.extra_cx == 3 * cost
     assert compiled[1].steps.tolist() == route.steps.tolist()
@@ -57,26 +58,26 @@ def test_beams_find_routes(coupling: Coupling, seed: int, monkeypatch: pytest.Mo
 
 def test_wide_beams_are_better() -> None:
     """On twenty random circuits, 32 states save at least a tenth of what 1 state pays."""
-    cost = [sum(swept(draw(seed), LINE, width)[0] for seed in range(20)) for width in (1, 32)]
+    cost = [sum(route_by_beam(draw(seed), LINE, width)[0] for seed in range(20)) for width in (1, 32)]
     assert cost[1] < 0.9 * cost[0]
 
 
 def test_a_wide_beam_finds_an_optimum() -> None:
     """Three gates in a ring of three qubits need one SWAP or BRIDGE on a line, and no more."""
     ring = [Step(pair, (None, None), pair=True) for pair in ((0, 1), (1, 2), (0, 2), (0, 1), (1, 2))]
-    assert swept(gate_dag_of(5, ring).gate_dag, LINE, 16)[0] == 2
+    assert route_by_beam(gate_dag_of(5, ring).gate_dag, LINE, 16)[0] == 2
 
 
 def test_what_costs_nothing_needs_no_level(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line on a line."""
     use_plain_functions(monkeypatch)
     chain = gate_dag_of(5, [Step((k, k + 1), (None, None), pair=True) for k in range(4)]).gate_dag
-    assert swept(chain, LINE, 2)[0] == 0
+    assert route_by_beam(chain, LINE, 2)[0] == 0
 
 
 def test_a_beam_gives_up_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate over four hops needs three SWAPs."""
     use_plain_functions(monkeypatch)
     far = gate_dag_of(5, [Step((0, 4), (None, None), pair=True)]).gate_dag
-    assert swept(far, LINE, 2, limit=2)[0] == router.TOO_MUCH
-    assert swept(far, LINE, 2, limit=3)[0] == 3
+    assert route_by_beam(far, LINE, 2, limit=2)[0] == frontier.TOO_MUCH
+    assert route_by_beam(far, LINE, 2, limit=3)[0] == 3

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from tests.circuits.routing.settings import router_params
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import frontier, lookahead, router
 from tiger.circuits.routing.replay import flaw
 
-KNOBS = np.array([20, 0.7, 1.0, 0.001, -0.9, 0.0, 1.0])
+PARAMS = router_params(20, 0.7, 1.0, 0.001, -0.9, 0.0, 1.0)
 LINE = Coupling.of(5, [(k, k + 1) for k in range(4)])
 RING = Coupling.of(6, [(k, (k + 1) % 6) for k in range(6)])
 
@@ -43,14 +44,14 @@ def draw(seed: int, qubits: int = 5, gates: int = 30) -> GateDag:
 
 def route_both_ways(dag: GateDag, coupling: Coupling, seed: int, limit: int = 10**6) -> tuple[int, Route, Route]:
     """Route forwards from the identity and backwards from where that ends."""
-    forward, backward = router.kits_of(dag, coupling)
-    state, found = router.state_of(forward, 500), []
+    forward, backward = frontier.build_arrays(dag, coupling)
+    state, found = frontier.allocate_state(forward, 500), []
     place = np.arange(coupling.size, dtype=np.int32)
-    for kit, turn in ((forward, 1), (backward, -1)):
-        router.begin(kit, state, place)
-        cost = router.route(kit, state, KNOBS, seed, limit)
+    for arrays, turn in ((forward, 1), (backward, -1)):
+        frontier.begin(arrays, state, place)
+        cost = router.route(arrays, state, PARAMS, seed, limit)
         start = place if turn == 1 else state.place.copy()
-        found.append(Route(start=start, steps=state.steps[: state.tally[router.STEPS]][::turn].copy()))
+        found.append(Route(start=start, steps=state.steps[: state.counters[0].steps][::turn].copy()))
         place = state.place.copy()
     return cost, found[0], found[1]
 
@@ -68,7 +69,7 @@ def test_routes_forwards_and_backwards_are_routes(coupling: Coupling, seed: int,
 
 @pytest.mark.parametrize("seed", range(3))
 def test_compiled_and_plain_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both draw the same lots."""
+    """Both draw the same random numbers."""
     dag = draw(seed, gates=60)
     compiled = route_both_ways(dag, LINE, seed)
     use_plain_functions(monkeypatch)
@@ -86,7 +87,7 @@ def test_one_gate_two_hops_apart_becomes_a_bridge(plain: None) -> None:
 def test_a_route_above_the_limit_is_given_up(plain: None) -> None:
     """Two gates at the ends of a line need more than one SWAP."""
     far = gate_dag_of(5, [Step((0, 4), (None, None), pair=True)]).gate_dag
-    assert route_both_ways(far, LINE, 1, limit=1)[0] == router.TOO_MUCH
+    assert route_both_ways(far, LINE, 1, limit=1)[0] == frontier.TOO_MUCH
     assert route_both_ways(far, LINE, 1, limit=3)[1].extra_cx == 9
 
 
@@ -94,12 +95,12 @@ def test_a_known_part_can_be_skipped(plain: None) -> None:
     """What is left is routed from the mapping the known steps lead to, free of charge."""
     dag = draw(3)
     whole = route_both_ways(dag, RING, 3)[1]
-    kit, cut = router.kits_of(dag, RING)[0], len(whole.steps) // 2
-    state = router.state_of(kit, 500)
-    router.begin(kit, state, whole.start)
-    router.skip(kit, state, whole.steps, cut)
-    router.route(kit, state, KNOBS, 4, 10**6)
-    steps = np.concatenate([whole.steps[:cut], state.steps[: state.tally[router.STEPS]]])
+    arrays, cut = frontier.build_arrays(dag, RING)[0], len(whole.steps) // 2
+    state = frontier.allocate_state(arrays, 500)
+    frontier.begin(arrays, state, whole.start)
+    frontier.carry_out_known(arrays, state, whole.steps, cut)
+    router.route(arrays, state, PARAMS, 4, 10**6)
+    steps = np.concatenate([whole.steps[:cut], state.steps[: state.counters[0].steps]])
     assert flaw(dag, RING, Route(start=whole.start, steps=steps)) == ""
 
 
@@ -107,11 +108,11 @@ def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> N
     """Choices that lead nowhere are taken back after a while, and the closest gate is brought together."""
     use_plain_functions(monkeypatch)
 
-    def astray(kit: router.Kit, state: router.State, knobs: np.ndarray) -> None:
+    def astray(arrays: frontier.RoutingArrays, state: frontier.State, params: frontier.RouterParams) -> None:
         """Swap the same two qubits again and again."""
-        state.tally[frontier.HERE], state.tally[frontier.THERE] = -1, 1
+        state.counters[0].here, state.counters[0].there = -1, 1
 
-    monkeypatch.setattr(router, "choose", astray)
+    monkeypatch.setattr(router, "choose_step", astray)
     far = gate_dag_of(5, [Step((2, 4), (None, None), pair=True), Step((1, 4), (None, None), pair=True)]).gate_dag
     route = route_both_ways(far, LINE, 1)[1]
     assert flaw(far, LINE, route) == ""
@@ -124,9 +125,9 @@ def test_bug_swaps_to_and_fro_stay_in_the_route() -> None:
     rng = np.random.default_rng(0)
     pairs = [tuple(rng.choice(10, 2, replace=False).tolist()) for _ in range(100)]
     dag = gate_dag_of(10, [Step(pair, ("z", "x"), pair=True) for pair in pairs]).gate_dag
-    kit, _ = router.kits_of(dag, line)
-    state = router.state_of(kit, 10_000)
-    router.begin(kit, state, rng.permutation(20).astype(np.int32))
-    cost = router.route(kit, state, np.array([20, 0.7, 1.0, 0.001, -0.5, 1.0, 1.0]), 1, 10**6)
-    swaps = state.steps[: state.tally[router.STEPS]][:, 0]
+    arrays, _ = frontier.build_arrays(dag, line)
+    state = frontier.allocate_state(arrays, 10_000)
+    frontier.begin(arrays, state, rng.permutation(20).astype(np.int32))
+    cost = router.route(arrays, state, router_params(20, 0.7, 1.0, 0.001, -0.5, 1.0, 1.0), 1, 10**6)
+    swaps = state.steps[: state.counters[0].steps][:, 0]
     assert cost == (swaps < 0).sum() < 250

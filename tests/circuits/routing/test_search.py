@@ -9,8 +9,8 @@ from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, rerouting, router, selection
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.routing.search import Origins, Plan, SearchParams, Stage, _plan, search
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.search import Origins, Phase, Schedule, SearchParams, _schedule, search
+from tiger.circuits.routing.shortest import route_shortest_paths
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 < 2] + [(k, k + 3) for k in range(6)])
 PARTS = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
@@ -38,8 +38,7 @@ def use_plain_functions(monkeypatch: pytest.MonkeyPatch) -> None:
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
-    for name in ("advance", "begin", "route"):
-        owner = rerouting if name == "advance" else router
+    for name, owner in (("advance", rerouting), ("begin", frontier), ("route", router)):
         monkeypatch.setattr(f"tiger.circuits.routing.search.{name}", getattr(owner, name))
 
 
@@ -49,7 +48,7 @@ def test_the_search_beats_shortest_paths(seed: int) -> None:
     dag = draw(seed)
     found = search(dag, GRID, Origins(), SMALL)
     assert flaw(dag, GRID, found) == ""
-    assert 2 * found.extra_cx < shortest_paths(dag, GRID, identity(9)).extra_cx
+    assert 2 * found.extra_cx < route_shortest_paths(dag, GRID, identity(9)).extra_cx
 
 
 def test_a_known_route_is_never_exceeded() -> None:
@@ -79,7 +78,7 @@ def test_a_fixed_start_stays() -> None:
     found = search(dag, GRID, Origins(fixed=identity(9)), SMALL)
     assert found.start.tolist() == list(range(9))
     assert flaw(dag, GRID, found) == ""
-    assert 2 * found.extra_cx < shortest_paths(dag, GRID, identity(9)).extra_cx
+    assert 2 * found.extra_cx < route_shortest_paths(dag, GRID, identity(9)).extra_cx
 
 
 def test_an_anchor_is_a_mapping_at_its_time() -> None:
@@ -120,7 +119,7 @@ def test_circuits_without_gates_cost_nothing() -> None:
 
 @pytest.mark.parametrize("fixed", [None, identity(9)], ids=["free", "fixed"])
 def test_compiled_and_plain_agree(fixed: np.ndarray | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both draw the same lots; this runs every kernel as plain Python."""
+    """Both draw the same random numbers; this runs every kernel as plain Python."""
     dag, params = draw(3, gates=15), SearchParams(work=12_000)
     origins = Origins(fixed=fixed, layouts=(identity(9),))
     compiled = search(dag, GRID, origins, params)
@@ -128,7 +127,7 @@ def test_compiled_and_plain_agree(fixed: np.ndarray | None, monkeypatch: pytest.
     assert search(dag, GRID, origins, params).steps.tolist() == compiled.steps.tolist()
 
 
-def test_bug_a_stage_that_ends_before_its_first_route() -> None:
+def test_bug_a_phase_that_ends_before_its_first_route() -> None:
     """So little work leaves a route in the making, whose cost is not known."""
     dag = draw(6, gates=200)
     found = search(dag, GRID, Origins(), SearchParams(work=9_000))
@@ -151,14 +150,16 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
 
 def test_passages_are_the_least_that_is_done() -> None:
     """They make up for work that is too little for a large circuit, and beams are left out."""
-    plan = _plan(SearchParams(work=50_000, passages=32), 10_000)
-    assert plan == Plan(2, (Stage(0, 100, 80_000), Stage(0, 20, 80_000)))
-    assert _plan(SearchParams(work=50_000, passages=32), 100) == Plan(1, (Stage(0, 100, 25_000), Stage(0, 20, 25_000)))
+    schedule = _schedule(SearchParams(work=50_000, passages=32), 10_000)
+    assert schedule == Schedule(2, (Phase(0, 100, 80_000), Phase(0, 20, 80_000)))
+    assert _schedule(SearchParams(work=50_000, passages=32), 100) == Schedule(
+        1, (Phase(0, 100, 25_000), Phase(0, 20, 25_000))
+    )
 
 
 def test_lanes_are_fewer_where_there_is_little_work() -> None:
     """To set up a lane takes time as well."""
-    assert [_plan(SearchParams(work=work), 1_000).lanes for work in (100_000, 500_000, 2_000_000)] == [1, 2, 4]
+    assert [_schedule(SearchParams(work=work), 1_000).lanes for work in (100_000, 500_000, 2_000_000)] == [1, 2, 4]
 
 
 def test_passages_alone_find_routes() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 
@@ -16,11 +16,11 @@ def cx(*pairs: tuple[int, int]) -> GateDag:
 
 def test_adjacent_gates_cost_nothing() -> None:
     """A line of gates on a line needs no SWAP."""
-    assert shortest_paths(cx((0, 1), (1, 2), (3, 2)), LINE, np.arange(4, dtype=np.int32)).swaps == 0
+    assert route_shortest_paths(cx((0, 1), (1, 2), (3, 2)), LINE, np.arange(4, dtype=np.int32)).swaps == 0
 
 
 def test_a_gate_over_a_distance_costs_one_swap_less() -> None:
     """Qubits three hops apart need two SWAPs, which leave them together for the next gate."""
-    found = shortest_paths(cx((0, 3), (3, 0)), LINE, np.arange(4, dtype=np.int32))
+    found = route_shortest_paths(cx((0, 3), (3, 0)), LINE, np.arange(4, dtype=np.int32))
     assert found.steps.tolist() == [[-1, 1], [-2, 2], [0, -1], [1, -1]]
     assert found.end().tolist() == [2, 0, 1, 3]

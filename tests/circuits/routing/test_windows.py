@@ -6,9 +6,9 @@ import pytest
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
-from tiger.circuits.routing import corridor, excerpts, tokens, windows
+from tiger.circuits.routing import extraction, tokens, window_router, windows
 from tiger.circuits.routing.replay import flaw
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polish
 
 LINE = Coupling.of(5, [(k, k + 1) for k in range(4)])
@@ -33,13 +33,13 @@ def draw(seed: int, qubits: int = 5, gates: int = 40) -> GateDag:
 
 def route_plainly(dag: GateDag, coupling: Coupling) -> Route:
     """Route along shortest paths from the identity."""
-    return shortest_paths(dag, coupling, np.arange(coupling.size, dtype=np.int32))
+    return route_shortest_paths(dag, coupling, np.arange(coupling.size, dtype=np.int32))
 
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
-    for module in (tokens, corridor, excerpts, windows):
+    for module in (tokens, window_router, extraction, windows):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
@@ -72,7 +72,7 @@ def test_long_routes_are_searched_in_pieces() -> None:
     """A hundred gates and more need SWAPs enough for a piece for every lane."""
     dag = draw(3, 9, 400)
     route = route_plainly(dag, GRID)
-    assert route.extra_cx >= 3 * windows.LANES * windows.PIECE
+    assert route.extra_cx >= 3 * WindowParams().lanes * WindowParams().piece
     better = polish(dag, GRID, route, WindowParams(work=400_000))
     assert flaw(dag, GRID, better) == ""
     assert better.extra_cx < 0.8 * route.extra_cx

@@ -7,7 +7,7 @@ from qiskit.converters import circuit_to_dag
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import Route
-from tiger.circuits.routing.shortest import shortest_paths
+from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.transpiler.flow import Blocks, in_place, route_home, weight
 from tiger.circuits.transpiler.model import model_of
 
@@ -17,7 +17,7 @@ LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 def shortest(gate_dag: GateDag, fixed: IndexArray) -> Route:
     """Route along shortest paths on the line."""
     free = np.setdiff1d(np.arange(4), fixed)
-    return shortest_paths(gate_dag, LINE, np.concatenate([fixed, free]).astype(np.int32))
+    return route_shortest_paths(gate_dag, LINE, np.concatenate([fixed, free]).astype(np.int32))
 
 
 def on_line(circuit: QuantumCircuit, places: list[int]) -> tuple[list[list[tuple[str, list[int]]]], list[int]]:

@@ -1,6 +1,6 @@
 """Which of many routes of a circuit to take where errors or time count, and a search for a better one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,8 +14,10 @@ from tiger.circuits.ising.static import Losses, losses_of
 from tiger.circuits.noise.depth import Clock, Costs, Singles, Tape, Watch, costs_of, layers, run, tape_of, unroll
 from tiger.circuits.noise.noise import Errors
 from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, relabel
+from tiger.circuits.records import allocate_records
 from tiger.circuits.route import Route
-from tiger.circuits.routing import router
+from tiger.circuits.routing.frontier import RouterParams, allocate_state, begin, build_arrays, carry_out_known
+from tiger.circuits.routing.router import route as route_circuit
 from tiger.model.arrays import FloatArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
@@ -200,13 +202,13 @@ class Rerouter:
     parts: tuple[int, ...] = (AFTER, BEFORE, BOTH, SHAKEN)
 
     def __init__(self, dag: GateDag, coupling: Coupling, lengths: FloatArray) -> None:
-        plain = router.kits_of(dag, coupling)
+        plain = build_arrays(dag, coupling)
         hops = _scaled_hops(coupling, lengths)
-        weighted = tuple(kit._replace(hops=hops) for kit in plain)
+        weighted = tuple(arrays._replace(hops=hops) for arrays in plain)
         self._edges, self._part = coupling.edges, coupling.part
-        self._kits = {1.0: plain, UNIT: weighted}
+        self._arrays = {1.0: plain, UNIT: weighted}
         most = int(np.where(coupling.hops == FAR, 0, coupling.hops).max(initial=0)) * len(dag.pairs)
-        self._state = router.state_of(plain[0], most)
+        self._state = allocate_state(plain[0], most)
 
     def draw_route(self, route: Route, rng: np.random.Generator) -> Route:
         """Return a route from where a random layout drifts to; every qubit stays in its part of the device."""
@@ -264,15 +266,15 @@ class Rerouter:
     ) -> IndexArray | None:
         """Return the steps from a mapping on, forwards or backwards, with the nodes of some steps done already."""
         unit = UNIT if rng.random() < SHARE else 1.0
-        kit, state = self._kits[unit][direction], self._state
-        router.begin(kit, state, place)
+        arrays, state = self._arrays[unit][direction], self._state
+        begin(arrays, state, place)
         # SWAPs of steps that are done would move the mapping, which is that after them already.
         nodes = done[done[:, 0] >= 0]
-        router.skip(kit, state, nodes, len(nodes))
+        carry_out_known(arrays, state, nodes, len(nodes))
         most = int(min(limit, len(state.steps)))
-        if router.route(kit, state, _draw_params(rng, unit), int(rng.integers(1 << 30)), most) > most:
+        if route_circuit(arrays, state, _draw_params(rng, unit), int(rng.integers(1 << 30)), most) > most:
             return None
-        return state.steps[: state.tally[router.STEPS]].copy()
+        return state.steps[: state.counters[0].steps].copy()
 
 
 class Onward(Rerouter):
@@ -291,17 +293,17 @@ def _time_route(tape: Tape, route: Route, costs: Costs) -> Clock:
     return Clock(*run(operations, np.arange(len(route.start), dtype=np.int32), costs, Watch.of(len(route.start))))
 
 
-def _draw_params(rng: np.random.Generator, unit: float) -> FloatArray:
+def _draw_params(rng: np.random.Generator, unit: float) -> Sequence[RouterParams]:
     """Draw how the router weighs distances, measured in so many units a hop."""
-    knobs = np.zeros(router.KNOBS)
-    knobs[router.SIZE] = rng.choice([10, 20, 40])
-    knobs[router.WEIGHT] = rng.choice([0.2, 0.4, 0.7])
-    knobs[router.FADE] = rng.choice([1.0, 3.0])
-    knobs[router.TIRE] = unit * rng.choice([0.001, 0.01, 0.1])
-    knobs[router.SHORT] = unit * rng.choice([-0.5, 0.0, NEVER])
-    knobs[router.NEAR] = rng.integers(2)
-    knobs[router.SECOND] = rng.choice([0.5, 1.0])
-    return knobs
+    params = allocate_records(RouterParams)
+    params[0].lookahead = float(rng.choice([10, 20, 40]))
+    params[0].lookahead_weight = float(rng.choice([0.2, 0.4, 0.7]))
+    params[0].fade = float(rng.choice([1.0, 3.0]))
+    params[0].decay = unit * float(rng.choice([0.001, 0.01, 0.1]))
+    params[0].bridge_score = unit * float(rng.choice([-0.5, 0.0, NEVER]))
+    params[0].distance_power = float(rng.integers(2))
+    params[0].later_weight = float(rng.choice([0.5, 1.0]))
+    return params
 
 
 def _scaled_hops(coupling: Coupling, lengths: FloatArray) -> HopArray:

@@ -1,53 +1,56 @@
 """A compiled beam search over SWAPs and BRIDGEs: many routings advance side by side, and the most promising go on.
 
-All of them have paid the same at any time; what they still have to pay is guessed from the distances of the gates that
-wait and come soon, and from how many gates are left. Equal states are merged. A heuristic: not optimal.
+All of them have paid the same at any time; what they still have to pay is estimated from the distances of the gates
+that wait and come soon, and from how many gates are left. Equal states are merged. A heuristic: not optimal.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
+from tiger.circuits.records import allocate_records
 from tiger.circuits.routing.frontier import (
-    ACTIVE,
-    COST,
-    DICE_SIZE,
-    FRONT,
-    HIGH,
-    KNOBS,
-    LEFT,
-    LINKS,
-    LOW,
     NEVER,
-    STEPS,
+    RNG_MODULUS,
     TOO_MUCH,
-    WEIGHT,
-    WORK,
-    Kit,
+    RouterParams,
+    RoutingArrays,
     State,
-    ready,
-    roll,
-    settle,
+    carry_out_ready,
+    draw_below,
+    stack_ready,
 )
-from tiger.circuits.routing.lookahead import change, look
-from tiger.circuits.routing.router import act, nearer_neighbour
+from tiger.circuits.routing.lookahead import link_lookahead, score_swap
+from tiger.circuits.routing.router import apply_step, find_nearer_neighbour
 from tiger.circuits.routing.selection import select
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
+# How many steps of a state may be tried: an array is as long for each of them.
 OPTIONS = 6
-F_ROW, L_ROW, LOW_ROW, HIGH_ROW, HASH_ROW, CARDS = range(6)
-PRICE, NOISE, WIDTH, SETTINGS = range(KNOBS, KNOBS + 4)
+# Levels without a gate less to do, after which only the front counts, so that the search ends.
 PATIENCE = 8
+# Odd multipliers that spread positions over 31 bits: factors of Lehmer's generator (doi:10.1145/63039.63042).
 PRIMES = (48_271, 16_807, 69_621)
+
+
+class Header:
+    """Say of a state how long its front is, how many gates are left, which nodes are touched, and its hash."""
+
+    front: int
+    left: int
+    low: int
+    high: int
+    hash: int
 
 
 class Beam(NamedTuple):
     """Hold the states of a beam, three rows for each that goes on, allocated once and used for many.
 
-    A row has the mapping `place[r, N]`, the counts `need[r, g]` within a range, the `front[r, f]`, numbers on its
-    `card[r, 5]`, and its best options `gain[r, o]`, `option[r, o, 2]`. `fresh[g]` and `start[N]` are the counts and the
+    A row has the mapping `place[r, N]`, the counts `need[r, g]` within a range, the `front[r, f]`, a `header[r]`, and
+    its best options `gain[r, o]`, `option[r, o, 2]`. `start_need[g]` and `start_place[N]` are the counts and the
     mapping at the beginning. `alive` and `free` are rows. `keys` and `order` serve to select. `origin[l, b]` and
     `taken[l, b, 2]` say for the states that level l leaves which state of the level before they come from, and by which
     step. `seen[t]` are hashes.
@@ -56,12 +59,12 @@ class Beam(NamedTuple):
     place: IndexArray
     need: IndexArray
     front: IndexArray
-    card: IntArray
+    header: Sequence[Header]
     value: FloatArray
     gain: FloatArray
     option: IndexArray
-    fresh: IndexArray
-    start: IndexArray
+    start_need: IndexArray
+    start_place: IndexArray
     alive: IndexArray
     free: IndexArray
     keys: FloatArray
@@ -71,95 +74,98 @@ class Beam(NamedTuple):
     seen: IntArray
 
 
-def beam_of(kit: Kit, width: int, most: int) -> Beam:
+def allocate_beam(arrays: RoutingArrays, width: int, most: int) -> Beam:
     """Allocate a beam of up to `width` states for up to `most` levels."""
-    count, size, rows = len(kit.pairs), len(kit.hops), 3 * width
+    count, size, rows = len(arrays.pairs), len(arrays.hops), 3 * width
 
-    def whole(*shape: int) -> IndexArray:
+    def zeros(*shape: int) -> IndexArray:
         return np.zeros(shape, np.int32)
 
     return Beam(
-        place=whole(rows, size),
-        need=whole(rows, count),
-        front=whole(rows, count + 1),
-        card=np.zeros((rows, CARDS), np.int64),
+        place=zeros(rows, size),
+        need=zeros(rows, count),
+        front=zeros(rows, count + 1),
+        header=allocate_records(Header, rows),
         value=np.zeros(rows),
         gain=np.zeros((rows, OPTIONS)),
-        option=whole(rows, OPTIONS, 2),
-        fresh=whole(count),
-        start=whole(size),
-        alive=whole(width),
-        free=whole(rows),
+        option=zeros(rows, OPTIONS, 2),
+        start_need=zeros(count),
+        start_place=zeros(size),
+        alive=zeros(width),
+        free=zeros(rows),
         keys=np.zeros(rows * OPTIONS),
-        order=whole(rows * OPTIONS),
-        origin=whole(most + 1, width),
-        taken=whole(most + 1, width, 2),
+        order=zeros(rows * OPTIONS),
+        origin=zeros(most + 1, width),
+        taken=zeros(most + 1, width, 2),
         seen=np.zeros(8 * width, np.int64),
     )
 
 
 @kernel
-def sweep(kit: Kit, state: State, beam: Beam, knobs: FloatArray, limit: int) -> int:
+def search_beam(
+    arrays: RoutingArrays, state: State, beam: Beam, router_params: Sequence[RouterParams], limit: int
+) -> int:
     """Route what is not done yet from the mapping in `state` by a beam; return as `route` does, with the same results.
 
-    `knobs[SETTINGS]` are those of `route`, then the price of a gate not looked at, the noise of the guesses, and how
-    many states go on at every level. O(levels * width * (front * degree + g)) at worst.
+    O(levels * width * (front * degree + g)) at worst.
     """
-    tally = state.tally
+    counters, params = state.counters[0], router_params[0]
     limit = min(limit, len(beam.origin) - 1)
-    open_beam(kit, state, beam, knobs)
-    count, level, stalled, fewest, weight = 1, 0, 0, tally[LEFT], knobs[WEIGHT]
-    width = int(min(knobs[WIDTH], len(beam.alive)))
-    best = leader(beam, count)
-    while beam.card[beam.alive[best], F_ROW] > 0:
+    open_beam(arrays, state, beam, params)
+    count, level, stalled, fewest, weight = 1, 0, 0, counters.left, params.lookahead_weight
+    width = int(min(params.width, len(beam.alive)))
+    best = find_leader(beam, count)
+    # A level adds one SWAP or BRIDGE to every state: all states of a level have paid the same.
+    while beam.header[beam.alive[best]].front > 0:
         if level >= limit:
             break
         stalled += 1
-        knobs[WEIGHT] = weight if stalled < PATIENCE else 0.0
-        children = spread(kit, state, beam, knobs, shortlist(beam, count, 2 * width))
-        count = keep(beam, level, children, width)
+        params.lookahead_weight = weight if stalled < PATIENCE else 0.0
+        # Twice as many options are tried as states go on: the estimate after a step is better than that before it.
+        children = expand(arrays, state, beam, params, rank_options(beam, count, 2 * width))
+        count = keep_best(beam, level, children, width)
         level += 1
-        best = leader(beam, count)
-        if beam.card[beam.alive[best], L_ROW] < fewest:
-            fewest, stalled = beam.card[beam.alive[best], L_ROW], 0
-    knobs[WEIGHT] = weight
-    if beam.card[beam.alive[best], F_ROW] > 0:
+        best = find_leader(beam, count)
+        if beam.header[beam.alive[best]].left < fewest:
+            fewest, stalled = beam.header[beam.alive[best]].left, 0
+    params.lookahead_weight = weight
+    if beam.header[beam.alive[best]].front > 0:
         return TOO_MUCH
-    retrace(kit, state, beam, level, best)
-    return int(tally[COST])
+    replay_steps(arrays, state, beam, level, best)
+    return int(counters.cost)
 
 
 @inner_kernel
-def leader(beam: Beam, count: int) -> int:
+def find_leader(beam: Beam, count: int) -> int:
     """Return the first of the states that go on with the fewest gates left."""
     best = 0
     for i in range(1, count):
-        if beam.card[beam.alive[i], L_ROW] < beam.card[beam.alive[best], L_ROW]:
+        if beam.header[beam.alive[i]].left < beam.header[beam.alive[best]].left:
             best = i
     return best
 
 
 @kernel
-def open_beam(kit: Kit, state: State, beam: Beam, knobs: FloatArray) -> None:
+def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams) -> None:
     """Make the state the only one of the beam."""
-    tally = state.tally
+    counters = state.counters[0]
     for v in range(len(state.need)):
-        beam.fresh[v] = state.need[v]
+        beam.start_need[v] = state.need[v]
     for v in range(len(state.place)):
-        beam.start[v] = state.place[v]
-    tally[LOW] = len(state.need)
-    tally[HIGH] = 0
-    settle(kit, state)
+        beam.start_place[v] = state.place[v]
+    counters.low = len(state.need)
+    counters.high = 0
+    carry_out_ready(arrays, state)
     for r in range(len(beam.free)):
         beam.free[r] = r
-    beam.card[0, HASH_ROW] = 0
+    beam.header[0].hash = 0
     beam.alive[0] = 0
-    look(kit, state, knobs)
-    store(kit, state, beam, knobs, 0)
+    link_lookahead(arrays, state, params)
+    store_row(arrays, state, beam, params, 0)
 
 
 @inner_kernel
-def shortlist(beam: Beam, count: int, most: int) -> int:
+def rank_options(beam: Beam, count: int, most: int) -> int:
     """Order the most promising options of all states that go on, up to `most`; return how many."""
     found = 0
     for i in range(count):
@@ -174,7 +180,7 @@ def shortlist(beam: Beam, count: int, most: int) -> int:
 
 
 @kernel
-def spread(kit: Kit, state: State, beam: Beam, knobs: FloatArray, chosen: int) -> int:
+def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, chosen: int) -> int:
     """Try the options in order, each in a free row; return how many different states there are."""
     rows, made, spots = len(beam.free), 0, 4 * chosen
     for i in range(spots):
@@ -182,79 +188,82 @@ def spread(kit: Kit, state: State, beam: Beam, knobs: FloatArray, chosen: int) -
     for i in range(chosen):
         parent, o = beam.order[i] // OPTIONS, beam.order[i] % OPTIONS
         r = beam.alive[parent]
-        load(state, beam, r)
+        load_row(state, beam, r)
         here, there = beam.option[r, o, 0], beam.option[r, o, 1]
-        mark = move(kit, state, here, there) ^ beam.card[r, HASH_ROW]
-        if is_new(beam, mark, spots):
-            look(kit, state, knobs)
+        # Zobrist hashing (1970): the hash of a mapping and of what is done changes by the positions that change.
+        key = take_step(arrays, state, here, there) ^ beam.header[r].hash
+        if insert_hash(beam, key, spots):
+            link_lookahead(arrays, state, params)
+            # Free rows are taken from the end, so that the children of this level can be found there.
             row = beam.free[rows - 1 - made]
-            beam.card[row, HASH_ROW] = mark
-            store(kit, state, beam, knobs, row)
+            beam.header[row].hash = key
+            store_row(arrays, state, beam, params, row)
             beam.order[made] = beam.order[i]
             made += 1
     return made
 
 
 @kernel
-def load(state: State, beam: Beam, r: int) -> None:
+def load_row(state: State, beam: Beam, r: int) -> None:
     """Take up a state of the beam."""
-    tally, low, high = state.tally, beam.card[r, LOW_ROW], beam.card[r, HIGH_ROW]
-    for v in range(tally[LOW], tally[HIGH]):
-        state.need[v] = beam.fresh[v]
+    counters, low, high = state.counters[0], beam.header[r].low, beam.header[r].high
+    for v in range(counters.low, counters.high):
+        state.need[v] = beam.start_need[v]
     for v in range(low, high):
         state.need[v] = beam.need[r, v]
     for v in range(len(state.place)):
         state.place[v] = beam.place[r, v]
         state.holds[beam.place[r, v]] = v
-    for i in range(beam.card[r, F_ROW]):
+    for i in range(beam.header[r].front):
         state.front[i] = beam.front[r, i]
-    tally[FRONT] = beam.card[r, F_ROW]
-    tally[LEFT] = beam.card[r, L_ROW]
-    tally[LOW] = low
-    tally[HIGH] = high
-    tally[STEPS] = 0
+    counters.front = beam.header[r].front
+    counters.left = beam.header[r].left
+    counters.low = low
+    counters.high = high
+    counters.steps = 0
 
 
 @kernel
-def move(kit: Kit, state: State, here: int, there: int) -> int:
+def take_step(arrays: RoutingArrays, state: State, here: int, there: int) -> int:
     """Carry out a SWAP or BRIDGE and all that it makes possible; return what that changes in the hash."""
-    tally, mark = state.tally, 0
+    counters, key = state.counters[0], 0
     if here < 0:
         p, q = -1 - here, there
         a, b = state.holds[p], state.holds[q]
-        mark = hash_of(a, p) ^ hash_of(b, q) ^ hash_of(a, q) ^ hash_of(b, p)
-    act(kit, state, here, there)
-    settle(kit, state)
-    for i in range(tally[STEPS]):
+        key = hash_position(a, p) ^ hash_position(b, q) ^ hash_position(a, q) ^ hash_position(b, p)
+    apply_step(arrays, state, here, there)
+    carry_out_ready(arrays, state)
+    for i in range(counters.steps):
         if state.steps[i, 0] >= 0:
-            mark ^= hash_of(-1, state.steps[i, 0])
-    return mark
+            key ^= hash_position(-1, state.steps[i, 0])
+    return key
 
 
 @inner_kernel
-def hash_of(a: int, p: int) -> int:
+def hash_position(a: int, p: int) -> int:
     """Return a number for circuit qubit a on device qubit p, or for node p when a is -1."""
-    mixed = (int(a) + 2) * PRIMES[0] % DICE_SIZE + (int(p) + 1) * PRIMES[1]
-    return mixed % DICE_SIZE * PRIMES[2] % DICE_SIZE * PRIMES[0] % DICE_SIZE
+    mixed = (int(a) + 2) * PRIMES[0] % RNG_MODULUS + (int(p) + 1) * PRIMES[1]
+    return mixed % RNG_MODULUS * PRIMES[2] % RNG_MODULUS * PRIMES[0] % RNG_MODULUS
 
 
 @kernel
-def is_new(beam: Beam, mark: int, spots: int) -> bool:
+def insert_hash(beam: Beam, key: int, spots: int) -> bool:
     """Return whether no state of this level has this hash, and note it."""
-    i = mark % spots
+    i = key % spots
     while beam.seen[i] >= 0:
-        if beam.seen[i] == mark:
+        if beam.seen[i] == key:
             return False
         i = (i + 1) % spots
-    beam.seen[i] = mark
+    beam.seen[i] = key
     return True
 
 
 @kernel
-def store(kit: Kit, state: State, beam: Beam, knobs: FloatArray, r: int) -> None:
+def store_row(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, r: int) -> None:
     """Keep the state in a row, with its value and its best options."""
-    tally, need = state.tally, state.need
-    low, high = tally[LOW], tally[HIGH]
+    counters, need = state.counters[0], state.need
+    low, high = counters.low, counters.high
+    # Nodes are numbered by level, so that only a short range of counts differs from those at the beginning.
     while low < high and need[low] < 0:
         low += 1
     while high > low and need[high - 1] < 0:
@@ -263,52 +272,53 @@ def store(kit: Kit, state: State, beam: Beam, knobs: FloatArray, r: int) -> None
         beam.need[r, v] = need[v]
     for v in range(len(state.place)):
         beam.place[r, v] = state.place[v]
-    for i in range(tally[FRONT]):
+    for i in range(counters.front):
         beam.front[r, i] = state.front[i]
-    beam.card[r, F_ROW] = tally[FRONT]
-    beam.card[r, L_ROW] = tally[LEFT]
-    beam.card[r, LOW_ROW] = low
-    beam.card[r, HIGH_ROW] = high
-    beam.value[r] = guess(kit, state, knobs) + knobs[NOISE] * roll(tally, 1024) / 1024
-    tally[WORK] += (len(state.place) + high - low) // 2 + 2 * tally[FRONT]
-    weigh(kit, state, beam, r)
+    beam.header[r].front = counters.front
+    beam.header[r].left = counters.left
+    beam.header[r].low = low
+    beam.header[r].high = high
+    beam.value[r] = estimate_cost(arrays, state, params) + params.noise * draw_below(counters, 1024) / 1024
+    counters.work += (len(state.place) + high - low) // 2 + 2 * counters.front
+    list_options(arrays, state, beam, r)
 
 
 @inner_kernel
-def guess(kit: Kit, state: State, knobs: FloatArray) -> float:
-    """Return the guess of what is still to pay."""
-    price = knobs[PRICE]
-    total = price * state.tally[LEFT]
-    for i in range(0, state.tally[LINKS], 2):
+def estimate_cost(arrays: RoutingArrays, state: State, params: RouterParams) -> float:
+    """Return an estimate of what is still to pay: weighted hops of the gates looked at, a price for each other gate."""
+    price = params.gate_price
+    total = price * state.counters[0].left
+    for i in range(0, state.counters[0].links, 2):
         a, b = state.other[i], state.other[i + 1]
-        total += state.weight[i] * (kit.hops[state.place[a], state.place[b]] - 1 - price)
+        total += state.weight[i] * (arrays.hops[state.place[a], state.place[b]] - 1 - price)
     return float(total)
 
 
 @kernel
-def weigh(kit: Kit, state: State, beam: Beam, r: int) -> None:
+def list_options(arrays: RoutingArrays, state: State, beam: Beam, r: int) -> None:
     """Note the best options of the state in its row: SWAPs next to the front, and BRIDGEs."""
-    tally = state.tally
+    counters = state.counters[0]
     for o in range(OPTIONS):
         beam.gain[r, o] = NEVER
-    for i in range(tally[ACTIVE]):
-        p = state.place[state.active[i]]
-        for k in range(kit.neighbours.shape[1]):
-            q = kit.neighbours[p, k]
+    for i in range(counters.front_qubits):
+        p = state.place[state.front_qubits[i]]
+        for k in range(arrays.neighbours.shape[1]):
+            q = arrays.neighbours[p, k]
             if q < 0:
                 break
-            if q > p or state.mark[state.holds[q]] < 0:
-                offer(beam, r, change(kit, state, p, q), -1 - p, q)
-        tally[WORK] += kit.neighbours.shape[1]
-    for i in range(tally[FRONT]):
+            if q > p or state.first_gate[state.holds[q]] < 0:
+                insert_option(beam, r, score_swap(arrays, state, p, q), -1 - p, q)
+        counters.work += arrays.neighbours.shape[1]
+    for i in range(counters.front):
         v = state.front[i]
-        p, q = state.place[kit.pairs[v, 0]], state.place[kit.pairs[v, 1]]
-        if kit.bridge[v] != 0 and kit.hops[p, q] == 2:
-            offer(beam, r, -state.weight[2 * i], v, nearer_neighbour(kit, p, q))
+        p, q = state.place[arrays.pairs[v, 0]], state.place[arrays.pairs[v, 1]]
+        # A BRIDGE saves the one hop that the gate is too long, and moves nothing.
+        if arrays.bridge[v] != 0 and arrays.hops[p, q] == 2:
+            insert_option(beam, r, -state.weight[2 * i], v, find_nearer_neighbour(arrays, p, q))
 
 
 @kernel
-def offer(beam: Beam, r: int, gain: float, here: int, there: int) -> None:
+def insert_option(beam: Beam, r: int, gain: float, here: int, there: int) -> None:
     """Insert an option if it is among the best of its state."""
     o = OPTIONS - 1
     if gain >= beam.gain[r, o]:
@@ -324,7 +334,7 @@ def offer(beam: Beam, r: int, gain: float, here: int, there: int) -> None:
 
 
 @kernel
-def keep(beam: Beam, level: int, children: int, width: int) -> int:
+def keep_best(beam: Beam, level: int, children: int, width: int) -> int:
     """Let the best children go on, note where they come from, and free all other rows; return how many."""
     rows = len(beam.free)
     for i in range(children):
@@ -333,6 +343,7 @@ def keep(beam: Beam, level: int, children: int, width: int) -> int:
         beam.order[i] = i
     select(beam.keys, beam.order, children, width)
     count = min(children, width)
+    # The table of hashes holds where the children come from, while `order` is used to select.
     for i in range(count):
         source = beam.seen[beam.order[i]]
         r = beam.alive[source // OPTIONS]
@@ -343,12 +354,12 @@ def keep(beam: Beam, level: int, children: int, width: int) -> int:
         beam.order[i] = beam.free[rows - 1 - beam.order[i]]
     for i in range(count):
         beam.alive[i] = beam.order[i]
-    release(beam, count)
+    list_free_rows(beam, count)
     return count
 
 
 @kernel
-def release(beam: Beam, count: int) -> None:
+def list_free_rows(beam: Beam, count: int) -> None:
     """List all rows but those of the states that go on as free, these first."""
     for r in range(len(beam.free)):
         beam.order[r] = 0
@@ -365,26 +376,27 @@ def release(beam: Beam, count: int) -> None:
 
 
 @inner_kernel
-def retrace(kit: Kit, state: State, beam: Beam, level: int, best: int) -> None:
+def replay_steps(arrays: RoutingArrays, state: State, beam: Beam, level: int, best: int) -> None:
     """Carry out the steps that led to a state, from the beginning."""
+    # Backwards from the last level, each step is put where the forward pass reads it: column 0 of its level.
     for k in range(level - 1, -1, -1):
         beam.taken[k, 0, 0], beam.taken[k, 0, 1] = beam.taken[k, best, 0], beam.taken[k, best, 1]
         best = beam.origin[k, best]
-    restart(kit, state, beam)
+    return_to_start(arrays, state, beam)
     for k in range(level):
-        act(kit, state, beam.taken[k, 0, 0], beam.taken[k, 0, 1])
-        settle(kit, state)
+        apply_step(arrays, state, beam.taken[k, 0, 0], beam.taken[k, 0, 1])
+        carry_out_ready(arrays, state)
 
 
 @inner_kernel
-def restart(kit: Kit, state: State, beam: Beam) -> None:
+def return_to_start(arrays: RoutingArrays, state: State, beam: Beam) -> None:
     """Return to the beginning."""
-    for v in range(len(beam.fresh)):
-        state.need[v] = beam.fresh[v]
-    for v in range(len(beam.start)):
-        state.place[v] = beam.start[v]
-        state.holds[beam.start[v]] = v
-    for k in (STEPS, COST, FRONT):
-        state.tally[k] = 0
-    ready(state)
-    settle(kit, state)
+    counters = state.counters[0]
+    for v in range(len(beam.start_need)):
+        state.need[v] = beam.start_need[v]
+    for v in range(len(beam.start_place)):
+        state.place[v] = beam.start_place[v]
+        state.holds[beam.start_place[v]] = v
+    counters.steps = counters.cost = counters.front = 0
+    stack_ready(state)
+    carry_out_ready(arrays, state)

@@ -1,23 +1,27 @@
-"""A routing under way: which gates are done, which wait for distance alone, and where the qubits are."""
+"""A routing under way: which gates are done, which wait for distance alone, and where the qubits are.
 
+The front is SABRE's front layer (Li, Ding, Xie 2019, doi:10.1145/3297858.3304023): gates whose
+predecessors in the gate DAG are all done, and whose qubits are not adjacent.
+"""
+
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
 from tiger.circuits.gate_dag import GateDag, adjacency
+from tiger.circuits.records import allocate_records
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
-FRONT, STACK, STEPS, COST, LINKS, ACTIVE, WORK, DICE, HERE, THERE, HEAT, QUIET, LOW, HIGH, LEFT, TALLIES = range(16)
-SIZE, WEIGHT, FADE, TIRE, SHORT, NEAR, SECOND, KNOBS = range(8)
-DICE_FACTOR, DICE_SIZE = 48_271, 2_147_483_647
-REST, WARM = 5, 8
-FAINT = 0.03
+# Park and Miller's minimal standard generator (1988), as revised in 1993: doi:10.1145/63039.63042.
+RNG_FACTOR, RNG_MODULUS = 48_271, 2_147_483_647
+# Markers: no BRIDGE, a score above all, and a number of SWAPs above all that a route may have.
 NOWHERE, NEVER, TOO_MUCH = -1, 1e18, 1_000_000_000
 
 
-class Kit(NamedTuple):
+class RoutingArrays(NamedTuple):
     """Hold a circuit of g nodes in one direction and the device it goes on; fields as in `GateDag` and `Coupling`."""
 
     pairs: IndexArray
@@ -29,13 +33,63 @@ class Kit(NamedTuple):
     hops: HopArray
 
 
+class RouterCounters:
+    """Count what a routing has done and holds: the record that kernels update.
+
+    `front`, `stack`, `steps`, `links` and `front_qubits` are lengths of the arrays of `State`; `cost` counts SWAPs and
+    BRIDGEs, `left` the gates not done, `since_gate` the SWAPs since the last gate. `work` counts candidates scored and
+    gates looked at. `here`, `there` are the step chosen, `rng` the state of the random numbers, `decay_floor` what
+    every qubit's decay is at least. Nodes from `low` up to `high` have been touched.
+    """
+
+    front: int
+    stack: int
+    steps: int
+    cost: int
+    links: int
+    front_qubits: int
+    work: int
+    rng: int
+    here: int
+    there: int
+    decay_floor: int
+    since_gate: int
+    low: int
+    high: int
+    left: int
+
+
+class RouterParams:
+    """Set how a router scores: the record that a search draws anew for every attempt.
+
+    `lookahead` gates behind the front count, the first with `lookahead_weight` and each less than the one before, the
+    more slowly the larger `fade` is. A SWAP costs `decay` for every recent SWAP of its qubits. A gate of the front that
+    is h hops long weighs 1 / (h - 1) ** `distance_power`, and `later_weight` where another on its qubits is earlier in
+    the circuit. Where no SWAP scores below `bridge_score`, a BRIDGE is taken. Beams alone use `gate_price`, what a gate
+    that is not looked at is expected to cost in SWAPs, `noise`, the range of random numbers added to estimates, and
+    `width`, how many states go on.
+    """
+
+    lookahead: float
+    lookahead_weight: float
+    fade: float
+    decay: float
+    bridge_score: float
+    distance_power: float
+    later_weight: float
+    gate_price: float
+    noise: float
+    width: float
+
+
 class State(NamedTuple):
     """Hold a routing under way, allocated once and used for many.
 
     `place[N]` and `holds[N]` are the mapping and its inverse, `need[g]` how many nodes a node still waits for, -1 when
-    it is done. `front` are gates that wait for nothing but distance, `stack` nodes to try. The gates looked at hang on
-    their circuit qubits: `head[N]`, then `link[i]`, with the `other` qubit and the `weight`. `active` are the circuit
-    qubits of the front. `steps[k, 2]` are as in `Route`; `heat[N]` is what tires a device qubit; `tally` counts.
+    it is done. `front` are gates that wait for nothing but distance, `stack` nodes to try. The gates looked at are
+    linked to their circuit qubits: `head[N]`, then `link[i]`, with the `other` qubit and the `weight`. `front_qubits`
+    are the circuit qubits of the front, and `first_gate[N]` the lowest gate of the front on a qubit, -1 for none.
+    `queue` and `touched` are scratch. `steps[k, 2]` are as in `Route`; `decay[N]` counts recent SWAPs of device qubits.
     """
 
     place: IndexArray
@@ -47,120 +101,122 @@ class State(NamedTuple):
     link: IndexArray
     other: IndexArray
     weight: FloatArray
-    active: IndexArray
-    mark: IndexArray
+    front_qubits: IndexArray
+    first_gate: IndexArray
     queue: IndexArray
     touched: IndexArray
     steps: IndexArray
-    heat: IndexArray
-    tally: IntArray
+    decay: IndexArray
+    counters: Sequence[RouterCounters]
 
 
-def kits_of(dag: GateDag, coupling: Coupling) -> tuple[Kit, Kit]:
+def build_arrays(dag: GateDag, coupling: Coupling) -> tuple[RoutingArrays, RoutingArrays]:
     """Return the circuit forwards and backwards; nodes keep their numbers, so that backward steps only turn around."""
     count = len(dag.pairs)
     heads = np.repeat(np.arange(count, dtype=np.int32), np.diff(dag.first))
     shared = (np.array(dag.bridge, np.int64), coupling.neighbours.copy(), coupling.hops.copy())
     pairs = dag.pairs.copy()
     first, before = adjacency(dag.after, heads, count)
-    backward = Kit(pairs, first.copy(), before.copy(), np.diff(dag.first).astype(np.int32), *shared)
-    return Kit(pairs, dag.first.copy(), dag.after.copy(), dag.waits.copy(), *shared), backward
+    backward = RoutingArrays(pairs, first.copy(), before.copy(), np.diff(dag.first).astype(np.int32), *shared)
+    return RoutingArrays(pairs, dag.first.copy(), dag.after.copy(), dag.waits.copy(), *shared), backward
 
 
-def state_of(kit: Kit, most: int) -> State:
+def allocate_state(arrays: RoutingArrays, most: int) -> State:
     """Allocate what a routing of up to `most` SWAPs and BRIDGEs needs."""
-    count, size, edges = len(kit.pairs), len(kit.hops), len(kit.after)
+    count, size, edges = len(arrays.pairs), len(arrays.hops), len(arrays.after)
     links = 4 * count + 2
 
-    def whole(length: int) -> IndexArray:
+    def fill(length: int) -> IndexArray:
         return np.full(length, -1, np.int32)
 
-    tally = np.zeros(TALLIES, np.int64)
-    tally[DICE] = 1
+    counters = allocate_records(RouterCounters)
+    counters[0].rng = 1
     return State(
-        place=whole(size),
-        holds=whole(size),
-        need=whole(count),
-        front=whole(count + 1),
-        stack=whole(count + 1),
-        head=whole(size),
-        link=whole(links),
-        other=whole(links),
+        place=fill(size),
+        holds=fill(size),
+        need=fill(count),
+        front=fill(count + 1),
+        stack=fill(count + 1),
+        head=fill(size),
+        link=fill(links),
+        other=fill(links),
         weight=np.zeros(links),
-        active=whole(size),
-        mark=whole(size),
-        queue=whole(count + 1),
-        touched=whole(edges + 1),
+        front_qubits=fill(size),
+        first_gate=fill(size),
+        queue=fill(count + 1),
+        touched=fill(edges + 1),
         steps=np.zeros((count + most + 1, 2), np.int32),
-        heat=np.zeros(size, np.int32),
-        tally=tally,
+        decay=np.zeros(size, np.int32),
+        counters=counters,
     )
 
 
 @kernel
-def begin(kit: Kit, state: State, start: IndexArray) -> None:
+def begin(arrays: RoutingArrays, state: State, start: IndexArray) -> None:
     """Set the mapping, with nothing done."""
-    tally = state.tally
+    counters = state.counters[0]
     for v in range(len(start)):
         state.place[v] = start[v]
         state.holds[start[v]] = v
         state.head[v] = -1
-        state.mark[v] = -1
-        state.heat[v] = 0
-    for k in (FRONT, STACK, STEPS, COST, LINKS, ACTIVE, HEAT, QUIET):
-        tally[k] = 0
-    tally[LEFT] = 0
-    for v in range(len(kit.waits) - 1, -1, -1):
-        tally[LEFT] += kit.pairs[v, 0] >= 0
-        state.need[v] = kit.waits[v]
-    ready(state)
+        state.first_gate[v] = -1
+        state.decay[v] = 0
+    counters.front = counters.stack = counters.steps = counters.cost = 0
+    counters.links = counters.front_qubits = counters.decay_floor = counters.since_gate = 0
+    counters.left = 0
+    for v in range(len(arrays.waits) - 1, -1, -1):
+        counters.left += arrays.pairs[v, 0] >= 0
+        state.need[v] = arrays.waits[v]
+    stack_ready(state)
 
 
 @kernel
-def ready(state: State) -> None:
+def stack_ready(state: State) -> None:
     """Put all nodes that wait for nothing on the stack, and nothing else."""
-    tally = state.tally
-    tally[STACK] = 0
+    counters = state.counters[0]
+    counters.stack = 0
     for v in range(len(state.need) - 1, -1, -1):
         if state.need[v] == 0:
-            state.stack[tally[STACK]] = v
-            tally[STACK] += 1
+            state.stack[counters.stack] = v
+            counters.stack += 1
 
 
 @kernel
-def settle(kit: Kit, state: State) -> None:
+def carry_out_ready(arrays: RoutingArrays, state: State) -> None:
     """Carry out every node on the stack that can be, and what becomes ready by it."""
-    tally = state.tally
-    while tally[STACK] > 0:
-        tally[STACK] -= 1
-        v = state.stack[tally[STACK]]
-        a, b = kit.pairs[v, 0], kit.pairs[v, 1]
-        if a >= 0 and kit.hops[state.place[a], state.place[b]] > 1:
-            state.front[tally[FRONT]] = v
-            tally[FRONT] += 1
+    counters = state.counters[0]
+    while counters.stack > 0:
+        counters.stack -= 1
+        v = state.stack[counters.stack]
+        a, b = arrays.pairs[v, 0], arrays.pairs[v, 1]
+        # A gate over more than one hop joins the front layer; a node without a pair only keeps others in order.
+        if a >= 0 and arrays.hops[state.place[a], state.place[b]] > 1:
+            state.front[counters.front] = v
+            counters.front += 1
         else:
-            finish(kit, state, v, NOWHERE)
+            carry_out(arrays, state, v, NOWHERE)
 
 
 @kernel
-def finish(kit: Kit, state: State, v: int, middle: int) -> None:
+def carry_out(arrays: RoutingArrays, state: State, v: int, middle: int) -> None:
     """Note that a node is carried out, and put what becomes ready on the stack."""
-    tally = state.tally
-    state.steps[tally[STEPS], 0] = v
-    state.steps[tally[STEPS], 1] = middle
-    tally[STEPS] += 1
-    tally[QUIET] = 0
-    if kit.pairs[v, 0] >= 0:
-        tally[LEFT] -= 1
+    counters = state.counters[0]
+    state.steps[counters.steps, 0] = v
+    state.steps[counters.steps, 1] = middle
+    counters.steps += 1
+    counters.since_gate = 0
+    if arrays.pairs[v, 0] >= 0:
+        counters.left -= 1
     state.need[v] = -1
-    for e in range(kit.first[v], kit.first[v + 1]):
-        h = kit.after[e]
+    for e in range(arrays.first[v], arrays.first[v + 1]):
+        h = arrays.after[e]
         state.need[h] -= 1
-        tally[LOW] = min(tally[LOW], h)
-        tally[HIGH] = max(tally[HIGH], h + 1)
+        # The range that a beam has to store with a state: all counts outside it are as at the beginning, or done.
+        counters.low = min(counters.low, h)
+        counters.high = max(counters.high, h + 1)
         if state.need[h] == 0:
-            state.stack[tally[STACK]] = h
-            tally[STACK] += 1
+            state.stack[counters.stack] = h
+            counters.stack += 1
 
 
 @kernel
@@ -172,48 +228,47 @@ def exchange(state: State, p: int, q: int) -> None:
 
 
 @inner_kernel
-def gather(kit: Kit, state: State) -> None:
+def stack_adjacent(arrays: RoutingArrays, state: State) -> None:
     """Move the gates of the front whose qubits are adjacent to the stack."""
-    tally, kept = state.tally, 0
-    for i in range(tally[FRONT]):
+    counters, kept = state.counters[0], 0
+    for i in range(counters.front):
         v = state.front[i]
-        if kit.hops[state.place[kit.pairs[v, 0]], state.place[kit.pairs[v, 1]]] == 1:
-            state.stack[tally[STACK]] = v
-            tally[STACK] += 1
+        if arrays.hops[state.place[arrays.pairs[v, 0]], state.place[arrays.pairs[v, 1]]] == 1:
+            state.stack[counters.stack] = v
+            counters.stack += 1
         else:
             state.front[kept] = v
             kept += 1
-    tally[FRONT] = kept
+    counters.front = kept
 
 
 @kernel
-def drop(state: State, v: int) -> None:
+def remove_from_front(state: State, v: int) -> None:
     """Take a gate out of the front."""
-    kept = 0
-    for i in range(state.tally[FRONT]):
+    counters, kept = state.counters[0], 0
+    for i in range(counters.front):
         if state.front[i] != v:
             state.front[kept] = state.front[i]
             kept += 1
-    state.tally[FRONT] = kept
+    counters.front = kept
 
 
 @kernel
-def skip(kit: Kit, state: State, steps: IndexArray, count: int) -> None:
+def carry_out_known(arrays: RoutingArrays, state: State, steps: IndexArray, count: int) -> None:
     """Carry out the first `count` known steps without cost, right after `begin`, whatever made them possible."""
-    tally = state.tally
     for i in range(count):
         if steps[i, 0] < 0:
             exchange(state, -1 - steps[i, 0], steps[i, 1])
         else:
-            finish(kit, state, steps[i, 0], steps[i, 1])
-    tally[STEPS] = 0
-    ready(state)
+            carry_out(arrays, state, steps[i, 0], steps[i, 1])
+    state.counters[0].steps = 0
+    stack_ready(state)
 
 
 @kernel
-def roll(tally: IntArray, sides: int) -> int:
-    """Return a number from 0 to sides - 1 by lot (minimal standard generator, doi:10.1145/63039.63042)."""
+def draw_below(counters: RouterCounters, sides: int) -> int:
+    """Return a random number from 0 to sides - 1."""
     if sides < 2:
         return 0
-    tally[DICE] = tally[DICE] * DICE_FACTOR % DICE_SIZE
-    return int(tally[DICE] % sides)
+    counters.rng = counters.rng * RNG_FACTOR % RNG_MODULUS
+    return int(counters.rng % sides)

@@ -9,7 +9,7 @@ from tiger.circuits.gate_dag import GateDag, adjacency
 from tiger.solvers.kernel import kernel
 
 
-def by_level(dag: GateDag) -> IndexArray:
+def order_by_level(dag: GateDag) -> IndexArray:
     """Return the nodes by how long a chain leads to them, gates of a qubit in circuit order; O(g log g + order)."""
     level, busy = np.zeros(len(dag.pairs), np.int32), np.zeros(dag.qubits, np.int32)
     fill_levels(dag.pairs.copy(), dag.first.copy(), dag.after.copy(), level, busy)

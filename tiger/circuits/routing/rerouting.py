@@ -4,41 +4,38 @@ A backward route of what comes before the cut, turned around, leads to the mappi
 time is the seed of a whole route. Attempts keep a pool of routes, each replaced by what is as good or better.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tiger.circuits.coupling import FAR, HopArray, IndexArray
-from tiger.circuits.routing.beam import NOISE, PRICE, WIDTH, Beam, sweep
+from tiger.circuits.routing.beam import Beam, search_beam
 from tiger.circuits.routing.frontier import (
-    DICE_SIZE,
-    FADE,
-    NEAR,
-    SECOND,
-    SHORT,
-    SIZE,
-    STEPS,
-    TIRE,
-    WEIGHT,
-    WORK,
-    Kit,
+    RNG_MODULUS,
+    RouterCounters,
+    RouterParams,
+    RoutingArrays,
     State,
     begin,
-    finish,
-    ready,
-    roll,
+    carry_out,
+    draw_below,
+    stack_ready,
 )
 from tiger.circuits.routing.router import route
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
-LOOKED, NO_LIMIT, NEVER_COST = 40, 900_000_000, 2_000_000_000
+# Costs of a route in the making, below TOO_MUCH, and of an empty place in the pool, above it.
+NO_LIMIT, NEVER_COST = 900_000_000, 2_000_000_000
+# Which side of a cut is routed anew.
 BOTH, AFTER, BEFORE = range(3)
-FRESH, FIXED, GOAL, BREADTH, ORDERED, PLANS = range(6)
-GIVEN, CHAINED, SLOT, CUT, KIND, MADE, PARTED, TURNS = range(8)
-CHAIN = 5
+# Gates of the extended set at most: with fading weights few more would count.
+LOOKAHEAD = 40
+# A new mapping is routed backwards and forwards so many times, as in SABRE's reverse traversal.
+PASSES = 5
 
 
-class Kits(NamedTuple):
-    """Hold a circuit as `Kit` does, four ways: forwards and backwards as it is, and each qubit's gates in order."""
+class RoutingViews(NamedTuple):
+    """Hold a circuit as `RoutingArrays` does, four ways: forwards and backwards, as it is and in strict order."""
 
     pairs: IndexArray
     first: IndexArray
@@ -49,13 +46,44 @@ class Kits(NamedTuple):
     hops: HopArray
 
 
+class Attempt:
+    """Say what is attempted: on which `route` of the pool, `cut` at which step, and which `part` is routed anew.
+
+    `given` counts the seeds used, `passes` those left on a new mapping, `made` the steps of the route in the making.
+    `parted` is 1 where the device has several parts.
+    """
+
+    given: int
+    passes: int
+    route: int
+    cut: int
+    part: int
+    made: int
+    parted: int
+
+
+class Plan(NamedTuple):
+    """Say what the attempts of a lane are like until its work reaches `goal`.
+
+    `fresh` per cent begin at a new mapping, the others at a cut of a route of the pool; beams are `width` wide, 0 for
+    plain routing; `ordered` per cent of the sides keep each qubit's gates in order; `fixed` is 1 when the start may not
+    change.
+    """
+
+    fresh: int
+    fixed: int
+    goal: int
+    width: int
+    ordered: int
+
+
 class Pool(NamedTuple):
     """Hold E routes, and one more in the making at number E.
 
     Route e is `start[e, N]` and `steps[e, :length[e], 2]`, of `cost[e]` SWAPs and BRIDGEs. `place[N]` is the mapping at
     a cut, `ahead[N]` that at the start of a new route, whose steps come together in `trial[k, 2]`. Seeds are
-    `seed[s, N]`, mappings that hold when the first `done[s]` nodes of `order[s, g]` are carried out. `turn` says what
-    is attempted: on which route, where it is cut, and which part of it is routed anew.
+    `seed[s, N]`, mappings that hold when the first `done[s]` nodes of `order[s, g]` are carried out. `attempt` is one
+    record.
     """
 
     start: IndexArray
@@ -68,51 +96,49 @@ class Pool(NamedTuple):
     seed: IndexArray
     order: IndexArray
     done: IndexArray
-    turn: IntArray
+    attempt: Sequence[Attempt]
 
 
 class Lane(NamedTuple):
-    """Hold all that a lane of the search works on."""
+    """Hold all that one of the searches side by side works on; `params` is one record."""
 
-    kits: Kits
+    views: RoutingViews
     state: State
     beam: Beam
     pool: Pool
-    knobs: FloatArray
+    params: Sequence[RouterParams]
 
 
 @kernel
-def advance(lane: Lane, plan: IntArray) -> None:
-    """Make attempts until the lane's work reaches `plan[GOAL]`, or a route costs nothing.
-
-    `plan[FRESH]` per cent begin at a new mapping, the others from a cut of a route of the pool; beams are
-    `plan[BREADTH]` wide, 0 for plain routing; `plan[ORDERED]` per cent of the sides keep each qubit's gates in order;
-    `plan[FIXED]` is 1 when the start may not change.
-    """
-    pool, state, tally, turn = lane.pool, lane.state, lane.state.tally, lane.pool.turn
-    while tally[WORK] < plan[GOAL] and pool.cost[cheapest_route(pool)] > 0:
-        vary(lane.knobs, tally)
-        lane.knobs[WIDTH] = plan[BREADTH]
-        propose(lane, plan)
-        cost, limit = 0, min(pool.cost[turn[SLOT]], len(pool.trial) - len(lane.kits.pairs))
+def advance(lane: Lane, plan: Plan) -> None:
+    """Make attempts until the lane's work reaches the goal, or a route costs nothing."""
+    pool, state, counters = lane.pool, lane.state, lane.state.counters[0]
+    attempt = pool.attempt[0]
+    while counters.work < plan.goal and pool.cost[find_cheapest(pool)] > 0:
+        draw_params(lane.params[0], counters)
+        lane.params[0].width = plan.width
+        choose_attempt(lane, plan)
+        cost, limit = 0, min(pool.cost[attempt.route], len(pool.trial) - len(lane.views.pairs))
+        # First what is before the cut, routed backwards from the mapping there, then what is after it.
         for side in range(2):
-            if cost <= limit and turn[KIND] == (AFTER if side == 0 else BEFORE):
-                cost += take_over(pool, side)
+            if cost <= limit and attempt.part == (AFTER if side == 0 else BEFORE):
+                cost += append_old_side(pool, side)
             elif cost <= limit:
-                kit = one_way(lane.kits, side + (2 if roll(tally, 100) < plan[ORDERED] else 0))
-                prepare_side(kit, state, pool, side)
-                if lane.knobs[WIDTH] > 0:
-                    cost += sweep(kit, state, lane.beam, lane.knobs, limit - cost)
+                arrays = select_view(lane.views, side + (2 if draw_below(counters, 100) < plan.ordered else 0))
+                prepare_side(arrays, state, pool, side)
+                if lane.params[0].width > 0:
+                    cost += search_beam(arrays, state, lane.beam, lane.params, limit - cost)
                 else:
-                    cost += route(kit, state, lane.knobs, roll(tally, DICE_SIZE), limit - cost)
+                    cost += route(arrays, state, lane.params, draw_below(counters, RNG_MODULUS), limit - cost)
                 if cost <= limit:
-                    collect(pool, state, side)
-        conclude(pool, cost)
-        tally[WORK] += 1
+                    append_new_side(pool, state, side)
+        keep_route(pool, cost)
+        # An attempt counts even where nothing was scored, so that the search ends.
+        counters.work += 1
 
 
 @kernel
-def cheapest_route(pool: Pool) -> int:
+def find_cheapest(pool: Pool) -> int:
     """Return the number of the cheapest route of the pool."""
     best = 0
     for e in range(1, len(pool.cost) - 1):
@@ -122,50 +148,53 @@ def cheapest_route(pool: Pool) -> int:
 
 
 @inner_kernel
-def vary(knobs: FloatArray, tally: IntArray) -> None:
-    """Draw the settings of an attempt."""
-    knobs[SIZE] = LOOKED
-    knobs[WEIGHT] = 0.4 + 0.8 * roll(tally, 1024) / 1024
-    knobs[FADE] = 0.5 + 3.0 * roll(tally, 1024) / 1024
-    knobs[TIRE] = 0.1 if roll(tally, 4) == 0 else 0.001
-    knobs[SHORT] = -0.3 * roll(tally, 4)
-    knobs[NEAR] = roll(tally, 2)
-    knobs[SECOND] = 1.0 if roll(tally, 3) > 0 else 0.3
-    knobs[PRICE] = 1.0 + 3.0 * roll(tally, 1024) / 1024
-    knobs[NOISE] = 0.5 * roll(tally, 3)
+def draw_params(params: RouterParams, counters: RouterCounters) -> None:
+    """Draw the settings of an attempt, around SABRE's (weight 0.5, decay 0.001) and wide, as circuits differ."""
+    params.lookahead = LOOKAHEAD
+    params.lookahead_weight = 0.4 + 0.8 * draw_below(counters, 1024) / 1024
+    params.fade = 0.5 + 3.0 * draw_below(counters, 1024) / 1024
+    params.decay = 0.1 if draw_below(counters, 4) == 0 else 0.001
+    params.bridge_score = -0.3 * draw_below(counters, 4)
+    params.distance_power = draw_below(counters, 2)
+    params.later_weight = 1.0 if draw_below(counters, 3) > 0 else 0.3
+    params.gate_price = 1.0 + 3.0 * draw_below(counters, 1024) / 1024
+    params.noise = 0.5 * draw_below(counters, 3)
 
 
 @kernel
-def propose(lane: Lane, plan: IntArray) -> None:
+def choose_attempt(lane: Lane, plan: Plan) -> None:
     """Decide what to attempt: a new mapping routed forth and back a few times, or a cut of a route of the pool."""
-    pool, turn, tally = lane.pool, lane.pool.turn, lane.state.tally
-    last = len(pool.cost) - 1
-    if turn[CHAINED] > 0:
-        back = turn[CHAINED] % 2 == 0
-        pick(pool, last, pool.length[last] if back else 0, BOTH)
-    elif turn[GIVEN] < len(pool.seed) or roll(tally, 100) < plan[FRESH]:
-        turn[CHAINED] = CHAIN if plan[FIXED] == 0 else 1
-        freshen(lane, last, plan[FIXED])
+    pool, counters = lane.pool, lane.state.counters[0]
+    attempt, last = pool.attempt[0], len(pool.cost) - 1
+    if attempt.passes > 0:
+        # SABRE's reverse traversal: the mapping where one pass ends is where the next begins.
+        back = attempt.passes % 2 == 0
+        set_cut(pool, last, pool.length[last] if back else 0, BOTH)
+    elif attempt.given < len(pool.seed) or draw_below(counters, 100) < plan.fresh:
+        attempt.passes = PASSES if plan.fixed == 0 else 1
+        begin_new_route(lane, last, plan.fixed)
     else:
-        e, f = roll(tally, last), roll(tally, last)
+        # The better of two routes of the pool, drawn at random: binary tournament selection.
+        e, f = draw_below(counters, last), draw_below(counters, last)
         e = e if pool.cost[e] <= pool.cost[f] else f
         if pool.cost[e] >= NEVER_COST:
-            e = cheapest_route(pool)
-        recut(lane, e, plan[FIXED])
-    if turn[CHAINED] > 2:
-        lane.knobs[WIDTH] = 0
-    turn[CHAINED] -= turn[CHAINED] > 0
-    if plan[FIXED] == 1:
-        turn[KIND] = AFTER
+            e = find_cheapest(pool)
+        cut_route(lane, e, plan.fixed)
+    # Beams are kept for the last two passes, whose mapping has settled.
+    if attempt.passes > 2:
+        lane.params[0].width = 0
+    attempt.passes -= attempt.passes > 0
+    if plan.fixed == 1:
+        attempt.part = AFTER
 
 
 @inner_kernel
-def pick(pool: Pool, e: int, cut: int, kind: int) -> None:
+def set_cut(pool: Pool, e: int, cut: int, part: int) -> None:
     """Set what to attempt, and the mapping at the cut."""
-    place = pool.place
-    pool.turn[SLOT] = e
-    pool.turn[CUT] = cut
-    pool.turn[KIND] = kind
+    place, attempt = pool.place, pool.attempt[0]
+    attempt.route = e
+    attempt.cut = cut
+    attempt.part = part
     for v in range(len(place)):
         pool.ahead[pool.start[e, v]] = v
     for i in range(cut):
@@ -177,60 +206,62 @@ def pick(pool: Pool, e: int, cut: int, kind: int) -> None:
 
 
 @inner_kernel
-def freshen(lane: Lane, last: int, fixed: int) -> None:
-    """Begin a route at the next seed, the only one if the start is fixed, or at a mapping by lot."""
-    pool, turn = lane.pool, lane.pool.turn
-    seed = 0 if fixed == 1 else turn[GIVEN]
-    turn[GIVEN] += 1
+def begin_new_route(lane: Lane, last: int, fixed: int) -> None:
+    """Begin a route at the next seed, the only one if the start is fixed, or at a random mapping."""
+    pool, attempt = lane.pool, lane.pool.attempt[0]
+    seed = 0 if fixed == 1 else attempt.given
+    attempt.given += 1
     known = seed < len(pool.seed)
     if known:
         copy_mapping(pool.seed[seed], pool.place)
     else:
-        scatter(lane.kits, pool, lane.state)
-    pool.length[last] = len(lane.kits.pairs)
+        draw_mapping(lane.views, pool, lane.state)
+    # The route in the making has all nodes and no SWAP yet, and costs more than any that will replace it.
+    pool.length[last] = len(lane.views.pairs)
     pool.cost[last] = NO_LIMIT
     for i in range(pool.length[last]):
         pool.steps[last, i, 0] = pool.order[seed, i] if known else i
         pool.steps[last, i, 1] = -1
     copy_mapping(pool.place, pool.start[last])
-    pick(pool, last, pool.done[seed] if known else 0, BOTH)
+    set_cut(pool, last, pool.done[seed] if known else 0, BOTH)
 
 
 @inner_kernel
-def scatter(kits: Kits, pool: Pool, state: State) -> None:
-    """Set the mapping at the cut by lot: partners in the circuit near each other, from a gate and a device qubit on."""
-    tally, place, holds = state.tally, pool.place, state.holds
-    size, count = len(place), len(kits.pairs)
-    if len(pool.seed) > 0 and roll(tally, 2) >= 1 - pool.turn[PARTED]:
-        copy_mapping(pool.seed[roll(tally, len(pool.seed))], place)
+def draw_mapping(views: RoutingViews, pool: Pool, state: State) -> None:
+    """Draw the mapping at the cut: partners in the circuit near each other, from a gate and a device qubit on."""
+    counters, place, holds = state.counters[0], pool.place, state.holds
+    size, count = len(place), len(views.pairs)
+    # On a device of several parts only a seed, perturbed, has all qubits that meet in one part.
+    if len(pool.seed) > 0 and draw_below(counters, 2) >= 1 - pool.attempt[0].parted:
+        copy_mapping(pool.seed[draw_below(counters, len(pool.seed))], place)
         for _ in range(size):
-            perturb(kits.hops, place, tally)
+            perturb(views.hops, place, counters)
         return
     for v in range(size):
         place[v] = -1
         holds[v] = -1
-    first = roll(tally, count)
+    first = draw_below(counters, count)
     for i in range(count):
-        a, b = kits.pairs[(first + i) % count, 0], kits.pairs[(first + i) % count, 1]
+        a, b = views.pairs[(first + i) % count, 0], views.pairs[(first + i) % count, 1]
         if a >= 0 and place[a] < 0 and place[b] >= 0:
             a, b = b, a
         if a >= 0 and place[a] < 0:
-            put(kits.hops, pool, state, a, roll(tally, size))
+            place_near(views.hops, pool, state, a, draw_below(counters, size))
         if a >= 0 and place[b] < 0:
-            put(kits.hops, pool, state, b, place[a])
+            place_near(views.hops, pool, state, b, place[a])
     for v in range(size):
         if place[v] < 0:
-            put(kits.hops, pool, state, v, roll(tally, size))
+            place_near(views.hops, pool, state, v, draw_below(counters, size))
 
 
 @kernel
-def put(hops: HopArray, pool: Pool, state: State, v: int, near: int) -> None:
-    """Put a qubit on the free device qubit nearest to one, ties by lot."""
+def place_near(hops: HopArray, pool: Pool, state: State, v: int, near: int) -> None:
+    """Put a qubit on the free device qubit nearest to one, ties at random."""
     holds, best, ties = state.holds, -1, 0
     for p in range(len(holds)):
         if holds[p] < 0 and (best < 0 or hops[near, p] <= hops[near, best]):
             ties = ties + 1 if best >= 0 and hops[near, p] == hops[near, best] else 1
-            if roll(state.tally, ties) == 0:
+            if draw_below(state.counters[0], ties) == 0:
                 best = p
     holds[best] = v
     pool.place[v] = best
@@ -244,96 +275,98 @@ def copy_mapping(source: IndexArray, target: IndexArray) -> None:
 
 
 @inner_kernel
-def recut(lane: Lane, e: int, fixed: int) -> None:
-    """Cut a route somewhere, and perturb the mapping there by lot."""
-    tally, pool = lane.state.tally, lane.pool
-    kind, kicks = roll(tally, 4), roll(tally, 3)
-    if kicks == 2:
-        kicks += roll(tally, 3)
-    if kind > BEFORE:
-        kind = BOTH
-    cut = roll(tally, pool.length[e] + 1)
-    if kind == BOTH and fixed == 0 and roll(tally, 8) == 0:
-        cut = pool.length[e] * roll(tally, 2)
-    pick(pool, e, cut, kind)
-    for _ in range(kicks if kind == BOTH and fixed == 0 else 0):
-        perturb(lane.kits.hops, pool.place, tally)
+def cut_route(lane: Lane, e: int, fixed: int) -> None:
+    """Cut a route somewhere, and perturb the mapping there at random."""
+    counters, pool = lane.state.counters[0], lane.pool
+    part, times = draw_below(counters, 4), draw_below(counters, 3)
+    if times == 2:
+        times += draw_below(counters, 3)
+    # Half of the attempts route both sides of the cut anew, a quarter each one of them.
+    if part > BEFORE:
+        part = BOTH
+    cut = draw_below(counters, pool.length[e] + 1)
+    if part == BOTH and fixed == 0 and draw_below(counters, 8) == 0:
+        cut = pool.length[e] * draw_below(counters, 2)
+    set_cut(pool, e, cut, part)
+    for _ in range(times if part == BOTH and fixed == 0 else 0):
+        perturb(lane.views.hops, pool.place, counters)
 
 
 @inner_kernel
-def perturb(hops: HopArray, place: IndexArray, tally: IntArray) -> None:
-    """Swap what is on a device qubit by lot with what is next to it, or on any of the same part."""
-    a, b = roll(tally, len(place)), roll(tally, len(place))
-    far = 2 if roll(tally, 5) > 0 else FAR
+def perturb(hops: HopArray, place: IndexArray, counters: RouterCounters) -> None:
+    """Swap what is on a random device qubit with what is next to it, or on any of the same part."""
+    a, b = draw_below(counters, len(place)), draw_below(counters, len(place))
+    far = 2 if draw_below(counters, 5) > 0 else FAR
     for _ in range(4 * len(place)):
         if hops[place[a], place[b]] < far:
             break
-        b = roll(tally, len(place))
+        b = draw_below(counters, len(place))
     if hops[place[a], place[b]] < far:
         place[a], place[b] = place[b], place[a]
 
 
 @inner_kernel
-def one_way(kits: Kits, way: int) -> Kit:
-    """Return the circuit one way: sides 0 backwards and 1 forwards, 2 more for strict order."""
-    k = way ^ 1
-    shared = (kits.bridge, kits.neighbours, kits.hops)
-    return Kit(kits.pairs, kits.first[k], kits.after[k], kits.waits[k], shared[0], shared[1], shared[2])
+def select_view(views: RoutingViews, number: int) -> RoutingArrays:
+    """Return the circuit one way: 0 is backwards and 1 forwards, 2 more are in strict order."""
+    k = number ^ 1
+    shared = (views.bridge, views.neighbours, views.hops)
+    return RoutingArrays(views.pairs, views.first[k], views.after[k], views.waits[k], shared[0], shared[1], shared[2])
 
 
 @kernel
-def prepare_side(kit: Kit, state: State, pool: Pool, side: int) -> None:
+def prepare_side(arrays: RoutingArrays, state: State, pool: Pool, side: int) -> None:
     """Prepare to route one side of the cut: take what is on the other as carried out."""
-    turn, e = pool.turn, pool.turn[SLOT]
-    begin(kit, state, pool.place)
-    low, high = (turn[CUT], pool.length[e]) if side == 0 else (0, turn[CUT])
+    cut, e = pool.attempt[0].cut, pool.attempt[0].route
+    begin(arrays, state, pool.place)
+    low, high = (cut, pool.length[e]) if side == 0 else (0, cut)
     for i in range(low, high):
         if pool.steps[e, i, 0] >= 0:
-            finish(kit, state, pool.steps[e, i, 0], -1)
-    state.tally[STEPS] = 0
-    ready(state)
+            carry_out(arrays, state, pool.steps[e, i, 0], -1)
+    state.counters[0].steps = 0
+    stack_ready(state)
 
 
 @inner_kernel
-def collect(pool: Pool, state: State, side: int) -> None:
+def append_new_side(pool: Pool, state: State, side: int) -> None:
     """Append the steps of a new side to the route in the making; those before the cut come backwards."""
-    made, turn = state.tally[STEPS], pool.turn
+    made, attempt = state.counters[0].steps, pool.attempt[0]
     if side == 0:
-        turn[MADE] = 0
+        attempt.made = 0
         copy_mapping(state.place, pool.ahead)
     for i in range(made):
-        k, j = turn[MADE] + i, made - 1 - i if side == 0 else i
+        k, j = attempt.made + i, made - 1 - i if side == 0 else i
         pool.trial[k, 0], pool.trial[k, 1] = state.steps[j, 0], state.steps[j, 1]
-    turn[MADE] += made
+    attempt.made += made
 
 
 @inner_kernel
-def take_over(pool: Pool, side: int) -> int:
+def append_old_side(pool: Pool, side: int) -> int:
     """Append the steps of a side that stays to the route in the making; return their cost."""
-    turn, cost, e = pool.turn, 0, pool.turn[SLOT]
+    attempt, cost, e = pool.attempt[0], 0, pool.attempt[0].route
     if side == 0:
-        turn[MADE] = 0
+        attempt.made = 0
         copy_mapping(pool.start[e], pool.ahead)
-    low, high = (0, turn[CUT]) if side == 0 else (turn[CUT], pool.length[e])
+    low, high = (0, attempt.cut) if side == 0 else (attempt.cut, pool.length[e])
     for i in range(low, high):
-        k = turn[MADE]
+        k = attempt.made
         pool.trial[k, 0], pool.trial[k, 1] = pool.steps[e, i, 0], pool.steps[e, i, 1]
-        turn[MADE] += 1
+        attempt.made += 1
         cost += pool.steps[e, i, 0] < 0 or pool.steps[e, i, 1] >= 0
     return cost
 
 
 @inner_kernel
-def conclude(pool: Pool, cost: int) -> None:
-    """Keep the new route if it is as good; at the end of a chain, keep it in place of the worst of the pool."""
-    turn, e, last = pool.turn, pool.turn[SLOT], len(pool.cost) - 1
+def keep_route(pool: Pool, cost: int) -> None:
+    """Keep the new route if it is as good; after the last pass, keep it in place of the worst of the pool."""
+    attempt, e, last = pool.attempt[0], pool.attempt[0].route, len(pool.cost) - 1
+    # Routes of equal cost replace each other, so that the search drifts over plateaus.
     if cost <= pool.cost[e]:
         copy_mapping(pool.ahead, pool.start[e])
         pool.cost[e] = cost
-        pool.length[e] = turn[MADE]
-        for i in range(turn[MADE]):
+        pool.length[e] = attempt.made
+        for i in range(attempt.made):
             pool.steps[e, i, 0], pool.steps[e, i, 1] = pool.trial[i, 0], pool.trial[i, 1]
-    if e < last or turn[CHAINED] > 0:
+    if e < last or attempt.passes > 0:
         return
     worst = 0
     for f in range(1, last):

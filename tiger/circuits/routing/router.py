@@ -5,186 +5,156 @@ what a SWAP changes in the distances of the gates that wait and of those that co
 become a BRIDGE, which leaves the mapping as it is. A heuristic: not optimal.
 """
 
+from collections.abc import Sequence
+
 from tiger.circuits.routing.frontier import (
-    ACTIVE,
-    COST,
-    DICE,
-    DICE_SIZE,
-    FADE,
-    FRONT,
-    HEAT,
-    HERE,
-    KNOBS,
-    NEAR,
     NEVER,
-    QUIET,
-    REST,
-    SECOND,
-    SHORT,
-    SIZE,
-    STEPS,
-    THERE,
-    TIRE,
+    RNG_MODULUS,
     TOO_MUCH,
-    WARM,
-    WEIGHT,
-    WORK,
-    Kit,
+    RouterParams,
+    RoutingArrays,
     State,
-    begin,
-    drop,
+    carry_out,
+    carry_out_ready,
+    draw_below,
     exchange,
-    finish,
-    gather,
-    kits_of,
-    roll,
-    settle,
-    skip,
-    state_of,
+    remove_from_front,
+    stack_adjacent,
 )
-from tiger.circuits.routing.lookahead import change, look
-from tiger.model.arrays import FloatArray
+from tiger.circuits.routing.lookahead import link_lookahead, score_swap
 from tiger.solvers.kernel import inner_kernel, kernel
 
-__all__ = [
-    "COST",
-    "FADE",
-    "KNOBS",
-    "NEAR",
-    "SECOND",
-    "SHORT",
-    "SIZE",
-    "STEPS",
-    "TIRE",
-    "TOO_MUCH",
-    "WEIGHT",
-    "WORK",
-    "Kit",
-    "State",
-    "begin",
-    "kits_of",
-    "route",
-    "skip",
-    "state_of",
-]
+# SABRE resets the decay of all qubits every five SWAPs and after every gate (Li, Ding, Xie 2019). Raising
+# the floor by more than a qubit gains in five SWAPs is the same without a pass over all of them.
+DECAY_INTERVAL, DECAY_RESET = 5, 8
+# Scores that differ by less are ties.
+ROUNDING = 1e-9
 
 
 @kernel
-def route(kit: Kit, state: State, knobs: FloatArray, seed: int, limit: int) -> int:
+def route(arrays: RoutingArrays, state: State, params: Sequence[RouterParams], seed: int, limit: int) -> int:
     """Route what is not done yet from the mapping in `state`; return SWAPs plus BRIDGEs, TOO_MUCH if above `limit`.
 
-    Call `begin(kit, state, start)` before, or `begin` and then `skip(kit, state, steps, count)`. `knobs[KNOBS]` are the
-    gates looked ahead, their weight against the front, how fast that fades, how SWAPs tire a qubit, and what favours a
-    BRIDGE. The steps are `state.steps[:state.tally[STEPS]]`, the end mapping is `state.place`; the work, in candidates
-    scored and gates looked at, is added to `state.tally[WORK]`. O(steps * front * degree).
+    Call `begin(arrays, state, start)` before, or `begin` and then `carry_out_known(arrays, state, steps, count)`. The
+    params are one record. The steps are `state.steps[:state.counters[0].steps]`, the end mapping is `state.place`; the
+    work is added to `state.counters[0].work`. O(steps * front * degree).
     """
-    tally = state.tally
-    tally[DICE] = 1 + seed % (DICE_SIZE - 1)
-    limit = min(limit, len(state.steps) - len(kit.pairs) - 1)
-    settle(kit, state)
-    look(kit, state, knobs)
-    while tally[FRONT] > 0:
-        if tally[COST] >= limit:
+    counters = state.counters[0]
+    counters.rng = 1 + seed % (RNG_MODULUS - 1)
+    limit = min(limit, len(state.steps) - len(arrays.pairs) - 1)
+    carry_out_ready(arrays, state)
+    link_lookahead(arrays, state, params[0])
+    while counters.front > 0:
+        if counters.cost >= limit:
             return TOO_MUCH
-        if tally[QUIET] > 2 * len(state.place):
-            force(kit, state)
+        # As many SWAPs without a gate as this may go round in circles.
+        if counters.since_gate > 2 * len(state.place):
+            force_gate(arrays, state)
         else:
-            choose(kit, state, knobs)
-            act(kit, state, tally[HERE], tally[THERE])
-        settle(kit, state)
-        if tally[QUIET] == 0:
-            tally[HEAT] += WARM
-            look(kit, state, knobs)
-    return int(tally[COST])
+            choose_step(arrays, state, params[0])
+            apply_step(arrays, state, counters.here, counters.there)
+        carry_out_ready(arrays, state)
+        if counters.since_gate == 0:
+            counters.decay_floor += DECAY_RESET
+            link_lookahead(arrays, state, params[0])
+    return int(counters.cost)
 
 
 @inner_kernel
-def choose(kit: Kit, state: State, knobs: FloatArray) -> None:
-    """Set HERE and THERE to the best SWAP next to the front, (-1 - p, q), or BRIDGE, (node, middle); ties by lot."""
-    tally, best, ties = state.tally, NEVER, 0
-    for i in range(tally[ACTIVE]):
-        p = state.place[state.active[i]]
-        tired = max(state.heat[p], tally[HEAT])
-        for k in range(kit.neighbours.shape[1]):
-            q = kit.neighbours[p, k]
+def choose_step(arrays: RoutingArrays, state: State, params: RouterParams) -> None:
+    """Set `here`, `there` to the best SWAP next to the front, (-1 - p, q), or BRIDGE, (node, middle)."""
+    counters, best, ties = state.counters[0], NEVER, 0
+    for i in range(counters.front_qubits):
+        p = state.place[state.front_qubits[i]]
+        recent = max(state.decay[p], counters.decay_floor)
+        for k in range(arrays.neighbours.shape[1]):
+            q = arrays.neighbours[p, k]
             if q < 0:
                 break
-            if q < p and state.mark[state.holds[q]] >= 0:
+            # An edge between two qubits of the front is scored from its lower end alone.
+            if q < p and state.first_gate[state.holds[q]] >= 0:
                 continue
-            score = change(kit, state, p, q) + knobs[TIRE] * (max(tired, state.heat[q]) - tally[HEAT])
-            if score > best + 1e-9:
+            # SABRE's decay, which spreads SWAPs over the qubits, is added to the score instead of multiplied.
+            score = score_swap(arrays, state, p, q) + params.decay * (
+                max(recent, state.decay[q]) - counters.decay_floor
+            )
+            if score > best + ROUNDING:
                 continue
-            ties = 1 if score < best - 1e-9 else ties + 1
-            if roll(tally, ties) == 0:
+            # Ties are broken at random, all with the same chance.
+            ties = 1 if score < best - ROUNDING else ties + 1
+            if draw_below(counters, ties) == 0:
                 best = score
-                tally[HERE] = -1 - p
-                tally[THERE] = q
-        tally[WORK] += kit.neighbours.shape[1]
-    if knobs[SHORT] < best:
-        choose_bridge(kit, state)
+                counters.here = -1 - p
+                counters.there = q
+        counters.work += arrays.neighbours.shape[1]
+    if params.bridge_score < best:
+        choose_bridge(arrays, state)
 
 
 @inner_kernel
-def choose_bridge(kit: Kit, state: State) -> None:
-    """Set HERE and THERE to the first gate of the front that a BRIDGE can carry out, if there is one."""
-    for i in range(state.tally[FRONT]):
+def choose_bridge(arrays: RoutingArrays, state: State) -> None:
+    """Set `here`, `there` to the first gate of the front that a BRIDGE can carry out, if there is one."""
+    counters = state.counters[0]
+    for i in range(counters.front):
         v = state.front[i]
-        p, q = state.place[kit.pairs[v, 0]], state.place[kit.pairs[v, 1]]
-        if kit.bridge[v] != 0 and kit.hops[p, q] == 2:
-            state.tally[HERE] = v
-            state.tally[THERE] = nearer_neighbour(kit, p, q)
+        p, q = state.place[arrays.pairs[v, 0]], state.place[arrays.pairs[v, 1]]
+        if arrays.bridge[v] != 0 and arrays.hops[p, q] == 2:
+            counters.here = v
+            counters.there = find_nearer_neighbour(arrays, p, q)
             return
 
 
 @inner_kernel
-def nearer_neighbour(kit: Kit, p: int, q: int) -> int:
+def find_nearer_neighbour(arrays: RoutingArrays, p: int, q: int) -> int:
     """Return the first neighbour of p that is nearer to q."""
     k = 0
-    while kit.hops[kit.neighbours[p, k], q] >= kit.hops[p, q]:
+    while arrays.hops[arrays.neighbours[p, k], q] >= arrays.hops[p, q]:
         k += 1
-    return int(kit.neighbours[p, k])
+    return int(arrays.neighbours[p, k])
 
 
 @inner_kernel
-def act(kit: Kit, state: State, here: int, there: int) -> None:
+def apply_step(arrays: RoutingArrays, state: State, here: int, there: int) -> None:
     """Carry out a SWAP (-1 - p, q) or a BRIDGE (node, middle), and put the gates it makes adjacent on the stack."""
-    tally = state.tally
-    tally[COST] += 1
-    tally[QUIET] += 1
+    counters = state.counters[0]
+    counters.cost += 1
+    counters.since_gate += 1
     if here >= 0:
-        drop(state, here)
-        finish(kit, state, here, there)
+        remove_from_front(state, here)
+        carry_out(arrays, state, here, there)
         return
     p, q = -1 - here, there
-    state.steps[tally[STEPS], 0] = here
-    state.steps[tally[STEPS], 1] = there
-    tally[STEPS] += 1
+    state.steps[counters.steps, 0] = here
+    state.steps[counters.steps, 1] = there
+    counters.steps += 1
     exchange(state, p, q)
-    state.heat[p] = max(state.heat[p], tally[HEAT]) + 1
-    state.heat[q] = max(state.heat[q], tally[HEAT]) + 1
-    if tally[QUIET] % REST == 0:
-        tally[HEAT] += WARM
-    gather(kit, state)
+    state.decay[p] = max(state.decay[p], counters.decay_floor) + 1
+    state.decay[q] = max(state.decay[q], counters.decay_floor) + 1
+    if counters.since_gate % DECAY_INTERVAL == 0:
+        counters.decay_floor += DECAY_RESET
+    stack_adjacent(arrays, state)
 
 
 @inner_kernel
-def force(kit: Kit, state: State) -> None:
+def force_gate(arrays: RoutingArrays, state: State) -> None:
     """Take back the SWAPs since the last gate, and bring the two qubits of the closest gate of the front together.
 
     Along a shortest path, so that routing ends; SABRE's release valve in LightSABRE (arXiv:2409.08368).
     """
-    tally, best = state.tally, state.front[0]
-    while tally[QUIET] > 0:
-        tally[QUIET] -= 1
-        tally[COST] -= 1
-        tally[STEPS] -= 1
-        exchange(state, -1 - state.steps[tally[STEPS], 0], state.steps[tally[STEPS], 1])
-    for i in range(tally[FRONT]):
-        a, b = kit.pairs[state.front[i], 0], kit.pairs[state.front[i], 1]
-        c, d = kit.pairs[best, 0], kit.pairs[best, 1]
-        if kit.hops[state.place[a], state.place[b]] < kit.hops[state.place[c], state.place[d]]:
+    counters, best = state.counters[0], state.front[0]
+    while counters.since_gate > 0:
+        counters.since_gate -= 1
+        counters.cost -= 1
+        counters.steps -= 1
+        exchange(state, -1 - state.steps[counters.steps, 0], state.steps[counters.steps, 1])
+    for i in range(counters.front):
+        a, b = arrays.pairs[state.front[i], 0], arrays.pairs[state.front[i], 1]
+        c, d = arrays.pairs[best, 0], arrays.pairs[best, 1]
+        if arrays.hops[state.place[a], state.place[b]] < arrays.hops[state.place[c], state.place[d]]:
             best = state.front[i]
-    a, b = kit.pairs[best, 0], kit.pairs[best, 1]
-    while kit.hops[state.place[a], state.place[b]] > 1 and tally[COST] < len(state.steps) - len(kit.pairs) - 1:
+    a, b = arrays.pairs[best, 0], arrays.pairs[best, 1]
+    # The steps array bounds how many SWAPs a route may have, whatever limit was given.
+    most = len(state.steps) - len(arrays.pairs) - 1
+    while arrays.hops[state.place[a], state.place[b]] > 1 and counters.cost < most:
         p = state.place[a]
-        act(kit, state, -1 - p, nearer_neighbour(kit, p, state.place[b]))
+        apply_step(arrays, state, -1 - p, find_nearer_neighbour(arrays, p, state.place[b]))

@@ -1,7 +1,10 @@
-"""The search on whole routes: several lanes with ever wider beams, which exchange the best they have."""
+"""The search on whole routes: several searches side by side with ever wider beams, which exchange the best they have.
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+One of the searches side by side is called a lane. How many there are depends on the work, and never on the threads.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -10,45 +13,66 @@ import numpy as np
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.gate_dag import GateDag
+from tiger.circuits.records import allocate_records
 from tiger.circuits.route import Route
-from tiger.circuits.routing.beam import SETTINGS, beam_of
-from tiger.circuits.routing.frontier import DICE, DICE_SIZE, STEPS, TOO_MUCH, WORK, Kit, State, begin, kits_of, state_of
-from tiger.circuits.routing.lanes import abreast
-from tiger.circuits.routing.renumbering import by_level, renumber
-from tiger.circuits.routing.rerouting import (
-    BREADTH,
-    FIXED,
-    FRESH,
-    GOAL,
-    NEVER_COST,
-    ORDERED,
-    PARTED,
-    PLANS,
-    TURNS,
-    Kits,
-    Lane,
-    Pool,
-    advance,
+from tiger.circuits.routing.beam import allocate_beam
+from tiger.circuits.routing.frontier import (
+    RNG_MODULUS,
+    TOO_MUCH,
+    RouterParams,
+    RoutingArrays,
+    State,
+    allocate_state,
+    begin,
+    build_arrays,
 )
+from tiger.circuits.routing.renumbering import order_by_level, renumber
+from tiger.circuits.routing.rerouting import NEVER_COST, Attempt, Lane, Plan, Pool, RoutingViews, advance
 from tiger.circuits.routing.router import route
-from tiger.circuits.routing.shortest import shortest_paths
-from tiger.circuits.routing.ways import ways_of
+from tiger.circuits.routing.shortest import route_shortest_paths
+from tiger.circuits.routing.threads import run_lanes
+from tiger.circuits.routing.views import build_views
 
-LANES, CROWDED, ROUTES = ((1_000_000, 4), (200_000, 2)), 200_000, 6
-CHUNK, LEAST = 3_000_000, 4
-NARROW, PASSES, SHARE = 4, 3, 0.2
-HALF, OFTEN, RARELY, NARROW_ORDERED, WIDE_ORDERED = 50, 20, 5, 50, 25
-FIRST_SHARE, DETOUR = 0.05, 64
-USUAL = (20.0, 0.5, 1.0, 0.001, -0.5, 0.0, 1.0)
+# How much work is done before `stop` is asked again: about 0.05 s.
+CHUNK = 3_000_000
+# A route under search may take so many SWAPs a gate at most, which bounds the memory on long devices.
+DETOUR = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseParams:
+    """Set how a search divides its work.
+
+    There are two lanes above `two_lanes_work` and four above `four_lanes_work`, each with a pool of `routes`. A lane
+    begins with plain routing, for a share `first_share` of its work; then beams of `narrowest` states, twice as many
+    in every later phase, as long as `passes` routings of the whole circuit take at most a share `widest_share`.
+    `fresh` says how many per cent of the attempts begin at a new mapping in the first phase, in that of the narrowest
+    beams, in the next and in all later ones. `ordered` is how many per cent of the sides of a cut keep each qubit's
+    gates in circuit order, with narrow beams and with wide ones: without any, extra CX on the referee's revlib,
+    qasmbench and known sets rose by 4.6 % (level 2, seeds 0 to 2), most of it on the circuits of the Fourier transform.
+    """
+
+    two_lanes_work: int = 200_000
+    four_lanes_work: int = 1_000_000
+    routes: int = 6
+    first_share: float = 0.05
+    narrowest: int = 4
+    passes: int = 3
+    widest_share: float = 0.2
+    fresh: tuple[int, int, int, int] = (100, 50, 20, 5)
+    ordered: tuple[int, int] = (50, 25)
+
+    def lanes(self, work: int) -> int:
+        """Return how many lanes share so much work."""
+        return 4 if work > self.four_lanes_work else 2 if work > self.two_lanes_work else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchParams:
     """Set how much work the search may do, in candidates scored over all lanes, and how wide its beams may get.
 
-    A unit is about 15 ns. With
-    `passages` it does at least so many routings of the whole circuit, and has no beams. Twice the work may find
-    something better, at the same seed not always.
+    A unit is about 15 ns. With `passages` it does at least so many routings of the whole circuit, and has no beams.
+    Twice the work may find something better, at the same seed not always.
     """
 
     work: int = 400_000_000
@@ -56,6 +80,7 @@ class SearchParams:
     width: int = 512
     seed: int = 0
     threads: int = 1
+    phases: PhaseParams = field(default_factory=PhaseParams)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,7 +97,7 @@ class Origins:
     fixed: IndexArray | None = None
 
 
-class Stage(NamedTuple):
+class Phase(NamedTuple):
     """Hold what the lanes do for a while: how wide beams are, per cent of new mappings, and the work of a lane."""
 
     width: int
@@ -80,11 +105,11 @@ class Stage(NamedTuple):
     work: int
 
 
-class Plan(NamedTuple):
-    """Hold how many lanes a search has, and their stages."""
+class Schedule(NamedTuple):
+    """Hold how many lanes a search has, and their phases."""
 
     lanes: int
-    stages: tuple[Stage, ...]
+    phases: tuple[Phase, ...]
 
 
 DEFAULT = SearchParams()
@@ -107,9 +132,9 @@ def search(
     if known is not None and (known.extra_cx == 0 or not params.work + params.passages):
         return known
     if not params.work + params.passages:
-        kit = kits_of(dag, coupling)[0]
-        return _plain(kit, state_of(kit, _most(dag, coupling)), dag, coupling, starts[0])
-    order = by_level(dag)
+        arrays = build_arrays(dag, coupling)[0]
+        return _route_plainly(arrays, allocate_state(arrays, _most_steps(dag, coupling)), dag, coupling, starts[0])
+    order = order_by_level(dag)
     found = _search(renumber(dag, order), coupling, _rename(origins, known, order), params, stop)
     return _rename_nodes(found, order)
 
@@ -131,28 +156,30 @@ def _search(
     dag: GateDag, coupling: Coupling, origins: Origins, params: SearchParams, stop: Callable[[], bool]
 ) -> Route:
     """Search, with the best known route as the first."""
-    kits = ways_of(dag, coupling)
-    kit = _forward_ways(kits)
-    state = state_of(kit, _most(dag, coupling))
+    views = build_views(dag, coupling)
+    arrays = _forward_view(views)
+    state = allocate_state(arrays, _most_steps(dag, coupling))
     start = origins.routes[0].start if origins.routes else _starts(dag, coupling, origins)[0]
-    known = origins.routes[0] if origins.routes else _plain(kit, state, dag, coupling, start)
+    known = origins.routes[0] if origins.routes else _route_plainly(arrays, state, dag, coupling, start)
     if known.extra_cx == 0:
         return known
-    plan = _plan(params, _passage(kit, state, start))
+    schedule = _schedule(params, _measure_passage(arrays, state, start))
     own = replace(origins, routes=origins.routes or (known,))
-    pools = [_pool(coupling, dag, own, number, plan.lanes) for number in range(plan.lanes)]
-    lanes = [_lane(kits, pool, [params.seed, number]) for number, pool in enumerate(pools)]
+    pools = [
+        _build_pool(coupling, dag, own, (number, schedule.lanes), params.phases) for number in range(schedule.lanes)
+    ]
+    lanes = [_build_lane(views, pool, [params.seed, number]) for number, pool in enumerate(pools)]
     _share_best(lanes, known)
-    with abreast(len(lanes), params.threads) as everywhere:
-        for stage in plan.stages:
-            lanes = [_widen(lane, stage.width) for lane in lanes]
-            for left in range(stage.work, 0, -CHUNK):
-                if stop() or _best(lanes).extra_cx == 0:
-                    return _best(lanes)
-                chunk = stage._replace(work=min(left, CHUNK))
-                everywhere(partial(_advance, lanes, chunk, int(origins.fixed is not None)))
-            _share_best(lanes, _best(lanes))
-    return _best(lanes)
+    with run_lanes(len(lanes), params.threads) as run_all:
+        for phase in schedule.phases:
+            lanes = [_widen(lane, phase.width) for lane in lanes]
+            for left in range(phase.work, 0, -CHUNK):
+                if stop() or _find_best(lanes).extra_cx == 0:
+                    return _find_best(lanes)
+                chunk = phase._replace(work=min(left, CHUNK))
+                run_all(partial(_advance, lanes, _plan(chunk, params.phases, int(origins.fixed is not None))))
+            _share_best(lanes, _find_best(lanes))
+    return _find_best(lanes)
 
 
 def _rename(origins: Origins, known: Route | None, order: IndexArray) -> Origins:
@@ -172,30 +199,38 @@ def _rename_nodes(route: Route, name: IndexArray) -> Route:
     return Route(start=route.start, steps=steps)
 
 
-def _plain(kit: Kit, state: State, dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
+def _route_plainly(arrays: RoutingArrays, state: State, dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
     """Return a route from a start by plain routing, along shortest paths if that takes too many SWAPs."""
-    begin(kit, state, start.astype(np.int32))
-    if route(kit, state, np.array(USUAL), 1, TOO_MUCH) >= TOO_MUCH:
-        return shortest_paths(dag, coupling, start)
-    return Route(start=start.astype(np.int32), steps=state.steps[: state.tally[STEPS]].copy())
+    begin(arrays, state, start.astype(np.int32))
+    if route(arrays, state, _usual_params(), 1, TOO_MUCH) >= TOO_MUCH:
+        return route_shortest_paths(dag, coupling, start)
+    return Route(start=start.astype(np.int32), steps=state.steps[: state.counters[0].steps].copy())
 
 
-def _passage(kit: Kit, state: State, start: IndexArray) -> int:
+def _usual_params() -> Sequence[RouterParams]:
+    """Return SABRE's extended set of 20 gates, weight 0.5 and decay 0.001 (Li, Ding, Xie 2019)."""
+    usual = allocate_records(RouterParams)
+    usual[0].lookahead, usual[0].lookahead_weight, usual[0].decay = 20.0, 0.5, 0.001
+    usual[0].fade, usual[0].bridge_score, usual[0].later_weight = 1.0, -0.5, 1.0
+    return usual
+
+
+def _measure_passage(arrays: RoutingArrays, state: State, start: IndexArray) -> int:
     """Return the work of routing once from a start, looking at the front alone."""
-    before = int(state.tally[WORK])
-    begin(kit, state, start.astype(np.int32))
-    route(kit, state, np.zeros(SETTINGS), 1, NEVER_COST)
-    return max(int(state.tally[WORK]) - before, 1)
+    before = state.counters[0].work
+    begin(arrays, state, start.astype(np.int32))
+    route(arrays, state, allocate_records(RouterParams), 1, NEVER_COST)
+    return max(int(state.counters[0].work - before), 1)
 
 
-def _most(dag: GateDag, coupling: Coupling) -> int:
+def _most_steps(dag: GateDag, coupling: Coupling) -> int:
     """Return how many SWAPs and BRIDGEs a route may take while it is searched."""
     return len(dag.pairs) * min(int(coupling.hops[coupling.hops < FAR].max(initial=0)), DETOUR)
 
 
-def _pool(coupling: Coupling, dag: GateDag, origins: Origins, number: int, lanes: int) -> Pool:
-    """Return the pool of one of so many lanes, with its share of the origins."""
-    count, size = len(dag.pairs), coupling.size
+def _build_pool(coupling: Coupling, dag: GateDag, origins: Origins, lane: tuple[int, int], params: PhaseParams) -> Pool:
+    """Return the pool of a lane, given by its number and how many there are, with its share of the origins."""
+    (number, lanes), count, size = lane, len(dag.pairs), coupling.size
     none = np.zeros(count, np.bool_)
     layouts = origins.layouts if origins.fixed is None else (origins.fixed,)
     anchors = [Anchor(place=layout, done=none) for layout in layouts]
@@ -205,22 +240,22 @@ def _pool(coupling: Coupling, dag: GateDag, origins: Origins, number: int, lanes
         anchors += [Anchor(place=origins.routes[0].start, done=none)] * lanes
     mine = anchors[number::lanes] if origins.fixed is None else anchors[:1]
     order = [np.concatenate([np.flatnonzero(a.done), np.flatnonzero(~a.done)]) for a in mine]
-    steps = 2 * count + 1 + _most(dag, coupling) + max((len(r.steps) for r in origins.routes), default=0)
+    steps = 2 * count + 1 + _most_steps(dag, coupling) + max((len(r.steps) for r in origins.routes), default=0)
     pool = Pool(
-        start=np.zeros((ROUTES + 1, size), np.int32),
-        steps=np.zeros((ROUTES + 1, steps, 2), np.int32),
-        length=np.zeros(ROUTES + 1, np.int32),
-        cost=np.full(ROUTES + 1, NEVER_COST, np.int64),
+        start=np.zeros((params.routes + 1, size), np.int32),
+        steps=np.zeros((params.routes + 1, steps, 2), np.int32),
+        length=np.zeros(params.routes + 1, np.int32),
+        cost=np.full(params.routes + 1, NEVER_COST, np.int64),
         place=np.zeros(size, np.int32),
         ahead=np.zeros(size, np.int32),
         trial=np.zeros((steps, 2), np.int32),
         seed=np.array([a.place for a in mine], np.int32).reshape(-1, size),
         order=np.array(order, np.int32).reshape(-1, count),
         done=np.array([a.done.sum() for a in mine], np.int32),
-        turn=np.zeros(TURNS, np.int64),
+        attempt=allocate_records(Attempt),
     )
-    pool.turn[PARTED] = int(parted)
-    for e, known in enumerate(origins.routes[number::lanes][:ROUTES]):
+    pool.attempt[0].parted = int(parted)
+    for e, known in enumerate(origins.routes[number::lanes][: params.routes]):
         _keep(pool, e, known)
     return pool
 
@@ -232,58 +267,65 @@ def _keep(pool: Pool, e: int, known: Route) -> None:
     pool.cost[e] = known.swaps + known.bridges
 
 
-def _lane(kits: Kits, pool: Pool, seed: list[int]) -> Lane:
-    """Return a lane with a beam that is hardly one."""
-    kit = _forward_ways(kits)
-    state = state_of(kit, len(pool.trial) - len(kits.pairs))
-    state.tally[DICE] = 1 + int(np.random.SeedSequence(seed).generate_state(1)[0]) % (DICE_SIZE - 1)
-    return Lane(kits, state, beam_of(kit, 1, 1), pool, np.zeros(SETTINGS))
+def _build_lane(views: RoutingViews, pool: Pool, seed: list[int]) -> Lane:
+    """Return a lane with a beam of one state, which a phase makes wider."""
+    arrays = _forward_view(views)
+    state = allocate_state(arrays, len(pool.trial) - len(views.pairs))
+    state.counters[0].rng = 1 + int(np.random.SeedSequence(seed).generate_state(1)[0]) % (RNG_MODULUS - 1)
+    return Lane(views, state, allocate_beam(arrays, 1, 1), pool, allocate_records(RouterParams))
 
 
-def _forward_ways(kits: Kits) -> Kit:
+def _forward_view(views: RoutingViews) -> RoutingArrays:
     """Return the circuit as it is."""
-    return Kit(kits.pairs, kits.first[0], kits.after[0], kits.waits[0], kits.bridge, kits.neighbours, kits.hops)
+    first, after, waits = views.first[0], views.after[0], views.waits[0]
+    return RoutingArrays(views.pairs, first, after, waits, views.bridge, views.neighbours, views.hops)
 
 
-def _plan(params: SearchParams, passage: int) -> Plan:
+def _schedule(params: SearchParams, passage: int) -> Schedule:
     """Return what a search does; plain routing all along where passages are asked for, which are few."""
     if params.passages:
         whole = max(params.work, params.passages * passage)
-        lanes = 1 + (whole > CROWDED)
+        lanes = min(params.phases.lanes(whole), 2)
         half = whole // lanes // 2
-        return Plan(lanes, (Stage(0, 100, half), Stage(0, OFTEN, half)))
-    lanes = next((lanes for work, lanes in LANES if params.work > work), 1)
-    return Plan(lanes, tuple(_stages(params.work // lanes, passage, params.width)))
+        return Schedule(lanes, (Phase(0, params.phases.fresh[0], half), Phase(0, params.phases.fresh[2], half)))
+    lanes = params.phases.lanes(params.work)
+    return Schedule(lanes, tuple(_phases(params.phases, params.work // lanes, passage, params.width)))
 
 
-def _stages(work: int, passage: int, width: int) -> Iterator[Stage]:
-    """Yield plain routing, then ever wider beams, while several passages fit a stage; none if not even one does."""
-    if LEAST * work < passage:
+def _phases(params: PhaseParams, work: int, passage: int, width: int) -> Iterator[Phase]:
+    """Yield plain routing, then ever wider beams, while several passages fit a phase; none if not even one does."""
+    # Too little for a quarter of a passage is better left: the first attempt alone would take four times as long.
+    if 4 * work < passage:
         return
-    first = Stage(0, 100, max(int(FIRST_SHARE * work), min(work, 2 * PASSES * passage)))
+    first = Phase(0, params.fresh[0], max(int(params.first_share * work), min(work, 2 * params.passes * passage)))
     yield first
-    widest = min(width, int(SHARE * work / (PASSES * passage)))
-    widths = [NARROW << k for k in range(16) if NARROW << k <= widest] or [NARROW if NARROW * passage <= work else 0]
+    narrowest = params.narrowest
+    widest = min(width, int(params.widest_share * work / (params.passes * passage)))
+    widths = [narrowest << k for k in range(16) if narrowest << k <= widest]
+    widths = widths or [narrowest if narrowest * passage <= work else 0]
     for rank, each in enumerate(widths):
-        yield Stage(each, HALF if rank == 0 else OFTEN if rank == 1 else RARELY, (work - first.work) // len(widths))
+        yield Phase(each, params.fresh[min(rank, 2) + 1], (work - first.work) // len(widths))
+
+
+def _plan(phase: Phase, params: PhaseParams, fixed: int) -> Plan:
+    """Return what the attempts of a phase are like; its work is the goal of a lane that has done none."""
+    ordered = params.ordered[phase.width > params.narrowest]
+    return Plan(fresh=phase.fresh, fixed=fixed, goal=phase.work, width=phase.width, ordered=ordered)
 
 
 def _widen(lane: Lane, width: int) -> Lane:
     """Return the lane with a beam of a width, for routes of up to twice the cost of the best of its pool."""
     most = 2 * int(lane.pool.cost[:-1].min()) + 1
-    return lane._replace(beam=beam_of(_forward_ways(lane.kits), max(width, 1), most))
+    return lane._replace(beam=allocate_beam(_forward_view(lane.views), max(width, 1), most))
 
 
-def _advance(lanes: list[Lane], stage: Stage, fixed: int, number: int) -> None:
-    """Advance a lane."""
-    lane, plan = lanes[number], np.zeros(PLANS, np.int64)
-    plan[FRESH], plan[BREADTH], plan[FIXED] = stage.fresh, stage.width, fixed
-    plan[ORDERED] = NARROW_ORDERED if stage.width <= NARROW else WIDE_ORDERED
-    plan[GOAL] = lane.state.tally[WORK] + stage.work
-    advance(lane, plan)
+def _advance(lanes: list[Lane], plan: Plan, number: int) -> None:
+    """Advance a lane by the work of a plan."""
+    lane = lanes[number]
+    advance(lane, plan._replace(goal=int(lane.state.counters[0].work) + plan.goal))
 
 
-def _best(lanes: list[Lane]) -> Route:
+def _find_best(lanes: list[Lane]) -> Route:
     """Return the best route of all lanes, be it still in the making."""
     pool = min((lane.pool for lane in lanes), key=lambda pool: int(pool.cost.min()))
     e = int(pool.cost.argmin())

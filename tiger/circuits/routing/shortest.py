@@ -7,7 +7,7 @@ from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import PLAIN, Route
 
 
-def shortest_paths(dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
+def route_shortest_paths(dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
     """Route the nodes in circuit order from `start[N]`, with distance - 1 SWAPs for every gate; O(g D)."""
     place, holds = start.copy(), np.argsort(start).astype(np.int32)
     steps: list[tuple[int, int]] = []

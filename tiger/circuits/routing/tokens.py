@@ -1,15 +1,18 @@
 """Token swapping: circuit qubits that a few SWAPs have to bring back to given device qubits, others going anywhere."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
+from tiger.circuits.records import allocate_records
 from tiger.model.arrays import IntArray
 from tiger.solvers.kernel import kernel
 
-NOWHERE = 1_000
-PRIME = 2**31 - 1
+# More hops than any SWAP adds: all qubits are at their goals.
+AT_GOALS = 1_000
+RNG_MODULUS = 2**31 - 1
 
 
 class Device(NamedTuple):
@@ -19,40 +22,57 @@ class Device(NamedTuple):
     neighbours: IndexArray
 
 
+class TokenCounters:
+    """Count the qubits that may be away from their goals, and say which stamp they have."""
+
+    count: int
+    stamp: int
+
+
+class Choice:
+    """Hold a step: device qubits p and q, and which gate of the front a BRIDGE between them is, -1 for none."""
+
+    p: int
+    q: int
+    entry: int
+
+
 class Tokens(NamedTuple):
     """Hold who is where: `place[N]` of circuit and spare qubits, `holds[N]` of device qubits, one inverse to the other.
 
-    `goal[N]` is the device qubit that a qubit has to reach in the end, -1 where that does not matter. `roster[N]` lists
-    the `marks[0]` qubits that may be away from their goals; `listed[N]` is `marks[1]` for those. `dice[0]`, 1 to
-    2**31 - 2, is the state of the random numbers.
+    `goal[N]` is the device qubit that a qubit has to reach in the end, -1 where that does not matter. `listed[N]` are
+    the qubits that may be away from their goals, `counters[0].count` of them, for which `stamps[N]` is
+    `counters[0].stamp`. `rng_state[0]`, 1 to 2**31 - 2, is the state of the random numbers.
     """
 
     place: IndexArray
     holds: IndexArray
     goal: IndexArray
-    roster: IndexArray
     listed: IndexArray
-    marks: IndexArray
-    dice: IntArray
+    stamps: IndexArray
+    counters: Sequence[TokenCounters]
+    rng_state: IntArray
 
 
-def device_of(coupling: Coupling) -> Device:
+def build_device(coupling: Coupling) -> Device:
     """Return a coupling map for kernels, which take arrays that can be written to."""
     return Device(coupling.hops.copy(), coupling.neighbours.copy())
 
 
-def tokens_of(place: IndexArray) -> Tokens:
+def build_tokens(place: IndexArray) -> Tokens:
     """Return qubits at `place[N]` without goals."""
     holds = np.argsort(place).astype(np.int32)
-    goal, roster, listed = np.full_like(place, -1), np.empty_like(place), np.zeros_like(place)
-    return Tokens(place.copy(), holds, goal, roster, listed, np.array([0, 1], np.int32), np.ones(1, np.int64))
+    goal, listed, stamps = np.full_like(place, -1), np.empty_like(place), np.zeros_like(place)
+    counters = allocate_records(TokenCounters)
+    counters[0].stamp = 1
+    return Tokens(place.copy(), holds, goal, listed, stamps, counters, np.ones(1, np.int64))
 
 
 @kernel
-def chance(dice: IntArray) -> float:
-    """Return a random number in (0, 1), by Park and Miller's generator, doi:10.1145/63039.63042."""
-    dice[0] = dice[0] * 48_271 % PRIME
-    return float(dice[0] / PRIME)
+def draw_unit(rng_state: IntArray) -> float:
+    """Return a random number in (0, 1), by Park and Miller's generator (1988, doi:10.1145/63039.63042)."""
+    rng_state[0] = rng_state[0] * 48_271 % RNG_MODULUS
+    return float(rng_state[0] / RNG_MODULUS)
 
 
 @kernel
@@ -64,24 +84,25 @@ def exchange(tokens: Tokens, p: int, q: int) -> None:
 
 
 @kernel
-def enlist(tokens: Tokens, qubit: int) -> None:
-    """Put a qubit on the roster, once."""
-    if tokens.listed[qubit] != tokens.marks[1]:
-        tokens.listed[qubit] = tokens.marks[1]
-        tokens.roster[tokens.marks[0]] = qubit
-        tokens.marks[0] += 1
+def list_qubit(tokens: Tokens, qubit: int) -> None:
+    """List a qubit, once."""
+    if tokens.stamps[qubit] != tokens.counters[0].stamp:
+        tokens.stamps[qubit] = tokens.counters[0].stamp
+        tokens.listed[tokens.counters[0].count] = qubit
+        tokens.counters[0].count += 1
 
 
 @kernel
-def clear_roster(tokens: Tokens) -> None:
-    """Empty the roster."""
-    tokens.marks[0] = 0
-    tokens.marks[1] += 1
+def clear_list(tokens: Tokens) -> None:
+    """List no qubit."""
+    tokens.counters[0].count = 0
+    tokens.counters[0].stamp += 1
 
 
 @kernel
-def drift(device: Device, tokens: Tokens, p: int, q: int) -> int:
+def count_added_hops(device: Device, tokens: Tokens, p: int, q: int) -> int:
     """Return by how many hops a SWAP of p and q brings qubits away from their goals, -2 to 2."""
+    # A SWAP moves two tokens by a hop each: half the sum of distances bounds the SWAPs left from below.
     change = 0
     goal = tokens.goal[tokens.holds[p]]
     if goal >= 0:
@@ -93,37 +114,38 @@ def drift(device: Device, tokens: Tokens, p: int, q: int) -> int:
 
 
 @kernel
-def displacement(device: Device, tokens: Tokens) -> int:
-    """Return the hops between the qubits of the roster and their goals; a SWAP takes off two at most."""
+def count_hops_away(device: Device, tokens: Tokens) -> int:
+    """Return the hops between the qubits listed and their goals; a SWAP takes off two at most."""
     away = 0
-    for k in range(tokens.marks[0]):
-        qubit = tokens.roster[k]
+    for k in range(tokens.counters[0].count):
+        qubit = tokens.listed[k]
         if tokens.goal[qubit] >= 0:
             away += device.hops[tokens.place[qubit], tokens.goal[qubit]]
     return away
 
 
 @kernel
-def homeward(device: Device, tokens: Tokens, choice: IndexArray) -> int:
-    """Choose a SWAP that brings a qubit of the roster nearer to its goal and drives the others off least.
+def choose_goal_swap(device: Device, tokens: Tokens, choice: Sequence[Choice]) -> int:
+    """Choose a SWAP that brings a listed qubit nearer to its goal and takes the others away least.
 
-    Writes the SWAP to `choice[:2]`; ties are broken at random. Returns its `drift`, NOWHERE if all are at their goals.
-    O(roster d).
+    Writes the SWAP to the choice; ties are broken at random. Returns its `count_added_hops`, AT_GOALS if all are at
+    their goals. O(listed d).
     """
-    best, ties = NOWHERE, 0
-    for k in range(tokens.marks[0]):
-        qubit = tokens.roster[k]
+    best, ties = AT_GOALS, 0
+    for k in range(tokens.counters[0].count):
+        qubit = tokens.listed[k]
         p, goal = tokens.place[qubit], tokens.goal[qubit]
         if goal < 0 or p == goal:
             continue
         for q in device.neighbours[p]:
             if q < 0:
                 break
+            # Tokens move along shortest paths alone, as in the approximation of Miltzow et al. 2016 (arXiv:1602.05150).
             if device.hops[q, goal] >= device.hops[p, goal]:
                 continue
-            change = drift(device, tokens, p, q)
+            change = count_added_hops(device, tokens, p, q)
             ties = ties + 1 if change == best else 1
-            if change < best or (change == best and chance(tokens.dice) * ties < 1.0):
+            if change < best or (change == best and draw_unit(tokens.rng_state) * ties < 1.0):
                 best = change
-                choice[0], choice[1] = p, q
+                choice[0].p, choice[0].q = p, q
     return best

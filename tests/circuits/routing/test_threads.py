@@ -4,14 +4,14 @@ import threading
 
 import pytest
 
-from tiger.circuits.routing.lanes import abreast
+from tiger.circuits.routing.threads import run_lanes
 
 
 @pytest.mark.parametrize("threads", [1, 2, 9])
 def test_every_lane_is_called_once(threads: int) -> None:
     """All numbers come, with fewer threads than lanes or more."""
     seen: list[int] = []
-    with abreast(4, threads) as everywhere:
+    with run_lanes(4, threads) as everywhere:
         everywhere(seen.append)
     assert sorted(seen) == [0, 1, 2, 3]
 
@@ -24,12 +24,12 @@ def assert_two(meeting: threading.Barrier) -> None:
 def test_lanes_run_at_the_same_time() -> None:
     """Two lanes that wait for each other both go on."""
     meeting = threading.Barrier(2, timeout=10)
-    with abreast(2, 2) as everywhere:
+    with run_lanes(2, 2) as everywhere:
         everywhere(lambda _: assert_two(meeting))
 
 
 def test_an_error_in_a_lane_is_raised() -> None:
     """What fails in a thread fails for the caller."""
     seen: list[int] = []
-    with abreast(3, 2) as everywhere, pytest.raises(ZeroDivisionError):
+    with run_lanes(3, 2) as everywhere, pytest.raises(ZeroDivisionError):
         everywhere(lambda number: seen.append(1 // number))

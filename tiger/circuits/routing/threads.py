@@ -4,23 +4,23 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-Everywhere = Callable[[Callable[[int], None]], None]
+RunAll = Callable[[Callable[[int], None]], None]
 
 
 @contextmanager
-def abreast(lanes: int, threads: int) -> Iterator[Everywhere]:
-    """Lend a function that calls another with the number of every lane and returns when all calls have.
+def run_lanes(lanes: int, threads: int) -> Iterator[RunAll]:
+    """Yield a function that calls another with the number of every lane and returns when all calls have.
 
     Compiled code that holds no lock runs at once. What is called has to leave alone what other lanes use.
     """
     if min(threads, lanes) < 2:
-        yield lambda work: _drain(map(work, range(lanes)))
+        yield lambda work: _wait_for_all(map(work, range(lanes)))
         return
     with ThreadPoolExecutor(min(threads, lanes)) as pool:
-        yield lambda work: _drain(pool.map(work, range(lanes)))
+        yield lambda work: _wait_for_all(pool.map(work, range(lanes)))
 
 
-def _drain(calls: Iterator[None]) -> None:
+def _wait_for_all(calls: Iterator[None]) -> None:
     """Wait for all calls, and raise what the first to fail raised."""
     for _ in calls:
         pass

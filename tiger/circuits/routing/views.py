@@ -6,28 +6,28 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, adjacency
-from tiger.circuits.routing.frontier import kits_of
-from tiger.circuits.routing.rerouting import Kits
+from tiger.circuits.routing.frontier import build_arrays
+from tiger.circuits.routing.rerouting import RoutingViews
 
 
-def ways_of(dag: GateDag, coupling: Coupling) -> Kits:
-    """Return the circuit the four ways on a device; O(g log g + N^2)."""
-    ways = (*kits_of(dag, coupling), *kits_of(in_order(dag), coupling))
-    after = np.zeros((len(ways), max(len(kit.after) for kit in ways)), np.int32)
-    for row, kit in zip(after, ways, strict=True):
-        row[: len(kit.after)] = kit.after
-    return Kits(
-        pairs=ways[0].pairs,
-        first=np.stack([kit.first for kit in ways]),
+def build_views(dag: GateDag, coupling: Coupling) -> RoutingViews:
+    """Return the circuit in all four views on a device; O(g log g + N^2)."""
+    views = (*build_arrays(dag, coupling), *build_arrays(order_strictly(dag), coupling))
+    after = np.zeros((len(views), max(len(view.after) for view in views)), np.int32)
+    for row, view in zip(after, views, strict=True):
+        row[: len(view.after)] = view.after
+    return RoutingViews(
+        pairs=views[0].pairs,
+        first=np.stack([view.first for view in views]),
         after=after,
-        waits=np.stack([kit.waits for kit in ways]),
-        bridge=ways[0].bridge,
-        neighbours=ways[0].neighbours,
-        hops=ways[0].hops,
+        waits=np.stack([view.waits for view in views]),
+        bridge=views[0].bridge,
+        neighbours=views[0].neighbours,
+        hops=views[0].hops,
     )
 
 
-def in_order(dag: GateDag) -> GateDag:
+def order_strictly(dag: GateDag) -> GateDag:
     """Return the gate DAG with gates of a qubit in circuit order, commuting or not; its routes are routes of both."""
     count = len(dag.pairs)
     gates = np.flatnonzero(dag.pairs[:, 0] >= 0)
