@@ -78,6 +78,7 @@ def settle(graph: CsrGraph, search: Search, seeds: int, limit: int, inside: int,
     The search stays where `within` is `inside` unless that is negative. Return how many are settled and how many were
     touched.
     """
+    # Buckets of a circle hold the tasks that wait, by distance (Dial 1969).
     for k in range(CLOSED):
         search.head[k] = -1
     for k in range(seeds):
@@ -89,6 +90,7 @@ def settle(graph: CsrGraph, search: Search, seeds: int, limit: int, inside: int,
         if task < 0:
             now += 1
             continue
+        # The nearest task that waits is settled: no other path to it is shorter.
         _leave(search, task)
         waiting -= 1
         search.order[count] = task
@@ -101,6 +103,7 @@ def settle(graph: CsrGraph, search: Search, seeds: int, limit: int, inside: int,
             far = now + length
             if length >= CLOSED or far >= search.distance[other] or (inside >= 0 and search.within[other] != inside):
                 continue
+            # A shorter path moves a neighbour to another bucket.
             if search.distance[other] < FAR:
                 _leave(search, other)
             else:

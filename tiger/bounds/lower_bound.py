@@ -1,4 +1,4 @@
-"""What placing one task can cost at least and at most: lower bounds on the cost, and the scale of penalties.
+"""Lower bounds on the cost of every mapping, and bounds on what placing one task can cost, the scale of penalties.
 
 Both come from rearrangement: tasks of one exclusivity group lie on different nodes, so the traffic between a task and a
 group costs at least the products of its volumes, largest first, with the distances from the task's node, smallest
@@ -21,13 +21,19 @@ from tiger.model.rounding import relative_error
 from tiger.model.seams import Stop
 from tiger.model.window import Block, Window, fold, whole
 
+# Tables of so many numbers take 8 MB, and a linear assignment over one 0.06 s.
 DENSE_CELLS = 1 << 20
 SLOT_CELLS = 1 << 20
+# Rows of a distance matrix, and numbers, that are looked at together: copies of them stay small beside the whole.
 ROWS, PORTION = 256, 1 << 16
 # From 200 rows on, OpenBLAS runs eigenvalue routines on several threads, which crawl when the cores are shared.
 SPECTRAL_SEATS = 192
+# A matrix over pairs of placements takes 32 MB, and every iteration of the ascent makes a few of them.
 PAIR_CELLS = 1 << 22
+# A task with so many times the mean traffic makes another sharing of edges worth its time: it raises the bound of a
+# star of 25 tasks from 56 to 60 and that of a Barabasi-Albert graph of 49 from 121 to 134, and none of 12 QAPLIB ones.
 UNEVEN = 3.0
+# Whole numbers below are exact in float64 with a quarter to spare, in sums too.
 EXACT = 2.0**50
 Edges = tuple[IntArray, IntArray, FloatArray]
 
@@ -127,6 +133,7 @@ def _dense_bound(window: Window) -> float:
     tasks, _ = window.shape
     if not tasks:
         return window.constant
+    # Gilmore-Lawler: the least cost of each placement by rearrangement, then a linear assignment (Gilmore 1962).
     bound = max(
         _assign(window, window.linear + _bound_by_shares(window, share, 1 - share, worst=False))
         for share in _shares(window)

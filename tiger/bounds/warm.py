@@ -9,7 +9,7 @@ KERNELS = ("bound",)
 
 
 def warm(progress: Callable[[str], None]) -> None:
-    """Load the kernels; `progress` is told of them."""
+    """Load the kernels, and name them to `progress`."""
     progress(KERNELS[0])
     load()
 

@@ -24,13 +24,14 @@ from tiger.model.problem import Problem
 from tiger.model.rounding import relative_error
 from tiger.objectives.shortest_paths import PathRoutes, Routes, transfers_of, worst_load
 
+# A matrix of distances between so many nodes takes 32 MB.
 DENSE_NODES = 2048
 STRENGTH = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MaxLinkLoad:
-    """Aim at a low max link load, on hardware with `routes`."""
+    """Evaluate and bound the max link load as an objective, on hardware with `routes`."""
 
     problem: Problem
     routes: Routes

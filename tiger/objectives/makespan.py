@@ -7,8 +7,8 @@ input order; with :math:`v` the task before t on its node, t ends at
 .. math:: f_t = \max\bigl(f_v,\ \max_{u \to t} f_u + c_{ut}\, d_{p(u),p(t)}\bigr) + w_t\, k_{p(t)}
 
 and the makespan is :math:`\max_t f_t`, at most the cost. Transfers do not wait for each other, and a node may send and
-receive while it works. Levels are the exclusivity groups under the levels rule, else longest-path depths. Only directed
-task graphs without cycles have a makespan.
+receive while it works. Levels are the exclusivity groups under the levels rule and longest-path depths under any other.
+Only directed task graphs without cycles have a makespan.
 """
 
 from dataclasses import dataclass, replace
@@ -23,6 +23,7 @@ from tiger.model.objective_arrays import TaskOrder
 from tiger.model.problem import Problem
 from tiger.model.window import allowed_pairs, whole
 
+# The bound takes so many steps at most; tables of a portion of the edges take 8 MB.
 CELLS, PORTION = 1 << 26, 1 << 20
 
 
@@ -78,7 +79,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Makespan:
-    """Aim at a low makespan."""
+    """Evaluate and bound the makespan as an objective."""
 
     schedule: Schedule
 

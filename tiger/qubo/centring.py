@@ -65,6 +65,7 @@ def _split(distance: FloatArray, *, diagonal: bool) -> tuple[float, FloatArray, 
     if diagonal:
         source, target = source / size, target / size
     elif size > 2:
+        # Normal equations of the fit without the diagonal: each row and column lacks one entry.
         others = size - 1
         both = others * others - 1
         source, target = (others * source + target) / both, (others * target + source) / both

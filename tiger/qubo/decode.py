@@ -9,6 +9,7 @@ from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
 from tiger.model.window import Window
 from tiger.qubo.encode import Qubo
 
+# Linear costs count for less than a bit in all, so that they decide among the mappings that keep as many bits.
 TIE = 1e-3
 
 
@@ -70,6 +71,7 @@ def repair(window: Window, bits: BoolArray) -> IntArray | None:
 def _wish(window: Window, bits: BoolArray) -> FloatArray:
     """Return wish[k, q]: -1 for a set bit, a small share of the linear cost to break ties, inf where not allowed."""
     allowed = window.allowed
+    # A share of 1e-3 over all tasks: no sum of linear costs outweighs a bit.
     base = np.where(allowed, window.linear, np.inf).min(axis=1)[:, None]
     rise = np.where(allowed, window.linear - base, 0.0)
     top = float(rise.max(initial=0.0)) or 1.0
@@ -82,6 +84,7 @@ def _pack(window: Window, wish: FloatArray) -> IntArray | None:
     room = np.array([capacity.room for capacity in window.capacities])
     local = np.zeros(len(wish), np.int64)
     kept = wish.min(axis=1) >= -TIE
+    # First fit decreasing: the largest first, of equals those that keep their node.
     for task in np.lexsort((~kept, *-loads)):
         open_ = np.isfinite(wish[task]) & (room >= loads[:, task, None]).all(axis=0)
         if not open_.any():

@@ -21,6 +21,7 @@ from tiger.qubo.encode import CapacityEncoding
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Tuned, TuneParams, Tuner, tune
 
+# Penalties further from the safe bound leave costs, or themselves, few of the digits of float64.
 SCALES = 1e9
 
 

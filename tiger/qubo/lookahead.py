@@ -20,7 +20,7 @@ def place_forward(problem: Problem, places: IntArray, span: int, solve: Solve, s
     """Return places[n], level after level by windows of `span` levels of which the first is kept.
 
     `solve` returns local nodes of a window, in which later levels are absent; where it has none, or
-    once told to stop, those in the feasible `places[n]` stay.
+    once `stop()`, those in the feasible `places[n]` stay.
     """
     places = places.copy()
     levels = [group[problem.pins[group] < 0] for group in problem.groups]

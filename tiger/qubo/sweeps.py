@@ -11,8 +11,9 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Stop
 from tiger.model.window import Block, allowed_pairs
 
+# Rounds end by themselves when no level gains; costs fall each time, so that this only guards against very slow ends.
 ROUNDS = 50
-# Of a sum of terms >= 0, smaller parts may be rounding.
+# Of a sum of terms >= 0, smaller parts can be rounding.
 GAIN = 1e-12
 
 
@@ -63,6 +64,7 @@ class Sweeps:
         """Assign one level at least cost (in place) and return whether that gained."""
         metric, hosts = self._problem.metric, self._problem.topology.hosts
         here, there = hosts[None, :], places[level.ends][:, None]
+        # With all other levels fixed, traffic is linear in the nodes of this one.
         cost = level.own + level.out @ metric.between(here, there) + level.back @ metric.between(there, here)
         rows, columns = linear_sum_assignment(cost)
         now = np.searchsorted(hosts, places[level.tasks])

@@ -92,8 +92,10 @@ class Bisection:
         """Return penalties between the largest scale with too few feasible reads and the smallest with too many."""
         if penalties.aim is not None:
             return penalties.aim
+        # In the band: constraints that are violated more often than the mean gain weight.
         if self.low <= trial.feasible_share <= self.high:
             return penalties.weighed(self._factor(trial.missed), self._factor(trial.crowded))
+        # The bracket: the largest scale seen with too few feasible reads, the smallest with too many.
         below, above = 0.0, math.inf
         seen: Trial | None = trial
         while seen is not None:
