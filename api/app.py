@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi_offline import FastAPIOffline
 
 from tiger import __version__
-from tiger.api.jobs.keepers import Keeper, durable
+from tiger.api.jobs.factory import JobsFactory, make_durable_jobs
 from tiger.api.middleware import keys
 from tiger.api.middleware.metrics import Metrics
 from tiger.api.middleware.stack import operations, protect
@@ -40,11 +40,11 @@ REQUEST = {"schema": {"oneOf": REQUESTS}, "examples": EXAMPLES}
 PLACE_REQUEST = {"schema": PlaceRequest.schema(), "examples": PLACEMENTS}
 
 
-def create_app(settings: Settings | None = None, keeper: Keeper = durable) -> FastAPI:
+def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_durable_jobs) -> FastAPI:
     """Build the service; without settings they come from the environment, and InputError names a variable at fault."""
     asked = settings or load()
     metrics = Metrics()
-    service = Service(asked, keeper, metrics)
+    service = Service(asked, make_jobs, metrics)
     app = FastAPIOffline(
         title="TIGER",
         version=__version__,
@@ -79,13 +79,13 @@ class Service:
     They do not share them, so that no number of long jobs keeps a small request waiting.
     """
 
-    def __init__(self, settings: Settings, keeper: Keeper, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, make_jobs: JobsFactory, metrics: Metrics) -> None:
         self.limits = limits.of(settings)
         memory_bytes = settings.max_memory_bytes
         self.workers = Workers(min(settings.workers, INLINE_WORKERS), memory_bytes)
         self.job_workers = Workers(settings.workers, memory_bytes, NICE)
-        self.workers.told = self.job_workers.told = metrics.record_call
-        self.jobs = keeper(settings, self.job_workers)
+        self.workers.on_result = self.job_workers.on_result = metrics.record_call
+        self.jobs = make_jobs(settings, self.job_workers)
         metrics.watch(self.jobs.waiting)
         bounds = Bounds(max_body_bytes=settings.max_body_bytes, max_wait_s=settings.max_wait_s)
         self.solving = Solving(Inline(self.workers, self.limits), self.jobs, bounds)

@@ -176,8 +176,8 @@ def _fault(found: ErrorDetails) -> InputError:
     """Return the error of a variable; the value of one that may be secret is not shown."""
     name = str(found["loc"][0])
     reason = found["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    told = found["type"] == "value_error" or name in SECRET
-    return InputError(_variable(name), reason if told else f"{reason}, got {found['input']!r}")
+    complete = found["type"] == "value_error" or name in SECRET
+    return InputError(_variable(name), reason if complete else f"{reason}, got {found['input']!r}")
 
 
 def _variable(name: str) -> str:

@@ -1,7 +1,8 @@
-"""Jobs as rows: what those ask for who work them off.
+"""Jobs as rows: what servers write that run them.
 
-A job carries a token, which is raised whenever it is taken from a server. Every write of a run names the token it was
-claimed with, so that a server that was only halted cannot write over the result of the one that took its place.
+A lease is the right to run a job once. A job carries a token, which is raised whenever the job is taken from a server.
+Every write of a run names the token it was claimed with, so that a server that was only halted cannot write over the
+result of the one that took its place.
 """
 
 import json
@@ -17,13 +18,13 @@ from tiger.api.jobs.database import Database, now
 from tiger.api.jobs.job import Kind, Status
 from tiger.api.jobs.migrations import BODIES, JOBS, SERVERS
 
-Order = Literal["go on", "end", "lost"]
+Instruction = Literal["continue", "stop", "lost"]
 LOG = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """Name one turn of a job by the job's id and the token of the turn; say how urgent it is."""
+class Lease:
+    """Name a lease by the job's id and its token; `priority` 1 is the most urgent."""
 
     job_id: str
     token: int
@@ -52,16 +53,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Claim jobs for the server of a name, and hand them on. Every call may raise StoreGoneError."""
+    """Claim jobs for the server of a name, and release them. Every call may raise DatabaseDownError."""
 
     database: Database
     server: str
 
-    def claim(self, turn: Turn) -> Claim | None:
-        """Begin a turn of a job, None where it is not this turn's any more."""
+    def claim(self, lease: Lease) -> Claim | None:
+        """Begin a lease, and return what its job asks; None where the job has another lease by now."""
         with self.database.begin_relaxed() as connection:
             now_s = now(connection)
-            update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "queued")
+            update = sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "queued")
             update = update.values(
                 status="running",
                 server=self.server,
@@ -72,120 +73,120 @@ class Claims:
             row = connection.execute(about).one_or_none()
             if row is None:
                 return None
-            body = connection.execute(sa.select(BODIES.c.body).where(BODIES.c.id == turn.job_id)).scalar_one()
+            body = connection.execute(sa.select(BODIES.c.body).where(BODIES.c.id == lease.job_id)).scalar_one()
         return Claim(row.kind, bytes(body), row.attempts, max(0.0, now_s - row.created_s), row.request_id)
 
-    def touch(self, turn: Turn, progress: Mapping[str, object] | None) -> Order:
-        """Write how far a run has come, if that is new, and return what it is to do."""
-        mine = (*_of(turn), JOBS.c.status == "running", JOBS.c.server == self.server)
+    def touch(self, lease: Lease, progress: Mapping[str, object] | None) -> Instruction:
+        """Write how far a run has come, if that is new, and return its instruction."""
+        mine = (*_matches(lease), JOBS.c.status == "running", JOBS.c.server == self.server)
         with self.database.begin_relaxed() as connection:
             if progress is not None:
                 connection.execute(sa.update(JOBS).where(*mine).values(progress=json.dumps(progress)))
             cancelled = connection.execute(sa.select(JOBS.c.cancelled).where(*mine)).scalar_one_or_none()
-        return "lost" if cancelled is None else "end" if cancelled else "go on"
+        return "lost" if cancelled is None else "stop" if cancelled else "continue"
 
-    def finish(self, turn: Turn, outcome: Outcome) -> bool:
-        """Write the result of a run, and return whether it was still this one's to write."""
+    def finish(self, lease: Lease, outcome: Outcome) -> bool:
+        """Write the result of a run, and return whether the lease was still valid."""
         problem = None if outcome.problem is None else json.dumps(outcome.problem)
         with self.database.begin() as connection:
             ended = {"status": outcome.status, "report": outcome.report, "problem": problem}
-            update = sa.update(JOBS).where(*_of(turn), JOBS.c.status == "running")
+            update = sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "running")
             mine = connection.execute(update.values(**ended, ended_s=now(connection))).rowcount == 1
             if mine:
-                forget(connection, [turn.job_id])
+                delete_bodies(connection, [lease.job_id])
         return mine
 
-    def release(self, turn: Turn) -> None:
+    def release(self, lease: Lease) -> None:
         """Put a job that was claimed back into the queue."""
         with self.database.begin_relaxed() as connection:
-            found = _requeue(connection, *_of(turn), JOBS.c.status == "running")
+            found = _requeue(connection, *_matches(lease), JOBS.c.status == "running")
         _log_outcomes("job put back", found)
 
-    def release_mine(self, but: Container[Turn]) -> None:
-        """Put back all jobs of this server but some turns, which are looked up after the rows have been read."""
+    def release_mine(self, but: Container[Lease]) -> None:
+        """Requeue all jobs of this server but those of some leases, looked up after the rows have been read."""
         query = sa.select(JOBS.c.id, JOBS.c.token).where(JOBS.c.status == "running", JOBS.c.server == self.server)
         with self.database.read() as connection:
-            turns = [Turn(row.id, row.token) for row in connection.execute(query)]
-        for turn in turns:
-            if turn not in but:
-                self.release(turn)
+            leases = [Lease(row.id, row.token) for row in connection.execute(query)]
+        for lease in leases:
+            if lease not in but:
+                self.release(lease)
 
     def release_silent(self, silent: Mapping[str, float]) -> int:
-        """Put back the jobs of servers that have gone, or whose last beat is still the one stated; count them."""
+        """Requeue the jobs of servers that have left, or whose last heartbeat is still the one stated; count them."""
         with self.database.begin_relaxed() as connection:
             for name, beat in silent.items():
-                # Not one that has beaten since.
+                # Not one with a newer heartbeat.
                 connection.execute(sa.delete(SERVERS).where(SERVERS.c.id == name, SERVERS.c.beat_s == beat))
             others = (JOBS.c.server != self.server, JOBS.c.server.not_in(sa.select(SERVERS.c.id)))
             found = _requeue(connection, JOBS.c.status == "running", *others)
         _log_outcomes("job taken over", found)
         return len(found)
 
-    def renew(self, turn: Turn) -> None:
-        """Give a job that waits another turn, as this one has been lost."""
+    def renew(self, lease: Lease) -> None:
+        """Give a job that waits a new lease, as this one has been lost."""
         with self.database.begin_relaxed() as connection:
             again = {"token": JOBS.c.token + 1, "enqueued_s": None}
-            connection.execute(sa.update(JOBS).where(*_of(turn), JOBS.c.status == "queued").values(again))
+            connection.execute(sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "queued").values(again))
 
-    def waiting(self, limit: int) -> list[Turn]:
-        """Return turns that are not in the queue yet, the oldest first."""
-        return self._turns(JOBS.c.enqueued_s.is_(None), limit)
+    def waiting(self, limit: int) -> list[Lease]:
+        """Return leases that are not in the queue yet, the oldest first."""
+        return self._leases(JOBS.c.enqueued_s.is_(None), limit)
 
-    def queued(self, limit: int) -> list[Turn]:
-        """Return turns that are in the queue, the oldest first."""
-        return self._turns(JOBS.c.enqueued_s.is_not(None), limit)
+    def queued(self, limit: int) -> list[Lease]:
+        """Return leases that are in the queue, the oldest first."""
+        return self._leases(JOBS.c.enqueued_s.is_not(None), limit)
 
-    def mark_queued(self, turn: Turn) -> None:
-        """Note that a turn is in the queue."""
+    def mark_queued(self, lease: Lease) -> None:
+        """Note that a lease is in the queue."""
         with self.database.begin_relaxed() as connection:
-            connection.execute(sa.update(JOBS).where(*_of(turn)).values(enqueued_s=now(connection)))
+            connection.execute(sa.update(JOBS).where(*_matches(lease)).values(enqueued_s=now(connection)))
 
     def beat(self) -> None:
-        """Say that this server lives."""
+        """Write the heartbeat of this server."""
         with self.database.begin_relaxed() as connection:
             beat_s = now(connection)
             mine = sa.update(SERVERS).where(SERVERS.c.id == self.server).values(beat_s=beat_s)
             if connection.execute(mine).rowcount == 0:
-                # Another thread of this server may be at the same.
+                # Another thread of this server may insert it at the same time.
                 new = sa.text("INSERT INTO tiger_servers (id, beat_s) VALUES (:id, :beat_s) ON CONFLICT DO NOTHING")
                 connection.execute(new, {"id": self.server, "beat_s": beat_s})
 
     def leave(self) -> None:
-        """Say that this server has gone."""
+        """Delete the heartbeat of this server."""
         with self.database.begin_relaxed() as connection:
             connection.execute(sa.delete(SERVERS).where(SERVERS.c.id == self.server))
 
     def beats(self) -> dict[str, float]:
-        """Return the last beats of all servers that have not gone."""
+        """Return the last heartbeats of all servers that have not left."""
         with self.database.read() as connection:
             rows = connection.execute(sa.select(SERVERS.c.id, SERVERS.c.beat_s)).all()
         return {row.id: row.beat_s for row in rows}
 
-    def next(self, limit: int) -> list[Turn]:
-        """Return turns that are in the queue, the most urgent and of those the oldest first."""
-        return self._turns(JOBS.c.enqueued_s.is_not(None), limit, JOBS.c.priority)
+    def next(self, limit: int) -> list[Lease]:
+        """Return leases that are in the queue, the most urgent and of those the oldest first."""
+        return self._leases(JOBS.c.enqueued_s.is_not(None), limit, JOBS.c.priority)
 
-    def _turns(self, where: sa.ColumnElement[bool], limit: int, *first: sa.ColumnElement[int]) -> list[Turn]:
-        """Return turns of jobs that wait, by what comes first and then by age."""
+    def _leases(self, where: sa.ColumnElement[bool], limit: int, *first: sa.ColumnElement[int]) -> list[Lease]:
+        """Return leases of jobs that wait, by what comes first and then by age."""
         query = sa.select(JOBS.c.id, JOBS.c.token, JOBS.c.priority).where(JOBS.c.status == "queued", where)
         with self.database.read() as connection:
             rows = connection.execute(query.order_by(*first, JOBS.c.created_s).limit(limit)).all()
-        return [Turn(row.id, row.token, row.priority) for row in rows]
+        return [Lease(row.id, row.token, row.priority) for row in rows]
 
 
-def forget(connection: Connection, ids: Sequence[object]) -> None:
-    """Delete what jobs that have ended asked."""
+def delete_bodies(connection: Connection, ids: Sequence[object]) -> None:
+    """Delete the requests of jobs that have ended."""
     if ids:
         connection.execute(sa.delete(BODIES).where(BODIES.c.id.in_(ids)))
 
 
-def _of(turn: Turn) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
-    """Return the conditions for a turn that is the job's last."""
-    return JOBS.c.id == turn.job_id, JOBS.c.token == turn.token
+def _matches(lease: Lease) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    """Return the conditions for a lease that is the job's last."""
+    return JOBS.c.id == lease.job_id, JOBS.c.token == lease.token
 
 
 def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Mapping[str, object]]:
-    """Put running jobs back into the queue for another turn, or end those that were cancelled; say which.
+    """Put running jobs back into the queue for another lease, or end those that were cancelled; say which.
 
     In one statement, as a request may cancel one at the same moment.
     """
@@ -201,7 +202,7 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Map
     about = (JOBS.c.id.label("job_id"), JOBS.c.kind, JOBS.c.status, JOBS.c.request_id)
     rows = connection.execute(sa.update(JOBS).where(*where).values(again).returning(*about))
     found: list[Mapping[str, object]] = [dict(row._mapping) for row in rows]
-    forget(connection, [job["job_id"] for job in found if job["status"] == "cancelled"])
+    delete_bodies(connection, [job["job_id"] for job in found if job["status"] == "cancelled"])
     return found
 
 

@@ -12,16 +12,16 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from tiger.api.jobs.job import NoRoomError, StoreGoneError
+from tiger.api.jobs.disk import RESERVE_BYTES, DiskSpace, make_shrinkable, shrink
+from tiger.api.jobs.job import DatabaseDownError, DiskFullError
 from tiger.api.jobs.migrations import migrate
-from tiger.api.jobs.room import RESERVE_BYTES, Room, make_shrinkable, shrink
 
 POSTGRES = ("postgres", "postgresql")
-# A server that is halted inside a transaction must not hold up those that go on.
+# A server that is halted inside a transaction must not block the others.
 SESSION = "-c lock_timeout=5s -c statement_timeout=20s -c idle_in_transaction_session_timeout=10s"
 # Text is text also where a database was made without an encoding, as it is where no language is set. A connection to a
 # machine that has gone silent is given up within seconds.
-LINE = {
+CONNECTION = {
     "client_encoding": "utf8",
     "connect_timeout": "3",
     "tcp_user_timeout": "5000",
@@ -29,6 +29,7 @@ LINE = {
     "keepalives_interval": "2",
     "keepalives_count": "3",
 }
+# A connection's own cache; its default, 2 MiB, would be held by each of dozens of connections.
 CACHE_KIB = 128
 
 
@@ -42,72 +43,72 @@ class Database:
 
     def __init__(self, url: str, reserve_bytes: int = RESERVE_BYTES) -> None:
         parts = sa.make_url(url)
-        self.room: Room | None = None
+        self.disk: DiskSpace | None = None
         if parts.get_backend_name() in POSTGRES:
-            parts = parts.update_query_dict(LINE).update_query_dict(parts.query)
-            self.engine = self.queue_engine = self._noting = _postgres(parts)
-            self._turns: AbstractContextManager[object] = nullcontext()
+            parts = parts.update_query_dict(CONNECTION).update_query_dict(parts.query)
+            self.engine = self.queue_engine = self._relaxed_engine = _postgres(parts)
+            self._write_lock: AbstractContextManager[object] = nullcontext()
             # Without the name of a driver, which every program picks itself.
             self.queue_url = parts.set(drivername="postgresql").render_as_string(hide_password=False)
         else:
             beside = parts.set(database=f"{parts.database}-queue")
-            self.room = Room(Path(str(parts.database)), reserve_bytes)
+            self.disk = DiskSpace(Path(str(parts.database)), reserve_bytes)
             self.engine, self.queue_engine = _sqlite(parts, "FULL"), _sqlite(beside, "NORMAL")
-            self._noting = _sqlite(parts, "NORMAL")
-            # There is one writer at a time in any case, and those who wait here come up in turn.
-            self._turns = Lock()
+            self._relaxed_engine = _sqlite(parts, "NORMAL")
+            # SQLite has one writer at a time in any case, and those who wait here are served in order.
+            self._write_lock = Lock()
             self.queue_url = beside.render_as_string()
 
     def prepare(self) -> None:
-        """Bring the tables up to date; raise StoreGoneError."""
-        if self.room is not None:
+        """Bring the tables up to date; raise DatabaseDownError."""
+        if self.disk is not None:
             with guard():
-                make_shrinkable(self.engine, self.room)
+                make_shrinkable(self.engine, self.disk)
         with self.begin() as connection:
             migrate(connection)
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Open a transaction that is committed at the end; raise StoreGoneError where the database is not usable."""
-        with guard(), self._turns, self.engine.begin() as connection:
+        """Open a transaction that is committed at the end; raise DatabaseDownError where the database is not usable."""
+        with guard(), self._write_lock, self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def begin_relaxed(self) -> Iterator[Connection]:
-        """Open a transaction that may be lost when the power is; raise StoreGoneError as `begin` does.
+        """Open a transaction that may be lost when the power is; raise DatabaseDownError as `begin` does.
 
         For what is found out again: who works on what, and how far that has come. It does not wait for the disk.
         """
-        with guard(), self._turns, self._noting.begin() as connection:
+        with guard(), self._write_lock, self._relaxed_engine.begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.text("SET LOCAL synchronous_commit = off"))
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a connection to read by, which waits for no writer; raise StoreGoneError as `begin` does."""
-        with guard(), self._noting.connect() as connection:
+        """Open a connection to read by, which waits for no writer; raise DatabaseDownError as `begin` does."""
+        with guard(), self._relaxed_engine.connect() as connection:
             yield connection
 
     def shrink(self) -> bool:
-        """Give back to the disk what nothing is kept in, and return whether there is more; raise StoreGoneError."""
-        if self.room is None:
+        """Give back to the disk what nothing is kept in, and return whether there is more; raise DatabaseDownError."""
+        if self.disk is None:
             return False
-        with guard(), self._turns:
+        with guard(), self._write_lock:
             more = shrink(self.engine)
         with guard():
             return shrink(self.queue_engine) or more
 
     def close(self) -> None:
         """Close all connections."""
-        self._noting.dispose()
+        self._relaxed_engine.dispose()
         self.engine.dispose()
         self.queue_engine.dispose()
 
 
 @contextmanager
 def guard() -> Iterator[None]:
-    """Raise StoreGoneError for any error that says that the database, or the folder of its file, is not usable.
+    """Raise DatabaseDownError for any error that says that the database, or the folder of its file, is not usable.
 
     What is run by SQLite's own driver raises that one's errors.
     """
@@ -116,7 +117,7 @@ def guard() -> Iterator[None]:
     except (sa.exc.IntegrityError, sa.exc.ProgrammingError, sa.exc.DataError):
         raise
     except (sa.exc.DBAPIError, sa.exc.TimeoutError, sqlite3.OperationalError, OSError) as error:
-        gone = NoRoomError if _is_full(error) else StoreGoneError
+        gone = DiskFullError if _is_full(error) else DatabaseDownError
         raise gone(type(error).__name__) from error
 
 
@@ -138,7 +139,7 @@ def _sqlite(url: sa.URL, synchronous: str) -> Engine:
     """Return an engine on an SQLite file."""
     engine = sa.create_engine(url, connect_args={"timeout": 5}, pool_timeout=5)
     # What is kept is nobody else's to read, and SQLite makes the files beside one with the rights of that one. Where it
-    # cannot be made, whoever connects is told.
+    # cannot be made, connecting fails with the reason.
     with suppress(OSError):
         os.close(os.open(str(url.database), os.O_CREAT | os.O_RDWR, 0o600))
 

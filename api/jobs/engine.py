@@ -1,6 +1,6 @@
 """Durable jobs: kept in a database, queued by DBOS, solved by worker processes, taken over when a server dies.
 
-    jobs = DurableJobs(JobSettings(data_dir=...), workers, Answers({"assign": assignment.answer, ...}, limits))
+    jobs = DurableJobs(JobSettings(data_dir=...), workers, Solve(limits))
     await jobs.start() ... await jobs.stop()
 
 The workers are the caller's: started before the jobs are, and stopped after.
@@ -13,21 +13,24 @@ from contextlib import suppress
 
 import structlog
 
-from tiger.api.jobs.claims import Claims, Turn
+from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.ipc import Exchange, Solve
-from tiger.api.jobs.job import Job, StoreGoneError, Work
-from tiger.api.jobs.maintenance import Rounds
+from tiger.api.jobs.ipc import IpcServer, Solve
+from tiger.api.jobs.job import DatabaseDownError, Job, Work
+from tiger.api.jobs.maintenance import Maintenance
 from tiger.api.jobs.queue import Queue
 from tiger.api.jobs.run import Run
 from tiger.api.jobs.server import claim_name
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
 from tiger.api.jobs.watchers import Watchers
-from tiger.api.jobs.worker_context import Answer, Bench, Parts
+from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.workers.processes import Workers
 
+# Statements that wait for the database at the same time.
 THREADS = 8
+# Seconds until the number of jobs is unknown, until runs that do not stop are left, and until a database that does not
+# answer counts as down: no statement takes as long there (`database.SESSION`).
 COUNT_S, STOP_S, HUNG_S = 2.0, 5.0, 20.0
 LOG = structlog.get_logger()
 
@@ -38,77 +41,77 @@ class DurableJobs:
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
         self._watchers = Watchers(self._states)
-        self._beating: asyncio.Future[bool] | None = None
+        self._probe: asyncio.Future[bool] | None = None
 
     async def start(self) -> None:
-        """Open the store, take up what was left, and begin to work; raise StoreGoneError or OSError."""
+        """Open the store, requeue what was left, and begin to work; raise DatabaseDownError or OSError."""
         self._server = claim_name(self.settings.data_dir)
         self._database = Database(self.settings.url, self.settings.reserve_bytes)
         self._store = Store(self._database, self.settings.max_queued)
         claims = Claims(self._database, self._server.name)
-        self._bench = Bench(
+        self._context = WorkerContext(
             settings=self.settings,
             claims=claims,
             workers=self.workers,
-            exchange=Exchange(),
+            ipc_server=IpcServer(),
             solve=self.solve,
             changed=self._watchers.wake,
             threads=ThreadPoolExecutor(THREADS, thread_name_prefix="tiger-jobs"),
         )
-        await self._bench.exchange.start()
+        await self._context.ipc_server.start()
         self._queue = Queue(self._database, self._server.name, self.workers.count, self.settings.poll_s)
-        await self._bench.call(self._open, asyncio.get_running_loop())
-        self._rounds = Rounds(self._bench, self._store, self._queue)
-        self._rounds.start()
+        await self._context.call(self._open, asyncio.get_running_loop())
+        self._maintenance = Maintenance(self._context, self._store, self._queue)
+        self._maintenance.start()
         self._watchers.start()
 
     async def stop(self) -> None:
         """Put what runs back into the queue; nothing of it is lost where the database is not there to take it."""
-        await asyncio.gather(self._rounds.stop(), self._watchers.stop())
-        await self._bench.call(self._queue.stop)
+        await asyncio.gather(self._maintenance.stop(), self._watchers.stop())
+        await self._context.call(self._queue.stop)
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_S):
-                while self._bench.running:
+                while self._context.running:
                     await asyncio.sleep(0.01)
-        await self._bench.exchange.stop()
-        with suppress(StoreGoneError):
-            await self._ask(self._bench.claims.release_mine, ())
-            await self._ask(self._bench.claims.leave)
-        self._bench.threads.shutdown(wait=False)
+        await self._context.ipc_server.stop()
+        with suppress(DatabaseDownError):
+            await self._query(self._context.claims.release_mine, ())
+            await self._query(self._context.claims.leave)
+        self._context.threads.shutdown(wait=False)
         self._database.close()
         self._server.close()
 
     async def submit(self, work: Work) -> Job:
-        """Keep a job durably and return it; raise KeyReusedError, FullError, NoRoomError or StoreGoneError."""
-        job, new = await self._ask(self._store.insert, work)
+        """Store a job and return it; raise KeyReusedError, QueueFullError, DiskFullError or DatabaseDownError."""
+        job, new = await self._query(self._store.insert, work)
         if new:
-            # The job is kept; should this be lost, a round finds it.
-            self._rounds.put(Turn(job.id, 0, work.priority))
+            # The job is stored; should this be lost, the next sweep finds it.
+            self._maintenance.put(Lease(job.id, 0, work.priority))
         return job
 
     async def get(self, job_id: str, owner: str) -> Job | None:
-        """Return a job with its report; raise StoreGoneError."""
-        return await self._ask(self._store.get, job_id, owner)
+        """Return a job with its report; raise DatabaseDownError."""
+        return await self._query(self._store.get, job_id, owner)
 
     async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page.
 
         Raises InputError for what is no cursor.
         """
-        return await self._ask(self._store.page, owner, after, limit)
+        return await self._query(self._store.page, owner, after, limit)
 
     async def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that has not ended, and return it once its worker has been freed; what it found is kept."""
-        job = await self._ask(self._store.cancel, job_id, owner)
+        job = await self._query(self._store.cancel, job_id, owner)
         if job is not None and job.status in ("running", "cancelled"):
             LOG.info("job cancelled", job_id=job_id, kind=job.kind, status=job.status)
         if job is None or job.ended:
             self._watchers.wake(job_id)
             if job is not None and job.status == "cancelled":
-                self._rounds.withdraw(await self._ask(self._store.turn, job_id))
+                self._maintenance.withdraw(await self._query(self._store.lease, job_id))
             return job
-        for turn, cancelled in self._bench.running.items():
-            if turn.job_id == job_id:
+        for lease, cancelled in self._context.running.items():
+            if lease.job_id == job_id:
                 cancelled.set()
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.stop_grace_s + 2 * self.settings.tick_s + 1):
@@ -132,57 +135,57 @@ class DurableJobs:
 
     async def ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
-        # Together, as whoever may not ask for more can ask this as often as they like.
-        if self._beating is None or self._beating.done():
-            self._beating = asyncio.ensure_future(self._is_reachable())
-        return {"database": await asyncio.shield(self._beating), "workers": self.workers.active}
+        # One probe for all who ask, as this needs no key and is not limited.
+        if self._probe is None or self._probe.done():
+            self._probe = asyncio.ensure_future(self._is_reachable())
+        return {"database": await asyncio.shield(self._probe), "workers": self.workers.active}
 
     def waiting(self) -> int:
-        """Count the jobs of all owners that wait, in a thread of the caller's; raise StoreGoneError."""
-        counting = self._bench.threads.submit(self._store.waiting)
+        """Count the jobs of all owners that wait, in a thread of the caller's; raise DatabaseDownError."""
+        counting = self._context.threads.submit(self._store.waiting)
         try:
             return counting.result(COUNT_S)
         except TimeoutError:
             counting.cancel()
-            raise StoreGoneError("no answer") from None
+            raise DatabaseDownError("no answer") from None
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Prepare the database, take back what this server had when it was killed, and open the queue."""
+        """Prepare the database, requeue what this server ran when it was killed, and open the queue."""
         self._database.prepare()
-        self._bench.claims.beat()
-        self._bench.claims.release_mine(())
+        self._context.claims.beat()
+        self._context.claims.release_mine(())
         self._queue.start(self._run, loop)
 
-    async def _run(self, turn: Turn) -> None:
-        """Work off one turn of a job, then of whatever waits, without waiting for the queue to come up with it."""
-        if await Run(self._bench, turn)():
+    async def _run(self, lease: Lease) -> None:
+        """Run one lease, then whatever waits, without waiting for the queue to bring it."""
+        if await Run(self._context, lease)():
             while following := await self._next():
-                await Run(self._bench, following, self._rounds.withdraw)()
+                await Run(self._context, following, self._maintenance.withdraw)()
 
-    async def _next(self) -> Turn | None:
-        """Return a turn that waits in the queue, if one does and the database says so."""
+    async def _next(self) -> Lease | None:
+        """Return a lease that waits in the queue, if one does and the database says so."""
         try:
-            due = await self._bench.call(self._bench.claims.next, self.workers.count + 1)
-        except StoreGoneError:
+            due = await self._context.call(self._context.claims.next, self.workers.count + 1)
+        except DatabaseDownError:
             return None
-        return next((turn for turn in due if turn not in self._bench.running), None)
+        return next((lease for lease in due if lease not in self._context.running), None)
 
     async def _states(self, ids: list[str]) -> Mapping[str, object]:
-        """Return how jobs are; raise StoreGoneError."""
-        return await self._ask(self._store.states, ids)
+        """Return how jobs are; raise DatabaseDownError."""
+        return await self._query(self._store.states, ids)
 
     async def _is_reachable(self) -> bool:
         """Return whether the database can be written to."""
         try:
-            await self._ask(self._bench.claims.beat)
-        except StoreGoneError:
+            await self._query(self._context.claims.beat)
+        except DatabaseDownError:
             return False
         return True
 
-    async def _ask(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
-        """Call a function of the store; raise StoreGoneError, also for a database that does not answer at all."""
+    async def _query(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
+        """Call a function of the store; raise DatabaseDownError, also for a database that does not answer at all."""
         try:
             async with asyncio.timeout(HUNG_S):
-                return await self._bench.call(function, *args)
+                return await self._context.call(function, *args)
         except TimeoutError:
-            raise StoreGoneError("no answer") from None
+            raise DatabaseDownError("no answer") from None

@@ -1,4 +1,4 @@
-"""The line between the server and a worker that solves a job: how far it has come, and when to end."""
+"""The connection between the server and a worker that solves a job: how far it has come, and when to end."""
 
 import asyncio
 import json
@@ -14,17 +14,20 @@ from dataclasses import asdict, dataclass, field
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
+# Seconds between two reports of progress: a person sees no difference, and a solve of milliseconds sends one.
 EVERY_S = 0.5
+# The length in bytes of the document that follows.
 HEAD = struct.Struct(">I")
+# What the server sends for a solve to end.
 END = b"e"
 
-# What solves, told how to say how far it has come; tiger.run.deadline.ENDING tells it to come to an end.
+# What solves, and reports its progress by the last argument; it ends once tiger.run.deadline.ENDING is set.
 Solve = Callable[[str, bytes, Callable[[Progress], None]], bytes]
 
 
 @dataclass(slots=True)
 class Call:
-    """Hold what the server knows of a solve under way."""
+    """Hold what the server knows of a solve that runs."""
 
     ticket: str
     progress: Progress | None = None
@@ -33,21 +36,21 @@ class Call:
     writer: asyncio.StreamWriter | None = None
 
     def end(self) -> None:
-        """Tell the solve to come to an end, as soon as its worker calls where it has not yet."""
+        """Ask the solve to end, as soon as its worker connects where it has not yet."""
         self.ending = True
         if self.writer is not None and not self.writer.is_closing():
             self.writer.write(END)
 
-    def answer(self, writer: asyncio.StreamWriter) -> None:
-        """Take the call of the worker."""
+    def connect(self, writer: asyncio.StreamWriter) -> None:
+        """Take the connection of the worker."""
         self.writer = writer
         self.begun.set()
         if self.ending:
             self.end()
 
 
-class Exchange:
-    """Take the calls of workers, each of which says first by its ticket which solve it is about."""
+class IpcServer:
+    """Take the connections of workers, each of which states first by its ticket which solve it is about."""
 
     def __init__(self) -> None:
         # A name without a file, so that a server that is killed leaves nothing behind; tickets keep strangers out.
@@ -55,15 +58,15 @@ class Exchange:
         self._calls: dict[str, Call] = {}
 
     async def start(self) -> None:
-        """Begin to take calls."""
+        """Begin to take connections."""
         self._server = await asyncio.start_unix_server(self._take, self.address)
 
     async def stop(self) -> None:
-        """Take no more calls."""
+        """Take no more connections."""
         self._server.close()
 
     def open(self) -> Call:
-        """Return a call that a worker may make."""
+        """Return a call, to which a worker may connect."""
         call = Call(uuid.uuid4().hex)
         self._calls[call.ticket] = call
         return call
@@ -73,35 +76,35 @@ class Exchange:
         self._calls.pop(call.ticket, None)
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Listen to one worker until it hangs up."""
+        """Read what one worker sends until it disconnects."""
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             call = self._calls.get((await reader.readexactly(32)).decode("ascii", "replace"))
             if call is not None:
-                call.answer(writer)
+                call.connect(writer)
                 while True:
                     (size,) = HEAD.unpack(await reader.readexactly(HEAD.size))
                     call.progress = Progress(**json.loads(await reader.readexactly(size)))
         writer.close()
 
 
-class Line:
-    """The worker's end of a line."""
+class ProgressSender:
+    """Send progress from a worker to its server."""
 
     def __init__(self, server: socket.socket) -> None:
         self._server = server
-        self._said_s = -EVERY_S
+        self._sent_s = -EVERY_S
 
-    def progress(self, progress: Progress) -> None:
-        """Say how far the solve has come; more than about twice a second is dropped."""
-        if time.monotonic() - self._said_s >= EVERY_S:
-            self._said_s = time.monotonic()
-            what = json.dumps(asdict(progress)).encode()
+    def send(self, progress: Progress) -> None:
+        """Send how far the solve has come; more than about twice a second is dropped."""
+        if time.monotonic() - self._sent_s >= EVERY_S:
+            self._sent_s = time.monotonic()
+            document = json.dumps(asdict(progress)).encode()
             with suppress(OSError):
-                self._server.sendall(HEAD.pack(len(what)) + what)
+                self._server.sendall(HEAD.pack(len(document)) + document)
 
 
-def solve_on_line(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> bytes:
-    """Solve in a worker, on the line to its server."""
+def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> bytes:
+    """Solve in a worker that is connected to its server."""
     ENDING.clear()
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(address)
@@ -109,16 +112,16 @@ def solve_on_line(address: str, ticket: str, solve: Solve, kind: str, body: byte
         listener = threading.Thread(target=_listen, args=(server,), daemon=True)
         listener.start()
         try:
-            return solve(kind, body, Line(server).progress)
+            return solve(kind, body, ProgressSender(server).send)
         finally:
             with suppress(OSError):
                 server.shutdown(socket.SHUT_RDWR)
-            # What was said in the last moment must not end the next solve.
+            # A request to end that came in the last moment must not end the next solve.
             listener.join()
 
 
 def _listen(server: socket.socket) -> None:
-    """Wait for the word to end; a line that breaks says nothing."""
+    """Wait for the request to end; a connection that breaks is none."""
     with suppress(OSError):
         if server.recv(1) == END:
             ENDING.set()

@@ -41,7 +41,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Hold what is to be done: the checked body of a request, for which door, how urgent (1 is most), for whom.
+    """Hold what is to be done: the checked body of a request, for which entry, how urgent (1 is most), for whom.
 
     `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
     number of the request, by which the log can be searched.
@@ -59,15 +59,15 @@ class KeyReusedError(Exception):
     """Say that an Idempotency-Key came with another body than before (422)."""
 
 
-class FullError(Exception):
+class QueueFullError(Exception):
     """Say that too many jobs wait (429)."""
 
 
-class StoreGoneError(Exception):
+class DatabaseDownError(Exception):
     """Say that the database cannot be reached or written, so that nothing was acknowledged (503)."""
 
 
-class NoRoomError(StoreGoneError):
+class DiskFullError(DatabaseDownError):
     """Say that the disk of the database has too little room for more (503)."""
 
 
@@ -81,10 +81,10 @@ class Jobs(Protocol):
         """Put what runs back into the queue and end all processes."""
 
     async def submit(self, work: Work) -> Job:
-        """Keep a job durably and return it; raise KeyReusedError, FullError, NoRoomError or StoreGoneError."""
+        """Store a job and return it; raise KeyReusedError, QueueFullError, DiskFullError or DatabaseDownError."""
 
     async def get(self, job_id: str, owner: str) -> Job | None:
-        """Return a job with its report; raise StoreGoneError."""
+        """Return a job with its report; raise DatabaseDownError."""
 
     async def page(self, owner: str, after: str | None, limit: int) -> tuple[tuple[Job, ...], str | None]:
         """Return jobs without reports, the newest first, those after a cursor, and the cursor of the next page."""
@@ -99,4 +99,4 @@ class Jobs(Protocol):
         """Say of the database and the workers whether they can be used."""
 
     def waiting(self) -> int:
-        """Count the jobs of all owners that wait, in a thread of the caller's; raise StoreGoneError."""
+        """Count the jobs of all owners that wait, in a thread of the caller's; raise DatabaseDownError."""

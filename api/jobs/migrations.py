@@ -1,4 +1,4 @@
-"""The tables of the jobs, and how they came to be: each step is applied once, in order, and never changed."""
+"""The tables of the jobs, and how they came to be: each step is applied once, in instruction, and never changed."""
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection

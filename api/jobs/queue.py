@@ -1,4 +1,4 @@
-"""The durable queue of turns: the one place that knows DBOS."""
+"""The durable queue of leases: the one place that knows DBOS."""
 
 import asyncio
 import logging
@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-from tiger.api.jobs.claims import Turn
+from tiger.api.jobs.claims import Lease
 from tiger.api.jobs.database import Database, guard
 
 if TYPE_CHECKING:
@@ -16,27 +16,28 @@ if TYPE_CHECKING:
 
 NAME, VERSION = "tiger", "1"
 LIVE = ("ENQUEUED", "PENDING", "DELAYED")
+# Seconds between two warnings from the same line, and to wait for the thread that takes from the queue to end.
 QUIET_S, LAST_S = 30.0, 5.0
-# What the library has taken up runs within a moment; later it never will.
+# Seconds within which what the library has taken up begins to run; later it never will.
 BEGIN_S = 10.0
 
-Run = Callable[[Turn], Coroutine[object, object, None]]
+Run = Callable[[Lease], Coroutine[object, object, None]]
 
 
 class Queue:
-    """Run turns of jobs here as they come up, at most `workers` at a time; each is a workflow of its own.
+    """Run leases of jobs here as they come up, at most `workers` at a time; each is a DBOS workflow.
 
-    All calls block, and may raise StoreGoneError. Start it away from the event loop that runs are to be made on.
+    All calls block, and may raise DatabaseDownError. Start it away from the event loop that runs are to be made on.
     """
 
     def __init__(self, database: Database, server: str, workers: int, poll_s: float) -> None:
         self.database, self.server, self.workers, self.poll_s = database, server, workers, poll_s
-        # Since when turns have been taken up here without being run yet.
+        # Since when leases have been taken up here without being run yet.
         self._beginning: dict[str, float] = {}
 
     def start(self, run: Run, loop: asyncio.AbstractEventLoop) -> None:
         """Open the queue and begin to run what is in it by a coroutine on a loop."""
-        _hush()
+        _quiet_log()
         own = self.database.queue_engine
         from dbos import DBOS, DBOSClient
 
@@ -75,31 +76,31 @@ class Queue:
         logging.getLogger("dbos").setLevel(logging.ERROR)
         self._dbos.destroy(destroy_registry=True)
 
-    def put(self, turn: Turn) -> None:
-        """Put a turn in, once, however often it is asked."""
+    def put(self, lease: Lease) -> None:
+        """Put a lease in, once, however often it is asked."""
         with guard():
             self._client.enqueue(
                 {
                     "workflow_name": "solve",
                     "queue_name": NAME,
-                    "workflow_id": _name(turn),
+                    "workflow_id": _name(lease),
                     "app_version": VERSION,
-                    "priority": max(1, turn.priority),
+                    "priority": max(1, lease.priority),
                 },
-                turn.job_id,
-                turn.token,
+                lease.job_id,
+                lease.token,
             )
 
-    def withdraw(self, turn: Turn) -> None:
-        """Take a turn out that need not be run any more."""
+    def withdraw(self, lease: Lease) -> None:
+        """Take a lease out that need not be run any more."""
         with guard():
-            self._client.cancel_workflows([_name(turn)])
+            self._client.cancel_workflows([_name(lease)])
 
-    def lost(self, turns: list[Turn], alive: set[str], running: set[Turn]) -> list[Turn]:
-        """Return those turns that nobody will run: unknown, ended, or taken up by a server that has gone."""
-        if not turns:
+    def find_lost(self, leases: list[Lease], alive: set[str], running: set[Lease]) -> list[Lease]:
+        """Return those leases that nobody will run: unknown, ended, or taken up by a server that is gone."""
+        if not leases:
             return []
-        names = [_name(turn) for turn in turns]
+        names = [_name(lease) for lease in leases]
         with guard():
             known = self._client.list_workflows(workflow_ids=names, load_input=False, load_output=False)
         here = set(map(_name, running))
@@ -110,16 +111,16 @@ class Queue:
             for row in known
             if row.status == "PENDING" and row.executor_id == self.server and row.workflow_id not in here
         }
-        fine = {row.workflow_id for row in known if self._is_cared_for(row, alive, now_s)}
-        return [turn for turn in turns if _name(turn) not in fine]
+        fine = {row.workflow_id for row in known if self._will_run(row, alive, now_s)}
+        return [lease for lease in leases if _name(lease) not in fine]
 
     def forget(self, jobs: Iterable[tuple[str, int]]) -> None:
-        """Delete all turns of jobs, given by their last token."""
+        """Delete all leases of jobs, given by their last token."""
         with guard():
-            self._client.delete_workflows([_name(Turn(job, token)) for job, last in jobs for token in range(last + 1)])
+            self._client.delete_workflows([_name(Lease(job, token)) for job, last in jobs for token in range(last + 1)])
 
-    def _is_cared_for(self, row: "WorkflowStatus", alive: set[str], now_s: float) -> bool:
-        """Return whether a turn will be run."""
+    def _will_run(self, row: "WorkflowStatus", alive: set[str], now_s: float) -> bool:
+        """Return whether a lease will be run."""
         if row.status != "PENDING":
             return row.status in LIVE
         if row.executor_id != self.server:
@@ -128,11 +129,11 @@ class Queue:
 
 
 def _define(dbos: "type[DBOS]", run: Run, loop: asyncio.AbstractEventLoop) -> None:
-    """Define the workflow: one step, the run of a turn."""
+    """Define the workflow: one step, the run of a lease."""
 
     @dbos.step(name="run")
     async def step(job_id: str, token: int) -> None:
-        running: Future[None] = asyncio.run_coroutine_threadsafe(run(Turn(job_id, token)), loop)
+        running: Future[None] = asyncio.run_coroutine_threadsafe(run(Lease(job_id, token)), loop)
         await asyncio.wrap_future(running)
 
     @dbos.workflow(name="solve")
@@ -140,30 +141,30 @@ def _define(dbos: "type[DBOS]", run: Run, loop: asyncio.AbstractEventLoop) -> No
         await step(job_id, token)
 
 
-def _name(turn: Turn) -> str:
-    """Return the name of a turn's workflow."""
-    return f"{turn.job_id}-{turn.token}"
+def _name(lease: Lease) -> str:
+    """Return the name of a lease's workflow."""
+    return f"{lease.job_id}-{lease.token}"
 
 
-class _Quiet(logging.Filter):
-    """Let the same place say something only now and then, since it is asked ten times a second."""
+class _RateLimit(logging.Filter):
+    """Let the same line log only now and then, since it is reached ten times a second."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._said_s: dict[tuple[str, int], float] = {}
+        self._logged_s: dict[tuple[str, int], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether a record is to be kept."""
         place = (record.filename, record.lineno)
-        if record.created - self._said_s.get(place, 0.0) < QUIET_S:
+        if record.created - self._logged_s.get(place, 0.0) < QUIET_S:
             return False
-        self._said_s[place] = record.created
+        self._logged_s[place] = record.created
         return True
 
 
-def _hush() -> None:
+def _quiet_log() -> None:
     """Have the library's log go the way of ours, warnings alone, before it sets up a way of its own."""
     log = logging.getLogger("dbos")
     if not log.handlers:
         log.addHandler(logging.NullHandler())
-        log.addFilter(_Quiet())
+        log.addFilter(_RateLimit())

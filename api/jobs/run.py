@@ -1,4 +1,4 @@
-"""One turn of a job: claimed, solved in a worker, watched, and its outcome written."""
+"""The run of a lease: claim the job, solve it in a worker, supervise that, and write the outcome."""
 
 import asyncio
 import json
@@ -11,43 +11,45 @@ from contextlib import suppress
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from tiger.api.jobs.claims import Claim, Outcome, Turn
-from tiger.api.jobs.ipc import Call, solve_on_line
-from tiger.api.jobs.job import Status, StoreGoneError
-from tiger.api.jobs.worker_context import Answer, Bench, Parts
+from tiger.api.jobs.claims import Claim, Lease, Outcome
+from tiger.api.jobs.ipc import Call, solve_over_ipc
+from tiger.api.jobs.job import DatabaseDownError, Status
+from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.middleware.problems import problem_of
 from tiger.api.workers.processes import SolverLostError
 from tiger.errors import InputError
 
 ATTEMPTS, CRASHES = 3, 10
-AGAIN_S, ROPE_S = 0.5, 10.0
+RETRY_S, KILL_MARGIN_S = 0.5, 10.0
 LIMIT = re.compile(rb'"time_limit_s"\s*:\s*([0-9.eE+-]{1,40})')
 LOG = structlog.get_logger()
 
 
 class Run:
-    """Work off one turn of a job, and tell when it has been claimed."""
+    """Run one lease of a job; `on_claim` is called once the job has been claimed."""
 
-    def __init__(self, bench: Bench, turn: Turn, claimed: Callable[[Turn], None] = lambda _: None) -> None:
-        self.bench, self.turn, self.claimed = bench, turn, claimed
+    def __init__(
+        self, context: WorkerContext, lease: Lease, on_claim: Callable[[Lease], None] = lambda _: None
+    ) -> None:
+        self.context, self.lease, self.on_claim = context, lease, on_claim
         self.cancelled, self.lost, self.begun_s = asyncio.Event(), False, time.monotonic()
 
     async def __call__(self) -> bool:
-        """Claim the job, solve it and write what comes of it; False where the turn is under way or not the last."""
-        if self.turn in self.bench.running:
+        """Claim the job, solve it and write what comes of it; False where the lease runs already or is not the last."""
+        if self.lease in self.context.running:
             return False
-        self.bench.running[self.turn] = self.cancelled
+        self.context.running[self.lease] = self.cancelled
         try:
-            claim = await self._insist(self.bench.claims.claim, self.turn)
-            self.bench.changed(self.turn.job_id)
+            claim = await self._retry(self.context.claims.claim, self.lease)
+            self.context.changed(self.lease.job_id)
             if claim is not None:
-                self.claimed(self.turn)
-                with bound_contextvars(job_id=self.turn.job_id, kind=claim.kind, request_id=claim.request_id):
+                self.on_claim(self.lease)
+                with bound_contextvars(job_id=self.lease.job_id, kind=claim.kind, request_id=claim.request_id):
                     await self._begin(claim)
             return claim is not None
         finally:
-            self.bench.running.pop(self.turn, None)
-            self.bench.changed(self.turn.job_id)
+            self.context.running.pop(self.lease, None)
+            self.context.changed(self.lease.job_id)
 
     async def _begin(self, claim: Claim) -> None:
         """Solve a claimed job, but for one that must not bring down every server again and again."""
@@ -59,94 +61,94 @@ class Run:
 
     async def _work(self, claim: Claim) -> None:
         """Solve a claimed job."""
-        limit_s = _limit_s(claim.body, self.bench.settings.max_time_s)
-        call = self.bench.exchange.open()
+        limit_s = _limit_s(claim.body, self.context.settings.max_time_s)
+        call = self.context.ipc_server.open()
         solving = asyncio.ensure_future(self._start_solve(call, claim, limit_s))
         try:
-            await self._attend(solving, call, limit_s)
+            await self._supervise(solving, call, limit_s)
             await asyncio.wait((solving,))
         finally:
             solving.cancel()
-            self.bench.exchange.close(call)
+            self.context.ipc_server.close(call)
         if not self.lost:
             await self._settle(claim, _outcome(solving, "cancelled" if self.cancelled.is_set() else "done"))
 
     async def _start_solve(self, call: Call, claim: Claim, limit_s: float) -> bytes:
-        """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second rope."""
-        bench = self.bench
-        work = (bench.exchange.address, call.ticket, bench.solve, claim.kind, claim.body)
-        return await bench.workers.run(limit_s + ROPE_S, solve_on_line, *work)
+        """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second guard."""
+        context = self.context
+        work = (context.ipc_server.address, call.ticket, context.solve, claim.kind, claim.body)
+        return await context.workers.run(limit_s + KILL_MARGIN_S, solve_over_ipc, *work)
 
-    async def _attend(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
-        """Wait for a solve, told to end when it is cancelled or over its limit, and killed when it does not."""
-        settings = self.bench.settings
-        asked: asyncio.Future[object] = asyncio.ensure_future(self.cancelled.wait())
+    async def _supervise(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
+        """Wait for a solve, ask it to end when it is cancelled or over its limit, and kill it when it does not."""
+        settings = self.context.settings
+        cancelling: asyncio.Future[object] = asyncio.ensure_future(self.cancelled.wait())
         over: asyncio.Future[object] = asyncio.ensure_future(_wait_over_limit(call, limit_s))
-        ticking = asyncio.ensure_future(self._tick(solving, call, limit_s))
+        ticking = asyncio.ensure_future(self._report_progress(solving, call, limit_s))
         try:
-            await asyncio.wait((solving, asked, over), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((solving, cancelling, over), return_when=asyncio.FIRST_COMPLETED)
             if not solving.done():
                 call.end()
                 grace_s = settings.stop_grace_s if self.cancelled.is_set() else settings.kill_grace_s
                 await asyncio.wait((solving,), timeout=grace_s)
                 if solving.cancel():
-                    self.bench.workers.told(SolverLostError("The solve did not end when it was told to."))
+                    self.context.workers.on_result(SolverLostError("The solve did not end when it was asked to."))
         finally:
-            for task in (asked, over, ticking):
+            for task in (cancelling, over, ticking):
                 task.cancel()
 
-    async def _tick(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
-        """Write how far the solve has come, and hear what is to become of it, for as long as it goes on."""
+    async def _report_progress(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
+        """Write how far the solve has come, and follow the row's instruction, for as long as it goes on."""
         begun_s, last = time.monotonic(), None
         while True:
             # Most jobs are done before there is anything to write.
-            await asyncio.sleep(self.bench.settings.tick_s)
-            progress = _progress(call, min(1.0, (time.monotonic() - begun_s) / limit_s))
-            order = None
+            await asyncio.sleep(self.context.settings.tick_s)
+            progress = _describe_progress(call, min(1.0, (time.monotonic() - begun_s) / limit_s))
+            instruction = None
             try:
                 fresh = progress if progress != last else None
-                order, last = await self.bench.call(self.bench.claims.touch, self.turn, fresh), progress
-                self.bench.changed(self.turn.job_id)
-            except StoreGoneError:
+                instruction, last = await self.context.call(self.context.claims.touch, self.lease, fresh), progress
+                self.context.changed(self.lease.job_id)
+            except DatabaseDownError:
                 pass
             except Exception:
-                # Whatever it is, the next one is to be heard.
+                # Whatever it is, the next instruction has to be read.
                 LOG.exception("job not looked at")
-            if order == "lost":
+            if instruction == "lost":
                 # Another server has it now, and answers for it.
                 LOG.warning("job is with another server now")
                 self.lost = True
                 solving.cancel()
-            elif order == "end":
+            elif instruction == "stop":
                 self.cancelled.set()
 
     async def _settle(self, claim: Claim, outcome: Outcome | None) -> None:
         """Write the outcome of a solve, or have the job done again where there is none as its worker was lost."""
         if outcome is None and claim.attempts < ATTEMPTS:
-            await self._insist(self.bench.claims.release, self.turn)
+            await self._retry(self.context.claims.release, self.lease)
             return
         await self._finish(outcome or _give_up())
 
     async def _finish(self, outcome: Outcome) -> None:
         """Write the outcome of a job."""
-        if await self._insist(self.bench.claims.finish, self.turn, outcome):
+        if await self._retry(self.context.claims.finish, self.lease, outcome):
             LOG.info("job ended", status=outcome.status, seconds=round(time.monotonic() - self.begun_s, 6))
         else:
             LOG.warning("job was taken over before its result came")
 
-    async def _insist(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
+    async def _retry(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
         """Call a function of the store until the store is there."""
         while True:
             try:
-                return await self.bench.call(function, *args)
-            except StoreGoneError:
-                await asyncio.sleep(AGAIN_S)
+                return await self.context.call(function, *args)
+            except DatabaseDownError:
+                await asyncio.sleep(RETRY_S)
 
 
 async def _wait_over_limit(call: Call, limit_s: float) -> None:
     """Wait until a solve is over its limit, counted from when a worker took it up."""
     await call.begun.wait()
-    await asyncio.sleep(limit_s + AGAIN_S)
+    await asyncio.sleep(limit_s + RETRY_S)
 
 
 def _limit_s(body: bytes, most_s: float) -> float:
@@ -159,15 +161,15 @@ def _limit_s(body: bytes, most_s: float) -> float:
     return most_s
 
 
-def _progress(call: Call, time_share: float) -> Mapping[str, object]:
+def _describe_progress(call: Call, time_share: float) -> Mapping[str, object]:
     """Return what is known of a solve, the fraction by the clock where the solve does not say."""
-    said = call.progress
-    if said is None:
+    known = call.progress
+    if known is None:
         return {"stage": None, "cost": None, "bound": None, "fraction": round(time_share, 2)}
-    fraction = time_share if said.fraction is None else said.fraction
-    cost, bound = (value if value is not None and math.isfinite(value) else None for value in (said.cost, said.bound))
-    known = {"stage": said.stage, "cost": cost, "bound": bound, "fraction": round(fraction, 2)}
-    return known | ({"message": said.message} if said.message else {})
+    fraction = time_share if known.fraction is None else known.fraction
+    cost, bound = (value if value is not None and math.isfinite(value) else None for value in (known.cost, known.bound))
+    document = {"stage": known.stage, "cost": cost, "bound": bound, "fraction": round(fraction, 2)}
+    return document | ({"message": known.message} if known.message else {})
 
 
 def _outcome(solving: "asyncio.Future[bytes]", status: Status) -> Outcome | None:

@@ -28,7 +28,7 @@ def claim_name(data_dir: Path) -> Server:
     data_dir.mkdir(parents=True, exist_ok=True)
     number = 0
     while True:
-        lock = open(data_dir / f"server.{number}", "a+", encoding="ascii", opener=_open_own)  # noqa: SIM115
+        lock = open(data_dir / f"server.{number}", "a+", encoding="ascii", opener=_open_private)  # noqa: SIM115
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -38,7 +38,7 @@ def claim_name(data_dir: Path) -> Server:
             return Server(_read(lock), lock)
 
 
-def _open_own(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     """Open a file, which only its user may read where it is made now."""
     return os.open(path, flags, 0o600)
 

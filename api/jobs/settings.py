@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tiger.api.jobs.room import RESERVE_BYTES
+from tiger.api.jobs.disk import RESERVE_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
     """Say where jobs are kept and how they are worked off.
 
-    `data_dir` holds this server's name and, without a `database_url`, the jobs in an SQLite file. A solve is told to
+    `data_dir` holds this server's name and, without a `database_url`, the jobs in an SQLite file. A solve is asked to
     end when it is cancelled or over its limit, `time_limit_s` of its body and at most `max_time_s`; it is killed
     `stop_grace_s` later, or `kill_grace_s`. At most `max_queued` jobs wait. A server that has not beaten for `dead_s`
     has lost its jobs. Jobs that ended `keep_days` ago are deleted. On the disk of an SQLite file, new jobs leave

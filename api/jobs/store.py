@@ -1,4 +1,4 @@
-"""Jobs as rows: what those ask for who submit, read and cancel them."""
+"""Jobs as rows: what requests write and read that submit, list and cancel them."""
 
 import hashlib
 import json
@@ -12,30 +12,31 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from tiger.api.jobs.claims import Turn, forget
+from tiger.api.jobs.claims import Lease, delete_bodies
 from tiger.api.jobs.database import Database, now
-from tiger.api.jobs.job import CURSOR, ENDED, FullError, Job, KeyReusedError, NoRoomError, Work
+from tiger.api.jobs.job import CURSOR, ENDED, DiskFullError, Job, KeyReusedError, QueueFullError, Work
 from tiger.api.jobs.migrations import BODIES, JOBS
 from tiger.errors import InputError
 
+# Ids in one statement; SQLite takes at least 999 parameters.
 BATCH = 500
 ID = re.compile(r"[0-9a-f]{32}\Z")
-PLAIN = ("id", "owner", "kind", "status", "created_s", "started_s", "ended_s", "progress", "problem")
-Columns = Row[tuple[object, ...]]
+COLUMNS = ("id", "owner", "kind", "status", "created_s", "started_s", "ended_s", "progress", "problem")
+JobRow = Row[tuple[object, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Read and write jobs, at most `max_queued` of which wait, half of it for one owner; may raise StoreGoneError."""
+    """Read and write jobs, of which `max_queued` may wait, half of one owner's; may raise DatabaseDownError."""
 
     database: Database
     max_queued: int
 
     def insert(self, work: Work) -> tuple[Job, bool]:
-        """Keep a job and return it, and whether it is new; raise KeyReusedError, FullError or NoRoomError."""
+        """Keep a job and return it, and whether it is new; raise KeyReusedError, QueueFullError or DiskFullError."""
         try:
             return self._keep(work)
-        except NoRoomError:
+        except DiskFullError:
             # What was deleted may still take room.
             self.database.shrink()
         return self._keep(work)
@@ -62,10 +63,10 @@ class Store:
         with self.database.read() as connection:
             return _find(connection, *_of(job_id, owner))
 
-    def turn(self, job_id: str) -> Turn:
-        """Return the last turn of a job."""
+    def lease(self, job_id: str) -> Lease:
+        """Return the last lease of a job."""
         with self.database.read() as connection:
-            return Turn(job_id, connection.execute(sa.select(JOBS.c.token).where(JOBS.c.id == job_id)).scalar_one())
+            return Lease(job_id, connection.execute(sa.select(JOBS.c.token).where(JOBS.c.id == job_id)).scalar_one())
 
     def states(self, ids: list[str]) -> Mapping[str, object]:
         """Return by id how jobs are: what differs when something about one has changed."""
@@ -78,7 +79,7 @@ class Store:
         """Return a page of jobs without reports and the cursor of the next; raise InputError for a bad cursor."""
         query = _select().where(JOBS.c.owner == owner).order_by(JOBS.c.created_s.desc(), JOBS.c.id.desc())
         if after is not None:
-            query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < _place(after))
+            query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < _read_cursor(after))
         with self.database.read() as connection:
             rows = connection.execute(query.limit(limit + 1)).all()
         jobs = tuple(_job(row) for row in rows[:limit])
@@ -99,7 +100,7 @@ class Store:
             connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended))
             job = _find(connection, *mine)
             if job is not None and job.ended:
-                forget(connection, [job_id])
+                delete_bodies(connection, [job_id])
             return job
 
     def waiting(self) -> int:
@@ -120,12 +121,12 @@ class Store:
 
     def _insert(self, connection: Connection, work: Work, digest: str) -> Job:
         """Add a row, unless too many wait."""
-        # One key is not to keep out all the others.
+        # One key must not keep out all others.
         own = math.ceil(self.max_queued / 2) if work.owner else self.max_queued
         if _count_queued(connection) >= self.max_queued or _count_queued(connection, JOBS.c.owner == work.owner) >= own:
-            raise FullError(f"{self.max_queued} jobs wait already, or {own} of this owner's")
-        if self.database.room is not None:
-            self.database.room.require(len(work.body))
+            raise QueueFullError(f"{self.max_queued} jobs wait already, or {own} of this owner's")
+        if self.database.disk is not None:
+            self.database.disk.require(len(work.body))
         # Rounded, so that a page's cursor states it exactly.
         created_s, job_id = round(now(connection), 6), uuid.uuid4().hex
         row = sa.insert(JOBS).values(id=job_id, owner=work.owner, kind=work.kind, hash=digest)
@@ -165,7 +166,7 @@ def _of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnEleme
 
 def _select(*more: str) -> sa.Select[tuple[object, ...]]:
     """Select the columns of a job."""
-    return sa.select(*(JOBS.c[name] for name in (*PLAIN, *more)))
+    return sa.select(*(JOBS.c[name] for name in (*COLUMNS, *more)))
 
 
 def _find(connection: Connection, *where: sa.ColumnElement[bool]) -> Job | None:
@@ -174,7 +175,7 @@ def _find(connection: Connection, *where: sa.ColumnElement[bool]) -> Job | None:
     return None if row is None else _job(row)
 
 
-def _job(row: Columns) -> Job:
+def _job(row: JobRow) -> Job:
     """Return the job that a row states."""
     fields = dict(row._mapping)
     for name in ("progress", "problem"):
@@ -184,7 +185,7 @@ def _job(row: Columns) -> Job:
     return Job(**fields)
 
 
-def _place(cursor: str) -> sa.Tuple:
+def _read_cursor(cursor: str) -> sa.Tuple:
     """Return the place in the list that a cursor states."""
     match = CURSOR.fullmatch(cursor)
     if match is None:

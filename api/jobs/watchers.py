@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import structlog
 
-from tiger.api.jobs.job import StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError
 
 LOOK_S = 0.5
 LOG = structlog.get_logger()
@@ -62,7 +62,7 @@ class Watchers:
             except Exception as error:
                 # They are to see it for themselves.
                 found, self._seen = {}, {}
-                if not isinstance(error, StoreGoneError):
+                if not isinstance(error, DatabaseDownError):
                     LOG.exception("jobs not looked at")
             for job_id in watched:
                 state = found.get(job_id)

@@ -1,4 +1,4 @@
-"""What all runs of a server share."""
+"""What all runs of leases on a server share."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar, TypeVarTuple
 
-from tiger.api.jobs.claims import Claims, Turn
-from tiger.api.jobs.ipc import Exchange, Solve
+from tiger.api.jobs.claims import Claims, Lease
+from tiger.api.jobs.ipc import IpcServer, Solve
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.workers.processes import Workers
 
@@ -16,23 +16,23 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True, kw_only=True)
-class Bench:
-    """Hold the settings, the rows, the workers and the way to them, and what they solve.
+class WorkerContext:
+    """Hold the settings, the rows, the workers, the connections to them, and what they solve.
 
-    `threads` are for what waits for the database alone, which may be long: others go on when it hangs.
-    `running` has the turns that are under way here, each with the event that asks it to end: by turn and not by job,
-    as a late one may come and go while the right one works. `changed` is called with the id of a job whose row has
+    `threads` wait for the database and for nothing else, so that other work goes on when it hangs.
+    `running` has the leases that run here, each with the event that asks it to end: by lease and not by job, as an old
+    one may come and go while the valid one runs. `changed` is called with the id of a job whose row has
     changed.
     """
 
     settings: JobSettings
     claims: Claims
     workers: Workers
-    exchange: Exchange
+    ipc_server: IpcServer
     solve: Solve
     changed: Callable[[str], None]
     threads: ThreadPoolExecutor
-    running: dict[Turn, asyncio.Event] = field(default_factory=dict)
+    running: dict[Lease, asyncio.Event] = field(default_factory=dict)
 
     async def call(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:
         """Call a function that waits for the database."""

@@ -9,12 +9,14 @@ from fastapi import Request
 
 from tiger.api.middleware.problems import Problem, RefusedError, excerpt
 
+# Bytes of all large bodies together, sixteen of the largest by default, and bytes up to which a body counts as none.
 HELD_BYTES, SHORT_BYTES = 64 << 20, 1 << 17
+# Seconds for a body to arrive: 4 MiB at 70 kB/s.
 READ_S = 60.0
 
 
 class Bodies:
-    """Lend bodies of at most `limit` bytes, and of at most `most` bytes among all requests that are under way.
+    """Read bodies of at most `limit` bytes, and of at most `most` bytes among all requests that are under way.
 
     Short ones do not count, so that those who send large ones keep nobody else out.
     """
@@ -24,7 +26,7 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncIterator[bytes]:
-        """Lend the body of a JSON request; raise RefusedError (415, 413, 408, 429) as soon as that is clear."""
+        """Yield the body of a JSON request; raise RefusedError (415, 413, 408, 429) as soon as that is clear."""
         _check_type(request.headers.get("content-type", ""))
         _check_coding(request.headers.get("content-encoding", ""))
         declared = request.headers.get("content-length", "0")

@@ -16,7 +16,9 @@ from tiger.api.middleware.drain import DRAINED_BYTES, DRAINED_S
 from tiger.api.middleware.framing import Framing
 from tiger.api.middleware.problems import Problem, shorten
 
+# Seconds to send a request's head, or to take some of an answer.
 STATED_S = 20.0
+# Open files of the process, of which three quarters may be connections.
 FILES = 4096
 
 

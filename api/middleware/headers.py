@@ -16,10 +16,10 @@ SECURITY = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+NO_CONTENT_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 # The pages are the service's own, show nothing of a request in their markup, and begin with a script inside.
-PAGE = (
-    f"{NOTHING}; connect-src 'self'; font-src 'self' data:; img-src 'self' data:; "
+PAGE_POLICY = (
+    f"{NO_CONTENT_POLICY}; connect-src 'self'; font-src 'self' data:; img-src 'self' data:; "
     "script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'"
 )
 
@@ -38,13 +38,13 @@ class Headers:
         number = _number(scope)
         scope.setdefault("state", {})["request_id"] = number
 
-        async def tagged(message: Message) -> None:
+        async def send_tagged(message: Message) -> None:
             if message["type"] == "http.response.start":
                 tag(MutableHeaders(scope=message), number)
             await send(message)
 
         with bound_contextvars(request_id=number):
-            await self.app(scope, receive, tagged)
+            await self.app(scope, receive, send_tagged)
 
 
 def _number(scope: Scope) -> str:
@@ -57,5 +57,5 @@ def tag(headers: MutableHeaders, number: str) -> None:
     """Add the headers to those of an answer; what a route says of caching stands."""
     headers.update(SECURITY | {"X-Request-Id": number})
     page = headers.get("content-type", "").startswith("text/html")
-    headers["Content-Security-Policy"] = PAGE if page else NOTHING
+    headers["Content-Security-Policy"] = PAGE_POLICY if page else NO_CONTENT_POLICY
     headers.setdefault("Cache-Control", "no-store")

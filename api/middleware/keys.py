@@ -1,4 +1,4 @@
-"""API keys: who may ask, told apart by name, and kept as digests alone."""
+"""API keys: who may ask, known by name, and kept as digests alone."""
 
 import hashlib
 import hmac
@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tiger.api.middleware.problems import Problem, turn_away
 
 OPEN = frozenset(("/healthz", "/readyz"))
+# Characters of a key, and of its name, which are enough of its digest to know keys apart.
 SHORTEST, LONGEST, NAME = 16, 256, 12
 WRITTEN = re.compile(r"[!-+\--~]+")
 SCHEMES = {

@@ -8,11 +8,12 @@ import time
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tiger.api.jobs.job import StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError
 from tiger.api.middleware.problems import Problem, problem_of
 from tiger.errors import InputError
 
 ENDING = Problem(503, "The server is shutting down; ask again.", headers={"Retry-After": "5"})
+# Characters of a method or a path in the log.
 LONGEST = 200
 STEPS: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,
@@ -41,45 +42,45 @@ class RequestLog:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
         if scope["type"] != "http":
-            await self.app(scope, receive, _plainly(send))
+            await self.app(scope, receive, _with_reason(send))
             return
         began, status = time.perf_counter(), 0
         about = {"method": scope["method"][:LONGEST], "path": scope["path"][:LONGEST]}
 
-        async def noted(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = int(message["status"])
             await send(message)
 
         try:
-            await self.app(scope, receive, noted)
+            await self.app(scope, receive, send_and_note)
         except asyncio.CancelledError:
             if status:
                 raise
-            await ENDING.response()(scope, receive, noted)
+            await ENDING.response()(scope, receive, send_and_note)
         except Exception as error:
             self.log.exception("failed", **about)
             if not status:
-                await problem_of(error).response()(scope, receive, noted)
+                await problem_of(error).response()(scope, receive, send_and_note)
         finally:
             known = {name: scope.get("state", {}).get(name) or None for name in ("owner", "job_id")}
             self.log.info("request", **about, status=status, seconds=round(time.perf_counter() - began, 6), **known)
 
 
-def _plainly(send: Send) -> Send:
+def _with_reason(send: Send) -> Send:
     """Return a `send` that gives the reason alone where the start fails of what an operator can mend."""
 
-    async def plain(message: Message) -> None:
+    async def send_reason(message: Message) -> None:
         error = sys.exception()
-        if message["type"] == "lifespan.startup.failed" and isinstance(error, InputError | StoreGoneError):
+        if message["type"] == "lifespan.startup.failed" and isinstance(error, InputError | DatabaseDownError):
             message = {**message, "message": _reason(error)}
         await send(message)
 
-    return plain
+    return send_reason
 
 
-def _reason(error: InputError | StoreGoneError) -> str:
+def _reason(error: InputError | DatabaseDownError) -> str:
     """Return what is to be mended; of a database that cannot be used, its driver says it."""
     if isinstance(error, InputError):
         return str(error)

@@ -101,7 +101,7 @@ class Metrics:
         return Counter(f"tiger_{what}", about, registry=self.registry)
 
 
-class Measured:
+class RequestMetrics:
     """Time every request, by the route that answered it."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -119,7 +119,7 @@ class Measured:
             labels = (_method(scope), _route(scope), str(status))
             self.metrics.latency.labels(*labels).observe(time.perf_counter() - began)
 
-        async def noted(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal answered
             if message["type"] == "http.response.start":
                 answered = True
@@ -128,7 +128,7 @@ class Measured:
 
         with self.metrics.running.track_inprogress():
             try:
-                await self.app(scope, receive, noted)
+                await self.app(scope, receive, send_and_note)
             except (Exception, asyncio.CancelledError) as error:
                 if not answered:
                     note(503 if isinstance(error, asyncio.CancelledError) else 500)
@@ -157,7 +157,7 @@ def _method(scope: Scope) -> str:
 
 
 def _count_waiting(depth: Callable[[], int]) -> float:
-    """Return how many jobs wait, or not a number where that cannot be told, as the other figures still can."""
+    """Return how many jobs wait, or not a number where that is not known, as the other figures are."""
     try:
         return float(depth())
     except Exception:  # noqa: BLE001 (whatever it is, it is logged)

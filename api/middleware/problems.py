@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
-from tiger.api.jobs.job import FullError, KeyReusedError, NoRoomError, StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
 from tiger.api.workers.processes import SolverLostError
 from tiger.errors import InputError
 
@@ -27,7 +27,7 @@ RETRY = {"Retry-After": "5"}
 UNREAD_BYTES = 65_536
 EXCERPT, REASON, POINTER = 80, 240, 200
 LONG = re.compile(rf"'[^']{{{EXCERPT - 1},}}'|\"[^\"]{{{EXCERPT - 1},}}\"|\S{{{EXCERPT + 1},}}")
-WANTED = {
+EXPECTED = {
     "missing": "expected this field, found nothing",
     "unexpected_keyword_argument": "expected a known field, got an unknown one",
     "dataclass_type": "expected an object",
@@ -41,11 +41,12 @@ WANTED = {
     "float_parsing": "expected a number",
     "string_pattern_mismatch": "expected the cursor of a page, as `next` of the one before has it",
 }
-UNTOLD: Mapping[int, str] = {
+# What frameworks answer by the phrase of the status alone.
+DETAILS: Mapping[int, str] = {
     404: "expected a path of this service, as /docs lists them, got another one",
     405: "expected a method that this path knows, as Allow lists them, got another one",
 }
-KINDS = {dict: "an object", list: "an array", type(None): "null", bool: "a boolean"}
+JSON_TYPES = {dict: "an object", list: "an array", type(None): "null", bool: "a boolean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,8 @@ HANDLED: tuple[type[Exception], ...] = (
     RequestValidationError,
     SolverLostError,
     KeyReusedError,
-    FullError,
-    StoreGoneError,
+    QueueFullError,
+    DatabaseDownError,
     ClientDisconnect,
 )
 
@@ -129,22 +130,23 @@ def problem_of(error: Exception) -> Problem:
             path = "" if error.field == "body" else error.field
             return _about_fields(status, (FieldError(_pointer(path), shorten(error.reason)),))
         case HTTPException():
-            told = shorten(error.detail)
-            said = UNTOLD.get(error.status_code, told) if told == _title(error.status_code) else told
-            return Problem(error.status_code, said, headers=error.headers or {})
+            detail = shorten(error.detail)
+            if detail == _title(error.status_code):
+                detail = DETAILS.get(error.status_code, detail)
+            return Problem(error.status_code, detail, headers=error.headers or {})
         case RequestValidationError():
             found = [_about_parameter(detail) for detail in error.errors()]
             return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, found)))
         case KeyReusedError():
             reason = "expected a new Idempotency-Key, as another body came with this one before"
             return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, reason)
-        case FullError():
+        case QueueFullError():
             reason = "expected room for another job, but too many wait already; ask again later"
             return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason, headers=RETRY)
-        case NoRoomError():
+        case DiskFullError():
             reason = "expected room for another job, but too little is left on the server's disk; ask again later"
             return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)
-        case StoreGoneError():
+        case DatabaseDownError():
             reason = "The database cannot be used at the moment; ask again, with an Idempotency-Key to have one job."
             return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)
         case SolverLostError():
@@ -162,7 +164,7 @@ def of_fields(error: ValidationError) -> Problem:
 
 def excerpt(value: object) -> str:
     """Return a value of the request as at most 80 characters, containers by their kind alone."""
-    text = KINDS.get(type(value)) or (json.dumps(value) if isinstance(value, str) else str(value))
+    text = JSON_TYPES.get(type(value)) or (json.dumps(value) if isinstance(value, str) else str(value))
     return text if len(text) <= EXCERPT else f"{text[: EXCERPT - 3]}..."
 
 
@@ -181,7 +183,7 @@ def _about_parameter(found: ErrorDetails) -> ErrorDetails:
 def _field_error(found: ErrorDetails) -> FieldError:
     """Return what pydantic found as a pointer and a sentence."""
     path = "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in found["loc"])
-    wanted = WANTED.get(found["type"], found["msg"].replace("Input should be", "expected"))
+    wanted = EXPECTED.get(found["type"], found["msg"].replace("Input should be", "expected"))
     shown = "" if found["type"] in ("missing", "unexpected_keyword_argument") else f", got {excerpt(found['input'])}"
     return FieldError(_pointer(path), shorten(wanted) + shown)
 

@@ -14,7 +14,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tiger.api.middleware.keys import OPEN
 from tiger.api.middleware.problems import Problem, turn_away
 
+# Owners whose requests are remembered; where more ask, all begin anew, so that no flood of addresses fills the memory.
 NAMES_KEPT = 10_000
+# Seconds after which one of the requests under way may have ended.
 BUSY_S = 1
 UNITS_S = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 WRITTEN = re.compile(rf"\s*([0-9]{{1,9}})\s*(?:/|per)\s*({'|'.join(UNITS_S)})\s*")
@@ -59,7 +61,7 @@ class Rates:
             return
         self.running[name] += 1
         try:
-            await self.app(scope, receive, self._tell(name, send))
+            await self.app(scope, receive, self._send_with_rates(name, send))
         finally:
             self.running[name] -= 1
             if not self.running[name]:
@@ -97,15 +99,15 @@ class Rates:
         self.windows[name] = found = windows or tuple(map(_Window, self.rates))
         return found
 
-    def _tell(self, name: str, send: Send) -> Send:
+    def _send_with_rates(self, name: str, send: Send) -> Send:
         """Return a `send` that adds to an answer what is left."""
 
-        async def told(message: Message) -> None:
+        async def send_with_rates(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(self._headers(name))
             await send(message)
 
-        return told
+        return send_with_rates
 
     def _headers(self, name: str) -> dict[str, str]:
         """Return the rates and what is left of them, as the IETF's draft-ietf-httpapi-ratelimit-headers-10 writes."""

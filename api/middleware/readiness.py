@@ -12,7 +12,7 @@ from tiger.api.middleware.problems import Problem, document_problems
 from tiger.api.routes import answers
 
 Ready = Callable[[], Awaitable[Mapping[str, bool]]]
-PATIENCE_S = 2.0
+TIMEOUT_S = 2.0
 UNREADY = answers.HEALTH | document_problems({503: "The database or the workers cannot be used; members say which."})
 
 
@@ -38,9 +38,9 @@ def router(ready: Ready) -> APIRouter:
 
 
 async def _ask(ready: Ready) -> Mapping[str, bool]:
-    """Return what can be used; nothing where that cannot be told."""
+    """Return what can be used; nothing where that is not known."""
     try:
-        return await asyncio.wait_for(ready(), PATIENCE_S)
+        return await asyncio.wait_for(ready(), TIMEOUT_S)
     except Exception:  # noqa: BLE001 (whatever it is, it is logged and means no)
         structlog.get_logger().exception("readiness unknown")
         return {"database": False, "workers": False}

@@ -1,4 +1,4 @@
-"""The edge of the service: what stands between the network and the routes."""
+"""The middleware of the service, from the network to the routes."""
 
 from fastapi import FastAPI
 from starlette.routing import BaseRoute
@@ -14,7 +14,7 @@ from tiger.api.settings import Settings
 
 
 def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
-    """Put the edge around an application, and have every error answered by a problem document.
+    """Add the middleware to an application, and have every error answered by a problem document.
 
     From the outside in: number and headers, log, figures, other origins, keys, rates. What is refused is so measured
     and logged, and nobody without a key uses up what another may ask. The last one added is the outermost.
@@ -27,7 +27,7 @@ def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     app.add_middleware(Guard, keys=settings.api_keys)
     if settings.cors_origins:
         app.add_middleware(Origins, origins=settings.cors_origins)
-    app.add_middleware(figures.Measured, metrics=metrics)
+    app.add_middleware(figures.RequestMetrics, metrics=metrics)
     app.add_middleware(RequestLog)
     app.add_middleware(Headers)
 

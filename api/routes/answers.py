@@ -84,9 +84,7 @@ WORK: Responses = refusals(400, 408, 409, 413, 415, 422) | {
     },
 }
 SHOWN: Responses = refusals(404, 422) | {200: {"headers": RETRY, "content": {"application/json": {"example": JOB}}}}
-CANCELLED: Responses = refusals(404, 422) | {
-    202: {"model": JobBody, "description": "The job is told to end, and its work is still being stopped."}
-}
+CANCELLED: Responses = refusals(404, 422) | {202: {"model": JobBody, "description": "The job is being stopped."}}
 STREAMED: Responses = refusals(404, 422) | {
     200: {
         "description": "Events named `progress` while the job goes on, then one named `done`, each with the job as "

@@ -59,7 +59,7 @@ def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> Non
 def answer(body: bytes, limits: Limits, watch: Watch = ignore, executor: str | None = None, /) -> bytes:
     """Solve what a checked body asks and return the report as strict JSON; raise InputError that names the field.
 
-    `watch` is told how far the solve has come. A mapping that takes long is shared with the Dask cluster at `executor`.
+    `watch` is called with its progress. A mapping that takes long is shared with the Dask cluster at `executor`.
     """
     # Read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
     request = check(body, limits)
@@ -82,8 +82,8 @@ def _read_request(data: object) -> AssignRequest | CircuitRequest:
 
 
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
-    """Solve a mapping problem, and say in the report where the cluster failed; without it the mapping is the same."""
-    lent = None if executor is None or is_small(request) else executors.keep_executor(executor)
+    """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
+    shared = None if executor is None or is_small(request) else executors.keep_executor(executor)
     tasks = nodelink.read_task_graph(request.tasks)
     hardware = request.topology
     topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.read_topology(hardware)
@@ -98,11 +98,11 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         seed=request.seed,
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
-        executor=lent,
+        executor=shared,
         ising=_ising_options(request.ising),
         progress=watch,
     )
-    return replace(report, warnings=(*report.warnings, lent.trouble)) if lent and lent.trouble else report
+    return replace(report, warnings=(*report.warnings, shared.trouble)) if shared and shared.trouble else report
 
 
 def _ising_options(body: IsingBody) -> IsingParams:

@@ -1,4 +1,4 @@
-"""Whether a body asks for something that can be worked on, found out without holding up the event loop."""
+"""Checks of bodies that do not hold up the event loop."""
 
 import asyncio
 from http import HTTPStatus
@@ -7,14 +7,15 @@ from pydantic import ValidationError
 
 from tiger.api.middleware import problems
 from tiger.api.middleware.problems import Problem, RefusedError
-from tiger.api.routes.entries import DOORS, Door, Wanted
+from tiger.api.routes.entries import ENTRIES, Entry, WorkRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.workers.processes import SolverLostError, Workers
 from tiger.errors import InputError
 
 # To read a larger one may keep every other thread from running for a second, and take fifty times its size.
 LARGE_BYTES = 65_536
-CHECK_S, WAITING = 15.0, 16
+# Seconds to read a body, which takes about 1 s for 4 MiB, and large bodies that may wait for the one worker.
+CHECK_S, MAX_WAITING = 15.0, 16
 
 
 class Checks:
@@ -22,39 +23,39 @@ class Checks:
 
     def __init__(self, workers: Workers, limits: Limits) -> None:
         self.workers, self.limits = workers, limits
-        self._turn, self._waiting = asyncio.Lock(), 0
+        self._large, self._waiting = asyncio.Lock(), 0
 
-    async def check(self, door: Door, asked: bytes) -> Wanted | None:
+    async def check(self, entry: Entry, body: bytes) -> WorkRequest | None:
         """Return what a body asks for, None for one that is long and in order; raise InputError or RefusedError."""
-        if len(asked) <= LARGE_BYTES:
+        if len(body) <= LARGE_BYTES:
             try:
-                return await asyncio.to_thread(door.check, asked, self.limits)
+                return await asyncio.to_thread(entry.check, body, self.limits)
             except ValidationError as error:
                 raise RefusedError(problems.of_fields(error)) from None
-        found = await self._check_in_worker(door, asked)
+        found = await self._check_in_worker(entry, body)
         if found is not None:
             raise RefusedError(found)
         return None
 
-    async def _check_in_worker(self, door: Door, asked: bytes) -> Problem | None:
-        """Have a worker check a body, in turn."""
-        if self._waiting >= WAITING:
+    async def _check_in_worker(self, entry: Entry, body: bytes) -> Problem | None:
+        """Have a worker check a body, after those that came before."""
+        if self._waiting >= MAX_WAITING:
             detail = "expected room for another large body, but too many wait already; ask again later"
             raise RefusedError(Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=problems.RETRY))
         self._waiting += 1
         try:
-            async with self._turn:
-                return await self.workers.run(CHECK_S, find_fault, door.kind, asked, self.limits)
+            async with self._large:
+                return await self.workers.run(CHECK_S, find_fault, entry.kind, body, self.limits)
         except SolverLostError:
             raise InputError("", f"expected a body that can be read in {CHECK_S:g} s, got another one") from None
         finally:
             self._waiting -= 1
 
 
-def find_fault(kind: str, asked: bytes, limits: Limits) -> Problem | None:
+def find_fault(kind: str, body: bytes, limits: Limits) -> Problem | None:
     """Return what is wrong with a body, None where nothing is."""
     try:
-        DOORS[kind].check(asked, limits)
+        ENTRIES[kind].check(body, limits)
     except ValidationError as error:
         return problems.of_fields(error)
     except InputError as error:

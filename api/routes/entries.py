@@ -1,4 +1,4 @@
-"""What can be asked for: by kind, how a body is checked in the server and answered in a worker."""
+"""The kinds of work: how a body of each is checked in the server and answered in a worker."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.run.progress import Progress
 
-Wanted = AssignRequest | CircuitRequest | PlaceRequest
+WorkRequest = AssignRequest | CircuitRequest | PlaceRequest
 
 
 class Answer(Protocol):
@@ -21,21 +21,21 @@ class Answer(Protocol):
     def __call__(
         self, body: bytes, limits: Limits, watch: Callable[[Progress], None] = ..., executor: str | None = ..., /
     ) -> bytes:
-        """Answer, tell `watch` how far the solve has come, and share what takes long with a Dask cluster."""
+        """Answer, call `watch` with the progress of the solve, and share what takes long with a Dask cluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
-    """Hold what a kind of request is; `check` raises InputError, or ValidationError for a type or a bound."""
+class Entry:
+    """Hold how a kind of work is done; `check` raises InputError, or ValidationError for a type or a bound."""
 
     kind: Kind
-    check: Callable[[bytes, Limits], Wanted]
+    check: Callable[[bytes, Limits], WorkRequest]
     answer: Answer
 
 
-ASSIGN = Door(kind="assign", check=assignment.check, answer=assignment.answer)
-PLACE = Door(kind="place", check=placement.check, answer=placement.answer)
-DOORS: Mapping[str, Door] = {door.kind: door for door in (ASSIGN, PLACE)}
+ASSIGN = Entry(kind="assign", check=assignment.check, answer=assignment.answer)
+PLACE = Entry(kind="place", check=placement.check, answer=placement.answer)
+ENTRIES: Mapping[str, Entry] = {entry.kind: entry for entry in (ASSIGN, PLACE)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +46,5 @@ class Solve:
     executor: str | None = None
 
     def __call__(self, kind: str, body: bytes, watch: Callable[[Progress], None]) -> bytes:
-        """Answer a body with its report, and tell how far the solve has come."""
-        return DOORS[kind].answer(body, self.limits, watch, self.executor)
+        """Answer a body with its report, and call `watch` with the progress of the solve."""
+        return ENTRIES[kind].answer(body, self.limits, watch, self.executor)

@@ -11,7 +11,7 @@ from fastapi import Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from tiger.api.jobs.job import Job, Jobs, StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError, Job, Jobs
 from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.schemas.jobs import full, short
 
@@ -29,14 +29,14 @@ class Streams:
     def __init__(self, jobs: Jobs, most: int = MAX_STREAMS) -> None:
         self.jobs, self.most = jobs, most
         self.open: Counter[str] = Counter()
-        self._watched: dict[str, _News] = {}
+        self._watched: dict[str, _Feed] = {}
 
     def of(self, job: Job) -> Response:
         """Return a stream of a job's events, which has its place among the others once it begins."""
         return _Stream(self, job)
 
     @contextmanager
-    def hold_place(self, owner: str) -> Iterator[None]:
+    def take_place(self, owner: str) -> Iterator[None]:
         """Hold a place for a stream; raise RefusedError (429) where too many are open."""
         most = math.ceil(self.most / 4) if owner else self.most
         if self.open.total() >= self.most or self.open[owner] >= most:
@@ -54,33 +54,33 @@ class Streams:
 
         A reader that is slower than the job misses states in between. Without the store the stream ends early.
         """
-        news, seen = self._join(job), 0
+        feed, seen = self._join(job), 0
         try:
-            while await news.more(seen, HEARTBEAT_S):
-                new, seen = seen != news.number, news.number
-                yield _event(b"progress", short(news.newest)) if new else HEARTBEAT
+            while await feed.more(seen, HEARTBEAT_S):
+                new, seen = seen != feed.number, feed.number
+                yield _event(b"progress", short(feed.newest)) if new else HEARTBEAT
                 await asyncio.sleep(PAUSE_S)
-            with suppress(StoreGoneError):
+            with suppress(DatabaseDownError):
                 last = await self.jobs.get(job.id, job.owner)
                 if last is not None and last.ended:
                     yield _event(b"done", full(last))
         finally:
-            self._leave(job, news)
+            self._leave(job, feed)
 
-    def _join(self, job: Job) -> "_News":
-        """Return the news of a job, which somebody may be reading already."""
-        news = self._watched.get(job.id)
-        if news is None or news.over:
-            news = self._watched[job.id] = _News(self.jobs, job)
-        news.readers += 1
-        return news
+    def _join(self, job: Job) -> "_Feed":
+        """Return the feed of a job, which somebody may be reading already."""
+        feed = self._watched.get(job.id)
+        if feed is None or feed.over:
+            feed = self._watched[job.id] = _Feed(self.jobs, job)
+        feed.readers += 1
+        return feed
 
-    def _leave(self, job: Job, news: "_News") -> None:
+    def _leave(self, job: Job, feed: "_Feed") -> None:
         """Watch a job no longer than somebody reads of it."""
-        news.readers -= 1
-        if not news.readers:
-            news.following.cancel()
-            if self._watched.get(job.id) is news:
+        feed.readers -= 1
+        if not feed.readers:
+            feed.following.cancel()
+            if self._watched.get(job.id) is feed:
                 del self._watched[job.id]
 
 
@@ -98,15 +98,15 @@ class _Stream(StreamingResponse):
         made after it, or never.
         """
 
-        async def in_time(message: Message) -> None:
+        async def send_in_time(message: Message) -> None:
             async with asyncio.timeout(STALLED_S):
                 await send(message)
 
-        with self._streams.hold_place(self._owner), suppress(TimeoutError):
-            await super().__call__(scope, receive, in_time)
+        with self._streams.take_place(self._owner), suppress(TimeoutError):
+            await super().__call__(scope, receive, send_in_time)
 
 
-class _News:
+class _Feed:
     """Keep the newest state of a job for any number of readers, and the number of states so far."""
 
     def __init__(self, jobs: Jobs, job: Job) -> None:
@@ -125,17 +125,17 @@ class _News:
     async def _follow(self, jobs: Jobs, job: Job) -> None:
         """Take in what happens to a job until it has ended, or the store has."""
         try:
-            with suppress(StoreGoneError):
+            with suppress(DatabaseDownError):
                 async for seen in jobs.watch(job.id, job.owner):
                     if seen.ended:
                         break
                     self.newest, self.number = seen, self.number + 1
-                    self._tell()
+                    self._wake()
         finally:
             self.over = True
-            self._tell()
+            self._wake()
 
-    def _tell(self) -> None:
+    def _wake(self) -> None:
         """Wake every reader."""
         self._changed.set()
         self._changed = asyncio.Event()

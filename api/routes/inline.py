@@ -2,19 +2,20 @@
 
 import asyncio
 
-from tiger.api.routes.entries import Door
+from tiger.api.routes.entries import Entry
 from tiger.api.schemas.limits import Limits
 from tiger.api.workers.processes import Workers
 
-QUEUE_S, CROWD = 2.0, 100
-LEFT_S, GRACE_S = 1.0, 5.0
+# Seconds to wait for a worker, and requests a worker that may wait; more go to the queue of jobs.
+WAIT_S, MAX_WAITING = 2.0, 100
+# Seconds for a solve to end by itself once its client has left, and beyond the limit until its worker is killed.
+CANCEL_S, GRACE_S = 1.0, 5.0
 
 
 class Inline:
-    """Have workers answer small requests in turn; not more at a time than there are workers.
+    """Have workers answer small requests, as many at a time as there are workers.
 
-    Who has to wait for one for more than two seconds, and who would be one of more than a hundred a worker to wait, is
-    turned away instead.
+    No request waits for one for more than two seconds, and no more than a hundred a worker wait at the same time.
     """
 
     def __init__(self, workers: Workers, limits: Limits) -> None:
@@ -22,16 +23,16 @@ class Inline:
         self._waiting = 0
         self._free = asyncio.Semaphore(workers.count)
 
-    async def answer(self, door: Door, asked: bytes, limit_s: float) -> bytes | None:
-        """Return the report, None where there was no turn or the work took longer than so many seconds.
+    async def answer(self, entry: Entry, body: bytes, limit_s: float) -> bytes | None:
+        """Return the report, None where no worker was free or the work took longer than so many seconds.
 
-        Raises as Workers.run. What is cancelled, as its client has left, may end by itself within a second.
+        Raises as Workers.run. What is cancelled, as its client has left, has a second to end by itself.
         """
         end_s = asyncio.get_running_loop().time() + limit_s
-        if not await self._wait_for_turn(min(QUEUE_S, limit_s)):
+        if not await self._acquire_worker(min(WAIT_S, limit_s)):
             return None
-        running = asyncio.ensure_future(self.workers.run(limit_s + GRACE_S, door.answer, asked, self.limits))
-        running.add_done_callback(self._end_turn)
+        running = asyncio.ensure_future(self.workers.run(limit_s + GRACE_S, entry.answer, body, self.limits))
+        running.add_done_callback(self._release_worker)
         try:
             async with asyncio.timeout_at(end_s):
                 return await asyncio.shield(running)
@@ -39,12 +40,12 @@ class Inline:
             running.cancel()
             return None
         except asyncio.CancelledError:
-            asyncio.get_running_loop().call_later(LEFT_S, running.cancel)
+            asyncio.get_running_loop().call_later(CANCEL_S, running.cancel)
             raise
 
-    async def _wait_for_turn(self, limit_s: float) -> bool:
+    async def _acquire_worker(self, limit_s: float) -> bool:
         """Wait for a worker to be free, and return whether one is."""
-        if self._waiting >= CROWD * self.workers.count:
+        if self._waiting >= MAX_WAITING * self.workers.count:
             return False
         self._waiting += 1
         try:
@@ -55,9 +56,9 @@ class Inline:
         finally:
             self._waiting -= 1
 
-    def _end_turn(self, running: "asyncio.Future[bytes]") -> None:
-        """Let the next one have the worker."""
+    def _release_worker(self, running: "asyncio.Future[bytes]") -> None:
+        """Let the next request have the worker."""
         self._free.release()
         if not running.cancelled():
-            # Nobody may be there any more who would look at an error.
+            # An error that nobody waits for any more would be logged as never retrieved.
             running.exception()

@@ -31,11 +31,11 @@ def check(body: bytes, limits: Limits) -> PlaceRequest:
 def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = ignore, _: str | None = None, /) -> bytes:
     """Place what a checked body asks and return the report as strict JSON; raise InputError that names the field.
 
-    `watch` is told how far the search has come; no executor is of use to it. Neither model nor cluster is ever opened
+    `watch` is called with its progress; it has no use for an executor. Neither model nor cluster is ever opened
     as a file, and both are within the limit of tasks.
     """
     from tiger.pipeline.entry import operators
-    from tiger.pipeline.entry import place as door
+    from tiger.pipeline.entry import place as chains
     from tiger.pipeline.entry.request import Asked, AskedOperators, check_request, require_cluster
     from tiger.pipeline.models.graphs import operators_of_document
     from tiger.pipeline.models.reading import model_of_document
@@ -50,7 +50,7 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
         report = operators.report_placement(AskedOperators(graph, devices, params, watch))
     else:
         layers = model_of_document(request.model, limits.max_tasks)
-        report = door.report_placement(Asked(layers, require_cluster(_cluster(request, limits)), params, watch))
+        report = chains.report_placement(Asked(layers, require_cluster(_cluster(request, limits)), params, watch))
     return json.dumps(report.to_dict(), allow_nan=False).encode()
 
 

@@ -1,7 +1,6 @@
 """A job as JSON."""
 
 import json
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -63,12 +62,6 @@ class JobsBody(BaseModel):
 
     jobs: list[JobSummary]
     next: str | None
-
-
-class JobEvent(BaseModel):
-    """Name the events of a stream; the data of `progress` is a job without its report, of `done` one with it."""
-
-    event: Literal["progress", "done"]
 
 
 def location(job: Job) -> str:

@@ -28,7 +28,7 @@ class Pool:
     """
 
     def __init__(self, count: int, set_up: Callable[[*Parts], None], terms: tuple[*Parts]) -> None:
-        self._context, self._failing = WorkerContext(), set[Callable[[BaseException], None]]()
+        self._context, self._failing = ForkContext(), set[Callable[[BaseException], None]]()
         self._pool = ProcessPool(count, initializer=set_up, initargs=terms, context=self._context)
 
     def open(self) -> None:
@@ -86,7 +86,7 @@ class WorkerProcess(ForkServerProcess):
             super().start()
 
 
-class WorkerContext(ForkServerContext):
+class ForkContext(ForkServerContext):
     """Make the processes of a pool, and know all that live."""
 
     def __init__(self) -> None:

@@ -45,13 +45,13 @@ class Workers:
     """Run functions in a fixed number of processes, which are replaced when they are lost.
 
     They are forked from one that has loaded what a solve needs, so that a new one is there at once. None may hold more
-    than `memory_bytes` of data; `nice` lowers their priority. Run belongs to one event loop. `told` is called with what
-    comes of every call that is not cancelled: what was returned, or a SolverLostError.
+    than `memory_bytes` of data; `nice` lowers their priority. Run belongs to one event loop. `on_result` is called
+    with the outcome of every call that is not cancelled: what was returned, or a SolverLostError.
     """
 
     def __init__(self, count: int, memory_bytes: int = MEMORY_BYTES, nice: int = 0) -> None:
         self.count, self.memory_bytes, self.nice = count, memory_bytes, nice
-        self.told: Callable[[object], None] = lambda _: None
+        self.on_result: Callable[[object], None] = lambda _: None
         self._pool: Pool | None = None
         self._opening: Future[Pool] | None = None
         self._stopped = False
@@ -72,9 +72,9 @@ class Workers:
         try:
             found = await self._run(timeout_s, function, *args)
         except SolverLostError as error:
-            self.told(error)
+            self.on_result(error)
             raise
-        self.told(found)
+        self.on_result(found)
         return found
 
     async def _run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
@@ -143,7 +143,7 @@ class Workers:
                 self._pool.end()
                 self._pool.abort()
             prepare().result()
-            pool = Pool(self.count, _tie, (self.memory_bytes, self.nice))
+            pool = Pool(self.count, _init_worker, (self.memory_bytes, self.nice))
             pool.open()
             # Not before it has started, which whoever asks it whether it is active would wait for.
             self._pool = pool
@@ -152,7 +152,7 @@ class Workers:
                 pool.end()
             opening.set_result(pool)
         except Exception as error:
-            # Those who wait are told that they may try again, and the log why.
+            # Those who wait may try again, and the log says why.
             LOG.exception("workers not opened")
             opening.set_exception(BrokenProcessPool(*error.args))
 
@@ -160,7 +160,7 @@ class Workers:
 def prepare() -> Future[None]:
     """Start the process that workers are forked from, unless it is there; it loads on its own.
 
-    It is told to die with the thread that starts it, so that is one which lasts as long as this process.
+    It dies with the thread that starts it, which therefore lasts as long as this process.
     """
     multiprocessing.set_forkserver_preload(PRELOADED)
     return STARTER.submit(_start)
@@ -185,8 +185,8 @@ def _start() -> None:
         os.environ.update(before)
 
 
-def _tie(memory_bytes: int, nice: int) -> None:
-    """Make this process die with the server, and at once when told to end, and bound its memory."""
+def _init_worker(memory_bytes: int, nice: int) -> None:
+    """Make this process die with the server, and at once on SIGTERM, and bound its memory."""
     from tiger.api.workers import zygote
 
     die_with_parent()

@@ -46,7 +46,7 @@ class Clerk(Workers):
             raise self.says
         # What warms workers up makes no report.
         if function is not bool:
-            self.told(self.says)
+            self.on_result(self.says)
         return self.says
 
 

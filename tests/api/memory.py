@@ -8,9 +8,9 @@ import uuid
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
-from tiger.api.jobs.job import FullError, Job, Jobs, KeyReusedError, Work
+from tiger.api.jobs.job import Job, Jobs, KeyReusedError, QueueFullError, Work
 from tiger.api.middleware.problems import problem_of
-from tiger.api.routes.entries import DOORS
+from tiger.api.routes.entries import ENTRIES
 from tiger.api.schemas.limits import Limits, of
 from tiger.api.settings import Settings
 from tiger.api.workers.processes import Workers
@@ -47,13 +47,13 @@ class MemoryJobs:
         await asyncio.gather(*self._doers, *self._running.values(), return_exceptions=True)
 
     async def submit(self, work: Work) -> Job:
-        """Keep a job and return it, the earlier one for a key that came before; raise KeyReusedError or FullError."""
+        """Keep a job and return it, the earlier one for the same key; raise KeyReusedError or QueueFullError."""
         if work.key is not None and (before := self._keys.get((work.owner, work.key))):
             if (before[0].kind, before[0].body) != (work.kind, work.body):
                 raise KeyReusedError
             return self._jobs[before[1]]
         if sum(not job.ended for job in self._jobs.values()) >= self.most:
-            raise FullError
+            raise QueueFullError
         job = Job(id=uuid.uuid4().hex, owner=work.owner, kind=work.kind, status="queued", created_s=time.time())
         self._jobs[job.id] = job
         if work.key is not None:
@@ -119,7 +119,7 @@ class MemoryJobs:
         await self._set(job)
         try:
             timeout_s = self.limits.max_time_s + GRACE_S
-            report = await self.workers.run(timeout_s, DOORS[work.kind].answer, work.body, self.limits)
+            report = await self.workers.run(timeout_s, ENTRIES[work.kind].answer, work.body, self.limits)
         except Exception as error:  # noqa: BLE001 (whatever it is, the job fails of it)
             problem = json.loads(bytes(problem_of(error).response().body))
             await self._set(replace(job, status="failed", ended_s=time.time(), problem=problem))

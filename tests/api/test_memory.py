@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from tests.api.desk import Desk, keep_jobs, seen, settle, work
-from tiger.api.jobs.job import FullError, KeyReusedError, Status
+from tiger.api.jobs.job import KeyReusedError, QueueFullError, Status
 from tiger.errors import InputError
 
 
@@ -78,7 +78,7 @@ def test_too_many_jobs_are_refused(loop: asyncio.Runner) -> None:
     async def scenario() -> None:
         async with keep_jobs(Desk(), most=1) as jobs:
             made = await jobs.submit(work())
-            with pytest.raises(FullError):
+            with pytest.raises(QueueFullError):
                 await jobs.submit(work())
             await jobs.cancel(made.id, "")
             await jobs.submit(work())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.jobs import pgserver
-from tiger.api.jobs import maintenance as rounds
+from tiger.api.jobs import maintenance
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.workers.processes import Workers
@@ -62,7 +62,7 @@ def jobs(loop: Runner, pool: Workers, url: str | None, data_dir: Path) -> Iterat
     often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.4}
     jobs = DurableJobs(JobSettings(data_dir=data_dir, database_url=url, max_queued=30, **often), pool, toy.solve)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounds, "SWEEP_S", 0.2)
+        patch.setattr(maintenance, "SWEEP_S", 0.2)
         loop.run(jobs.start())
     yield jobs
     loop.run(jobs.stop())

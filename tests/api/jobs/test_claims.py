@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from tiger.api.jobs.claims import Claims, Outcome, Turn
+from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import FullError, KeyReusedError, Work
+from tiger.api.jobs.job import KeyReusedError, QueueFullError, Work
 from tiger.api.jobs.migrations import BODIES, SERVERS
 from tiger.api.jobs.store import Store
 
@@ -49,51 +49,53 @@ def bob(database: Database) -> Claims:
 
 
 @pytest.fixture
-def turn(store: Store) -> Turn:
-    """Return the first turn of a job."""
-    return Turn(store.insert(Work(kind="place", body=b"1", request_id="r.1"))[0].id, 0)
+def lease(store: Store) -> Lease:
+    """Return the first lease of a job."""
+    return Lease(store.insert(Work(kind="place", body=b"1", request_id="r.1"))[0].id, 0)
 
 
-def test_a_turn_is_claimed_once(ann: Claims, bob: Claims, turn: Turn) -> None:
+def test_a_lease_is_claimed_once(ann: Claims, bob: Claims, lease: Lease) -> None:
     """Whoever comes second gets nothing."""
-    claim = ann.claim(turn)
+    claim = ann.claim(lease)
     assert claim is not None
     assert (claim.kind, claim.body, claim.attempts) == ("place", b"1", 1)
-    assert bob.claim(turn) is None
-    assert ann.claim(turn) is None
+    assert bob.claim(lease) is None
+    assert ann.claim(lease) is None
 
 
-def test_a_server_that_was_halted_cannot_write(ann: Claims, bob: Claims, turn: Turn, store: Store) -> None:
+def test_a_server_that_was_halted_cannot_write(ann: Claims, bob: Claims, lease: Lease, store: Store) -> None:
     """Its job has another token now, and one result."""
-    ann.claim(turn)
+    ann.claim(lease)
     ann.leave()
     assert bob.release_silent({}) >= 1
-    assert bob.claim(Turn(turn.job_id, 1)) is not None
-    assert not ann.finish(turn, Outcome(status="done", report=b"late"))
-    assert ann.touch(turn, {"stage": "late"}) == "lost"
-    assert bob.finish(Turn(turn.job_id, 1), DONE)
-    assert not bob.finish(Turn(turn.job_id, 1), Outcome(status="done", report=b"again"))
-    job = store.get(turn.job_id, "")
+    assert bob.claim(Lease(lease.job_id, 1)) is not None
+    assert not ann.finish(lease, Outcome(status="done", report=b"late"))
+    assert ann.touch(lease, {"stage": "late"}) == "lost"
+    assert bob.finish(Lease(lease.job_id, 1), DONE)
+    assert not bob.finish(Lease(lease.job_id, 1), Outcome(status="done", report=b"again"))
+    job = store.get(lease.job_id, "")
     assert job is not None
     assert job.report == b"{}"
 
 
-def test_a_takeover_is_logged(ann: Claims, bob: Claims, turn: Turn, lines: Callable[[], list[dict[str, Any]]]) -> None:
+def test_a_takeover_is_logged(
+    ann: Claims, bob: Claims, lease: Lease, lines: Callable[[], list[dict[str, Any]]]
+) -> None:
     """Each job has a line, with the number of the request that it came with."""
-    ann.claim(turn)
+    ann.claim(lease)
     ann.leave()
     bob.release_silent({})
-    (line,) = (line for line in lines() if line["job_id"] == turn.job_id)
+    (line,) = (line for line in lines() if line["job_id"] == lease.job_id)
     assert (line["event"], line["kind"], line["status"]) == ("job taken over", "place", "queued")
     assert line["request_id"] == "r.1"
 
 
-def test_jobs_of_the_living_are_left_alone(ann: Claims, bob: Claims, turn: Turn) -> None:
+def test_jobs_of_the_living_are_left_alone(ann: Claims, bob: Claims, lease: Lease) -> None:
     """A beat is enough, and a server that looks for dead ones lives for sure."""
-    ann.claim(turn)
+    ann.claim(lease)
     bob.release_silent({})
     ann.release_silent(ann.beats())
-    assert ann.touch(turn, None) == "go on"
+    assert ann.touch(lease, None) == "continue"
 
 
 def test_bug_two_threads_say_at_once_that_a_server_lives(database: Database) -> None:
@@ -110,65 +112,65 @@ def test_bug_two_threads_say_at_once_that_a_server_lives(database: Database) -> 
     carl.leave()
 
 
-def test_a_job_cancelled_while_its_server_died_ends(ann: Claims, bob: Claims, turn: Turn, store: Store) -> None:
+def test_a_job_cancelled_while_its_server_died_ends(ann: Claims, bob: Claims, lease: Lease, store: Store) -> None:
     """Nobody begins it again."""
-    ann.claim(turn)
-    store.cancel(turn.job_id, "")
-    assert ann.touch(turn, None) == "end"
+    ann.claim(lease)
+    store.cancel(lease.job_id, "")
+    assert ann.touch(lease, None) == "stop"
     ann.leave()
     bob.release_silent({})
-    job = store.get(turn.job_id, "")
+    job = store.get(lease.job_id, "")
     assert job is not None
     assert job.status == "cancelled"
 
 
-def test_what_is_released_waits_for_the_queue(ann: Claims, turn: Turn) -> None:
-    """It has another turn, which is not in the queue yet; only what is running here is kept."""
-    ann.mark_queued(turn)
-    ann.claim(turn)
-    ann.release_mine({turn})
-    assert ann.touch(turn, None) == "go on"
+def test_what_is_released_waits_for_the_queue(ann: Claims, lease: Lease) -> None:
+    """It has another lease, which is not in the queue yet; only what is running here is kept."""
+    ann.mark_queued(lease)
+    ann.claim(lease)
+    ann.release_mine({lease})
+    assert ann.touch(lease, None) == "continue"
     ann.release_mine(())
-    assert Turn(turn.job_id, 1) in ann.waiting(1000)
+    assert Lease(lease.job_id, 1) in ann.waiting(1000)
 
 
-def test_a_lost_turn_is_renewed_once(ann: Claims, turn: Turn) -> None:
+def test_a_lost_turn_is_renewed_once(ann: Claims, lease: Lease) -> None:
     """The token moves on, so that the lost one can come to nothing should it be found."""
-    ann.mark_queued(turn)
-    assert turn in ann.queued(1000)
-    ann.renew(turn)
-    ann.renew(turn)
-    assert ann.claim(turn) is None
-    assert Turn(turn.job_id, 1) in ann.waiting(1000)
+    ann.mark_queued(lease)
+    assert lease in ann.queued(1000)
+    ann.renew(lease)
+    ann.renew(lease)
+    assert ann.claim(lease) is None
+    assert Lease(lease.job_id, 1) in ann.waiting(1000)
 
 
-def test_old_jobs_are_forgotten(ann: Claims, turn: Turn, store: Store) -> None:
+def test_old_jobs_are_forgotten(ann: Claims, lease: Lease, store: Store) -> None:
     """Only those that have ended long enough ago, with the last of their tokens."""
-    ann.claim(turn)
-    assert (turn.job_id, 0) not in store.expired(-1, 1000)
-    ann.finish(turn, DONE)
-    assert (turn.job_id, 0) not in store.expired(60, 1000)
-    assert (turn.job_id, 0) in store.expired(-1, 1000)
-    store.delete([turn.job_id])
-    assert store.get(turn.job_id, "") is None
+    ann.claim(lease)
+    assert (lease.job_id, 0) not in store.expired(-1, 1000)
+    ann.finish(lease, DONE)
+    assert (lease.job_id, 0) not in store.expired(60, 1000)
+    assert (lease.job_id, 0) in store.expired(-1, 1000)
+    store.delete([lease.job_id])
+    assert store.get(lease.job_id, "") is None
 
 
 @pytest.mark.parametrize("end", ["done", "cancelled", "cancelled while its server died"])
 def test_the_body_of_an_ended_job_is_not_kept(ann: Claims, bob: Claims, store: Store, end: str) -> None:
     """It would fill the disk until the job is deleted; its key still stands for it alone."""
     kept, other = (Work(kind="place", body=body, key=end) for body in (b"1", b"2"))
-    turn = Turn(store.insert(kept)[0].id, 0)
+    lease = Lease(store.insert(kept)[0].id, 0)
     if end != "cancelled":
-        ann.claim(turn)
-    store.cancel(turn.job_id, "") if end != "done" else ann.finish(turn, DONE)
+        ann.claim(lease)
+    store.cancel(lease.job_id, "") if end != "done" else ann.finish(lease, DONE)
     ann.leave()
     bob.release_silent({})
     with store.database.begin() as connection:
-        assert not connection.execute(sa.select(BODIES).where(BODIES.c.id == turn.job_id)).all()
-    job = store.get(turn.job_id, "")
+        assert not connection.execute(sa.select(BODIES).where(BODIES.c.id == lease.job_id)).all()
+    job = store.get(lease.job_id, "")
     assert job is not None
     assert job.status == end.split()[0]
-    assert store.insert(kept)[0].id == turn.job_id
+    assert store.insert(kept)[0].id == lease.job_id
     with pytest.raises(KeyReusedError):
         store.insert(other)
 
@@ -184,7 +186,7 @@ def test_one_owner_may_not_fill_the_queue(tmp_path: Path) -> None:
     database.prepare()
     store = Store(database, 4)
     kept = [store.insert(Work(kind="assign", body=b"{}", owner="ann")) for _ in range(2)]
-    with pytest.raises(FullError):
+    with pytest.raises(QueueFullError):
         store.insert(Work(kind="assign", body=b"{}", owner="ann"))
     assert len(kept) + len([store.insert(Work(kind="assign", body=b"{}", owner="bob")) for _ in range(2)]) == 4
     database.close()

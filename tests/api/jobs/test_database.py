@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.api.jobs.pgserver import Postgres
-from tiger.api.jobs.claims import Claims, Outcome, Turn
+from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.job import Work
 from tiger.api.jobs.store import Store
@@ -30,21 +30,21 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/jobs")
     database.prepare()
     asked: list[tuple[str, tuple[object, ...]]] = []
-    for engine in (database.engine, database._noting):
+    for engine in (database.engine, database._relaxed_engine):
         sa.event.listen(engine, "before_cursor_execute", lambda *about: asked.append(about[2:4]))
     store, claims = Store(database, 9), Claims(database, "here")
     job, _ = store.insert(Work(kind="assign", body=b"{}", owner="me", key="one"))
-    turn = Turn(job.id, 0)
+    lease = Lease(job.id, 0)
     claims.waiting(5)
-    claims.mark_queued(turn)
+    claims.mark_queued(lease)
     claims.queued(5)
     claims.next(5)
     claims.beat()
-    claims.claim(turn)
-    claims.touch(turn, {"fraction": 0.5})
-    claims.release_mine({turn})
+    claims.claim(lease)
+    claims.touch(lease, {"fraction": 0.5})
+    claims.release_mine({lease})
     claims.release_silent(claims.beats())
-    claims.finish(turn, Outcome(status="done", report=b"{}"))
+    claims.finish(lease, Outcome(status="done", report=b"{}"))
     store.waiting()
     store.states([job.id])
     store.page("me", None, 5)

@@ -11,7 +11,7 @@ import pytest
 from tiger.api.jobs import watchers
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.job import FullError, Job, KeyReusedError, Work
+from tiger.api.jobs.job import Job, KeyReusedError, QueueFullError, Work
 from tiger.api.jobs.store import Store
 from tiger.api.routes.waiting import wait_until_ended
 from tiger.errors import InputError
@@ -225,7 +225,7 @@ def test_too_many_jobs_that_wait_are_refused(loop: Runner, jobs: DurableJobs) ->
 
     found = loop.run(story())
     assert 29 <= found["Job"] <= 37
-    assert found["Job"] + found[FullError.__name__] == 50
+    assert found["Job"] + found[QueueFullError.__name__] == 50
 
 
 def test_the_ready_are_ready(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:

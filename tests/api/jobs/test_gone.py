@@ -13,7 +13,7 @@ from sqlalchemy import event
 from tiger.api.jobs import engine
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.job import Job, StoreGoneError, Work
+from tiger.api.jobs.job import DatabaseDownError, Job, Work
 from tiger.api.jobs.store import Store
 
 BIG = Work(kind="assign", body=b'{"n": 1}' + b" " * 300_000)
@@ -24,17 +24,17 @@ def full(jobs: DurableJobs, url: str | None) -> Iterator[DurableJobs]:
     """Return jobs on a disk that has room for little more."""
     if url is not None:
         pytest.skip("only the size of an SQLite file can be bounded")
-    _room(jobs, 60)
+    _limit_pages(jobs, 60)
     yield jobs
-    _room(jobs, 1_000_000)
+    _limit_pages(jobs, 1_000_000)
 
 
 def test_a_full_disk_is_told_and_got_over(loop: Runner, full: DurableJobs) -> None:
     """Nothing is acknowledged that is not kept; what was kept can be read; with room again, all goes on."""
-    with pytest.raises(StoreGoneError):
+    with pytest.raises(DatabaseDownError):
         loop.run(full.submit(BIG))
     assert loop.run(full.page("", None, 10)) == ((), None)
-    _room(full, 1_000_000)
+    _limit_pages(full, 1_000_000)
     assert loop.run(_done(full)).status == "done"
 
 
@@ -42,7 +42,7 @@ def test_a_database_that_is_not_there_is_told(tmp_path: Path) -> None:
     """Whatever the driver says of it."""
     for url in (f"sqlite:///{tmp_path}/none/x", "postgresql://tiger@127.0.0.1:1/x"):
         database = Database(url)
-        with pytest.raises(StoreGoneError):
+        with pytest.raises(DatabaseDownError):
             database.prepare()
         database.close()
 
@@ -50,11 +50,11 @@ def test_a_database_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_a_database_that_hangs_is_told(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks is answered at last, as there may never be an answer."""
     monkeypatch.setattr(engine, "HUNG_S", 0.01)
-    with pytest.raises(StoreGoneError, match="no answer"):
-        loop.run(jobs._ask(time.sleep, 0.2))
+    with pytest.raises(DatabaseDownError, match="no answer"):
+        loop.run(jobs._query(time.sleep, 0.2))
     monkeypatch.setattr(engine, "COUNT_S", 0.01)
     monkeypatch.setattr(Store, "waiting", lambda _: time.sleep(0.2))
-    with pytest.raises(StoreGoneError, match="no answer"):
+    with pytest.raises(DatabaseDownError, match="no answer"):
         jobs.waiting()
 
 
@@ -64,7 +64,7 @@ async def _done(jobs: DurableJobs) -> Job:
     return [seen async for seen in jobs.watch(job.id, "")][-1]
 
 
-def _room(jobs: DurableJobs, pages: int) -> None:
+def _limit_pages(jobs: DurableJobs, pages: int) -> None:
     """Bound the size of the database file."""
 
     @event.listens_for(jobs._database.engine, "checkout")

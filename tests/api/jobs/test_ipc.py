@@ -4,7 +4,7 @@ import asyncio
 from asyncio import Runner
 from collections.abc import Callable
 
-from tiger.api.jobs.ipc import Call, Exchange, solve_on_line
+from tiger.api.jobs.ipc import Call, IpcServer, solve_over_ipc
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
@@ -20,17 +20,19 @@ def say(kind: str, body: bytes, tell: Callable[[Progress], None]) -> bytes:
 
 async def story(ticket: str | None = None) -> tuple[Call, bytes]:
     """Have a thread solve on a line that is told to end once it has said all."""
-    exchange = Exchange()
-    await exchange.start()
-    call = exchange.open()
-    solving = asyncio.create_task(asyncio.to_thread(solve_on_line, exchange.address, call.ticket, say, "kind", b"body"))
+    ipc_server = IpcServer()
+    await ipc_server.start()
+    call = ipc_server.open()
+    solving = asyncio.create_task(
+        asyncio.to_thread(solve_over_ipc, ipc_server.address, call.ticket, say, "kind", b"body")
+    )
     async with asyncio.timeout(5):
         while call.progress is None:
             await asyncio.sleep(0.01)
     call.end()
     found = await solving
-    exchange.close(call)
-    await exchange.stop()
+    ipc_server.close(call)
+    await ipc_server.stop()
     return call, found
 
 
@@ -45,13 +47,13 @@ def test_a_solve_that_is_to_end_before_it_begins_is_told_so(loop: Runner) -> Non
     """Its worker hears it as soon as it calls."""
 
     async def early() -> bytes:
-        exchange = Exchange()
-        await exchange.start()
-        call = exchange.open()
+        ipc_server = IpcServer()
+        await ipc_server.start()
+        call = ipc_server.open()
         call.end()
         async with asyncio.timeout(5):
-            found = await asyncio.to_thread(solve_on_line, exchange.address, call.ticket, say, "kind", b"body")
-        await exchange.stop()
+            found = await asyncio.to_thread(solve_over_ipc, ipc_server.address, call.ticket, say, "kind", b"body")
+        await ipc_server.stop()
         return found
 
     assert loop.run(early()) == b"kindbody"
@@ -61,13 +63,13 @@ def test_a_stranger_is_not_listened_to(loop: Runner) -> None:
     """A call with no known ticket is hung up on."""
 
     async def stranger() -> bytes:
-        exchange = Exchange()
-        await exchange.start()
-        reader, writer = await asyncio.open_unix_connection(exchange.address)
+        ipc_server = IpcServer()
+        await ipc_server.start()
+        reader, writer = await asyncio.open_unix_connection(ipc_server.address)
         writer.write(b"0" * 32)
         heard = await reader.read()
         writer.close()
-        await exchange.stop()
+        await ipc_server.stop()
         return heard
 
     assert loop.run(stranger()) == b""

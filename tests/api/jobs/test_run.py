@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tiger.api.jobs.claims import Claims, Turn
+from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.job import Job, Work
 from tiger.api.workers.processes import SolverLostError, Workers
@@ -69,7 +69,7 @@ def test_a_solve_that_has_to_be_killed_is_counted(
 ) -> None:
     """Its worker dies of it; one that listens lives on."""
     told: list[object] = []
-    monkeypatch.setattr(pool, "told", told.append)
+    monkeypatch.setattr(pool, "on_result", told.append)
     loop.run(run_to_end(jobs, sleep=30, polite=1, time_limit_s=0.1))
     loop.run(cancel(jobs, b'{"sleep": 30}'))
     assert [type(outcome) for outcome in told] == [bytes, SolverLostError]
@@ -86,10 +86,10 @@ def test_bug_a_run_listens_on_after_an_error(loop: Runner, jobs: DurableJobs, mo
     """Whatever it was: what another server writes later is heard."""
     faults, touch = [ValueError()], Claims.touch
 
-    def once(claims: Claims, turn: Turn, progress: Any) -> Any:
+    def once(claims: Claims, lease: Lease, progress: Any) -> Any:
         if faults:
             raise faults.pop()
-        return touch(claims, turn, progress)
+        return touch(claims, lease, progress)
 
     monkeypatch.setattr(Claims, "touch", once)
 

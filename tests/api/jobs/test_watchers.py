@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from tiger.api.jobs import watchers
-from tiger.api.jobs.job import StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError
 from tiger.api.jobs.watchers import Watchers
 
 
@@ -50,7 +50,7 @@ async def woken(database: Database, event: str) -> list[bool]:
             case "forgotten":
                 del database.states["a"]
             case "gone":
-                database.fault = StoreGoneError()
+                database.fault = DatabaseDownError()
         await asyncio.sleep(0.05)
         found = [known.is_set() for known in (one, two, other)]
     await watching.stop()

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from tiger.api.jobs.job import StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError
 from tiger.api.middleware import log
 from tiger.api.middleware.headers import Headers
 from tiger.errors import InputError
@@ -109,7 +109,7 @@ def test_a_line_is_bounded(lines: Lines, faulty: TestClient) -> None:
     ("error", "said"),
     [
         (InputError("database", "expected another"), "database: expected another"),
-        (StoreGoneError("gone"), "the database cannot be used: gone"),
+        (DatabaseDownError("gone"), "the database cannot be used: gone"),
     ],
 )
 def test_a_start_that_fails_says_why_in_a_line(error: Exception, said: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.testclient import TestClient
 
-from tiger.api.middleware.metrics import LARGE_BYTES, Measured, Metrics, router
+from tiger.api.middleware.metrics import LARGE_BYTES, Metrics, RequestMetrics, router
 from tiger.api.workers.processes import SolverLostError
 
 
@@ -18,7 +18,7 @@ class Service:
     def __init__(self, metrics: Metrics) -> None:
         self.metrics = metrics
         app = FastAPI()
-        app.add_middleware(Measured, metrics=metrics)
+        app.add_middleware(RequestMetrics, metrics=metrics)
         app.include_router(router(metrics))
         jobs = APIRouter()
         jobs.add_api_route("/jobs/{job}", named)

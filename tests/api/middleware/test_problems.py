@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from tiger.api.jobs.job import FullError, KeyReusedError, NoRoomError, StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
 from tiger.api.middleware.problems import Problem, RefusedError, excerpt, of_fields, problem_of
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.workers.processes import SolverLostError
@@ -25,9 +25,9 @@ from tiger.errors import InputError
         (ClientDisconnect(), 499),
         (KeyError("x"), 500),
         (KeyReusedError(), 422),
-        (FullError(), 429),
-        (StoreGoneError("/secret"), 503),
-        (NoRoomError("/secret"), 503),
+        (QueueFullError(), 429),
+        (DatabaseDownError("/secret"), 503),
+        (DiskFullError("/secret"), 503),
     ],
 )
 def test_every_error_has_one_status(error: Exception, status: int) -> None:
@@ -104,7 +104,7 @@ def test_names_in_a_pointer_are_escaped() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [FullError(), StoreGoneError("/secret"), NoRoomError("/secret"), SolverLostError("gone")]
+    "error", [QueueFullError(), DatabaseDownError("/secret"), DiskFullError("/secret"), SolverLostError("gone")]
 )
 def test_what_passes_says_when_to_ask_again(error: Exception) -> None:
     """A client knows that the same request may succeed later."""

@@ -57,7 +57,7 @@ def test_a_server_that_is_not_ready_says_why() -> None:
 @pytest.mark.parametrize("ready", [broken, silent])
 def test_no_answer_is_a_no(ready: readiness.Ready, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that hangs or fails is none, and why is not told."""
-    monkeypatch.setattr(readiness, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(readiness, "TIMEOUT_S", 0.05)
     answer = client_of(ready).get("/readyz")
     assert (answer.status_code, answer.json()["database"]) == (503, False)
     assert "secret" not in answer.text

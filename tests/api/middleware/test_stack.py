@@ -9,7 +9,7 @@ from fastapi import FastAPI, HTTPException
 from fastapi.testclient import TestClient
 from fastapi_offline import FastAPIOffline
 
-from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError, KeyReusedError, QueueFullError
 from tiger.api.middleware import keys
 from tiger.api.middleware import stack as edge
 from tiger.api.middleware.metrics import Metrics
@@ -19,8 +19,8 @@ KEY = "k" * 32
 GOOD = {"X-API-Key": KEY}
 ERRORS = {
     "reused": KeyReusedError(),
-    "full": FullError(),
-    "gone": StoreGoneError("/secret"),
+    "full": QueueFullError(),
+    "gone": DatabaseDownError("/secret"),
     "conflict": HTTPException(409),
     "bug": OSError("/secret"),
 }
@@ -139,5 +139,5 @@ def test_other_origins_may_ask_where_they_are_named() -> None:
 
 
 def test_without_keys_nobody_is_refused() -> None:
-    """The edge of a server on a laptop has no door."""
+    """The edge of a server on a laptop has no entry."""
     assert TestClient(service(api_keys=())).get("/docs").status_code == 200

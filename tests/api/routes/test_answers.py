@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from tests.api.memory import in_memory
 from tiger.api.app import create_app
-from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError, KeyReusedError, QueueFullError
 from tiger.api.middleware.hosts import Local
 from tiger.api.middleware.keys import parse
 from tiger.api.settings import Settings
@@ -79,7 +79,9 @@ def test_other_methods_are_documented() -> None:
         assert "405" in documented, path
 
 
-@pytest.mark.parametrize(("error", "status"), [(StoreGoneError(), 503), (FullError(), 429), (KeyReusedError(), 422)])
+@pytest.mark.parametrize(
+    ("error", "status"), [(DatabaseDownError(), 503), (QueueFullError(), 429), (KeyReusedError(), 422)]
+)
 def test_what_fails_further_in_is_documented(error: Exception, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of jobs and of the database."""
 

@@ -38,7 +38,7 @@ def test_a_short_body_takes_no_worker() -> None:
 
 def test_long_bodies_are_read_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little work is kept waiting by one of them at most, and those that are too many are refused."""
-    monkeypatch.setattr(checks, "WAITING", 2)
+    monkeypatch.setattr(checks, "MAX_WAITING", 2)
 
     async def story() -> int:
         desk = Desk(2)

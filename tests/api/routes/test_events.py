@@ -10,7 +10,7 @@ from starlette.types import Message
 
 from tests.api.desk import Desk, job, keep_jobs, settle, work
 from tests.api.memory import MemoryJobs
-from tiger.api.jobs.job import Job, StoreGoneError
+from tiger.api.jobs.job import DatabaseDownError, Job
 from tiger.api.middleware.problems import RefusedError
 from tiger.api.routes import events as stream
 from tiger.api.routes.events import HEARTBEAT, Streams
@@ -96,7 +96,7 @@ def test_a_stream_ends_without_the_store(loop: asyncio.Runner) -> None:
     """The reader asks again, as browsers do by themselves."""
 
     async def scenario() -> list[bytes]:
-        return [event async for event in Streams(Told(StoreGoneError())).events(job())]
+        return [event async for event in Streams(Told(DatabaseDownError())).events(job())]
 
     assert loop.run(scenario()) == []
 
@@ -138,7 +138,7 @@ def test_streams_are_bounded(loop: asyncio.Runner) -> None:
 
     async def scenario() -> None:
         streams = Streams(Told(seen := job(status="done")), most=1)
-        with streams.hold_place(seen.owner):
+        with streams.take_place(seen.owner):
             with pytest.raises(RefusedError) as refusal:
                 await read_stream(streams.of(seen))
             assert (refusal.value.problem.status, "Retry-After" in refusal.value.problem.headers) == (429, True)
@@ -154,7 +154,7 @@ def test_one_owner_may_not_have_all_streams(loop: asyncio.Runner) -> None:
     async def scenario() -> None:
         ann, bob = job(owner="ann", status="done"), job(owner="bob", status="done")
         streams = Streams(Told(ann), most=4)
-        with streams.hold_place("ann"):
+        with streams.take_place("ann"):
             with pytest.raises(RefusedError):
                 await read_stream(streams.of(ann))
             await read_stream(streams.of(bob))

@@ -1,4 +1,4 @@
-"""Small requests, answered in turn."""
+"""Small requests, answered one after the other."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from tiger.errors import InputError
 
 
 def test_as_many_are_answered_at_a_time_as_there_are_workers(loop: asyncio.Runner) -> None:
-    """The others wait for their turn."""
+    """The others wait for a worker."""
 
     async def scenario() -> None:
         answers = Inline(desk := Desk(2), LIMITS)
@@ -27,7 +27,7 @@ def test_as_many_are_answered_at_a_time_as_there_are_workers(loop: asyncio.Runne
     loop.run(scenario())
 
 
-@pytest.mark.parametrize(("name", "value"), [("QUEUE_S", 0.01), ("CROWD", 0)])
+@pytest.mark.parametrize(("name", "value"), [("WAIT_S", 0.01), ("MAX_WAITING", 0)])
 def test_who_would_wait_too_long_is_turned_away(
     loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch, name: str, value: float
 ) -> None:
@@ -68,7 +68,7 @@ def test_a_client_that_leaves_ends_its_work(
     loop: asyncio.Runner, monkeypatch: pytest.MonkeyPatch, patient_s: float
 ) -> None:
     """If it does not end by itself soon, since it costs seconds to replace a worker."""
-    monkeypatch.setattr(inline, "LEFT_S", patient_s)
+    monkeypatch.setattr(inline, "CANCEL_S", patient_s)
 
     async def scenario() -> None:
         left = asyncio.ensure_future(Inline(desk := Desk(), LIMITS).answer(ASSIGN, b"", 5.0))

@@ -15,8 +15,8 @@ from starlette.types import Message
 from tests.api.desk import LIMITS, Clerk, Desk, keep_jobs
 from tests.api.memory import MemoryJobs, in_memory
 from tiger.api.app import create_app
-from tiger.api.jobs.job import FullError, KeyReusedError, StoreGoneError, Work
-from tiger.api.routes.entries import ASSIGN, DOORS, Solve
+from tiger.api.jobs.job import DatabaseDownError, KeyReusedError, QueueFullError, Work
+from tiger.api.routes.entries import ASSIGN, ENTRIES, Solve
 from tiger.api.routes.examples import TWO_SPEEDS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.solving import Bounds, Solving
@@ -84,7 +84,7 @@ def test_little_work_that_is_waited_for_goes_first(
 
     async def submit(_: MemoryJobs, work: Work) -> None:
         kept.append(work)
-        raise FullError
+        raise QueueFullError
 
     monkeypatch.setattr(MemoryJobs, "submit", submit)
     ask(client, body, **headers)
@@ -146,7 +146,7 @@ def test_a_key_with_another_body_is_422(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "status"), [(KeyReusedError(), 422), (FullError(), 429), (StoreGoneError(), 503)], ids=type
+    ("error", "status"), [(KeyReusedError(), 422), (QueueFullError(), 429), (DatabaseDownError(), 503)], ids=type
 )
 def test_what_cannot_be_kept_is_a_problem(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
@@ -229,4 +229,4 @@ def test_a_job_says_how_far_it_is(line: dict[str, Any]) -> None:
 
 def test_every_kind_of_job_has_a_door() -> None:
     """Under its own name."""
-    assert {kind: door.kind for kind, door in DOORS.items()} == {"assign": "assign", "place": "place"}
+    assert {kind: entry.kind for kind, entry in ENTRIES.items()} == {"assign": "assign", "place": "place"}

@@ -15,7 +15,7 @@ import pytest
 from pebble.pool.process import PoolManager
 
 from tiger.api.routes.document import parse
-from tiger.api.workers.processes import SolverLostError, Workers, _contain, _tie
+from tiger.api.workers.processes import SolverLostError, Workers, _contain, _init_worker
 from tiger.errors import InputError
 
 
@@ -234,7 +234,7 @@ def test_an_orphan_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.CDLL", mock.Mock())
     monkeypatch.setattr("os._exit", mock.Mock(side_effect=SystemExit))
     with pytest.raises(SystemExit):
-        _tie(1 << 32, 0)
+        _init_worker(1 << 32, 0)
 
 
 def test_workers_step_back_if_told(loop: Runner) -> None:

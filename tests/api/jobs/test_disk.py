@@ -10,10 +10,10 @@ from unittest import mock
 import pytest
 import sqlalchemy as sa
 
-from tiger.api.jobs.claims import Claims, Outcome, Turn
+from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.job import NoRoomError, StoreGoneError, Work
-from tiger.api.jobs.room import Room
+from tiger.api.jobs.disk import DiskSpace
+from tiger.api.jobs.job import DatabaseDownError, DiskFullError, Work
 from tiger.api.jobs.store import Store
 
 BIG = 2_000_000
@@ -38,14 +38,14 @@ def test_bug_a_disk_is_never_filled_by_new_jobs(tmp_path: Path, monkeypatch: pyt
     ids = [store.insert(work(10, str(k)))[0].id for k in range(2)]
     disk = os.statvfs_result((4096, 4096, 100, 100, 2, 9, 9, 9, 0, 255))
     monkeypatch.setattr(os, "statvfs", lambda _: disk)
-    with pytest.raises(NoRoomError):
+    with pytest.raises(DiskFullError):
         store.insert(work(10))
     assert store.insert(work(10, "0"))[0].id == ids[0]
     cancelled = store.cancel(ids[0], "")
     assert cancelled is not None
     assert cancelled.status == "cancelled"
-    claims.claim(Turn(ids[1], 0))
-    assert claims.finish(Turn(ids[1], 0), Outcome(status="done", report=b"{}"))
+    claims.claim(Lease(ids[1], 0))
+    assert claims.finish(Lease(ids[1], 0), Outcome(status="done", report=b"{}"))
     store.delete(ids)
     assert store.get(ids[0], "") is None
     database.close()
@@ -55,9 +55,9 @@ def test_half_of_a_small_disk_is_for_jobs(monkeypatch: pytest.MonkeyPatch) -> No
     """However much is to be kept of a large one."""
     disk = os.statvfs_result((4096, 4096, 100, 60, 60, 9, 9, 9, 0, 255))
     monkeypatch.setattr(os, "statvfs", lambda _: disk)
-    Room(Path("/a/b")).require(5 * 4096)
-    with pytest.raises(NoRoomError):
-        Room(Path("/a/b")).require(5 * 4096 + 1)
+    DiskSpace(Path("/a/b")).require(5 * 4096)
+    with pytest.raises(DiskFullError):
+        DiskSpace(Path("/a/b")).require(5 * 4096 + 1)
 
 
 def test_bug_what_is_deleted_gives_its_room_back(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_file_of_an_older_version_is_made_to_shrink(tmp_path: Path) -> None:
     found = []
     for fits in (False, True):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Room, "holds", mock.Mock(return_value=fits))
+            patch.setattr(DiskSpace, "holds", mock.Mock(return_value=fits))
             database = open_database(tmp_path, 0)
         with database.read() as connection:
             kept = connection.exec_driver_sql("SELECT a FROM kept").scalar_one()
@@ -94,7 +94,7 @@ def test_bug_a_full_disk_is_told_apart(tmp_path: Path) -> None:
     """By what SQLite says of it."""
     database = open_database(tmp_path, 0)
     sa.event.listen(database.engine, "checkout", lambda found, *_: found.execute("PRAGMA max_page_count=1"))
-    with pytest.raises(NoRoomError):
+    with pytest.raises(DiskFullError):
         Store(database, 9).insert(work(BIG))
     database.close()
 
@@ -119,7 +119,7 @@ def test_bug_a_disk_without_a_size_takes_jobs(monkeypatch: pytest.MonkeyPatch) -
     """A disk in memory that has no bound says that it has no blocks, and none free."""
     disk = os.statvfs_result((4096, 4096, 0, 0, 0, 9, 9, 9, 0, 255))
     monkeypatch.setattr(os, "statvfs", lambda _: disk)
-    Room(Path("/a/b")).require(10)
+    DiskSpace(Path("/a/b")).require(10)
 
 
 def test_bug_a_file_that_somebody_else_writes_to_does_not_shrink(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_bug_a_file_that_somebody_else_writes_to_does_not_shrink(tmp_path: Path)
     sa.event.listen(database.engine, "checkout", lambda found, *_: found.execute("PRAGMA busy_timeout=50"))
     with closing(sqlite3.connect(tmp_path / "jobs", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreGoneError):
+        with pytest.raises(DatabaseDownError):
             database.shrink()
     database.close()
 
@@ -141,6 +141,6 @@ def test_bug_a_folder_that_has_gone_is_told(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     database = open_database(tmp_path / "data", 0)
     shutil.rmtree(tmp_path / "data")
-    with pytest.raises(StoreGoneError):
+    with pytest.raises(DatabaseDownError):
         Store(database, 9).insert(work(10))
     database.close()

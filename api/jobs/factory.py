@@ -9,10 +9,10 @@ from tiger.api.settings import Settings
 from tiger.api.workers.processes import Workers
 
 # Jobs to be done by workers that somebody else starts and stops.
-Keeper = Callable[[Settings, Workers], Jobs]
+JobsFactory = Callable[[Settings, Workers], Jobs]
 
 
-def durable(settings: Settings, workers: Workers) -> Jobs:
+def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:
     """Keep jobs in the database that the settings name, from where any server takes them up again."""
     from tiger.api.jobs.engine import DurableJobs
     from tiger.api.jobs.settings import JobSettings

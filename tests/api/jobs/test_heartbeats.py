@@ -1,29 +1,29 @@
 """Which servers have gone silent."""
 
-from tiger.api.jobs.pulses import Pulses
+from tiger.api.jobs.heartbeats import Heartbeats
 
 
 def test_a_server_whose_beat_stays_the_same_is_silent_in_the_end() -> None:
     """Not before so many beats of this one."""
-    pulses = Pulses(3)
+    heartbeats = Heartbeats(3)
     found = []
     for _ in range(4):
-        pulses.note({"a": 7.0})
-        found.append(dict(pulses.silent()))
+        heartbeats.note({"a": 7.0})
+        found.append(dict(heartbeats.silent()))
     assert found == [{}, {}, {}, {"a": 7.0}]
 
 
 def test_bug_no_server_is_silent_when_a_clock_is_set() -> None:
     """Whatever the beats say, they change."""
-    pulses = Pulses(2)
+    heartbeats = Heartbeats(2)
     for beat in (10.0, 3610.0, 11.0, -5.0, 12.0):
-        pulses.note({"a": beat})
-        assert not pulses.silent()
+        heartbeats.note({"a": beat})
+        assert not heartbeats.silent()
 
 
 def test_a_server_that_has_left_is_forgotten() -> None:
     """It has said so itself, and should it come back, it is new."""
-    pulses = Pulses(1)
+    heartbeats = Heartbeats(1)
     for beats in ({"a": 1.0}, {}, {"a": 1.0}):
-        pulses.note(beats)
-        assert not pulses.silent()
+        heartbeats.note(beats)
+        assert not heartbeats.silent()

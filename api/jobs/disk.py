@@ -1,4 +1,4 @@
-"""The room on the disk of an SQLite database, of which some is kept for what has to go through."""
+"""The space on the disk of an SQLite database, of which some is reserved for the end and the deletion of jobs."""
 
 import math
 import os
@@ -11,7 +11,7 @@ from typing import cast
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
-from tiger.api.jobs.job import NoRoomError
+from tiger.api.jobs.job import DiskFullError
 
 # Two journals of 4 MiB, at which SQLite begins them anew, a body and a report of as much, and what the queue knows of a
 # thousand jobs are together half of this.
@@ -25,14 +25,14 @@ COPIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class DiskSpace:
     """Measure the disk of a file, and keep `reserve_bytes` of it, at most half, from new work."""
 
     path: Path
     reserve_bytes: int = RESERVE_BYTES
 
     def require(self, size: int) -> None:
-        """Raise NoRoomError unless there is room for a row of so many bytes, once in the journal and once in the file.
+        """Raise DiskFullError unless a row of so many bytes fits, once in the journal and once in the file.
 
         Without it a full disk would take neither the end of a job nor its deletion, and so never have room again. A
         disk without a size, as one in memory may be, has room for everything.
@@ -40,7 +40,7 @@ class Room:
         disk = os.statvfs(self.path.parent)
         reserve = min(self.reserve_bytes, disk.f_blocks * disk.f_frsize // SHARE)
         if disk.f_blocks and disk.f_bavail * disk.f_frsize < reserve + 2 * size:
-            raise NoRoomError(f"fewer than {reserve} bytes would be left on the disk")
+            raise DiskFullError(f"fewer than {reserve} bytes would be left on the disk")
 
     def holds(self, copies: int) -> bool:
         """Return whether there is room for so many copies of the file."""
@@ -66,14 +66,14 @@ def shrink(engine: Engine) -> bool:
     return 0 < left < before
 
 
-def make_shrinkable(engine: Engine, room: Room) -> None:
+def make_shrinkable(engine: Engine, disk: DiskSpace) -> None:
     """Write an SQLite file anew that an older version made, unless there is no room for that or somebody else uses it.
 
     It could not shrink else, and what is deleted would never be room again.
     """
     with engine.connect() as connection, suppress(OperationalError):
         old = connection.exec_driver_sql("PRAGMA auto_vacuum").scalar_one() == 0
-        if old and room.holds(COPIES):
+        if old and disk.holds(COPIES):
             connection.exec_driver_sql("VACUUM")
 
 
