@@ -14,7 +14,7 @@ from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.incumbent import fits
-from tiger.pipeline.operators.lines import draw_line
+from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.solve import place_operators
@@ -52,9 +52,9 @@ def row(operators: Operators, cluster: Cluster) -> Iterator[str]:
     terms = Terms.from_operators(operators, cluster, {})
     yield str(operators.size)
     yield str(cluster.size)
-    plain = uniform_split(terms, draw_line(terms, 0))
+    plain = uniform_split(terms, draw_linear_order(terms, 0))
     yield loaded(terms, plain if fits(terms, plain) else None)
-    cuts = [made.place for order in range(ORDERS) if (made := cut(terms, draw_line(terms, order), order))]
+    cuts = [made.place for order in range(ORDERS) if (made := cut(terms, draw_linear_order(terms, order), order))]
     yield loaded(terms, min(cuts, key=lambda place: largest_s(terms, place), default=None))
     for contiguous in (True, False):
         begun = time.process_time()

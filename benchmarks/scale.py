@@ -17,9 +17,9 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.graphs import read_operators
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.latency.heft import place_earliest
-from tiger.pipeline.operators.latency.latency import bound_s
-from tiger.pipeline.operators.latency.list_scheduling import Jobs, jobs_of, makespan_s
+from tiger.pipeline.operators.latency.heft import place_by_heft
+from tiger.pipeline.operators.latency.list_scheduling import Jobs, make_jobs, makespan_s
+from tiger.pipeline.operators.latency.search import makespan_bound_s
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 
@@ -49,7 +49,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
         pass
     for title, operators in graphs(data):
         _, terms = _terms(operators)
-        least, share = bound_s(terms), terms.work[0].sum() / DEVICES
+        least, share = makespan_bound_s(terms), terms.work[0].sum() / DEVICES
         say(title)
         for method, answer in answers(operators, terms, say):
             if answer is None:
@@ -67,7 +67,7 @@ def answers(operators: Operators, terms: Terms, say: Callable[[str], None]) -> I
     for objective in ("throughput", "latency", "both"):
         say(objective)
         yield f"TIGER, {objective}", placed(operators, objective)
-    jobs = jobs_of(terms)
+    jobs = make_jobs(terms)
     for name, peer in {"blocks": blocks, "HEFT": listed, "METIS": metis}.items():
         say(name)
         begun = time.perf_counter()
@@ -161,7 +161,7 @@ def stacked(layer: Operators, times: int) -> Operators:
 
     First and last are those in topological order that take time.
     """
-    jobs = jobs_of(Terms.from_operators(layer, cluster(layer), {}))
+    jobs = make_jobs(Terms.from_operators(layer, cluster(layer), {}))
     busy = [u for u in jobs.order.tolist() if layer.seconds[u] > 0]
     ahead, back = ([u for u in busy if layer.backward[u] == passed] for passed in (False, True))
     copy = layer.size * np.arange(times)[:, None]
@@ -178,7 +178,7 @@ def stacked(layer: Operators, times: int) -> Operators:
         names=tuple(map(str, range(layer.size * times))),
         source=np.concatenate(source),
         target=np.concatenate(target),
-        colour=(layer.colour + layer.classes * np.arange(times)[:, None]).ravel(),
+        colour=(layer.colour + layer.groups * np.arange(times)[:, None]).ravel(),
         **repeated,
     )
 
@@ -198,7 +198,7 @@ def placed(operators: Operators, objective: str) -> Answer:
         seconds = time.perf_counter() - begun
         if status:
             raise SystemExit(f"expected tiger {' '.join(words)} to end well, got status {status}")
-        place = np.full(operators.classes, -1, np.int64)
+        place = np.full(operators.groups, -1, np.int64)
         for stage in json.loads(answer.read_text(encoding="utf-8"))["stages"]:
             device = int(stage["device"].removeprefix("gpu"))
             classes = operators.colour[np.array(stage["ops"], np.int64)]
@@ -239,11 +239,11 @@ def document(operators: Operators) -> dict[str, object]:
 
 def blocks(terms: Terms, jobs: Jobs) -> IntArray:
     """Return blocks of equal work along the order in which the first operators of classes begin."""
-    first = np.full(terms.classes, terms.operators)
-    np.minimum.at(first, terms.of[jobs.order], np.arange(terms.operators))
+    first = np.full(terms.groups, terms.operators)
+    np.minimum.at(first, terms.group_of[jobs.order], np.arange(terms.operators))
     order = np.argsort(first)
-    work = np.bincount(terms.of, terms.work[0], terms.classes)[order]
-    place = np.empty(terms.classes, np.int64)
+    work = np.bincount(terms.group_of, terms.work[0], terms.groups)[order]
+    place = np.empty(terms.groups, np.int64)
     place[order] = np.minimum((np.cumsum(work) - work / 2) * terms.devices / work.sum(), terms.devices - 1)
     return place
 
@@ -251,7 +251,7 @@ def blocks(terms: Terms, jobs: Jobs) -> IntArray:
 def listed(terms: Terms, jobs: Jobs) -> IntArray:
     """Return the device where the first operator of each class ends the earliest, whatever memory there is."""
     roomy = replace(terms, capacity=np.full(terms.devices, np.inf))
-    return place_earliest(roomy, jobs, np.zeros(terms.classes, np.int64), 0.0)
+    return place_by_heft(roomy, jobs, np.zeros(terms.groups, np.int64), 0.0)
 
 
 def metis(terms: Terms, _jobs: Jobs) -> IntArray | None:
@@ -262,12 +262,12 @@ def metis(terms: Terms, _jobs: Jobs) -> IntArray | None:
     import scipy.sparse as sp
 
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
-    ends = terms.of[producer], terms.of[terms.consumer]
-    one_way = sp.coo_array((terms.send[0][producer], ends), shape=(terms.classes, terms.classes)).tocsr()
+    ends = terms.group_of[producer], terms.group_of[terms.consumer]
+    one_way = sp.coo_array((terms.send[0][producer], ends), shape=(terms.groups, terms.groups)).tocsr()
     both = (one_way + one_way.T).tocsr()
     both.setdiag(0.0)
     both.eliminate_zeros()
-    work = np.bincount(terms.of, terms.work[0], terms.classes)
+    work = np.bincount(terms.group_of, terms.work[0], terms.groups)
     weights = [np.maximum(10 * values / values.mean(), 1).astype(int).tolist() for values in (work, both.data)]
     return np.array(
         pymetis.part_graph(

@@ -53,7 +53,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
         if params.pinned:
             return OperatorPlacement(place=None, violations=(Violation(kind="pinned", message="'1' and '2' apart"),))
         return OperatorPlacement(
-            place=np.arange(operators.classes) % cluster.size, bottleneck_s=0.0025, lower_bound_s=0.002
+            place=np.arange(operators.groups) % cluster.size, bottleneck_s=0.0025, lower_bound_s=0.002
         )
 
     monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", solved)

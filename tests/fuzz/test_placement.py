@@ -328,11 +328,11 @@ def test_makespan_is_never_proved_beyond_the_best_placement(seed: int) -> None:
     model, cluster = graph_and_cluster(rng, rng.randint(1, 5), rng.randint(1, 3))
     terms = terms_of(model, cluster)
     report = tiger.place(model, cluster, mode="dag", objective="latency")
-    label = [int(terms.of[k]) for k in range(terms.operators)]
+    label = [int(terms.group_of[k]) for k in range(terms.operators)]
     spans = []
     for place in places(model, cluster, contiguous=False):
         of = dict(zip(label, place, strict=True))
-        spans.append(makespan_s(terms, np.array([of[c] for c in range(terms.classes)])))
+        spans.append(makespan_s(terms, np.array([of[c] for c in range(terms.groups)])))
     check(report, report.latency_s, report.latency_bound_s, min(spans, default=math.inf))
 
 

@@ -119,7 +119,7 @@ def _add_arrangement(
     places = [at.get(name, -1) for name in graph.names]
     if -1 in places:
         return report
-    place = np.zeros(graph.classes, np.int64)
+    place = np.zeros(graph.groups, np.int64)
     place[graph.colour] = places
     line = tuple(device[stage.device] for stage in report.stages) if contiguous else ()
     return replace(report, arrangement=Arrangement(operators=graph, cluster=cluster, place=place, line=line))

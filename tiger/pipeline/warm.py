@@ -12,12 +12,11 @@ from tiger.pipeline.online.planner import OnlinePlanner
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.pipeline.operators.bounds.exact import place_exactly
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.latency.latency import LatencyParams
-from tiger.pipeline.operators.latency.latency import place_classes as quick
 from tiger.pipeline.operators.latency.list_scheduling import makespan_s
+from tiger.pipeline.operators.latency.search import LatencyParams, search_latency
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.contiguous import split
-from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, place_classes
+from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, search_multilevel
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
 
 OPERATORS, DEVICES, PASSES, FEW = 40, 2, 200_000, 5
@@ -48,10 +47,10 @@ def load(name: str) -> None:
             load_bound_s(terms, BoundParams(), never_stop, np.inf)
         case "many operators":
             # Few enough for a device that classes are joined, and taken apart again.
-            place_classes(terms, MultilevelParams(per_device=FEW), never_stop, seen)
+            search_multilevel(terms, MultilevelParams(per_device=FEW), never_stop, seen)
         case "makespans":
-            found = quick(terms, LatencyParams(passes=PASSES), [], never_stop, seen)
-            makespan_s(terms, np.zeros(terms.classes, np.int64) if found is None else found)
+            found = search_latency(terms, LatencyParams(passes=PASSES), [], never_stop, seen)
+            makespan_s(terms, np.zeros(terms.groups, np.int64) if found is None else found)
         case _:
             _follow()
 

@@ -40,7 +40,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
         seen.append(params)
         if operators.memory_bytes.sum() > 100:
             return OperatorPlacement(place=None, violations=(Violation(kind="memory", message="too much"),))
-        place = np.arange(operators.classes) * 2 // operators.classes
+        place = np.arange(operators.groups) * 2 // operators.groups
         stages = (Stage(name="uniform", cost=6.5, seconds=0.0),)
         line = (1, 0) if params.contiguous else ()
         timed = {"latency_s": 9.0, "latency_bound_s": 9.0} if params.objective != "throughput" else {}

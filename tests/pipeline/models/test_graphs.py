@@ -31,7 +31,7 @@ def test_files_are_told_apart_by_their_endings() -> None:
     """A profile has both passes, sends its activation there and the gradient back, and holds its parameters."""
     table, _ = read_operators(MODELS / "two_towers.csv")
     profile, _ = read_operators(str(MODELS / "skipnet.txt"))
-    assert (table.size, table.classes, profile.size) == (11, 6, 11)
+    assert (table.size, table.groups, profile.size) == (11, 6, 11)
     stem = profile.names.index("node2")
     assert profile.seconds[stem] == pytest.approx(0.0181)
     assert profile.sent_bytes[stem] == 2 * 205520896.0

@@ -22,7 +22,7 @@ def cluster(kinds: str, memory_bytes: float = np.inf) -> Cluster:
 
 
 def draw_terms(seed: int) -> Terms:
-    """Draw terms: up to twelve operators in classes, on up to four devices, the last perhaps a cpu."""
+    """Draw terms: up to twelve operators in groups, on up to four devices, the last perhaps a cpu."""
     rng = np.random.default_rng(seed)
     size, devices = int(rng.integers(1, 13)), int(rng.integers(1, 5))
     source, target = np.nonzero(np.triu(rng.random((size, size)) < 0.3, 1))

@@ -11,9 +11,9 @@ from tiger.pipeline.operators.terms import Terms
 
 
 def lattice(rows: int, columns: int, kinds: str, memory_bytes: float = np.inf) -> Terms:
-    """Return rows x columns classes of a second forward and two back, each consumed by the next of row and column.
+    """Return rows x columns groups of a second forward and two back, each consumed by the next of row and column.
 
-    Messages take 0.1 s and a byte more, and a class holds a byte.
+    Messages take 0.1 s and a byte more, and a group holds a byte.
     """
     cells = np.arange(rows * columns).reshape(rows, columns)
     source = np.concatenate([cells[:, :-1].ravel(), cells[:-1].ravel()])
@@ -35,9 +35,9 @@ def lattice(rows: int, columns: int, kinds: str, memory_bytes: float = np.inf) -
 
 
 def is_within(terms: Terms, place: np.ndarray) -> bool:
-    """Return whether a placement keeps to memory and to where classes may go."""
+    """Return whether a placement keeps to memory and to where groups may go."""
     held = np.bincount(place, terms.memory, terms.devices)
-    return bool((held <= terms.capacity).all() and terms.allowed[np.arange(terms.classes), place].all())
+    return bool((held <= terms.capacity).all() and terms.allowed[np.arange(terms.groups), place].all())
 
 
 def interpret(monkeypatch: pytest.MonkeyPatch, *modules: ModuleType) -> None:

@@ -1,16 +1,14 @@
 """Small mixtures of all that terms may hold, the best placement of each by trying all, and kernels as plain Python."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tiger.model.arrays import IntArray
 from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.operators.bounds import branch_and_bound as branching
-from tiger.pipeline.operators.bounds import column_generation as covering
-from tiger.pipeline.operators.bounds import exact
-from tiger.pipeline.operators.bounds import pricing_annealing as growth
+from tiger.pipeline.operators.bounds import branch_and_bound, column_generation, exact, pricing_annealing
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
@@ -64,14 +62,14 @@ def mixture(seed: int) -> Terms:
 
 def worth(terms: Terms, place: IntArray) -> float:
     """Return the largest load of a placement, infinite where it does not fit or is not allowed."""
-    fits = (held_bytes(terms, place) <= terms.capacity).all() and terms.allowed[np.arange(terms.classes), place].all()
+    fits = (held_bytes(terms, place) <= terms.capacity).all() and terms.allowed[np.arange(terms.groups), place].all()
     with np.errstate(invalid="ignore"):
         return float(np.add(*loads_s(terms, place)).max()) if fits else np.inf
 
 
 def best_of_all(terms: Terms) -> tuple[float, IntArray | None]:
     """Return the smallest largest load of all placements, and one that has it, None where nothing fits."""
-    every = (np.array(place) for place in itertools.product(range(terms.devices), repeat=terms.classes))
+    every = (np.array(place) for place in itertools.product(range(terms.devices), repeat=terms.groups))
     best, found = np.inf, None
     for place in every:
         if (value := worth(terms, place)) < best:
@@ -80,9 +78,9 @@ def best_of_all(terms: Terms) -> tuple[float, IntArray | None]:
 
 
 def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the kernels of branch and bound, and of the growth of shares, by their Python functions; grow less."""
-    monkeypatch.setattr(covering, "STEPS", 300)
-    for module in (branching, exact, generator, growth):
+    """Replace the kernels of branch and bound, and of heuristic pricing, by their Python functions; anneal less."""
+    monkeypatch.setattr(column_generation, "PARAMS", replace(column_generation.PARAMS, steps=300))
+    for module in (branch_and_bound, exact, generator, pricing_annealing):
         for name, value in vars(module).copy().items():
             if hasattr(value, "py_func"):
                 monkeypatch.setattr(module, name, value.py_func)

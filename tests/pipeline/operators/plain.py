@@ -4,13 +4,13 @@ from types import ModuleType
 
 import pytest
 
-from tiger.pipeline.operators import lines
-from tiger.pipeline.operators.throughput import annealing, cut_dp, generator, moves, proposals, state
+from tiger.pipeline.operators import linear_orders
+from tiger.pipeline.operators.throughput import annealer, annealing, cut_dp, generator, proposals, state
 
 
 def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel of the search by its Python function, wherever it is imported."""
-    for module in (annealing, cut_dp, generator, lines, moves, proposals, state):
+    for module in (annealing, cut_dp, generator, linear_orders, annealer, proposals, state):
         _interpret_module(monkeypatch, module)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.operators.device_types import keep_linked, keep_paying, label_devices
+from tiger.pipeline.operators.device_types import drop_cpus, keep_linked, label_devices
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
@@ -42,7 +42,7 @@ def test_exchanging_two_of_a_kind_changes_no_load(seed: int) -> None:
     """But for its device."""
     terms, rng = draw_terms(seed), np.random.default_rng(seed)
     label = label_devices(terms)
-    place = rng.integers(0, terms.devices, terms.classes)
+    place = rng.integers(0, terms.devices, terms.groups)
     swap = np.arange(terms.devices)
     alike = np.flatnonzero(label == label[rng.integers(terms.devices)])
     swap[alike] = np.roll(alike, 1)
@@ -68,9 +68,9 @@ def test_linked_devices_reach_each_other() -> None:
 
 
 def test_cpus_are_left_out_now_and_then() -> None:
-    """Unless a class has to be on one."""
+    """Unless a group has to be on one."""
     terms = Terms.from_operators(PAIR, cluster("aac"), {})
-    assert [keep_paying(terms, number).allowed[0].tolist() for number in (1, 2)] == [[True] * 3, [True, True, False]]
-    assert keep_paying(terms, 4) is terms
+    assert [drop_cpus(terms, number).allowed[0].tolist() for number in (1, 2)] == [[True] * 3, [True, True, False]]
+    assert drop_cpus(terms, 4) is terms
     pinned = Terms.from_operators(PAIR, cluster("aac"), {0: 2})
-    assert keep_paying(pinned, 3) is pinned
+    assert drop_cpus(pinned, 3) is pinned

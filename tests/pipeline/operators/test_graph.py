@@ -20,7 +20,7 @@ def test_what_is_not_stated_costs_nothing() -> None:
     assert operators.cpu_s.tolist() == [1, 2, 3]
     for nothing in ("memory_bytes", "sent_s", "sent_bytes", "backward", "cpu_only"):
         assert not getattr(operators, nothing).any()
-    assert (operators.size, operators.classes) == (3, 3)
+    assert (operators.size, operators.groups) == (3, 3)
 
 
 def test_an_edge_counts_once() -> None:
@@ -30,7 +30,7 @@ def test_an_edge_counts_once() -> None:
     assert operators.target.tolist() == [1, 2, 2]
 
 
-def test_classes_are_numbered_as_they_come() -> None:
+def test_groups_are_numbered_as_they_come() -> None:
     """Whatever the numbers of their colours are."""
     assert three_operators([], colour=np.array([7, 3, 7])).colour.tolist() == [0, 1, 0]
 

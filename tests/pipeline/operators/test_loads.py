@@ -25,7 +25,7 @@ FORK = Operators(
 
 def by_hand(terms: Terms, place: IntArray) -> FloatArray:
     """Return all loads by the definition, operator after operator."""
-    at, loads = place[terms.of], np.zeros(terms.devices)
+    at, loads = place[terms.group_of], np.zeros(terms.devices)
     for u, d in enumerate(at):
         consumers = terms.consumer[terms.consumer_start[u] : terms.consumer_start[u + 1]]
         times = {h: terms.send[terms.link[d, h], u] for h in {int(at[v]) for v in consumers} - {int(d)}}
@@ -61,7 +61,7 @@ def test_loads_are_as_defined() -> None:
     rng = np.random.default_rng(0)
     for seed in range(200):
         terms = draw_terms(seed)
-        place = rng.integers(0, terms.devices, terms.classes)
+        place = rng.integers(0, terms.devices, terms.groups)
         np.testing.assert_allclose(sum(loads_s(terms, place)), by_hand(terms, place), atol=1e-12)
 
 
@@ -81,6 +81,6 @@ def test_a_cpu_does_not_send_without_a_link_either() -> None:
     assert (compute.tolist(), communication.tolist()) == ([20, 10], [np.inf, np.inf])
 
 
-def test_memory_is_that_of_classes() -> None:
+def test_memory_is_that_of_groups() -> None:
     """By device."""
     assert held_bytes(Terms.from_operators(FORK, cluster("aaa"), {}), np.array([2, 0, 2])).tolist() == [2, 0, 4]

@@ -103,7 +103,7 @@ def test_a_chain_for_latency_stays_on_one_device() -> None:
     assert (found.latency_s, found.latency_bound_s) == (pytest.approx(12.0), pytest.approx(12.0))
 
 
-def test_many_classes_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_groups_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Contiguous or not."""
     monkeypatch.setattr(operator_search, "FEW", 0)
     monkeypatch.setattr(operator_search, "MANY", 1)
@@ -127,7 +127,7 @@ def test_what_cannot_be_met_is_told_at_once() -> None:
 
 
 def test_what_is_too_tight_is_told_after_a_search() -> None:
-    """Three classes of 6 bytes and two devices of 10."""
+    """Three groups of 6 bytes and two devices of 10."""
     model = Operators(
         names=tuple("abc"), seconds=np.ones(3), memory_bytes=np.full(3, 6.0), source=np.zeros(0), target=np.zeros(0)
     )
@@ -160,15 +160,15 @@ def test_devices_without_a_link_are_what_is_told() -> None:
     assert [violation.kind for violation in place_operators(heavy, large, OperatorParams()).violations] == ["memory"]
 
 
-@pytest.mark.parametrize(("classes", "contiguous"), [(12, False), (40, True)])
-def test_bug_many_operators_in_few_classes_are_joined(
-    monkeypatch: pytest.MonkeyPatch, classes: int, *, contiguous: bool
+@pytest.mark.parametrize(("groups", "contiguous"), [(12, False), (40, True)])
+def test_bug_many_operators_in_few_groups_are_joined(
+    monkeypatch: pytest.MonkeyPatch, groups: int, *, contiguous: bool
 ) -> None:
     """What is found for those that are joined has the same load and bound for all of them."""
-    # Twelve classes would be placed exactly, and forty that need not be contiguous are bound in half a minute.
+    # Twelve groups would be placed exactly, and forty that need not be contiguous are bound in half a minute.
     monkeypatch.setattr(operator_search, "FEW", 0)
     rng, size = np.random.default_rng(0), 2_000
-    colour = np.sort(np.append(np.arange(classes), rng.integers(classes, size=size - classes)))
+    colour = np.sort(np.append(np.arange(groups), rng.integers(groups, size=size - groups)))
     source = rng.integers(size - 1, size=3 * size)
     graph = Operators(
         names=tuple(map(str, range(size))),
@@ -182,7 +182,7 @@ def test_bug_many_operators_in_few_classes_are_joined(
     )
     params = OperatorParams(contiguous=contiguous)
     plain = place_operators(graph, PAIR, params)
-    monkeypatch.setattr(solve, "MANY", classes)
+    monkeypatch.setattr(solve, "MANY", groups)
     incumbents = mock.Mock(side_effect=PlacementIncumbent)
     monkeypatch.setattr(solve, "PlacementIncumbent", incumbents)
     joined = place_operators(graph, PAIR, params)

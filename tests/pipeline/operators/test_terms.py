@@ -34,17 +34,17 @@ def test_sending_takes_what_is_stated_and_what_the_link_takes() -> None:
     assert Terms.from_operators(THREE, cluster("aaa"), {}).send.tolist() == [[9, 0, 0], [8, 0, 0]]
 
 
-def test_a_class_holds_what_its_members_do() -> None:
+def test_a_group_holds_what_its_members_do() -> None:
     """Members, consumers and producers are listed by their owners."""
     terms = Terms.from_operators(THREE, cluster("ac", 9.0), {})
-    assert (terms.operators, terms.classes, terms.devices) == (3, 2, 2)
+    assert (terms.operators, terms.groups, terms.devices) == (3, 2, 2)
     assert (terms.memory.tolist(), terms.capacity.tolist()) == ([5, 2], [9, np.inf])
     assert (terms.member_start.tolist(), terms.member.tolist()) == ([0, 2, 3], [0, 2, 1])
     assert (terms.consumer_start.tolist(), terms.consumer.tolist()) == ([0, 2, 2, 2], [1, 2])
     assert (terms.producer_start.tolist(), terms.producer.tolist()) == ([0, 0, 1, 2], [0, 0])
 
 
-def test_a_class_may_go_where_all_its_operators_may() -> None:
+def test_a_group_may_go_where_all_its_operators_may() -> None:
     """Those of the cpu alone to the cpu, pinned ones to their device."""
     terms = Terms.from_operators(THREE, cluster("aac"), {2: 1})
     assert terms.allowed.tolist() == [[False, True, False], [False, False, True]]

@@ -35,7 +35,7 @@ class Arrangement:
         terms = Terms.from_operators(self.operators, self.cluster, {})
         compute, communication = loads_s(terms, self.place)
         held = held_bytes(terms, self.place)
-        at = self.place[terms.of]
+        at = self.place[terms.group_of]
         members = np.split(np.argsort(at, kind="stable"), np.cumsum(np.bincount(at, minlength=terms.devices))[:-1])
         names = self.operators.names
         order = self.line or range(terms.devices)
@@ -55,12 +55,12 @@ class Arrangement:
 
     def timetable(self) -> Timetable:
         """Return when every operator runs for one microbatch alone, under list scheduling."""
-        from tiger.pipeline.operators.latency.list_scheduling import jobs_of, run_schedule
+        from tiger.pipeline.operators.latency.list_scheduling import make_jobs, run_schedule
 
         terms = Terms.from_operators(self.operators, self.cluster, {})
         end_s = np.empty(terms.operators)
-        run_schedule(jobs_of(terms), self.place, end_s, np.empty(terms.devices))
-        device = self.place[terms.of]
+        run_schedule(make_jobs(terms), self.place, end_s, np.empty(terms.devices))
+        device = self.place[terms.group_of]
         begin_s = end_s - terms.work[device, np.arange(terms.operators)]
         return Timetable(device=device, begin_s=begin_s, end_s=end_s)
 

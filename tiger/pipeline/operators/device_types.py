@@ -1,4 +1,4 @@
-"""Devices that may be exchanged, and devices to begin with: all linked to each other, or accelerators alone."""
+"""Device types, sets of devices that can be exchanged, and terms restricted to some of the devices."""
 
 import dataclasses
 
@@ -24,16 +24,16 @@ def label_devices(terms: Terms) -> IntArray:
     for device in every:
         if label[device] < 0:
             same = terms.link == terms.link[device]
-            # What lies between the two themselves may differ.
+            # The link between the two themselves may differ.
             same[:, device] = same[every, every] = True
             label[same.all(axis=1) & (sort == sort[device]) & (label < 0)] = label.max() + 1
     return label
 
 
 def keep_linked(terms: Terms, number: int) -> Terms:
-    """Return the terms with devices that all have links to each other alone, or as they are for even numbers.
+    """Return the terms restricted to devices that are all linked to each other, or as they are for even numbers.
 
-    These are drawn by number, one after the other, as long as there is one more. O(k^2).
+    Such devices are drawn by number, one after the other. O(k^2).
     """
     reach = terms.link != NO_LINK
     np.fill_diagonal(reach, True)
@@ -46,8 +46,8 @@ def keep_linked(terms: Terms, number: int) -> Terms:
     return dataclasses.replace(terms, allowed=terms.allowed & kept)
 
 
-def keep_paying(terms: Terms, number: int) -> Terms:
-    """Return the terms without cpus for two numbers of four, as they are for others or where a class needs one."""
+def drop_cpus(terms: Terms, number: int) -> Terms:
+    """Return the terms without cpus for two numbers of four, unless a group needs one, and as they are otherwise."""
     allowed = terms.allowed & (terms.pays > 0)
     if number % 4 < 2 or not allowed.any(axis=1).all():
         return terms

@@ -46,7 +46,7 @@ class Operators:
         colour = np.asarray(self.colour if len(self.colour) else np.arange(size), np.int64)
         if colour.shape != (size,):
             raise InputError("model/colour", f"expected {size} numbers, got shape {colour.shape}")
-        # Classes are numbered as they come first.
+        # Groups are numbered as they come first.
         _, first, label = np.unique(colour, return_index=True, return_inverse=True)
         object.__setattr__(self, "colour", lock(np.argsort(np.argsort(first))[label.reshape(-1)].astype(np.int64)))
         for name in ("backward", "cpu_only"):
@@ -64,8 +64,8 @@ class Operators:
         return len(self.names)
 
     @property
-    def classes(self) -> int:
-        """Return how many classes of colocated operators there are."""
+    def groups(self) -> int:
+        """Return how many groups of colocated operators there are."""
         return int(self.colour.max()) + 1
 
 

@@ -16,7 +16,7 @@ from tiger.run.progress import Progress
 
 @dataclass(kw_only=True)
 class PlacementIncumbent(Incumbent[IntArray | None]):
-    """Hold the device of every class [C], None before a placement fits, and its value.
+    """Hold the device of every group [C], None before a placement fits, and its value.
 
     The value is the sum of the makespan and the largest load, in seconds, each times its weight: at first the load
     alone. `line` are the devices that hold a stage, in order, where stages are contiguous. `load_bound_s` and
@@ -64,6 +64,6 @@ class PlacementIncumbent(Incumbent[IntArray | None]):
 
 
 def fits(terms: Terms, place: IntArray) -> bool:
-    """Return whether every class is where it may go, and within memory but for rounding."""
-    allowed = terms.allowed[np.arange(terms.classes), place].all()
+    """Return whether every group is where it may go, and within memory but for rounding."""
+    allowed = terms.allowed[np.arange(terms.groups), place].all()
     return bool(allowed and (held_bytes(terms, place) <= terms.capacity * (1 + MEMORY)).all())

@@ -1,4 +1,4 @@
-"""What a placement of classes comes to, recomputed from the terms alone."""
+"""The loads and held bytes of devices in a placement, recomputed from the terms alone."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from tiger.pipeline.operators.terms import Terms
 
 
 def loads_s(terms: Terms, place: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the seconds of compute and of communication of every device [k], for classes on devices `place[C]`.
+    """Return the seconds of compute and of communication of every device [k], for groups on devices `place[C]`.
 
     Communication is infinite where it has no link, on a cpu too. O(n + e log e).
     """
-    at = place[terms.of]
+    at = place[terms.group_of]
     compute: FloatArray = np.bincount(at, terms.work[at, np.arange(terms.operators)], terms.devices).astype(np.float64)
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     goal = at[terms.consumer]
@@ -31,5 +31,5 @@ def loads_s(terms: Terms, place: IntArray) -> tuple[FloatArray, FloatArray]:
 
 
 def held_bytes(terms: Terms, place: IntArray) -> FloatArray:
-    """Return what every device holds [k]."""
+    """Return the bytes that every device holds [k], for groups on devices `place[C]`."""
     return np.bincount(place, terms.memory, terms.devices).astype(np.float64)

@@ -6,49 +6,47 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.pipeline.operators.bounds.exact import place_exactly
 from tiger.pipeline.operators.incumbent import PlacementIncumbent
-from tiger.pipeline.operators.latency import latency
-from tiger.pipeline.operators.latency.latency import LatencyParams
+from tiger.pipeline.operators.latency.search import LatencyParams, makespan_bound_s, search_latency
 from tiger.pipeline.operators.params import OperatorParams
-from tiger.pipeline.operators.throughput import multilevel
-from tiger.pipeline.operators.throughput.contiguous import line_of_places, split
-from tiger.pipeline.operators.throughput.cuts import CutParams, cut_lines
-from tiger.pipeline.operators.throughput.multilevel import MultilevelParams
+from tiger.pipeline.operators.throughput.contiguous import order_stages, split
+from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, search_multilevel
+from tiger.pipeline.operators.throughput.multilevel_cuts import CutParams, cut_lines
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
 
-# Up to FEW classes are placed exactly, within the limit of nodes of branch and bound; above MANY they are joined first,
-# as dynamic programming and annealing of single classes take time in proportion to a million proposals each.
+# Up to FEW groups are placed exactly, within the limit of nodes of branch and bound; above MANY they are joined first,
+# as dynamic programming and annealing of single groups take time in proportion to a million proposals each.
 FEW, MANY = 24, 5_000
-# Contiguous stages are found in less time than column generation takes for graphs of more classes and edges than this.
+# Contiguous stages are found in less time than column generation takes for graphs of more groups and edges than this.
 QUICK = 100
-# Visits of operators and edges by the search for a small makespan, for each class; large graphs have as many as
+# Visits of operators and edges by the search for a small makespan, for each group; large graphs have as many as
 # `LatencyParams` allows.
-PER_CLASS = 2_000_000
+PER_GROUP = 2_000_000
 
 
 def offer_uniform(incumbent: PlacementIncumbent, uniform: IntArray, params: OperatorParams) -> None:
-    """Offer the uniform split, which may cut classes on a cycle apart and so is no line of contiguous stages."""
+    """Offer the uniform split, which may cut groups on a cycle apart and so is no line of contiguous stages."""
     with incumbent.stage("uniform"):
         if not params.contiguous:
             incumbent.offer(uniform)
 
 
 def minimize_load(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
-    """Search for a small largest load, by what suits the number of classes."""
+    """Search for a small largest load, by what suits the number of groups."""
     if params.contiguous:
         _cut_stages(incumbent, params)
     elif params.solver != "auto":
         _sample(incumbent, params)
-    elif incumbent.terms.classes > MANY:
+    elif incumbent.terms.groups > MANY:
         _search_multilevel(incumbent, params)
     else:
-        if incumbent.terms.classes <= FEW:
+        if incumbent.terms.groups <= FEW:
             _branch_and_bound(incumbent, params)
         if not incumbent.proved:
             _search(incumbent, params)
 
 
 def bound_load(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
-    """Bound the largest load from below, by the best of all placements where classes are few."""
+    """Bound the largest load from below, by the best of all placements where groups are few."""
     if incumbent.load_bound_s is not None:
         return
     terms = incumbent.terms
@@ -56,13 +54,13 @@ def bound_load(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
         bound = BoundParams(effort=params.effort)
         if params.contiguous:
             bound = replace(bound, largest=QUICK)
-        if terms.classes > FEW:
+        if terms.groups > FEW:
             incumbent.load_bound_s = load_bound_s(terms, bound, incumbent.stop, incumbent.least_load_s)
             return
         exact = place_exactly(terms, bound, incumbent.stop, incumbent.solution)
         incumbent.load_bound_s = exact.bound_s
         # The best of all placements may be a line of contiguous stages.
-        line = line_of_places(terms, exact.place) if params.contiguous and exact.place is not None else None
+        line = order_stages(terms, exact.place) if params.contiguous and exact.place is not None else None
         if line is not None:
             incumbent.offer(line.place, line.devices)
 
@@ -71,7 +69,7 @@ def minimize_latency(incumbent: PlacementIncumbent, params: OperatorParams) -> N
     """Bound the makespan of a microbatch, and search for a small one, or for a small sum of both objectives."""
     terms = incumbent.terms
     with incumbent.stage("latency"):
-        incumbent.latency_bound_s = latency.bound_s(terms)
+        incumbent.latency_bound_s = makespan_bound_s(terms)
         incumbent.turn_to(params.objective)
         if params.contiguous:
             return
@@ -80,16 +78,16 @@ def minimize_latency(incumbent: PlacementIncumbent, params: OperatorParams) -> N
             load_weight=incumbent.load_weight,
             seed=params.seed,
             effort=params.effort,
-            passes=min(LatencyParams().passes, PER_CLASS * terms.classes),
+            passes=min(LatencyParams().passes, PER_GROUP * terms.groups),
         )
         starts = [] if incumbent.solution is None else [incumbent.solution]
-        incumbent.offer(latency.place_classes(terms, limits, starts, incumbent.stop, incumbent.report_step))
+        incumbent.offer(search_latency(terms, limits, starts, incumbent.stop, incumbent.report_step))
 
 
 def _cut_stages(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
-    """Search for contiguous stages, along lines of blocks of classes where these are many."""
+    """Search for contiguous stages, along lines of blocks of groups where these are many."""
     with incumbent.stage("contiguous"):
-        if incumbent.terms.classes > MANY:
+        if incumbent.terms.groups > MANY:
             cuts = CutParams(seed=params.seed, effort=params.effort)
             line = cut_lines(incumbent.terms, cuts, incumbent.stop, incumbent.report_step)
         else:
@@ -101,7 +99,7 @@ def _cut_stages(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
 
 def _sample(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
     """Encode the placement as QUBOs, and decode and refine what a sampler returns."""
-    from tiger.pipeline.operators.qubo.sampled import sample
+    from tiger.pipeline.operators.qubo.sampling import sample
     from tiger.solvers.registry import sampler
 
     with incumbent.stage("samples"):
@@ -126,7 +124,7 @@ def _search(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
 
 
 def _search_multilevel(incumbent: PlacementIncumbent, params: OperatorParams) -> None:
-    """Join classes, place those of the coarsest level, and refine level by level."""
+    """Join groups, place those of the coarsest level, and refine level by level."""
     with incumbent.stage("multilevel"):
         limits = MultilevelParams(seed=params.seed, effort=params.effort)
-        incumbent.offer(multilevel.place_classes(incumbent.terms, limits, incumbent.stop, incumbent.report_step))
+        incumbent.offer(search_multilevel(incumbent.terms, limits, incumbent.stop, incumbent.report_step))

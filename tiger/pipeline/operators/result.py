@@ -9,11 +9,11 @@ from tiger.run.stage import Stage
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OperatorPlacement:
-    """Hold the device of every class `place[C]`, None where nothing fits, and how good it is, in seconds.
+    """Hold the device of every group `place[C]`, None where nothing fits, and how good it is, in seconds.
 
     `line` are the devices that hold a stage, in the order of the stages where those are contiguous. `bottleneck_s` is
     the largest load, `latency_s` the makespan of one microbatch, each with a lower bound on it for any placement
-    of the same kind; `uniform_bottleneck_s` is that of as many classes on every device along a topological order,
+    of the same kind; `uniform_bottleneck_s` is that of as many groups on every device along a topological order,
     whether or not that fits, which `uniform_feasible` says.
     """
 

@@ -14,14 +14,14 @@ from tiger.pipeline.operators.bounds.exact import place_exactly
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.incumbent import PlacementIncumbent, fits
 from tiger.pipeline.operators.latency.list_scheduling import makespan_s
-from tiger.pipeline.operators.lines import draw_line
+from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.operator_search import MANY, bound_load, minimize_latency, minimize_load, offer_uniform
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.result import OperatorPlacement
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.coarsening import coarsen
 from tiger.pipeline.operators.uniform import uniform_split
-from tiger.pipeline.operators.unmet import find_stage_violations, find_violations, overall_violation
+from tiger.pipeline.operators.violations import find_stage_violations, find_violations, overall_violation
 from tiger.run.progress import Progress, ignore
 
 UNDECIDED = "no placement was found that fits, nor a proof that there is none"
@@ -47,14 +47,14 @@ def place_operators(
         violations = find_stage_violations(operators, terms)
     if violations:
         return OperatorPlacement(place=None, violations=violations)
-    if params.objective == "throughput" and terms.operators > MANY >= terms.classes:
-        # Loads do not change if operators of a class that send to the same classes become one; makespans would.
-        terms = coarsen(terms, np.arange(terms.classes))
+    if params.objective == "throughput" and terms.operators > MANY >= terms.groups:
+        # Loads do not change if operators of a group that send to the same groups become one; makespans would.
+        terms = coarsen(terms, np.arange(terms.groups))
 
-    uniform = uniform_split(terms, draw_line(terms, params.seed))
+    uniform = uniform_split(terms, draw_linear_order(terms, params.seed))
     incumbent = PlacementIncumbent(solution=None, terms=terms, stop=stop, watch=watch)
     offer_uniform(incumbent, uniform, params)
-    if params.objective != "latency" or params.contiguous or terms.classes > MANY:
+    if params.objective != "latency" or params.contiguous or terms.groups > MANY:
         minimize_load(incumbent, params)
     if params.objective != "latency":
         bound_load(incumbent, params)

@@ -1,4 +1,4 @@
-"""What a search for the devices of operators works on: plain arrays, by class of colocated operators."""
+"""The problem of placing operators as plain arrays: colocation groups, devices, work, messages and memory."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,7 +12,7 @@ from tiger.pipeline.operators.graph import Operators
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Terms:
-    r"""Hold n operators in C classes, and k devices, as compiled code reads them.
+    r"""Hold n operators in C colocation groups, groups for short, and k devices, as compiled code reads them.
 
     `work[d, u]` are the seconds of operator u on device d, `send[c, u]` those of its output over a link of curve c,
     `link[d, h]` the curve between two devices, -1 within one and where there is none. The load of device d is
@@ -21,10 +21,10 @@ class Terms:
               + p_d \sum_{u \notin d, d \in R(u)} s_{d(u) d u}
 
     where R(u) are the devices other than its own that have consumers of u: a producer pays once, however many receive,
-    and every receiving device once. `pays[d]` is 1 on accelerators and 0 on a cpu. `memory[c]` is what class c holds
-    on an accelerator of `capacity[d]` (infinite on a cpu). `allowed[c, d]` says where a class may go.
-    Consumers of u are `consumer[consumer_start[u]:consumer_start[u + 1]]`, producers alike, members of class c
-    `member[member_start[c]:member_start[c + 1]]`, and u is in class `of[u]`.
+    and every receiving device once. `pays[d]` is 1 on accelerators and 0 on a cpu. `memory[c]` is what group c holds
+    on an accelerator of `capacity[d]` (infinite on a cpu). `allowed[c, d]` says where a group may go.
+    Consumers of u are `consumer[consumer_start[u]:consumer_start[u + 1]]`, producers alike, members of group c
+    `member[member_start[c]:member_start[c + 1]]`, and u is in group `group_of[u]`.
 
     Source: Tarnawski et al., NeurIPS 2020, arXiv:2006.16423.
     """
@@ -36,7 +36,7 @@ class Terms:
     memory: FloatArray
     capacity: FloatArray
     allowed: BoolArray
-    of: IntArray
+    group_of: IntArray
     member_start: IntArray
     member: IntArray
     consumer_start: IntArray
@@ -48,10 +48,10 @@ class Terms:
     @property
     def operators(self) -> int:
         """Return n."""
-        return len(self.of)
+        return len(self.group_of)
 
     @property
-    def classes(self) -> int:
+    def groups(self) -> int:
         """Return C."""
         return len(self.memory)
 
@@ -67,7 +67,7 @@ class Terms:
         cpu = np.array([kind == "cpu" for kind in cluster.kinds])
         work = np.where(cpu[:, None], operators.cpu_s, operators.seconds) / cluster.speed[:, None]
         curves = [operators.sent_s + curve.of(operators.sent_bytes) for curve in cluster.curves]
-        allowed = np.ones((operators.classes, cluster.size), np.bool_)
+        allowed = np.ones((operators.groups, cluster.size), np.bool_)
         allowed[np.ix_(np.unique(colour[operators.cpu_only]), ~cpu)] = False
         for operator, device in pinned.items():
             allowed[colour[operator]] &= np.arange(cluster.size) == device
@@ -76,12 +76,12 @@ class Terms:
             send=lock(np.array(curves).reshape(len(curves), size)),
             link=cluster.link,
             pays=lock(np.where(cpu, 0.0, 1.0)),
-            memory=lock(np.asarray(np.bincount(colour, operators.memory_bytes, operators.classes), np.float64)),
+            memory=lock(np.asarray(np.bincount(colour, operators.memory_bytes, operators.groups), np.float64)),
             capacity=lock(np.where(cpu, np.inf, cluster.memory_bytes)),
             allowed=lock(allowed),
-            of=colour,
+            group_of=colour,
             **dict(
-                zip(("member_start", "member"), group_by_key(colour, np.arange(size), operators.classes), strict=True)
+                zip(("member_start", "member"), group_by_key(colour, np.arange(size), operators.groups), strict=True)
             ),
             **dict(
                 zip(("consumer_start", "consumer"), group_by_key(operators.source, operators.target, size), strict=True)

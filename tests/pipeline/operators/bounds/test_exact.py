@@ -58,7 +58,7 @@ def test_without_nodes_the_bound_may_prove_the_start(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.usefixtures("plainly")
 def test_a_programme_alone_proves_nothing_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its bound is as close as its tolerance, and not claimed beyond: three of five classes have to share a device."""
+    """Its bound is as close as its tolerance, and not claimed beyond: three of five groups have to share a device."""
     monkeypatch.setattr(exactly, "NODES", 0)
     terms = Terms.from_operators(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})
     found = place_exactly(terms, BoundParams(), bool, np.array([0, 0, 0, 1, 1]))
@@ -67,8 +67,8 @@ def test_a_programme_alone_proves_nothing_best(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("plainly")
-def test_classes_of_many_operators_get_fewer_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a node takes as long as its class has operators and ends of edges: about two and a half, and 28."""
+def test_groups_of_many_operators_get_fewer_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a node takes as long as its group has operators and ends of edges: about two and a half, and 28."""
     asked: list[int] = []
     monkeypatch.setattr(exactly, "NODES", 1000)
     monkeypatch.setattr(exactly, "VISITS", 1000)

@@ -9,15 +9,15 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.latency import heft as module
 from tiger.pipeline.operators.latency import list_scheduling as listing
-from tiger.pipeline.operators.latency.heft import place_earliest
-from tiger.pipeline.operators.latency.list_scheduling import jobs_of
+from tiger.pipeline.operators.latency.heft import place_by_heft
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.filling import spread
+from tiger.pipeline.operators.throughput.greedy import spread
 
 
 def place_listed(terms: Terms, start: IntArray) -> IntArray:
-    """Return the devices of classes that begin from seats."""
-    return place_earliest(terms, jobs_of(terms), start, 0.0)
+    """Return the devices of groups that begin from reservations."""
+    return place_by_heft(terms, make_jobs(terms), start, 0.0)
 
 
 def test_what_is_independent_runs_side_by_side() -> None:
@@ -32,15 +32,15 @@ def test_a_chain_stays_where_it_began() -> None:
 
 
 def test_a_chain_moves_on_when_memory_is_full() -> None:
-    """Three of six on each device, by seats that change places."""
+    """Three of six on each device, by reservations that change places."""
     place = place_listed(lattice(1, 6, "aa", 3.0), np.array([0, 1, 0, 1, 0, 1]))
     assert np.bincount(place).tolist() == [3, 3]
     assert len(set(place[:3].tolist())) == 1
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_all_classes_find_room(seed: int) -> None:
-    """However tight, from seats within memory."""
+def test_all_groups_find_room(seed: int) -> None:
+    """However tight, from reservations within memory."""
     terms = draw_terms(seed)
     start = spread(terms)
     if start is not None:

@@ -9,7 +9,7 @@ from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.lattices import interpret
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.latency import list_scheduling as listing
-from tiger.pipeline.operators.latency.list_scheduling import jobs_of, makespan_s
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s
 from tiger.pipeline.operators.terms import Terms
 
 
@@ -49,19 +49,19 @@ def test_without_a_link_there_is_no_end() -> None:
 
 def test_the_longest_way_goes_first() -> None:
     """Of b and c, which can begin at once, c."""
-    assert jobs_of(diamond()).order.tolist() == [0, 2, 1, 3]
+    assert make_jobs(diamond()).order.tolist() == [0, 2, 1, 3]
 
 
 def test_ranks_of_a_diamond() -> None:
     """The tail leaves messages out."""
-    assert jobs_of(diamond()).tail.tolist() == [5.0, 3.0, 4.0, 1.0]
+    assert make_jobs(diamond()).tail.tolist() == [5.0, 3.0, 4.0, 1.0]
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_operators_come_behind_what_they_consume(seed: int) -> None:
     """Also those that take no time."""
     terms = draw_terms(seed)
-    position = np.argsort(jobs_of(terms).order)
+    position = np.argsort(make_jobs(terms).order)
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     assert (position[producer] < position[terms.consumer]).all()
 
@@ -70,13 +70,13 @@ def test_operators_come_behind_what_they_consume(seed: int) -> None:
 def test_makespans_are_those_of_the_definition(seed: int) -> None:
     """Of random placements, in plain Python."""
     terms = draw_terms(seed)
-    place = np.random.default_rng(seed).integers(0, terms.devices, terms.classes)
+    place = np.random.default_rng(seed).integers(0, terms.devices, terms.groups)
     end, free = {}, [0.0] * terms.devices
-    for u in jobs_of(terms).order.tolist():
-        d = int(place[terms.of[u]])
+    for u in make_jobs(terms).order.tolist():
+        d = int(place[terms.group_of[u]])
         ready = [free[d]]
         for v in terms.producer[terms.producer_start[u] : terms.producer_start[u + 1]].tolist():
-            h = place[terms.of[v]]
+            h = place[terms.group_of[v]]
             ready.append(end[v] + (terms.send[terms.link[h, d], v] if h != d else 0.0))
         end[u] = free[d] = max(ready) + terms.work[d, u]
     assert makespan_s(terms, place) == pytest.approx(max(end.values()))
@@ -84,7 +84,7 @@ def test_makespans_are_those_of_the_definition(seed: int) -> None:
 
 def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the last bit."""
-    terms, place = draw_terms(5), np.zeros(draw_terms(5).classes, np.int64)
+    terms, place = draw_terms(5), np.zeros(draw_terms(5).groups, np.int64)
     compiled = makespan_s(terms, place)
     interpret(monkeypatch, listing)
     assert makespan_s(terms, place) == compiled

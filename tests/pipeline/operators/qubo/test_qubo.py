@@ -8,18 +8,18 @@ from tests.pipeline.operators.mixtures import chain, mixture
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.pipeline.operators.bounds.balance import balance_s
-from tiger.pipeline.operators.bounds.floors import Floors
+from tiger.pipeline.operators.bounds.device_costs import DeviceCosts
 from tiger.pipeline.operators.qubo import qubo
 from tiger.pipeline.operators.qubo.qubo import FAR, MEMORY, Encoding, encode
 from tiger.pipeline.operators.terms import Terms
 
 
 def sent_twice(terms: Terms, place: IntArray, share_s: float) -> float:
-    """Return twice what is sent, once for every class that reads an operator, in units of the share."""
-    at, total = place[terms.of], 0.0
+    """Return twice what is sent, once for every group that reads an operator, in units of the share."""
+    at, total = place[terms.group_of], 0.0
     for u in range(terms.operators):
         goals = terms.consumer[terms.consumer_start[u] : terms.consumer_start[u + 1]]
-        readers = np.setdiff1d(terms.of[goals], terms.of[u])
+        readers = np.setdiff1d(terms.group_of[goals], terms.group_of[u])
         for h in place[readers]:
             if h != at[u]:
                 curve = terms.link[at[u], h]
@@ -33,13 +33,13 @@ def formula(terms: Terms, encoding: Encoding, place: IntArray) -> float:
     one_hot = np.eye(terms.devices)[place]
     work, held = (encoding.work.T * one_hot).sum(axis=0), (encoding.memory.T * one_hot).sum(axis=0)
     least = np.where(terms.allowed.T, encoding.work, np.inf).min(axis=0)
-    spread = float((encoding.work[place, np.arange(terms.classes)] - least).sum())
+    spread = float((encoding.work[place, np.arange(terms.groups)] - least).sum())
     tight = encoding.memory.any(axis=1)
     memory = MEMORY * float(((held - encoding.fill) ** 2)[tight].sum())
     return (
         float(((work - 1) ** 2).sum())
         + 2 * spread
-        + sent_twice(terms, place, balance_s(Floors.of(terms)) or 1.0)
+        + sent_twice(terms, place, balance_s(DeviceCosts.of(terms)) or 1.0)
         + memory
     )
 
@@ -68,7 +68,7 @@ def test_samples_decode_to_what_was_encoded() -> None:
     assert encoding.decode(encoding.sample(place)[None])[0].argmax(axis=1).tolist() == place.tolist()
 
 
-def test_the_ground_state_has_a_device_for_every_class() -> None:
+def test_the_ground_state_has_a_device_for_every_group() -> None:
     """Of three operators on two devices, all 64 states, at the safe penalties."""
     encoding = encode(Terms.from_operators(chain([1.0, 2.0, 3.0], 1.0, [0.0] * 3), cluster("aa"), {}))
     bqm = encoding.bqm(encoding.penalties)

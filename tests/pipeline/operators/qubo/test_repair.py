@@ -20,7 +20,7 @@ def test_what_is_too_much_moves() -> None:
     assert repair(TERMS, np.zeros(4, np.int64)).tolist() == [0, 1, 0, 1]
 
 
-def test_classes_without_a_device_go_where_least_is_to_be_done() -> None:
+def test_groups_without_a_device_go_where_least_is_to_be_done() -> None:
     """The largest first, to the first device; the next to the other, which has less to do; and so on."""
     assert repair(TERMS, np.full(4, -1)).tolist() == [0, 1, 0, 1]
 

@@ -10,25 +10,25 @@ from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.mixtures import chain
 from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.operators.lines import arcs
+from tiger.pipeline.operators.linear_orders import arcs
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import contiguous
-from tiger.pipeline.operators.throughput.contiguous import Line, line_of_places, split
-from tiger.pipeline.operators.throughput.moves import SearchParams, largest_load_s
+from tiger.pipeline.operators.throughput.annealer import SearchParams, largest_load_s
+from tiger.pipeline.operators.throughput.contiguous import Line, order_stages, split
 
 
 def ignore(stage: str, place: IntArray, load: float) -> None:
-    """Take what is told."""
+    """Take what is reported."""
 
 
 def least_of_all(terms: Terms) -> float:
     """Return the smallest largest load of all lines."""
     source, target = arcs(terms)
-    stages = np.array(list(itertools.product(range(terms.devices), repeat=terms.classes)))
+    stages = np.array(list(itertools.product(range(terms.devices), repeat=terms.groups)))
     stages = stages[(stages[:, source] <= stages[:, target]).all(axis=1)]
     orders = np.array(list(itertools.permutations(range(terms.devices))))
-    places = np.unique(orders[:, stages].reshape(-1, terms.classes), axis=0)
+    places = np.unique(orders[:, stages].reshape(-1, terms.groups), axis=0)
     fits = [place for place in places if (held_bytes(terms, place) <= terms.capacity).all()]
     return min((largest_load_s(terms, place) for place in fits), default=np.inf)
 
@@ -44,11 +44,11 @@ def is_in_order(terms: Terms, line: Line) -> bool:
 @pytest.fixture(autouse=True)
 def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try less."""
-    monkeypatch.setattr(contiguous, "PER_CLASS", 100)
+    monkeypatch.setattr(contiguous, "PARAMS", contiguous.ContiguousParams(tries_per_group=100))
 
 
 @pytest.mark.parametrize(
-    "seed", [seed for seed in range(30) if draw_terms(seed).devices ** draw_terms(seed).classes < 200]
+    "seed", [seed for seed in range(30) if draw_terms(seed).devices ** draw_terms(seed).groups < 200]
 )
 def test_small_searches_are_exact(seed: int) -> None:
     """The best of all lines, and none where there is none."""
@@ -60,12 +60,12 @@ def test_small_searches_are_exact(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4, 14))
 def test_stages_are_in_order(seed: int) -> None:
-    """And told once a stage of the search, each no worse than the one before."""
-    terms, told = draw_terms(seed), list[tuple[str, float]]()
-    line = split(terms, SearchParams(seed=seed), never_stop, lambda stage, _, load: told.append((stage, load)))
+    """And reported once a stage of the search, each no worse than the one before."""
+    terms, reported = draw_terms(seed), list[tuple[str, float]]()
+    line = split(terms, SearchParams(seed=seed), never_stop, lambda stage, _, load: reported.append((stage, load)))
     assert line is None or is_in_order(terms, line)
-    assert line is None or [stage for stage, _ in told] == ["linear", "annealing"]
-    assert all(late <= early for (_, early), (_, late) in itertools.pairwise(told))
+    assert line is None or [stage for stage, _ in reported] == ["linear", "annealing"]
+    assert all(late <= early for (_, early), (_, late) in itertools.pairwise(reported))
 
 
 def test_the_same_seed_gives_the_same_line() -> None:
@@ -88,10 +88,10 @@ def test_nothing_is_found_where_nothing_fits() -> None:
 def test_places_are_stages_where_no_two_devices_wait_for_each_other() -> None:
     """A chain of three over two devices: the middle one on its own is no stage."""
     terms = Terms.from_operators(chain([1.0] * 3, 1.0, [0.0] * 3), cluster("aaa"), {})
-    made = line_of_places(terms, np.array([2, 2, 0]))
+    made = order_stages(terms, np.array([2, 2, 0]))
     assert made is not None
     assert made.devices == (2, 0)
-    assert line_of_places(terms, np.array([0, 1, 0])) is None
+    assert order_stages(terms, np.array([0, 1, 0])) is None
 
 
 def test_stopping_at_once_finds_one_line() -> None:

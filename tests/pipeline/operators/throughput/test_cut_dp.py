@@ -9,7 +9,7 @@ import pytest
 from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import IntArray
-from tiger.pipeline.operators.lines import draw_line
+from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import cut_dp
@@ -45,7 +45,7 @@ def least_of_all(terms: Terms, position: IntArray) -> float:
 def test_cuts_are_the_best_of_all(seed: int) -> None:
     """Along their order, on any of the devices."""
     terms = with_equal_links(seed)
-    position = draw_line(terms, seed)
+    position = draw_linear_order(terms, seed)
     least, found = least_of_all(terms, position), cut(terms, position, 0)
     assert (found is None) == (least == np.inf)
     if found:
@@ -57,7 +57,7 @@ def test_cuts_are_the_best_of_all(seed: int) -> None:
 def test_many_kinds_are_taken_in_one_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The best of these orders is the best of all, when all are drawn."""
     terms = with_equal_links(seed)
-    position = draw_line(terms, seed)
+    position = draw_linear_order(terms, seed)
     monkeypatch.setattr(cut_dp, "STATES", 0)
     lines = [cut(terms, position, order) for order in range(30)]
     loads = [float(sum(loads_s(terms, found.place)).max()) for found in lines if found]
@@ -66,10 +66,10 @@ def test_many_kinds_are_taken_in_one_order(seed: int, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(("limit", "most"), [("WIDEST", 2), ("CELLS", 8)])
 def test_wide_lines_are_cut_in_blocks(monkeypatch: pytest.MonkeyPatch, limit: str, most: int) -> None:
-    """Every class still has a device, and the order is kept."""
+    """Every group still has a device, and the order is kept."""
     monkeypatch.setattr(cut_dp, limit, most)
     terms = with_equal_links(3)
-    position = draw_line(terms, 0)
+    position = draw_linear_order(terms, 0)
     found = cut(terms, position, 0)
     assert found is not None
     stage = np.array([found.devices.index(device) for device in found.place.tolist()])

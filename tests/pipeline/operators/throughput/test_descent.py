@@ -11,7 +11,7 @@ from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.throughput import descent, state
 from tiger.pipeline.operators.throughput.descent import DescentParams, descend
-from tiger.pipeline.operators.throughput.filling import spread
+from tiger.pipeline.operators.throughput.greedy import spread
 
 SQUARES = DescentParams(doublings=(1,))
 
@@ -34,7 +34,7 @@ def test_the_mean_falls_within_memory(seed: int) -> None:
         assert is_within(terms, found)
 
 
-def test_a_class_on_the_wrong_side_comes_back() -> None:
+def test_a_group_on_the_wrong_side_comes_back() -> None:
     """The third of a row of eight, where messages cost the most."""
     terms = lattice(1, 8, "aa")
     terms = replace(terms, send=10 * terms.send)
@@ -42,7 +42,7 @@ def test_a_class_on_the_wrong_side_comes_back() -> None:
     assert place.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
-def test_a_full_device_takes_no_class() -> None:
+def test_a_full_device_takes_no_group() -> None:
     """The first has not a byte left."""
     start = np.array([0, 1, 0, 0, 1, 1, 1, 1])
     assert (descend(lattice(1, 8, "aa", 3.0), start, DescentParams(), 0, never_stop) == start).all()

@@ -13,18 +13,18 @@ from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import search
-from tiger.pipeline.operators.throughput.moves import largest_load_s
-from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
+from tiger.pipeline.operators.throughput.annealer import largest_load_s
+from tiger.pipeline.operators.throughput.search import SearchParams, StageParams, search_placement
 
 
 def ignore(stage: str, place: IntArray, load: float) -> None:
-    """Take what is told."""
+    """Take what is reported."""
 
 
 def least_of_all(terms: Terms) -> float:
     """Return the smallest largest load of all placements that fit."""
     best = np.inf
-    for devices in itertools.product(range(terms.devices), repeat=terms.classes):
+    for devices in itertools.product(range(terms.devices), repeat=terms.groups):
         place = np.array(devices)
         if (held_bytes(terms, place) <= terms.capacity).all() and terms.allowed[np.arange(len(place)), place].all():
             best = min(best, largest_load_s(terms, place))
@@ -40,11 +40,11 @@ def least_load(terms: Terms, seed: int = 0) -> float:
 @pytest.fixture(autouse=True)
 def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try less."""
-    monkeypatch.setattr(search, "PER_CLASS", 200)
+    monkeypatch.setattr(search, "STAGES", StageParams(tries_per_group=200))
 
 
 @pytest.mark.parametrize(
-    "seed", [seed for seed in range(40) if draw_terms(seed).devices ** draw_terms(seed).classes < 300]
+    "seed", [seed for seed in range(40) if draw_terms(seed).devices ** draw_terms(seed).groups < 300]
 )
 def test_small_searches_are_exact(seed: int) -> None:
     """The best of all placements, and none where there is none."""
@@ -59,28 +59,30 @@ def test_missing_links_are_kept_to(seed: int) -> None:
     gone = np.triu(rng.random(terms.link.shape) < 0.5, 1)
     allowed = rng.random(terms.allowed.shape) < 0.8
     terms = dataclasses.replace(terms, link=np.where(gone | gone.T, -1, terms.link), allowed=allowed)
-    if terms.devices**terms.classes < 300:
+    if terms.devices**terms.groups < 300:
         assert least_load(terms) == pytest.approx(least_of_all(terms))
 
 
 def test_nothing_is_found_where_nothing_fits() -> None:
-    """For a class without a device, or too little memory."""
+    """For a group without a device, or too little memory."""
     terms = draw_terms(4)
     assert least_load(dataclasses.replace(terms, allowed=np.zeros_like(terms.allowed))) == np.inf
     assert least_load(dataclasses.replace(terms, capacity=np.zeros_like(terms.capacity))) == np.inf
 
 
 def test_the_same_seed_gives_the_same_places() -> None:
-    """And stages are told in order, each no worse than the one before."""
-    terms, told = draw_terms(4), list[tuple[str, float]]()
-    first = search_placement(terms, SearchParams(seed=3), never_stop, lambda stage, _, load: told.append((stage, load)))
+    """And stages are reported in order, each no worse than the one before."""
+    terms, reported = draw_terms(4), list[tuple[str, float]]()
+    first = search_placement(
+        terms, SearchParams(seed=3), never_stop, lambda stage, _, load: reported.append((stage, load))
+    )
     second = search_placement(terms, SearchParams(seed=3), never_stop, ignore)
     assert first is not None
     assert second is not None
     assert (first == second).all()
-    assert [stage for stage, _ in told] == ["linear", "annealing", "relinking"]
-    assert all(late <= early for (_, early), (_, late) in itertools.pairwise(told))
-    assert told[-1][1] == largest_load_s(terms, first)
+    assert [stage for stage, _ in reported] == ["linear", "annealing", "relinking"]
+    assert all(late <= early for (_, early), (_, late) in itertools.pairwise(reported))
+    assert reported[-1][1] == largest_load_s(terms, first)
 
 
 @pytest.mark.parametrize(("size", "devices"), [(1, 1), (5, 1), (1, 3), (6, 64)])
@@ -96,8 +98,9 @@ def test_degenerate_sizes(size: int, devices: int) -> None:
 
 def test_stopping_at_once_finds_what_there_is() -> None:
     """One line, cut where that is best."""
-    told: list[str] = []
+    reported: list[str] = []
     assert (
-        search_placement(draw_terms(4), SearchParams(), lambda: True, lambda stage, *_: told.append(stage)) is not None
+        search_placement(draw_terms(4), SearchParams(), lambda: True, lambda stage, *_: reported.append(stage))
+        is not None
     )
-    assert told[0] == "linear"
+    assert reported[0] == "linear"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.pipeline.operators.instances import draw_terms
-from tiger.pipeline.operators.lines import draw_line
+from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.segments import segments
@@ -22,7 +22,7 @@ def with_equal_links(terms: Terms) -> Terms:
 def test_runs_load_a_device_as_defined(seed: int) -> None:
     """For every run and device, what comes before and after it elsewhere."""
     terms = with_equal_links(draw_terms(seed))
-    position = draw_line(terms, seed)
+    position = draw_linear_order(terms, seed)
     size, found = position.max() + 1, segments(terms, position, np.arange(terms.devices))
     for device, (i, j) in itertools.product(range(terms.devices), itertools.combinations(range(size + 1), 2)):
         place = np.where((position >= i) & (position < j), device, (device + 1) % terms.devices)
@@ -31,9 +31,9 @@ def test_runs_load_a_device_as_defined(seed: int) -> None:
 
 
 def test_runs_that_do_not_fit_take_for_ever() -> None:
-    """For memory, for a class that may not be there, or because there are none."""
+    """For memory, for a group that may not be there, or because there are none."""
     terms = with_equal_links(draw_terms(1))
-    position = np.arange(terms.classes)
+    position = np.arange(terms.groups)
     none = dataclasses.replace(terms, capacity=np.full(terms.devices, -1.0))
     assert np.isinf(segments(none, position, np.array([0]))).all()
     barred = dataclasses.replace(terms, allowed=np.zeros_like(terms.allowed))

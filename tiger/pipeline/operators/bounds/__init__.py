@@ -1,4 +1,5 @@
-"""Lower bounds on the load of the most loaded device, and searches that prove.
+"""Bound the largest load from below, and prove small placements optimal.
 
-In come the terms of a placement, out come bounds and proved placements. Read `bound` first, then `exact`.
+In come the terms of a placement and the best load known, out come a bound and proved placements. Read `bound` first,
+then `column_generation` and `exact`.
 """

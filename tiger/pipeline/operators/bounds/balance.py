@@ -1,48 +1,49 @@
-"""The work of all classes spread over the devices as evenly as it can be, in parts where need be."""
+"""The largest load if work could be divided at will: a lower bound by Lagrangian duality and cutting planes."""
 
 import numpy as np
 from scipy.optimize import linprog
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.operators.bounds.floors import Floors
+from tiger.pipeline.operators.bounds.device_costs import DeviceCosts
 
+# Cutting planes added, and the relative gap to the optimum at which they end, that of the solver.
 ROUNDS = 40
 CLOSE = 1e-7
 
 
-def balance_s(floors: Floors) -> float:
-    r"""Return the least largest load of classes that may be divided and send nothing.
+def balance_s(costs: DeviceCosts) -> float:
+    r"""Return the least largest load of groups that may be divided and send nothing.
 
     .. math:: \max_{y \ge 0,\, \sum_g n_g y_g = 1} \sum_c \min_{g \text{ allowed}} y_g w_{g c}
 
     Any y gives a bound; the best is approached by cutting planes (J. E. Kelley, J. SIAM 8, 1960,
-    doi:10.1137/0108053). Infinite where a class may go nowhere. O(g C) a round.
+    doi:10.1137/0108053). Infinite where a group may go nowhere. O(g C) a round.
     """
-    if not floors.allowed.any(axis=0).all():
+    if not costs.allowed.any(axis=0).all():
         return np.inf
-    price, best, planes = np.full(floors.size, 1 / floors.count.sum()), 0.0, np.empty((0, floors.size))
+    price, best, planes = np.full(costs.size, 1 / costs.count.sum()), 0.0, np.empty((0, costs.size))
     for _ in range(ROUNDS):
-        plane = _plane(floors, price)
+        plane = _plane(costs, price)
         best = max(best, float(plane @ price))
-        if floors.size == 1:
+        if costs.size == 1:
             break
         planes = np.vstack([planes, plane])
-        price, most = _highest(planes, floors.count.astype(np.float64))
+        price, most = _highest(planes, costs.count.astype(np.float64))
         if most <= best * (1 + CLOSE):
             break
     return best
 
 
-def _plane(floors: Floors, price: FloatArray) -> FloatArray:
-    """Return the work that each kind of device gets where every class goes where its price is least [g]."""
-    priced = np.where(floors.allowed, floors.work * price[:, None], np.inf)
+def _plane(costs: DeviceCosts, price: FloatArray) -> FloatArray:
+    """Return the work that each device type gets where every group goes where its price is least [g]."""
+    priced = np.where(costs.allowed, costs.work * price[:, None], np.inf)
     cheapest = priced.argmin(axis=0)
     columns = np.arange(len(cheapest))
-    return np.bincount(cheapest, floors.work[cheapest, columns], floors.size).astype(np.float64)
+    return np.bincount(cheapest, costs.work[cheapest, columns], costs.size).astype(np.float64)
 
 
 def _highest(planes: FloatArray, count: FloatArray) -> tuple[FloatArray, float]:
-    """Return the prices at which the lowest of the planes is highest, and its height there."""
+    """Return the prices that maximise the lowest of the planes, and its height there."""
     unit = float(planes.max(initial=0.0)) or 1.0
     found = linprog(
         np.append(np.zeros(len(count)), -1.0),
@@ -53,7 +54,7 @@ def _highest(planes: FloatArray, count: FloatArray) -> tuple[FloatArray, float]:
         bounds=[(0, None)] * len(count) + [(None, None)],
     )
     if found.x is None:
-        # Work that is too far apart for the programme: the planes so far have to do.
+        # Amounts too far apart for the solver: the bound by the planes so far stands.
         return np.ones(len(count)) / count.sum(), 0.0
     prices: FloatArray = np.maximum(found.x[:-1], 0.0)
     return prices / (prices @ count), float(found.x[-1]) * unit

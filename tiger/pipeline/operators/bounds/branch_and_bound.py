@@ -1,4 +1,7 @@
-"""Classes put on devices one after another, depth first, with loads that only grow."""
+"""Depth-first branch and bound: groups are assigned to devices one after another, and loads only grow.
+
+Source: A. H. Land, A. G. Doig, Econometrica 28 (1960), doi:10.2307/1910129.
+"""
 
 from typing import NamedTuple
 
@@ -9,12 +12,15 @@ from tiger.pipeline.costs.tolerances import MEMORY, TOO_LARGE
 from tiger.pipeline.operators.terms import Terms
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# What is no better by more than this is not looked for; the bound that is claimed is less by SUMS.
+# Placements that are better by less, relatively, are not looked for; the bound that is claimed is lower by SUMS.
 CUT = 1 - 1e-12
 
 
-class Given(NamedTuple):
-    """Hold the arrays of terms that the search reads, with the work of classes `work[k, C]`, and labels of devices."""
+class Instance(NamedTuple):
+    """Hold the arrays of terms that the search reads, the work of groups `work[k, C]`, and labels of devices.
+
+    `order[C]` are the groups by depth, `left_s` and `left_bytes` [C + 1] what those from a depth on need at least.
+    """
 
     work: FloatArray
     send: FloatArray
@@ -23,7 +29,7 @@ class Given(NamedTuple):
     memory: FloatArray
     capacity: FloatArray
     allowed: BoolArray
-    of: IntArray
+    group_of: IntArray
     member_start: IntArray
     member: IntArray
     consumer_start: IntArray
@@ -37,9 +43,9 @@ class Given(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Hold where the search stands, by depth: loads, what is held, devices to try, and how many were.
+    """Hold the path of the search by depth: loads, held bytes, devices to try, and how many were tried.
 
-    `place[C]` is -1 where a class has no device yet, `classes[k]` counts those of a device, `received[n, k]` the
+    `place[C]` is -1 where a group has no device yet, `groups[k]` counts those of a device, `received[n, k]` the
     consumers of an operator that a device has, `most[n]` is what its sender pays, and `old` what that was before, for
     `changed[size[0]:]`. `at[0]` is the depth, `value[0]` the least largest load.
     """
@@ -50,7 +56,7 @@ class Tree(NamedTuple):
     devices: IntArray
     tried: IntArray
     place: IntArray
-    classes: IntArray
+    groups: IntArray
     received: IntArray
     most: FloatArray
     changed: IntArray
@@ -61,18 +67,18 @@ class Tree(NamedTuple):
     value: FloatArray
 
 
-def search_input(terms: Terms, label: IntArray) -> Given:
-    """Return what a search reads, for labels [k] of devices that can be exchanged; the classes that cost most first."""
-    work = np.array([np.bincount(terms.of, row, terms.classes) for row in terms.work])
+def make_instance(terms: Terms, label: IntArray) -> Instance:
+    """Return the instance, for labels [k] of devices that can be exchanged; the groups that cost most come first."""
+    work = np.array([np.bincount(terms.group_of, row, terms.groups) for row in terms.work])
     least = np.where(terms.allowed.T, work, np.inf).min(axis=0)
     most = terms.send.max(axis=0, initial=0.0)
     ends = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
-    sent = np.bincount(terms.of[ends], most[ends], terms.classes)
-    sent += np.bincount(terms.of[terms.consumer], most[ends], terms.classes)
+    sent = np.bincount(terms.group_of[ends], most[ends], terms.groups)
+    sent += np.bincount(terms.group_of[terms.consumer], most[ends], terms.groups)
     fraction = terms.memory / max(float(terms.memory.max(initial=0.0)), 1e-300)
     order = np.argsort(-(least + sent) - fraction * float(least.max(initial=0.0)), kind="stable")
     left = [np.append(np.cumsum(amount[order][::-1])[::-1], 0.0) for amount in (least, terms.memory)]
-    return Given(
+    return Instance(
         work=work,
         send=terms.send,
         link=terms.link,
@@ -80,7 +86,7 @@ def search_input(terms: Terms, label: IntArray) -> Given:
         memory=terms.memory,
         capacity=terms.capacity * (1 + MEMORY),
         allowed=terms.allowed,
-        of=terms.of,
+        group_of=terms.group_of,
         member_start=terms.member_start,
         member=terms.member,
         consumer_start=terms.consumer_start,
@@ -94,41 +100,41 @@ def search_input(terms: Terms, label: IntArray) -> Given:
     )
 
 
-def search_root(terms: Terms, limit: float) -> Tree:
+def make_root(terms: Terms, limit: float) -> Tree:
     """Return the root of the search for a largest load below a limit."""
-    classes, k, n = terms.classes, terms.devices, terms.operators
+    groups, k, n = terms.groups, terms.devices, terms.operators
     edges = 2 * len(terms.consumer) + 1
     return Tree(
-        load=np.zeros((classes + 1, k)),
-        held=np.zeros((classes + 1, k)),
-        device=np.zeros((classes + 1, k), np.int64),
-        devices=np.full(classes + 1, -1),
-        tried=np.zeros(classes + 1, np.int64),
-        place=np.full(classes, -1),
-        classes=np.zeros(k, np.int64),
+        load=np.zeros((groups + 1, k)),
+        held=np.zeros((groups + 1, k)),
+        device=np.zeros((groups + 1, k), np.int64),
+        devices=np.full(groups + 1, -1),
+        tried=np.zeros(groups + 1, np.int64),
+        place=np.full(groups, -1),
+        groups=np.zeros(k, np.int64),
         received=np.zeros((n, k), np.int64),
         most=np.zeros(n),
         changed=np.zeros(edges, np.int64),
         old=np.zeros(edges),
-        size=np.zeros(classes + 2, np.int64),
+        size=np.zeros(groups + 2, np.int64),
         at=np.zeros(1, np.int64),
-        best=np.full(classes, -1),
+        best=np.full(groups, -1),
         value=np.array([limit]),
     )
 
 
 @inner_kernel
-def _send(given: Given, tree: Tree, load: FloatArray, depth: int, u: int, goal: int, source: int) -> None:
-    """Charge for a consumer of operator u on another device."""
+def _charge(instance: Instance, tree: Tree, load: FloatArray, depth: int, u: int, goal: int, source: int) -> None:
+    """Add the message for a consumer of operator u on device `goal` to the loads, unless it is sent there already."""
     tree.received[u, goal] += 1
     if tree.received[u, goal] > 1 or goal == source:
         return
-    curve = given.link[source, goal]
-    seconds = given.send[curve, u] if curve >= 0 else np.inf
-    if given.pays[goal] > 0 or curve < 0:
+    curve = instance.link[source, goal]
+    seconds = instance.send[curve, u] if curve >= 0 else np.inf
+    if instance.pays[goal] > 0 or curve < 0:
         load[goal] += seconds
     if seconds > tree.most[u]:
-        if given.pays[source] > 0:
+        if instance.pays[source] > 0:
             load[source] += seconds - tree.most[u]
         entry = tree.size[depth + 1]
         tree.changed[entry], tree.old[entry] = u, tree.most[u]
@@ -137,66 +143,68 @@ def _send(given: Given, tree: Tree, load: FloatArray, depth: int, u: int, goal: 
 
 
 @inner_kernel
-def _put(given: Given, tree: Tree, depth: int, d: int) -> None:
-    """Put the class of a depth on a device, and charge for edges to classes that have one."""
-    c, load = given.order[depth], tree.load[depth + 1]
+def _assign(instance: Instance, tree: Tree, depth: int, d: int) -> None:
+    """Assign the group of a depth to a device, and add messages to and from groups that have one."""
+    c, load = instance.order[depth], tree.load[depth + 1]
     for each in range(len(load)):
         load[each], tree.held[depth + 1, each] = tree.load[depth, each], tree.held[depth, each]
-    tree.held[depth + 1, d] += given.memory[c]
-    load[d] += given.work[d, c]
+    tree.held[depth + 1, d] += instance.memory[c]
+    load[d] += instance.work[d, c]
     tree.place[c] = d
-    tree.classes[d] += 1
+    tree.groups[d] += 1
     tree.size[depth + 1] = tree.size[depth]
-    for q in range(given.member_start[c], given.member_start[c + 1]):
-        u = given.member[q]
-        for r in range(given.consumer_start[u], given.consumer_start[u + 1]):
-            goal = tree.place[given.of[given.consumer[r]]]
+    for q in range(instance.member_start[c], instance.member_start[c + 1]):
+        u = instance.member[q]
+        for r in range(instance.consumer_start[u], instance.consumer_start[u + 1]):
+            goal = tree.place[instance.group_of[instance.consumer[r]]]
             if goal >= 0:
-                _send(given, tree, load, depth, u, goal, d)
-        for r in range(given.producer_start[u], given.producer_start[u + 1]):
-            v = given.producer[r]
-            source = tree.place[given.of[v]]
-            if source >= 0 and given.of[v] != c:
-                _send(given, tree, load, depth, v, d, source)
+                _charge(instance, tree, load, depth, u, goal, d)
+        for r in range(instance.producer_start[u], instance.producer_start[u + 1]):
+            v = instance.producer[r]
+            source = tree.place[instance.group_of[v]]
+            if source >= 0 and instance.group_of[v] != c:
+                _charge(instance, tree, load, depth, v, d, source)
 
 
 @inner_kernel
-def _take(given: Given, tree: Tree, depth: int) -> None:
-    """Take the class of a depth off its device again."""
-    c = given.order[depth]
+def _unassign(instance: Instance, tree: Tree, depth: int) -> None:
+    """Undo the assignment of the group of a depth; loads are kept by depth and need no undoing."""
+    c = instance.order[depth]
     d = tree.place[c]
     for entry in range(tree.size[depth + 1] - 1, tree.size[depth] - 1, -1):
         tree.most[tree.changed[entry]] = tree.old[entry]
-    for q in range(given.member_start[c], given.member_start[c + 1]):
-        u = given.member[q]
-        for r in range(given.consumer_start[u], given.consumer_start[u + 1]):
-            goal = tree.place[given.of[given.consumer[r]]]
+    for q in range(instance.member_start[c], instance.member_start[c + 1]):
+        u = instance.member[q]
+        for r in range(instance.consumer_start[u], instance.consumer_start[u + 1]):
+            goal = tree.place[instance.group_of[instance.consumer[r]]]
             if goal >= 0:
                 tree.received[u, goal] -= 1
-        for r in range(given.producer_start[u], given.producer_start[u + 1]):
-            v = given.producer[r]
-            if tree.place[given.of[v]] >= 0 and given.of[v] != c:
+        for r in range(instance.producer_start[u], instance.producer_start[u + 1]):
+            v = instance.producer[r]
+            if tree.place[instance.group_of[v]] >= 0 and instance.group_of[v] != c:
                 tree.received[v, d] -= 1
     tree.place[c] = -1
-    tree.classes[d] -= 1
+    tree.groups[d] -= 1
 
 
 @inner_kernel
-def _open(given: Given, tree: Tree, depth: int) -> None:
-    """List the devices for the class of a depth, the least loaded first, of empty ones the first of each label."""
-    c, count = given.order[depth], 0
-    for d in range(len(given.pays)):
-        if not given.allowed[c, d] or tree.held[depth, d] + given.memory[c] > given.capacity[d]:
+def _list_devices(instance: Instance, tree: Tree, depth: int) -> None:
+    """List the devices for the group of a depth, the least loaded first."""
+    c, count = instance.order[depth], 0
+    for d in range(len(instance.pays)):
+        if not instance.allowed[c, d] or tree.held[depth, d] + instance.memory[c] > instance.capacity[d]:
             continue
-        used = tree.classes[d] > 0
-        twin = False
+        used = tree.groups[d] > 0
+        # Of empty devices with one label, which can be exchanged, the first stands for all.
+        repeated = False
         for other in range(d):
-            twin = twin or (not used and given.label[other] == given.label[d] and tree.classes[other] == 0)
-        if twin:
+            repeated = repeated or (not used and instance.label[other] == instance.label[d] and tree.groups[other] == 0)
+        if repeated:
             continue
+        # Insertion into the list sorted by load.
         spot = count
-        while spot > 0 and _load_after(given, tree, depth, tree.device[depth, spot - 1]) > _load_after(
-            given, tree, depth, d
+        while spot > 0 and _load_after(instance, tree, depth, tree.device[depth, spot - 1]) > _load_after(
+            instance, tree, depth, d
         ):
             tree.device[depth, spot] = tree.device[depth, spot - 1]
             spot -= 1
@@ -206,28 +214,29 @@ def _open(given: Given, tree: Tree, depth: int) -> None:
 
 
 @inner_kernel
-def _load_after(given: Given, tree: Tree, depth: int, d: int) -> float:
-    """Return the load of a device once it does the work of the class of a depth."""
-    return float(tree.load[depth, d] + given.work[d, given.order[depth]])
+def _load_after(instance: Instance, tree: Tree, depth: int, d: int) -> float:
+    """Return the load of a device once it does the work of the group of a depth."""
+    return float(tree.load[depth, d] + instance.work[d, instance.order[depth]])
 
 
 @inner_kernel
-def _is_hopeless(given: Given, tree: Tree, depth: int) -> bool:
-    """Return whether the loads of a depth, or these and what is left spread evenly, reach the best."""
-    limit, total, room, held = tree.value[0] * CUT, given.left_s[depth], 0.0, given.left_bytes[depth]
-    for d in range(len(given.pays)):
+def _is_hopeless(instance: Instance, tree: Tree, depth: int) -> bool:
+    """Return whether no completion of a depth is better than the best, by its loads, its total work or its memory."""
+    limit, total, room, held = tree.value[0] * CUT, instance.left_s[depth], 0.0, instance.left_bytes[depth]
+    for d in range(len(instance.pays)):
         if tree.load[depth, d] >= limit:
             return True
+        # Work that is left is spread evenly at best, on its fastest devices.
         total += tree.load[depth, d]
         # Sums, not what each device has left: beside 1e12 bytes a difference loses the small ones.
-        room += given.capacity[d]
+        room += instance.capacity[d]
         held += tree.held[depth, d]
-    return bool(total >= limit * len(given.pays) or held > room * (1 + TOO_LARGE))
+    return bool(total >= limit * len(instance.pays) or held > room * (1 + TOO_LARGE))
 
 
 @inner_kernel
-def _keep(tree: Tree, last: int) -> None:
-    """Remember a placement of all classes, and its largest load."""
+def _store_best(tree: Tree, last: int) -> None:
+    """Store a placement of all groups, and its largest load."""
     tree.value[0] = 0.0
     for d in range(tree.load.shape[1]):
         tree.value[0] = max(tree.value[0], tree.load[last, d])
@@ -236,28 +245,30 @@ def _keep(tree: Tree, last: int) -> None:
 
 
 @kernel
-def search(given: Given, tree: Tree, nodes: int) -> bool:
-    """Go on for some nodes from where the tree stands; return whether nothing is left to try."""
-    depth, last = tree.at[0], len(given.order)
+def search(instance: Instance, tree: Tree, nodes: int) -> bool:
+    """Search some more nodes of the tree; return whether the tree is exhausted."""
+    depth, last = tree.at[0], len(instance.order)
     if tree.devices[depth] < 0:
-        _open(given, tree, depth)
+        _list_devices(instance, tree, depth)
     for _ in range(nodes):
+        # Backtrack where all devices of a depth have been tried.
         if tree.tried[depth] == tree.devices[depth]:
             if depth == 0:
                 return True
             depth -= 1
-            _take(given, tree, depth)
+            _unassign(instance, tree, depth)
             continue
+        # Branch: the next device for the group of this depth.
         d = tree.device[depth, tree.tried[depth]]
         tree.tried[depth] += 1
-        _put(given, tree, depth, d)
-        if not _is_hopeless(given, tree, depth + 1):
+        _assign(instance, tree, depth, d)
+        if not _is_hopeless(instance, tree, depth + 1):
             depth += 1
             if depth < last:
-                _open(given, tree, depth)
+                _list_devices(instance, tree, depth)
                 continue
             depth -= 1
-            _keep(tree, last)
-        _take(given, tree, depth)
+            _store_best(tree, last)
+        _unassign(instance, tree, depth)
     tree.at[0] = depth
     return False

@@ -1,4 +1,4 @@
-"""Classes that no placement below a target separates, made one: what they would send would take too long."""
+"""Contraction of edges that no placement below a target cuts, because their messages would take too long."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -8,73 +8,73 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
-from tiger.pipeline.operators.bounds.floors import Floors
+from tiger.pipeline.operators.bounds.device_costs import DeviceCosts
 from tiger.pipeline.operators.terms import Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contraction:
-    """Hold the number of the group `group[C]` of every class, and the groups as classes of the kinds of devices.
+    """Hold the vertex `vertex[C]` that every group is contracted into, and costs and memory of the vertices.
 
-    A group is allowed where all of its classes are, fits and takes less than the target.
+    A vertex is allowed where all of its groups are, fits and takes less than the target.
     """
 
-    group: IntArray
-    floors: Floors
+    vertex: IntArray
+    costs: DeviceCosts
     memory: FloatArray
 
     @property
     def possible(self) -> bool:
-        """Return whether every group may go somewhere; if not, no placement is below the target."""
-        return bool(self.floors.allowed.any(axis=0).all())
+        """Return whether every vertex may go somewhere; if not, no placement is below the target."""
+        return bool(self.costs.allowed.any(axis=0).all())
 
     @classmethod
-    def of(cls, terms: Terms, floors: Floors, target_s: float) -> Self:
-        r"""Return the groups of classes that share a device wherever every load is below a target.
+    def of(cls, terms: Terms, costs: DeviceCosts, target_s: float) -> Self:
+        r"""Return the vertices of groups that share a device in every placement with all loads below a target.
 
-        An edge from operator u to v is kept if :math:`\min_d (w_d + s_{d u}) \ge T` over the devices of one end, w
-        being the work of its group: that device would reach the target. Groups grow until no edge is kept any more.
+        An edge from operator u to v is contracted if :math:`\min_d (w_d + s_{d u}) \ge T` over the devices of one end,
+        w being the work of its vertex: that device would reach the target. This is repeated until no edge is left.
         O(g e) a round.
         """
-        made = cls(group=np.arange(terms.classes), floors=floors, memory=terms.memory)._forbid_overloads(target_s)
-        while made.possible:
-            kept = made._kept_edges(terms, target_s)
+        contraction = cls(vertex=np.arange(terms.groups), costs=costs, memory=terms.memory)._forbid_overloads(target_s)
+        while contraction.possible:
+            kept = contraction._kept_edges(terms, target_s)
             if not kept.any():
                 break
-            made = made._join_groups(terms, kept)._forbid_overloads(target_s)
-        return made
+            contraction = contraction._contract_edges(terms, kept)._forbid_overloads(target_s)
+        return contraction
 
     def _forbid_overloads(self, target_s: float) -> Self:
-        """Return the groups with those devices forbidden that they alone would keep busy for too long."""
-        floors = self.floors
-        return replace(self, floors=replace(floors, allowed=floors.allowed & (floors.work < target_s)))
+        """Return the vertices without the devices that they alone would load up to the target."""
+        costs = self.costs
+        return replace(self, costs=replace(costs, allowed=costs.allowed & (costs.work < target_s)))
 
     def _kept_edges(self, terms: Terms, target_s: float) -> BoolArray:
         """Return which edges must stay within a device [e]."""
         producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
-        group = self.group[terms.of]
+        vertex = self.vertex[terms.group_of]
         least = np.zeros(len(producer))
         for end in (producer, terms.consumer):
             best = np.full(len(producer), np.inf)
-            for work, paid, allowed in zip(self.floors.work, self.floors.paid, self.floors.allowed, strict=True):
-                at = group[end]
+            for work, paid, allowed in zip(self.costs.work, self.costs.paid, self.costs.allowed, strict=True):
+                at = vertex[end]
                 best = np.minimum(best, np.where(allowed[at], work[at] + paid[producer], np.inf))
             least = np.maximum(least, best)
-        kept: BoolArray = (least >= target_s) & (group[producer] != group[terms.consumer])
+        kept: BoolArray = (least >= target_s) & (vertex[producer] != vertex[terms.consumer])
         return kept
 
-    def _join_groups(self, terms: Terms, kept: BoolArray) -> Self:
-        """Return the groups with those joined that the edges kept connect."""
+    def _contract_edges(self, terms: Terms, kept: BoolArray) -> Self:
+        """Return the vertices with those joined that the edges connect."""
         producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))[kept]
-        ends = self.group[terms.of[producer]], self.group[terms.of[terms.consumer[kept]]]
+        ends = self.vertex[terms.group_of[producer]], self.vertex[terms.group_of[terms.consumer[kept]]]
         size = len(self.memory)
         count, label = connected_components(sp.coo_array((np.ones(len(producer)), ends), (size, size)), directed=False)
         members = sp.csr_array((np.ones(size), (label, np.arange(size))), shape=(count, size))
-        floors, memory = self.floors, members @ self.memory
-        barred = (members @ (~floors.allowed).T.astype(np.float64)).T > 0
+        costs, memory = self.costs, members @ self.memory
+        barred = (members @ (~costs.allowed).T.astype(np.float64)).T > 0
         joined = replace(
-            floors,
-            work=np.ascontiguousarray((members @ floors.work.T).T),
-            allowed=~barred & (memory <= floors.capacity[:, None]),
+            costs,
+            work=np.ascontiguousarray((members @ costs.work.T).T),
+            allowed=~barred & (memory <= costs.capacity[:, None]),
         )
-        return replace(self, group=label[self.group].astype(np.int64), floors=joined, memory=memory)
+        return replace(self, vertex=label[self.vertex].astype(np.int64), costs=joined, memory=memory)

@@ -1,4 +1,4 @@
-"""The search for an early end of one microbatch: list scheduling and moves judged by it.
+"""Search for a small makespan of one microbatch: HEFT, and annealing judged by list scheduling.
 
-In come the terms of a placement, out come devices of classes. Read `latency` first.
+In come the terms of a placement, out comes the device of every colocation group. Read `search` first.
 """

@@ -1,10 +1,10 @@
-"""A device for every class as its first operator is listed: the one where that ends the earliest, and memory is left.
+"""HEFT within memory: each group goes, as its first operator is listed, to the device where that ends the earliest.
 
-Every class has a seat on some device from the start, which keeps its bytes for it. A class that goes elsewhere gives
-its seat up; where the other device has no room, seats that are not taken yet move on to devices that have. So all
-classes find room in the end.
+Every group begins with a reservation of its bytes on some device. A group that goes elsewhere gives that up; where the
+other device has too little left, reservations of groups that are not placed yet move to devices with room. So every
+group fits somewhere when its turn comes.
 
-Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, doi:10.1109/71.993206, for classes and within memory.
+Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13 (2002), doi:10.1109/71.993206, section 5.1.
 """
 
 from typing import NamedTuple
@@ -17,147 +17,158 @@ from tiger.pipeline.operators.latency.list_scheduling import Jobs, arrival_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.solvers.kernel import inner_kernel, kernel
 
+# Reservations of a device that are looked through for one group; keeps a placement linear in the number of groups.
 LOOKED_AT = 256
+# Stands for no group and no device.
 NONE = -1
 
 
-class Seats(NamedTuple):
-    """Hold where C classes have room: class c on device `seat[c]`, whose `held[k]` bytes are within `capacity[k]`.
+class Reservations(NamedTuple):
+    """Hold the reservations of C groups: group c on device `reserved[c]`, whose `held[k]` bytes fit its `capacity[k]`.
 
-    The classes of a device are chained from `head[k]` on by `chain[C]`, NONE behind the last. `work[C, k]` are the
-    seconds of a class on each device, `ahead[k]` those of operators to come of classes that are placed.
+    The groups of a device form a linked list from `head[k]` by `next_group[C]`, to NONE. `work[C, k]` are the
+    seconds of a group on each device, `pending[k]` those of operators to come of groups that are placed.
     """
 
     memory: FloatArray
     capacity: FloatArray
     allowed: BoolArray
     work: FloatArray
-    seat: IntArray
+    reserved: IntArray
     held: FloatArray
     head: IntArray
-    chain: IntArray
-    ahead: FloatArray
+    next_group: IntArray
+    pending: FloatArray
 
 
-def place_earliest(terms: Terms, jobs: Jobs, start: IntArray, lean: float) -> IntArray:
-    """Return the device of every class [C], from seats `start[C]` within memory.
+def place_by_heft(terms: Terms, jobs: Jobs, start: IntArray, lookahead: float) -> IntArray:
+    """Return the device of every group [C], from reservations `start[C]` within memory.
 
-    A device counts as busy for `lean` times what operators to come of its classes take. O(k (n + e)) and moved seats.
+    A device counts as busy for `lookahead` times the seconds of operators to come of its groups, for these stay with
+    their group. O(k (n + e)) beside moved reservations.
     """
-    place = np.full(terms.classes, NONE, np.int64)
-    _place_listed(jobs, seats(terms, start), lean, place, np.empty((3, max(terms.operators, terms.devices))))
+    place = np.full(terms.groups, NONE, np.int64)
+    _place_listed(
+        jobs, make_reservations(terms, start), lookahead, place, np.empty((3, max(terms.operators, terms.devices)))
+    )
     return place
 
 
-def seats(terms: Terms, start: IntArray) -> Seats:
-    """Return the seats of classes on devices; O(k n)."""
-    head, chain = np.full(terms.devices, NONE, np.int64), np.full(terms.classes, NONE, np.int64)
+def make_reservations(terms: Terms, start: IntArray) -> Reservations:
+    """Return the reservations of groups on devices `start[C]`; O(k n)."""
+    head, next_group = np.full(terms.devices, NONE, np.int64), np.full(terms.groups, NONE, np.int64)
     order = np.argsort(start, kind="stable")
     same = start[order[1:]] == start[order[:-1]]
-    chain[order[:-1][same]] = order[1:][same]
+    next_group[order[:-1][same]] = order[1:][same]
     first = np.append(True, ~same)
     head[start[order[first]]] = order[first]
-    rows = [np.bincount(terms.of, row, terms.classes) for row in terms.work]
-    return Seats(
+    rows = [np.bincount(terms.group_of, row, terms.groups) for row in terms.work]
+    return Reservations(
         memory=terms.memory,
         capacity=terms.capacity * (1 + MEMORY),
         allowed=terms.allowed,
         work=np.ascontiguousarray(np.array(rows, np.float64).T),
-        seat=start.copy(),
+        reserved=start.copy(),
         held=np.bincount(start, terms.memory, terms.devices).astype(np.float64),
         head=head,
-        chain=chain,
-        ahead=np.zeros(terms.devices),
+        next_group=next_group,
+        pending=np.zeros(terms.devices),
     )
 
 
 @kernel
-def _place_listed(jobs: Jobs, seats: Seats, lean: float, place: IntArray, room: FloatArray) -> None:
-    """Place classes as their first operators are listed; the rows of `room` are scratch."""
-    end, free = room[0], room[1]
+def _place_listed(
+    jobs: Jobs, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray
+) -> None:
+    """Place groups as their first operators are listed; the rows of `scratch` are overwritten."""
+    end, free = scratch[0], scratch[1]
     free[:] = 0.0
     for u in jobs.order:
-        c = jobs.of[u]
+        c = jobs.group_of[u]
         if place[c] == NONE:
-            place[c] = _choose_device(jobs, seats, lean, place, room, u)
-            seats.ahead[place[c]] += seats.work[c, place[c]]
+            place[c] = _choose_device(jobs, reservations, lookahead, place, scratch, u)
+            reservations.pending[place[c]] += reservations.work[c, place[c]]
         d = place[c]
         end[u] = max(free[d], arrival_s(jobs, place, end, u, d)) + jobs.work[u, d]
         free[d] = end[u]
-        seats.ahead[d] -= jobs.work[u, d]
+        reservations.pending[d] -= jobs.work[u, d]
 
 
 @inner_kernel
-def _choose_device(jobs: Jobs, seats: Seats, lean: float, place: IntArray, room: FloatArray, u: int) -> int:
-    """Return the device where an operator ends the earliest among those where its class finds room."""
-    end, free, score = room[0], room[1], room[2]
-    c, devices = jobs.of[u], len(seats.head)
+def _choose_device(
+    jobs: Jobs, reservations: Reservations, lookahead: float, place: IntArray, scratch: FloatArray, u: int
+) -> int:
+    """Return the device where an operator ends the earliest among those where its group fits."""
+    end, free, score = scratch[0], scratch[1], scratch[2]
+    c, devices = jobs.group_of[u], len(reservations.head)
+    # The earliest finish time on every device (equation 6), with work that is sure to come there.
     for d in range(devices):
-        begins = max(free[d] + lean * seats.ahead[d], arrival_s(jobs, place, end, u, d))
-        score[d] = begins + jobs.work[u, d] if seats.allowed[c, d] else np.inf
+        begins = max(free[d] + lookahead * reservations.pending[d], arrival_s(jobs, place, end, u, d))
+        score[d] = begins + jobs.work[u, d] if reservations.allowed[c, d] else np.inf
+    # The best device that has memory for the group, or makes some.
     for _ in range(devices):
-        best = seats.seat[c]
+        best = reservations.reserved[c]
         for d in range(devices):
             if score[d] < score[best]:
                 best = d
-        if _seat(seats, place, c, best):
+        if _reserve(reservations, place, c, best):
             break
         score[best] = np.inf
-    return int(seats.seat[c])
+    return int(reservations.reserved[c])
 
 
 @inner_kernel
-def _seat(seats: Seats, place: IntArray, c: int, d: int) -> bool:
-    """Give a class a seat on a device, moving others from there if need be; return whether it has one."""
-    a = seats.seat[c]
+def _reserve(reservations: Reservations, place: IntArray, c: int, d: int) -> bool:
+    """Reserve memory of a device for a group, and move other reservations if need be; return whether it fits."""
+    a = reservations.reserved[c]
     if a == d:
         return True
-    lack = seats.held[d] + seats.memory[c] - seats.capacity[d]
-    before, x, kept = NONE, seats.head[d], 0
+    lack = reservations.held[d] + reservations.memory[c] - reservations.capacity[d]
+    before, x, kept = NONE, reservations.head[d], 0
     while lack > 0.0 and x != NONE and kept < LOOKED_AT:
-        behind = seats.chain[x]
-        goal = _find_goal(seats, c, x, d, lack) if place[x] == NONE and seats.memory[x] > 0.0 else NONE
+        behind = reservations.next_group[x]
+        goal = _find_device(reservations, c, x, d, lack) if place[x] == NONE and reservations.memory[x] > 0.0 else NONE
         if place[x] == NONE and goal == NONE:
             before = x
             kept += 1
         elif before == NONE:
-            seats.head[d] = behind
+            reservations.head[d] = behind
         else:
-            seats.chain[before] = behind
+            reservations.next_group[before] = behind
         if goal != NONE:
-            lack -= seats.memory[x]
-            _move(seats, x, goal)
+            lack -= reservations.memory[x]
+            _move_reservation(reservations, x, goal)
         x = behind
     if lack > 0.0:
         return False
-    # It stays in the chain of the seat it had until that is looked through, for by then it is placed.
-    seats.held[a] -= seats.memory[c]
-    seats.held[d] += seats.memory[c]
-    seats.seat[c] = d
+    # It stays in the list of device a until that is looked through: placed groups are dropped from lists there.
+    reservations.held[a] -= reservations.memory[c]
+    reservations.held[d] += reservations.memory[c]
+    reservations.reserved[c] = d
     return True
 
 
 @inner_kernel
-def _find_goal(seats: Seats, c: int, x: int, d: int, lack: float) -> int:
-    """Return the device with the most room that the seat of class x can move to from d, NONE without one.
+def _find_device(reservations: Reservations, c: int, x: int, d: int, lack: float) -> int:
+    """Return the device with the most memory left that the reservation of group x can move to from d, or NONE.
 
-    If x alone makes enough room for class c, it may go to the seat of c.
+    If x alone leaves enough memory for group c, the two may change places.
     """
-    best, most = NONE, seats.memory[x]
-    for e in range(len(seats.head)):
-        left = seats.capacity[e] - seats.held[e]
-        if e == seats.seat[c] and seats.memory[x] >= lack:
-            left += seats.memory[c]
-        if e != d and seats.allowed[x, e] and left >= most:
+    best, most = NONE, reservations.memory[x]
+    for e in range(len(reservations.head)):
+        left = reservations.capacity[e] - reservations.held[e]
+        if e == reservations.reserved[c] and reservations.memory[x] >= lack:
+            left += reservations.memory[c]
+        if e != d and reservations.allowed[x, e] and left >= most:
             best, most = e, left
     return best
 
 
 @inner_kernel
-def _move(seats: Seats, x: int, goal: int) -> None:
-    """Move a seat that is out of its chain to another device."""
-    seats.held[seats.seat[x]] -= seats.memory[x]
-    seats.held[goal] += seats.memory[x]
-    seats.seat[x] = goal
-    seats.chain[x] = seats.head[goal]
-    seats.head[goal] = x
+def _move_reservation(reservations: Reservations, x: int, goal: int) -> None:
+    """Move a reservation that is in no list to another device."""
+    reservations.held[reservations.reserved[x]] -= reservations.memory[x]
+    reservations.held[goal] += reservations.memory[x]
+    reservations.reserved[x] = goal
+    reservations.next_group[x] = reservations.head[goal]
+    reservations.head[goal] = x

@@ -31,7 +31,7 @@ class Jobs(NamedTuple):
     work: FloatArray
     send: FloatArray
     link: IntArray
-    of: IntArray
+    group_of: IntArray
     producer_start: IntArray
     producer: IntArray
     consumer_start: IntArray
@@ -41,9 +41,9 @@ class Jobs(NamedTuple):
     tail: FloatArray
 
 
-def jobs_of(terms: Terms) -> Jobs:
+def make_jobs(terms: Terms) -> Jobs:
     """Return operators in the order in which they begin; O(k n + e + n log n)."""
-    least = np.min(np.where(terms.allowed[terms.of].T, terms.work, np.inf), axis=0)
+    least = np.min(np.where(terms.allowed[terms.group_of].T, terms.work, np.inf), axis=0)
     least = np.where(np.isfinite(least), least, terms.work.min(axis=0))
     sorted_ = topological_order(terms.consumer_start, terms.consumer, terms.producer_start)
     ends = terms.consumer_start, terms.consumer
@@ -55,7 +55,7 @@ def jobs_of(terms: Terms) -> Jobs:
         work=np.ascontiguousarray(terms.work.T),
         send=np.ascontiguousarray(terms.send),
         link=terms.link,
-        of=terms.of,
+        group_of=terms.group_of,
         producer_start=terms.producer_start,
         producer=terms.producer,
         consumer_start=terms.consumer_start,
@@ -67,8 +67,8 @@ def jobs_of(terms: Terms) -> Jobs:
 
 
 def makespan_s(terms: Terms, place: IntArray) -> float:
-    """Return when the last operator ends, for classes on devices `place[C]`; infinite where it has no link."""
-    return run_schedule(jobs_of(terms), place, np.empty(terms.operators), np.empty(terms.devices))
+    """Return when the last operator ends, for groups on devices `place[C]`; infinite where it has no link."""
+    return run_schedule(make_jobs(terms), place, np.empty(terms.operators), np.empty(terms.devices))
 
 
 def _mean_s(terms: Terms) -> FloatArray:
@@ -119,7 +119,7 @@ def arrival_s(jobs: Jobs, place: IntArray, end: FloatArray, u: int, device: int)
     latest = 0.0
     for e in range(jobs.producer_start[u], jobs.producer_start[u + 1]):
         v = jobs.producer[e]
-        there, at = place[jobs.of[v]], end[v]
+        there, at = place[jobs.group_of[v]], end[v]
         if there != device:
             curve = jobs.link[there, device]
             at = np.inf if curve == NO_LINK else at + jobs.send[curve, v]
@@ -133,7 +133,7 @@ def run_schedule(jobs: Jobs, place: IntArray, end: FloatArray, free: FloatArray)
     free[:] = 0.0
     last = 0.0
     for u in jobs.order:
-        d = place[jobs.of[u]]
+        d = place[jobs.group_of[u]]
         end[u] = max(free[d], arrival_s(jobs, place, end, u, d)) + jobs.work[u, d]
         free[d] = end[u]
         last = max(last, end[u])

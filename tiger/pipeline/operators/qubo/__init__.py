@@ -1,4 +1,5 @@
-"""Devices of operators as a QUBO for any sampler, and what it returns made feasible.
+"""Encode the devices of operators as a QUBO for any sampler, decode and repair its samples.
 
-In come the terms of a placement, out come devices of classes. Read `qubo` first, then `sampled`.
+In come the terms of a placement and a sampler, out comes the device of every colocation group. Read `qubo` first, then
+`sampling`.
 """

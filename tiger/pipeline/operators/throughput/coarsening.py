@@ -1,4 +1,4 @@
-"""Smaller terms that stand for larger ones: several classes become one, at the same costs."""
+"""Coarser terms: several groups become one, and loads of placements stay the same."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -7,48 +7,49 @@ from tiger.model.arrays import FloatArray, IntArray, lock
 from tiger.pipeline.operators.terms import Terms, group_by_key
 from tiger.solvers.kernel import allocating_kernel
 from tiger.solvers.multilevel.coarsening import Graph
-from tiger.solvers.multilevel.coarsening import cluster as joined
+from tiger.solvers.multilevel.coarsening import cluster as match_vertices
 
+# The vertex weights of the matching are whole numbers, in millionths of an average group's share.
 PARTS = 1_000_000
 
 
 def coarsen(terms: Terms, label: IntArray) -> Terms:
-    """Return terms whose classes are those of one label `label[C]`, 0 to the largest all used.
+    """Return terms whose groups are those of one label `label[C]`, 0 to the largest all used.
 
-    Every load of a placement of them is that of the same placement carried down, `place[label]`. Operators of a class
-    and pass become one if the same classes and passes beside their own consume them, for then they send the same
+    Every load of a placement of them is that of the same placement carried down, `place[label]`. Operators of a group
+    and pass become one if the same groups and passes beside their own consume them, for then they send the same
     messages, and their links rank alike, so that the longest of their messages take one way; those that nobody else
     consumes need no identity. O(k n + e log e).
     """
-    owner, passes = label[terms.of], 2 * label[terms.of] + terms.backward
+    owner, passes = label[terms.group_of], 2 * label[terms.group_of] + terms.backward
     sender, goal = _messages(terms, owner, passes)
-    kind = _kinds(terms, passes, sender, goal)
-    count = int(kind.max()) + 1
+    number = _merged_numbers(terms, passes, sender, goal)
+    count = int(number.max()) + 1
     sends = np.zeros(terms.operators, np.bool_)
     sends[sender] = True
-    # Any operator of a pass can stand for it where messages arrive.
-    face = np.zeros(2 * int(label.max()) + 2, np.int64)
-    face[passes[::-1]] = kind[::-1]
-    source, target = np.unique(np.stack([kind[sender], face[goal]]), axis=1)
+    # Messages arrive at a group and pass, whichever of its operators consumes them: its first stands for all.
+    receiver = np.zeros(2 * int(label.max()) + 2, np.int64)
+    receiver[passes[::-1]] = number[::-1]
+    source, target = np.unique(np.stack([number[sender], receiver[goal]]), axis=1)
     of = np.zeros(count, np.int64)
-    of[kind] = owner
+    of[number] = owner
     backward = np.zeros(count, np.bool_)
-    backward[kind] = terms.backward
-    classes = int(label.max()) + 1
-    allowed = np.ones((classes, terms.devices), np.bool_)
+    backward[number] = terms.backward
+    groups = int(label.max()) + 1
+    allowed = np.ones((groups, terms.devices), np.bool_)
     np.logical_and.at(allowed, label, terms.allowed)
-    member_start, member = group_by_key(of, np.arange(count), classes)
+    member_start, member = group_by_key(of, np.arange(count), groups)
     consumer_start, consumer = group_by_key(source, target, count)
     producer_start, producer = group_by_key(target, source, count)
     return Terms(
-        work=lock(_sum_by_kind(kind, terms.work, count)),
-        send=lock(_sum_by_kind(kind[sends], terms.send[:, sends], count)),
+        work=lock(_sum_by_number(number, terms.work, count)),
+        send=lock(_sum_by_number(number[sends], terms.send[:, sends], count)),
         link=terms.link,
         pays=terms.pays,
-        memory=lock(np.bincount(label, terms.memory, classes).astype(np.float64)),
+        memory=lock(np.bincount(label, terms.memory, groups).astype(np.float64)),
         capacity=terms.capacity,
         allowed=lock(allowed),
-        of=lock(of),
+        group_of=lock(of),
         member_start=member_start,
         member=member,
         consumer_start=consumer_start,
@@ -60,22 +61,22 @@ def coarsen(terms: Terms, label: IntArray) -> Terms:
 
 
 def cluster_labels(terms: Terms, part: IntArray, size: int, seed: int) -> IntArray:
-    """Return labels that join classes with those they exchange the most with, about two at a time.
+    """Return labels that join groups with those they exchange the most with, about two at a time.
 
-    None of them has more than a share of one in `size` of all work or memory, unless a class of its own has that;
-    classes of different parts `part[C]` stay apart, and those that may go to different devices. O(e log e).
+    None of them has more than a share of one in `size` of all work or memory, unless a group of its own has that;
+    groups of different parts `part[C]` stay apart, and those that may go to different devices. O(e log e).
     """
-    graph = Graph(*_exchanges(terms), _parts(terms), np.zeros(terms.classes, np.int64), np.zeros(terms.classes))
-    label = np.empty(terms.classes, np.int64)
-    cap = max(PARTS * terms.classes // size, 1)
-    kind, bound = np.zeros(terms.classes, np.int64), ~terms.allowed.all(axis=1)
-    kind[bound] = 1 + np.unique(terms.allowed[bound], axis=0, return_inverse=True)[1].reshape(-1)
-    _match_seeded(graph, part * (int(kind.max()) + 1) + kind, cap, label, seed)
+    graph = Graph(*_exchanges(terms), _parts(terms), np.zeros(terms.groups, np.int64), np.zeros(terms.groups))
+    label = np.empty(terms.groups, np.int64)
+    cap = max(PARTS * terms.groups // size, 1)
+    rule, bound = np.zeros(terms.groups, np.int64), ~terms.allowed.all(axis=1)
+    rule[bound] = 1 + np.unique(terms.allowed[bound], axis=0, return_inverse=True)[1].reshape(-1)
+    _match_seeded(graph, part * (int(rule.max()) + 1) + rule, cap, label, seed)
     return label
 
 
 def blocks(terms: Terms, position: IntArray, size: int) -> IntArray:
-    """Return labels that join classes next to each other on a line, `position[C]`, into about `size` blocks."""
+    """Return labels that join groups next to each other on a line, `position[C]`, into about `size` blocks."""
     share = np.cumsum(np.bincount(position, _parts(terms)))
     block = np.unique(np.minimum(share * size // (share[-1] + 1), size - 1), return_inverse=True)[1]
     label: IntArray = block.astype(np.int64)[position]
@@ -83,7 +84,7 @@ def blocks(terms: Terms, position: IntArray, size: int) -> IntArray:
 
 
 def _messages(terms: Terms, owner: IntArray, passes: IntArray) -> tuple[IntArray, IntArray]:
-    """Return every operator and pass beside its own class that receives from it once, in the order of operators."""
+    """Return every operator and pass beside its own group that receives from it once, in the order of operators."""
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     leaves = owner[producer] != owner[terms.consumer]
     size = int(passes.max()) + 1
@@ -91,7 +92,7 @@ def _messages(terms: Terms, owner: IntArray, passes: IntArray) -> tuple[IntArray
     return key // size, key % size
 
 
-def _kinds(terms: Terms, passes: IntArray, sender: IntArray, goal: IntArray) -> IntArray:
+def _merged_numbers(terms: Terms, passes: IntArray, sender: IntArray, goal: IntArray) -> IntArray:
     """Return a number per operator, equal for those that become one."""
     degree, ranks = np.bincount(sender, minlength=terms.operators), _ranks(terms)
     start = np.concatenate([[0], np.cumsum(degree)])
@@ -99,14 +100,14 @@ def _kinds(terms: Terms, passes: IntArray, sender: IntArray, goal: IntArray) -> 
     value = np.random.default_rng(0).integers(2**62, size=(3, int(passes.max()) + 1))
     total = np.concatenate([[0], np.cumsum(value[0][goal])])
     proposed = total[start[1:]] - total[start[:-1]] + value[1][passes] + ranks * value[2, 0]
-    _, first, kind = np.unique(proposed, return_index=True, return_inverse=True)
-    twin = first[kind]
-    differ = (passes != passes[twin]) | (degree != degree[twin]) | (ranks != ranks[twin])
+    _, first, number = np.unique(proposed, return_index=True, return_inverse=True)
+    same_as = first[number]
+    differ = (passes != passes[same_as]) | (degree != degree[same_as]) | (ranks != ranks[same_as])
     same = ~differ[sender]
-    at = start[twin[sender]] + np.arange(len(sender)) - start[sender]
+    at = start[same_as[sender]] + np.arange(len(sender)) - start[sender]
     differ[sender[same][goal[at[same]] != goal[same]]] = True
-    kind[differ] = len(first) + np.arange(int(differ.sum()))
-    return _absorb(kind, passes, degree)
+    number[differ] = len(first) + np.arange(int(differ.sum()))
+    return _absorb(number, passes, degree)
 
 
 def _ranks(terms: Terms) -> IntArray:
@@ -117,36 +118,36 @@ def _ranks(terms: Terms) -> IntArray:
     return np.unique(order, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _absorb(kind: IntArray, passes: IntArray, degree: IntArray) -> IntArray:
+def _absorb(number: IntArray, passes: IntArray, degree: IntArray) -> IntArray:
     """Return the numbers with operators that send nothing given to a sender of their pass, counted anew."""
     sends = np.flatnonzero(degree)
     host = np.full(int(passes.max()) + 1, -1, np.int64)
-    host[passes[sends][::-1]] = kind[sends][::-1]
-    given = np.where((degree == 0) & (host[passes] >= 0), host[passes], kind)
+    host[passes[sends][::-1]] = number[sends][::-1]
+    given = np.where((degree == 0) & (host[passes] >= 0), host[passes], number)
     return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _sum_by_kind(kind: IntArray, rows: FloatArray, count: int) -> FloatArray:
-    """Return every row summed by kind [.., count]."""
-    return np.array([np.bincount(kind, row, count) for row in rows]).reshape(len(rows), count)
+def _sum_by_number(number: IntArray, rows: FloatArray, count: int) -> FloatArray:
+    """Return every row summed by number [.., count]."""
+    return np.array([np.bincount(number, row, count) for row in rows]).reshape(len(rows), count)
 
 
 def _parts(terms: Terms) -> IntArray:
-    """Return the share of work or memory of every class, the larger one, in millionths of an average class's share."""
-    work = np.bincount(terms.of, terms.work.min(axis=0), terms.classes)
+    """Return the share of work or memory of every group, the larger one, in millionths of an average group's share."""
+    work = np.bincount(terms.group_of, terms.work.min(axis=0), terms.groups)
     shares = [amount / amount.sum() for amount in (work, terms.memory) if amount.sum() > 0]
-    share = np.max(shares, axis=0) if shares else np.zeros(terms.classes)
-    return np.maximum(np.ceil(share * terms.classes * PARTS), 1).astype(np.int64)
+    share = np.max(shares, axis=0) if shares else np.zeros(terms.groups)
+    return np.maximum(np.ceil(share * terms.groups * PARTS), 1).astype(np.int64)
 
 
 def _exchanges(terms: Terms) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the classes that each one exchanges messages with, and for how long [C + 1], [.], [.]."""
-    sender, goal = _messages(terms, terms.of, 2 * terms.of)
+    """Return the groups that each one exchanges messages with, and for how long [C + 1], [.], [.]."""
+    sender, goal = _messages(terms, terms.group_of, 2 * terms.group_of)
     seconds = terms.send.mean(axis=0)[sender] if len(terms.send) else np.zeros(len(sender))
     # Messages that take no time still hold together what may share a device.
     flow = seconds + max(float(seconds.mean()) if len(seconds) else 0.0, 1e-300) * 1e-3
-    size = terms.classes
-    one_way = sp.coo_array((flow, (terms.of[sender], goal // 2)), shape=(size, size)).tocsr()
+    size = terms.groups
+    one_way = sp.coo_array((flow, (terms.group_of[sender], goal // 2)), shape=(size, size)).tocsr()
     both = (one_way + one_way.T).tocsr()
     return both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data.astype(np.float64)
 
@@ -155,4 +156,4 @@ def _exchanges(terms: Terms) -> tuple[IntArray, IntArray, FloatArray]:
 def _match_seeded(graph: Graph, side: IntArray, cap: int, label: IntArray, seed: int) -> int:
     """Join vertices of a side after seeding the generator that their order comes from."""
     np.random.seed(seed)  # noqa: NPY002  # compiled code has numba's generator alone
-    return joined(graph, side, cap, label)
+    return match_vertices(graph, side, cap, label)

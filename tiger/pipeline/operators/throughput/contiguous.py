@@ -1,4 +1,4 @@
-"""The search for contiguous stages: dynamic programming over linear orders, and annealing that keeps to the stages."""
+"""The search for contiguous stages: dynamic programming over linear orders, and annealing in keeping with them."""
 
 import itertools
 from collections.abc import Callable
@@ -10,36 +10,58 @@ from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
 from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.operators.device_types import keep_linked, label_devices
-from tiger.pipeline.operators.lines import arcs, components, draw_line
+from tiger.pipeline.operators.linear_orders import arcs, components, draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.annealer import (
+    Annealer,
+    AnnealingParams,
+    SearchParams,
+    count_tries,
+    largest_load_s,
+)
 from tiger.pipeline.operators.throughput.cut_dp import Line, cut
-from tiger.pipeline.operators.throughput.moves import Moves, Plan, SearchParams, count_tries, largest_load_s
 
-__all__ = ["Line", "line_of_places", "split"]
+__all__ = ["Line", "order_stages", "split"]
 
-ORDERS, ELITE = 16, 3
-TRIES, PER_CLASS = 400_000, 2_000
-HEATS = (0.01, 0.003, 0.03, 0.01, 0.003, 0.03)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContiguousParams:
+    """Set the search for contiguous stages; numbers of orders and runs are for one unit of effort.
+
+    `orders` lines are cut; annealing runs once at each of the `temperatures`, in units of the largest load, from the
+    `elite` best lines in turns, with `tries` proposals, at most `tries_per_group` for each colocation group.
+    """
+
+    orders: int = 16
+    elite: int = 3
+    tries: int = 400_000
+    tries_per_group: int = 2_000
+    temperatures: tuple[float, ...] = (0.01, 0.003, 0.03, 0.01, 0.003, 0.03)
+
+
+PARAMS = ContiguousParams()
+# Loads of two lines that differ by less, relatively, are those of the same line but for rounding.
+SAME = 1e-9
 
 
 def split(
-    terms: Terms, params: SearchParams, stop: Callable[[], bool], tell: Callable[[str, IntArray, float], None]
+    terms: Terms, params: SearchParams, stop: Callable[[], bool], on_step: Callable[[str, IntArray, float], None]
 ) -> Line | None:
     """Return the line of stages, one a device, with the smallest largest load that is found; None where none fits.
 
     Stages never fall along an arc of `lines.arcs`: forward edges go forwards, those of the backward pass backwards.
-    `tell` is called with the best places so far, and their largest load in seconds, at the end of every stage.
+    `on_step` is called with the best places so far, and their largest load in seconds, at the end of every stage.
     """
     lines = _Lines(terms, params, stop)
     for name, stage in (("linear", lines.cut), ("annealing", lines.anneal)):
         stage()
         if lines.found:
-            tell(name, lines.found[0][1].place, lines.found[0][0])
+            on_step(name, lines.found[0][1].place, lines.found[0][0])
     return lines.found[0][1] if lines.found else None
 
 
-def line_of_places(terms: Terms, place: IntArray) -> Line | None:
+def order_stages(terms: Terms, place: IntArray) -> Line | None:
     """Return places [C] as a line of stages, None where no order of the devices keeps to all arcs; O(e + k^3)."""
     before, after = (place[side] for side in arcs(terms))
     waits = np.zeros((terms.devices, terms.devices), np.bool_)
@@ -63,34 +85,34 @@ class _Lines:
     found: list[tuple[float, Line]] = field(default_factory=list)
 
     def cut(self) -> None:
-        """Add the best line of some orders, of one at least."""
-        for number in range(ORDERS * self.params.effort):
+        """Cut the best line of each of some orders, of one at least."""
+        for number in range(PARAMS.orders * self.params.effort):
             if number and self.stop():
                 break
-            position = draw_line(self.terms, self.seed(0, number))
+            position = draw_linear_order(self.terms, self.seed(0, number))
             self.add(cut(keep_linked(self.terms, number), position, self.seed(1, number)))
 
     def anneal(self) -> None:
-        """Add what annealing of lines leads to, cut anew along an order of its own."""
-        part, count = components(self.terms)[0], count_tries(self.terms, TRIES, PER_CLASS)
-        for number, heat in enumerate(HEATS * self.params.effort):
+        """Anneal lines, and cut anew along the orders that they end in."""
+        part, count = components(self.terms)[0], count_tries(self.terms, PARAMS.tries, PARAMS.tries_per_group)
+        for number, temperature in enumerate(PARAMS.temperatures * self.params.effort):
             if self.stop() or not self.found:
                 break
-            scale, start = self.found[number % min(len(self.found), ELITE)]
+            scale, start = self.found[number % min(len(self.found), PARAMS.elite)]
             rank = self._ranks(start, np.random.default_rng(self.seed(2, number)))
-            plan = Plan(heat=heat, tries=count, seed=self.seed(3, number))
-            place, _ = Moves.of(self.terms, part, rank, self.stop).anneal(start.place, scale, plan)
+            plan = AnnealingParams(temperature=temperature, tries=count, seed=self.seed(3, number))
+            place, _ = Annealer.of(self.terms, part, rank, self.stop).anneal(start.place, scale, plan)
             devices = np.argsort(rank)
             made = Line(place=place, devices=tuple(devices[np.isin(devices, place)].tolist()))
             self.add(self._exchange(made))
             self.add(cut(self.terms, self._order(made, self.seed(4, number)), self.seed(5, number)))
 
     def add(self, made: Line | None) -> None:
-        """Add a line that fits, unless one as good is there."""
+        """Add a line that fits, unless one of the same load is there."""
         if made is None:
             return
         load = self._load(made.place)
-        if np.isfinite(load) and all(abs(load - other) > 1e-9 * load for other, _ in self.found):
+        if np.isfinite(load) and all(abs(load - other) > SAME * load for other, _ in self.found):
             self.found.append((load, made))
             self.found.sort(key=lambda entry: entry[0])
 
@@ -101,7 +123,7 @@ class _Lines:
     def _load(self, place: IntArray) -> float:
         """Return the largest load, infinite where places do not fit or are not allowed."""
         over = held_bytes(self.terms, place) > self.terms.capacity * (1 + MEMORY)
-        barred = ~self.terms.allowed[np.arange(self.terms.classes), place]
+        barred = ~self.terms.allowed[np.arange(self.terms.groups), place]
         return np.inf if over.any() or barred.any() else largest_load_s(self.terms, place)
 
     def _ranks(self, made: Line, rng: np.random.Generator) -> IntArray:
@@ -116,17 +138,17 @@ class _Lines:
         """Return a linear order [C] along which a line is one of the cuts."""
         stage = np.empty(self.terms.devices, np.int64)
         stage[list(made.devices)] = np.arange(len(made.devices))
-        position = draw_line(self.terms, seed)
+        position = draw_linear_order(self.terms, seed)
         key = stage[made.place] * (int(position.max()) + 1) + position
         return np.asarray(np.unique(key, return_inverse=True)[1].reshape(-1), np.int64)
 
     def _exchange(self, made: Line) -> Line:
         """Return the line after exchanges of two devices for as long as one makes the largest load smaller."""
-        kind, least, better = label_devices(self.terms), self._load(made.place), True
+        device_type, least, better = label_devices(self.terms), self._load(made.place), True
         while better and not self.stop():
             better = False
             for a, b in itertools.combinations(range(self.terms.devices), 2):
-                if kind[a] == kind[b]:
+                if device_type[a] == device_type[b]:
                     continue
                 swap = np.arange(self.terms.devices)
                 swap[[a, b]] = b, a

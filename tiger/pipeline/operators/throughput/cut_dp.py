@@ -1,4 +1,7 @@
-"""The cuts of a line with the smallest largest load, by dynamic programming."""
+"""The cuts of a linear order with the smallest largest load, by dynamic programming over prefixes and devices used.
+
+Source: D. Narayanan et al., SOSP 2019, doi:10.1145/3341301.3359646, section 3.1, for devices of several types.
+"""
 
 import itertools
 from dataclasses import dataclass
@@ -12,12 +15,13 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.segments import segments
 from tiger.solvers.kernel import kernel
 
+# Limits of the table: numbers of devices used of each type, positions of the order, and loads of segments (0.5 GB).
 STATES, WIDEST, CELLS = 600, 1024, 1 << 26
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Line:
-    """Hold the device of every class `place[C]`, and the `devices` that hold a stage in the order of the stages."""
+    """Hold the device of every group `place[C]`, and the `devices` that hold a stage in the order of the stages."""
 
     place: IntArray
     devices: tuple[int, ...]
@@ -26,9 +30,9 @@ class Line:
 def cut(terms: Terms, position: IntArray, seed: int) -> Line | None:
     """Return the line of stages along `position[C]` with the smallest largest load, or None where nothing fits.
 
-    Exact for this order where all links are alike, up to 1,024 positions and as long as devices are of few kinds:
+    ExactResult for this order where all links are alike, up to 1,024 positions and as long as devices are of few types:
     otherwise the devices are tried in one order, drawn by seed, and neighbouring positions stay together.
-    O(T L^2) for T steps between numbers of devices used of every kind; memory for 67 million loads at most.
+    O(T L^2) for T steps between numbers of devices used of every type; memory for 67 million loads at most.
     """
     label, size = label_devices(terms), int(position.max()) + 1
     first = np.unique(label, return_index=True)[1]
@@ -38,14 +42,14 @@ def cut(terms: Terms, position: IntArray, seed: int) -> Line | None:
     runs = _runs(costs, steps, len(rows))
     if runs is None:
         return None
-    free = {kind: np.flatnonzero(label == kind).tolist() for kind in range(len(first))}
-    devices = tuple(free[kind].pop(0) for _, _, kind in runs)
+    free = {device_type: np.flatnonzero(label == device_type).tolist() for device_type in range(len(first))}
+    devices = tuple(free[device_type].pop(0) for _, _, device_type in runs)
     stage = np.searchsorted([end for _, end, _ in runs], position, side="right")
     return Line(place=np.array(devices, np.int64)[stage], devices=devices)
 
 
 def _steps(label: IntArray, seed: int) -> tuple[IntArray, list[tuple[int, ...]]]:
-    """Return the steps (state, next state, kind) in an order in which they can be taken, and the states."""
+    """Return the steps (state, next state, device type) in an order in which they can be taken, and the states."""
     count = np.bincount(label)
     if np.prod(count + 1.0) > STATES:
         order = np.random.default_rng(derive(seed)).permutation(label)
@@ -54,16 +58,16 @@ def _steps(label: IntArray, seed: int) -> tuple[IntArray, list[tuple[int, ...]]]
     states = list(itertools.product(*(range(most + 1) for most in count.tolist())))
     number = {state: row for row, state in enumerate(states)}
     steps = [
-        (number[state], number[following], kind)
+        (number[state], number[following], device_type)
         for state in states
-        for kind in range(len(count))
-        if (following := (*state[:kind], state[kind] + 1, *state[kind + 1 :])) in number
+        for device_type in range(len(count))
+        if (following := (*state[:device_type], state[device_type] + 1, *state[device_type + 1 :])) in number
     ]
     return np.array(steps, np.int64), states
 
 
 def _runs(costs: FloatArray, steps: IntArray, states: int) -> list[tuple[int, int, int]] | None:
-    """Return the runs (begin, end, kind) of the line, in order, or None."""
+    """Return the runs (begin, end, device type) of the line, in order, or None."""
     last = costs.shape[1] - 1
     least = np.full((states, last + 1), np.inf)
     least[0, 0] = 0.0
@@ -88,12 +92,14 @@ def _solve(costs: FloatArray, steps: IntArray, least: FloatArray, begin: IntArra
     A step may also leave its device unused.
     """
     for s in range(len(steps)):
-        state, after, kind = steps[s]
+        # One more device of a type takes positions i .. j - 1 behind those of the state, or none.
+        state, after, device_type = steps[s]
         for i in range(least.shape[1]):
             before = least[state, i]
             if before < least[after, i]:
                 least[after, i], begin[after, i], by[after, i] = before, i, s
             for j in range(i + 1, least.shape[1]):
-                load = max(before, costs[kind, i, j])
+                # Bellman's step for a largest load: the maximum of the prefix and of the last segment.
+                load = max(before, costs[device_type, i, j])
                 if load < least[after, j]:
                     least[after, j], begin[after, j], by[after, j] = load, i, s

@@ -1,7 +1,7 @@
-"""A placement of very many classes: join classes, place what is left, and take that back, over and over.
+"""A placement of very many groups: coarsen, place the coarsest level, uncoarsen and refine, in several cycles.
 
 Sources: G. Karypis, V. Kumar, doi:10.1137/S1064827595287997; C. Walshaw, doi:10.1023/B:ANOR.0000039525.80601.15 (cycles
-that join no classes of different devices).
+that join no groups of different devices).
 """
 
 from collections.abc import Callable
@@ -12,25 +12,32 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
-from tiger.pipeline.operators.lines import draw_line
+from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.annealer import (
+    UNSTAGED,
+    Annealer,
+    AnnealingParams,
+    ideal_load_s,
+    largest_load_s,
+)
 from tiger.pipeline.operators.throughput.coarsening import cluster_labels, coarsen
 from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.throughput.cuts import CutParams, cut_lines
 from tiger.pipeline.operators.throughput.descent import DescentParams, descend
-from tiger.pipeline.operators.throughput.filling import fill, spread
-from tiger.pipeline.operators.throughput.moves import UNSTAGED, Moves, Plan, ideal_load_s, largest_load_s
+from tiger.pipeline.operators.throughput.greedy import fill, spread
+from tiger.pipeline.operators.throughput.multilevel_cuts import CutParams, cut_lines
 
+# A level that is not smaller than so much of the one before ends coarsening: hardly any groups can be joined.
 SHRINK = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MultilevelParams:
-    """Set the search.
+    """Set the cycles of a multilevel search.
 
     The first of `cycles` cycles begins with nothing, the second with the best of `lines` lines, the others with the
-    best so far. Classes are joined until there are `per_device` for each device; these are annealed with each of the
-    `heats`, in units of the largest load, by so many `tries`.
+    best so far. Groups are joined until there are `per_device` for each device; these are annealed with each of the
+    `temperatures`, in units of the largest load, by so many `tries`.
     """
 
     seed: int = 0
@@ -38,29 +45,29 @@ class MultilevelParams:
     lines: int = 2
     cycles: int = 3
     per_device: int = 100
-    heats: tuple[float, ...] = (0.003, 0.001)
+    temperatures: tuple[float, ...] = (0.003, 0.001)
     tries: int = 500_000
 
 
 class Level(NamedTuple):
-    """Hold terms, the `label[C]` of every class of the level before, and the places to begin with, if any."""
+    """Hold the terms of a level, the `label[C]` there of every group of the finer level, and places to start from."""
 
     terms: Terms
     label: IntArray
     place: IntArray | None
 
 
-def place_classes(
+def search_multilevel(
     terms: Terms,
     params: MultilevelParams,
     stop: Callable[[], bool],
-    tell: Callable[[str, IntArray, float], None],
+    on_step: Callable[[str, IntArray, float], None],
 ) -> IntArray | None:
-    """Return the device of every class [C] at a small largest load within memory, or None where none was found.
+    """Return the device of every group [C] at a small largest load within memory, or None where none was found.
 
     Heuristic. O(k n + e log e) for every line and cycle, beside the annealing of the coarsest terms.
     """
-    along = cut_lines(terms, CutParams(seed=params.seed, lines=params.lines, effort=params.effort), stop, tell)
+    along = cut_lines(terms, CutParams(seed=params.seed, lines=params.lines, effort=params.effort), stop, on_step)
     start = spread(terms) if along is None else along.place
     best, least = start, np.inf if start is None else largest_load_s(terms, start)
     for number in range(params.cycles * params.effort):
@@ -72,20 +79,20 @@ def place_classes(
         if load < least:
             best, least = found, load
         if best is not None:
-            tell("levels", best, least)
+            on_step("levels", best, least)
     return best
 
 
 def run_cycle(
     terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
 ) -> IntArray | None:
-    """Return what one cycle makes of places [C] within memory, or of nothing; None if the coarsest terms fit nowhere.
+    """Run one cycle from places [C] within memory or from nothing; return None if the coarsest terms fit nowhere.
 
     O(k n + e log e), and k a try.
     """
     levels = _join_levels(terms, place, params, seed, stop)
     if stop() and place is not None:
-        # Annealing so many classes takes longer than it gains.
+        # Time is up before the levels are small: places stay as they are.
         return place
     now = _anneal(levels[-1], params, seed, stop)
     for (finer, _, _), (_, label, _) in zip(levels[-2::-1], levels[:0:-1], strict=True):
@@ -98,13 +105,13 @@ def run_cycle(
 def _join_levels(
     terms: Terms, place: IntArray | None, params: MultilevelParams, seed: int, stop: Callable[[], bool]
 ) -> list[Level]:
-    """Return terms of ever fewer classes, till stopped; classes on different devices are not joined."""
-    levels = [Level(terms, np.arange(terms.classes), place)]
+    """Return terms of ever fewer groups; groups on different devices are not joined."""
+    levels = [Level(terms, np.arange(terms.groups), place)]
     size = params.per_device * terms.devices
-    while (finer := levels[-1]).terms.classes > size and not stop():
-        part = np.zeros(finer.terms.classes, np.int64) if finer.place is None else finer.place
+    while (finer := levels[-1]).terms.groups > size and not stop():
+        part = np.zeros(finer.terms.groups, np.int64) if finer.place is None else finer.place
         label = cluster_labels(finer.terms, part, size, derive(seed, len(levels)))
-        if int(label.max()) + 1 > SHRINK * finer.terms.classes:
+        if int(label.max()) + 1 > SHRINK * finer.terms.groups:
             break
         carried = np.zeros(int(label.max()) + 1, np.int64)
         carried[label] = part
@@ -113,21 +120,23 @@ def _join_levels(
 
 
 def _anneal(level: Level, params: MultilevelParams, seed: int, stop: Callable[[], bool]) -> IntArray | None:
-    """Return the best that annealing makes of a level."""
+    """Anneal a level at every temperature, and return the best places, None where none fit."""
     terms, _, start = level
     start = _begin(terms, seed) if start is None else start
     if start is None:
         return None
-    moves = Moves.of(terms, np.arange(terms.classes), UNSTAGED, stop)
+    annealer = Annealer.of(terms, np.arange(terms.groups), UNSTAGED, stop)
     scale = min(largest_load_s(terms, start), 2 * ideal_load_s(terms))
-    plans = (Plan(heat=heat, tries=params.tries, seed=seed) for heat in params.heats)
-    found, load = min((moves.anneal(start, scale, plan) for plan in plans), key=lambda each: each[1])
+    runs = (
+        AnnealingParams(temperature=temperature, tries=params.tries, seed=seed) for temperature in params.temperatures
+    )
+    found, load = min((annealer.anneal(start, scale, run) for run in runs), key=lambda each: each[1])
     return found if np.isfinite(load) else None
 
 
 def _begin(terms: Terms, seed: int) -> IntArray | None:
-    """Return places along a line, exact cuts if these fit; None where classes fit nowhere."""
-    position = draw_line(terms, seed)
+    """Return places along a line, exact cuts if these fit; None where groups fit nowhere."""
+    position = draw_linear_order(terms, seed)
     found = cut(terms, position, seed)
     if found is not None:
         return found.place

@@ -1,4 +1,4 @@
-"""What annealing tries: a group, a connected set of groups or a swap, always keeping to the order of stages."""
+"""The neighbourhood of annealing: a vertex, a connected set of vertices or an exchange, in keeping with the stages."""
 
 from typing import NamedTuple
 
@@ -10,82 +10,105 @@ from tiger.pipeline.operators.throughput.state import State
 from tiger.pipeline.operators.throughput.tables import Tables
 from tiger.solvers.kernel import inner_kernel
 
-WIDEST, GLANCES = 64, 6
-SWAPS, SETS, NEARBY, HEAVIEST, GROWTH = 0.15, 0.2, 0.75, 0.4, 0.75
+
+class ProposalParams(NamedTuple):
+    """Set the probabilities of proposals.
+
+    `exchange` of two vertices and `joint` move of a connected set, of one more vertex with probability `growth` each
+    time; a single vertex otherwise. A vertex of the most loaded device is looked for with probability `heaviest`, and
+    the device of a neighbour is chosen with `nearby`, any device otherwise. Vertices with a wanted property are drawn
+    up to `tries` times, and a proposal moves at most `most` vertices.
+    """
+
+    exchange: float = 0.15
+    joint: float = 0.2
+    growth: float = 0.75
+    heaviest: float = 0.4
+    nearby: float = 0.75
+    tries: int = 6
+    most: int = 64
+
+
+# Compiled code reads it as a constant.
+PARAMS = ProposalParams()
 
 
 class Proposal(NamedTuple):
-    """Hold a list of groups that go to devices one after the other, and marks of those in it."""
+    """Hold the moves of a proposal in order, each of a `vertex` from an `origin` to a `target`, at most 64.
+
+    `mark[V]` is 1 for vertices in the list while it is made, and 0 afterwards.
+    """
 
     generator: Generator
-    group: IntArray
+    vertex: IntArray
     target: IntArray
     origin: IntArray
     mark: IntArray
 
 
-def proposal_arrays(size: int, generator: Generator) -> Proposal:
-    """Return room for proposals among G groups."""
-    group, target, origin = np.zeros((3, WIDEST), np.int64)
-    return Proposal(generator, group, target, origin, np.zeros(size, np.int64))
+def make_proposal(size: int, generator: Generator) -> Proposal:
+    """Return an empty proposal for V vertices."""
+    vertex, target, origin = np.zeros((3, PARAMS.most), np.int64)
+    return Proposal(generator, vertex, target, origin, np.zeros(size, np.int64))
 
 
 @inner_kernel
-def propose(tables: Tables, state: State, room: Proposal) -> int:
-    """Write a random list of moves, and return how long it is, 0 for none; O(WIDEST x degree)."""
-    g = _choose_group(state, room)
-    b = _choose_device(tables, state, room, g)
+def propose(tables: Tables, state: State, proposal: Proposal) -> int:
+    """Write a random list of moves, and return how long it is, 0 for none; O(64 degree)."""
+    g = _choose_vertex(state, proposal)
+    b = _choose_device(tables, state, proposal, g)
     if b == state.place[g] or not tables.allowed[g, b]:
         return 0
-    draw = draw_uniform(room.generator)
-    if draw < SWAPS:
-        return _swap(tables, state, room, g, b)
+    draw = draw_uniform(proposal.generator)
+    if draw < PARAMS.exchange:
+        return _propose_exchange(tables, state, proposal, g, b)
+    # The size of a connected set is geometric; 1 for a single vertex.
     size = 1
-    if draw < SWAPS + SETS:
-        while size < WIDEST // 2 and draw_uniform(room.generator) < GROWTH:
+    if draw < PARAMS.exchange + PARAMS.joint:
+        while size < PARAMS.most // 2 and draw_uniform(proposal.generator) < PARAMS.growth:
             size += 1
-    return _grow(tables, state, room, (g, b, size))
+    return _propose_set(tables, state, proposal, (g, b, size))
 
 
 @inner_kernel
-def _choose_group(state: State, room: Proposal) -> int:
-    """Draw a group, more often than not one of the device with the largest load."""
-    g = draw_below(room.generator, len(state.place))
-    if draw_uniform(room.generator) < HEAVIEST:
+def _choose_vertex(state: State, proposal: Proposal) -> int:
+    """Draw a vertex, often one of the device with the largest load: only its moves lower the largest load."""
+    g = draw_below(proposal.generator, len(state.place))
+    if draw_uniform(proposal.generator) < PARAMS.heaviest:
         heaviest = np.argmax(state.load)
-        for _ in range(GLANCES):
+        for _ in range(PARAMS.tries):
             if state.place[g] == heaviest:
                 break
-            g = draw_below(room.generator, len(state.place))
+            g = draw_below(proposal.generator, len(state.place))
     return g
 
 
 @inner_kernel
-def _choose_device(tables: Tables, state: State, room: Proposal, g: int) -> int:
-    """Draw a device for a group: mostly that of another one it has an edge with."""
+def _choose_device(tables: Tables, state: State, proposal: Proposal, g: int) -> int:
+    """Draw a device for a vertex: mostly that of another one it has an edge with."""
     first, degree = tables.near_start[g], tables.near_start[g + 1] - tables.near_start[g]
-    if degree > 0 and draw_uniform(room.generator) < NEARBY:
-        return int(state.place[tables.near[first + draw_below(room.generator, degree)]])
-    return draw_below(room.generator, len(state.load))
+    if degree > 0 and draw_uniform(proposal.generator) < PARAMS.nearby:
+        return int(state.place[tables.near[first + draw_below(proposal.generator, degree)]])
+    return draw_below(proposal.generator, len(state.load))
 
 
 @inner_kernel
-def _swap(tables: Tables, state: State, room: Proposal, g: int, b: int) -> int:
-    """Propose that group g changes places with one of device b, if a few glances find one that may."""
+def _propose_exchange(tables: Tables, state: State, proposal: Proposal, g: int, b: int) -> int:
+    """Propose that vertex g changes places with one of device b, if a few draws find one that may."""
     a = state.place[g]
-    for _ in range(GLANCES):
-        h = draw_below(room.generator, len(state.place))
+    for _ in range(PARAMS.tries):
+        h = draw_below(proposal.generator, len(state.place))
         if state.place[h] == b and tables.allowed[h, a]:
-            if not (_is_free(tables, state, (g, b, h)) and _is_free(tables, state, (h, a, g))):
+            if not (_keeps_order(tables, state, (g, b, h)) and _keeps_order(tables, state, (h, a, g))):
                 return 0
-            room.group[0], room.target[0], room.group[1], room.target[1] = g, b, h, a
+            proposal.vertex[0], proposal.target[0], proposal.vertex[1], proposal.target[1] = g, b, h, a
             return 2
     return 0
 
 
 @inner_kernel
-def _is_free(tables: Tables, state: State, move: tuple[int, int, int]) -> bool:
-    """Return whether, for (group, device, other), the group may go to the device, and whatever the other does."""
+def _keeps_order(tables: Tables, state: State, move: tuple[int, int, int]) -> bool:
+    """Return whether (vertex, device, other) keeps to the order of stages, wherever the other vertex is."""
     g, b, other = move
     for j in range(tables.before_start[g], tables.before_start[g + 1]):
         if tables.before[j] == other or tables.rank[state.place[tables.before[j]]] > tables.rank[b]:
@@ -97,56 +120,62 @@ def _is_free(tables: Tables, state: State, move: tuple[int, int, int]) -> bool:
 
 
 @inner_kernel
-def _grow(tables: Tables, state: State, room: Proposal, aim: tuple[int, int, int]) -> int:
-    """Propose that (group, device, size) goes to the device with about so many around it, and all that has to."""
+def _propose_set(tables: Tables, state: State, proposal: Proposal, aim: tuple[int, int, int]) -> int:
+    """Propose that (vertex, device, size) goes to the device with about so many neighbours, and all that has to."""
     (g, b, size), a = aim, state.place[aim[0]]
-    room.group[0] = g
-    room.mark[g] = 1
+    proposal.vertex[0] = g
+    proposal.mark[g] = 1
     count, seen = 1, 0
     for _ in range(2 * size):
+        # First close the set under the order of stages, then add a random neighbour on the same device.
         while count > 0 and seen < count:
-            count, seen = _force(tables, state, room, (count, seen, b)), seen + 1
+            count, seen = _add_forced(tables, state, proposal, (count, seen, b)), seen + 1
         if count <= 0 or count >= size:
             break
-        x = room.group[draw_below(room.generator, count)]
+        x = proposal.vertex[draw_below(proposal.generator, count)]
         degree = tables.near_start[x + 1] - tables.near_start[x]
         if degree > 0:
-            y = tables.near[tables.near_start[x] + draw_below(room.generator, degree)]
-            if state.place[y] == a and not room.mark[y] and tables.allowed[y, b]:
-                count = _add(room, count, y)
+            y = tables.near[tables.near_start[x] + draw_below(proposal.generator, degree)]
+            if state.place[y] == a and not proposal.mark[y] and tables.allowed[y, b]:
+                count = _add(proposal, count, y)
     while count > 0 and seen < count:
-        count, seen = _force(tables, state, room, (count, seen, b)), seen + 1
+        count, seen = _add_forced(tables, state, proposal, (count, seen, b)), seen + 1
+    # A negative count is a set that cannot be closed: its marks are cleared, and nothing is proposed.
     for i in range(abs(count)):
-        room.mark[room.group[i]] = 0
-        room.target[i] = b
+        proposal.mark[proposal.vertex[i]] = 0
+        proposal.target[i] = b
     return max(count, 0)
 
 
 @inner_kernel
-def _force(tables: Tables, state: State, room: Proposal, at: tuple[int, int, int]) -> int:
-    """Add what has to go to device b because the group seen does; return the count, negative where it cannot be."""
+def _add_forced(tables: Tables, state: State, proposal: Proposal, at: tuple[int, int, int]) -> int:
+    """Add the vertices that (count, seen, device) forces to move with vertex `seen`; return the count.
+
+    Those are its successors in earlier stages than the device, or its predecessors in later ones. The count is
+    negative where one may not go to the device, or there are too many.
+    """
     count, seen, b = at
-    g, rank = room.group[seen], tables.rank[b]
+    g, rank = proposal.vertex[seen], tables.rank[b]
     if rank > tables.rank[state.place[g]]:
         for j in range(tables.after_start[g], tables.after_start[g + 1]):
             y = tables.after[j]
-            if tables.rank[state.place[y]] < rank and not room.mark[y]:
-                if count == WIDEST or not tables.allowed[y, b]:
+            if tables.rank[state.place[y]] < rank and not proposal.mark[y]:
+                if count == PARAMS.most or not tables.allowed[y, b]:
                     return -count
-                count = _add(room, count, y)
+                count = _add(proposal, count, y)
     else:
         for j in range(tables.before_start[g], tables.before_start[g + 1]):
             y = tables.before[j]
-            if tables.rank[state.place[y]] > rank and not room.mark[y]:
-                if count == WIDEST or not tables.allowed[y, b]:
+            if tables.rank[state.place[y]] > rank and not proposal.mark[y]:
+                if count == PARAMS.most or not tables.allowed[y, b]:
                     return -count
-                count = _add(room, count, y)
+                count = _add(proposal, count, y)
     return count
 
 
 @inner_kernel
-def _add(room: Proposal, count: int, y: int) -> int:
-    """Add a group to the list; return how long it is now."""
-    room.group[count] = y
-    room.mark[y] = 1
+def _add(proposal: Proposal, count: int, y: int) -> int:
+    """Add a vertex to the list; return how long it is now."""
+    proposal.vertex[count] = y
+    proposal.mark[y] = 1
     return count + 1

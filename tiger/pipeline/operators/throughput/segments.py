@@ -1,4 +1,4 @@
-"""What a device is loaded with by a run of consecutive classes of a line."""
+"""The load of a device by every segment of consecutive groups of a linear order."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +12,11 @@ from tiger.pipeline.operators.terms import Terms
 def segments(terms: Terms, position: IntArray, devices: IntArray) -> FloatArray:
     """Return the load of every one of `devices` with positions i .. j - 1 [devices, L + 1, L + 1].
 
-    Infinite where they do not fit, are not allowed or none. `position[C]` is that of every class. What an operator
+    Infinite where they do not fit, are not allowed or none. `position[C]` is that of every group. What an operator
     sends takes the mean over all links, and so is exact where these are alike. O(devices L^2 + e log e).
     """
     size = int(position.max()) + 1
-    charge, at = _charges(terms, position), position[terms.of]
+    charge, at = _charges(terms, position), position[terms.group_of]
     found = np.empty((len(devices), size + 1, size + 1))
     for row, device in enumerate(devices):
         loads = _spans(at, terms.work[device], size) + terms.pays[device] * charge
@@ -39,7 +39,7 @@ def _charges(terms: Terms, position: IntArray) -> FloatArray:
     A producer at p with readers at q_1 < q_2 < .. sends wherever i <= p <= j - 1, but where all readers are inside;
     and is received where its first reader of the run is q_r: q_(r-1) < i <= q_r <= j - 1, with p outside.
     """
-    size, at = int(position.max()) + 1, position[terms.of]
+    size, at = int(position.max()) + 1, position[terms.group_of]
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
     u, q = np.divmod(np.unique(producer * size + at[terms.consumer]), size)
     sent, steps = _mean_sent_s(terms), np.zeros((size + 1, size + 1))

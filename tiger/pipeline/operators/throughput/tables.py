@@ -1,4 +1,4 @@
-"""The terms by groups of classes that move as one, as compiled code reads them."""
+"""The terms by vertex, one or more colocation groups that move together, as arrays for compiled code."""
 
 from typing import NamedTuple
 
@@ -6,20 +6,23 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.costs.tolerances import MEMORY
-from tiger.pipeline.operators.lines import arcs
+from tiger.pipeline.operators.linear_orders import arcs
 from tiger.pipeline.operators.terms import Terms
 
+# A message between devices without a link takes so many times all work and messages together, so that annealing
+# leaves such places but can still tell the better of two of them.
 APART = 1e4
 
 
 class Tables(NamedTuple):
-    """Hold G groups of operators, k devices, and what a group has to do with others.
+    """Hold V vertices, sets of operators that move together, on k devices, and what they send each other.
 
-    `work[g, d]` are seconds of a group on a device, `sent[c, u]` those of an operator over a curve, the last row for
-    devices without a link: more than anything that has one. Group g reads operator `read[j]` of another group
-    `reads[j]` times for j in `read_start[g]:read_start[g + 1]`, and others read its operator `told[j]`, which has
-    `keeps[j]` readers in the group, for j in `told_start[g]:..`. Groups `near` have an edge with g in common.
-    Groups `before` may be in no later stage than g, those `after` in no earlier, a stage being `rank[d]`.
+    `work[g, d]` are seconds of a vertex on a device, `sent[c, u]` those of an operator over a curve, the last row for
+    devices without a link: more than anything that has one. Operator u is in vertex `vertex_of[u]`. For j in
+    `input_start[g]:input_start[g + 1]` vertex g has `input_count[j]` consumers of operator `input[j]` of another one.
+    For j in `output_start[g]:output_start[g + 1]` operator `output[j]` of g has consumers in other vertices and
+    `kept[j]` in g. Vertices `near` have an edge with g in common.
+    Vertices `before` may be in no later stage than g, those `after` in no earlier, a stage being `rank[d]`.
     """
 
     work: FloatArray
@@ -29,13 +32,13 @@ class Tables(NamedTuple):
     memory: FloatArray
     capacity: FloatArray
     allowed: BoolArray
-    of: IntArray
-    read_start: IntArray
-    read: IntArray
-    reads: IntArray
-    told_start: IntArray
-    told: IntArray
-    keeps: IntArray
+    vertex_of: IntArray
+    input_start: IntArray
+    input: IntArray
+    input_count: IntArray
+    output_start: IntArray
+    output: IntArray
+    kept: IntArray
     near_start: IntArray
     near: IntArray
     before_start: IntArray
@@ -45,34 +48,34 @@ class Tables(NamedTuple):
     rank: IntArray
 
 
-def tables_of(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
-    """Return the tables of classes in groups `label[C]`; stages are free where `rank` is empty.
+def make_tables(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
+    """Return the tables for groups in vertices `label[C]`; stages are free where `rank[k]` is empty.
 
     O(k n + e log e).
     """
-    size, of = int(label.max()) + 1, label[terms.of]
+    size, vertex_of = int(label.max()) + 1, label[terms.group_of]
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
-    reader, writer = of[terms.consumer], of[producer]
+    reader, writer = vertex_of[terms.consumer], vertex_of[producer]
     crosses = reader != writer
-    pair, reads = np.unique(reader[crosses] * terms.operators + producer[crosses], return_counts=True)
-    told = np.unique(producer[crosses])
-    told = told[np.argsort(of[told], kind="stable")]
+    pair, input_count = np.unique(reader[crosses] * terms.operators + producer[crosses], return_counts=True)
+    output = np.unique(producer[crosses])
+    output = output[np.argsort(vertex_of[output], kind="stable")]
     ahead, behind = (label[side] for side in arcs(terms)) if len(rank) else (label[:0], label[:0])
     return Tables(
-        work=_sum_by_group(terms, of, size),
+        work=_sum_by_vertex(terms, vertex_of, size),
         sent=_sent_s(terms),
         link=terms.link.copy(),
         pays=terms.pays.copy(),
         memory=np.bincount(label, terms.memory, size).astype(np.float64),
         capacity=terms.capacity * (1 + MEMORY),
         allowed=_allowed_devices(terms, label, size),
-        of=of,
-        read_start=_starts(pair // terms.operators, size),
-        read=pair % terms.operators,
-        reads=reads.astype(np.int64),
-        told_start=_starts(of[told], size),
-        told=told,
-        keeps=np.bincount(producer[~crosses], minlength=terms.operators)[told].astype(np.int64),
+        vertex_of=vertex_of,
+        input_start=_starts(pair // terms.operators, size),
+        input=pair % terms.operators,
+        input_count=input_count.astype(np.int64),
+        output_start=_starts(vertex_of[output], size),
+        output=output,
+        kept=np.bincount(producer[~crosses], minlength=terms.operators)[output].astype(np.int64),
         **_group_by_key("near", np.append(reader, writer), np.append(writer, reader), size),
         **_group_by_key("before", behind, ahead, size),
         **_group_by_key("after", ahead, behind, size),
@@ -80,9 +83,9 @@ def tables_of(terms: Terms, label: IntArray, rank: IntArray) -> Tables:
     )
 
 
-def _sum_by_group(terms: Terms, of: IntArray, size: int) -> FloatArray:
-    """Return the seconds of every group on every device [G, k]."""
-    rows = [np.bincount(of, row, size) for row in terms.work]
+def _sum_by_vertex(terms: Terms, vertex_of: IntArray, size: int) -> FloatArray:
+    """Return the seconds of every vertex on every device [V, k]."""
+    rows = [np.bincount(vertex_of, row, size) for row in terms.work]
     return np.ascontiguousarray(np.array(rows, np.float64).T)
 
 
@@ -93,7 +96,7 @@ def _sent_s(terms: Terms) -> FloatArray:
 
 
 def _allowed_devices(terms: Terms, label: IntArray, size: int) -> BoolArray:
-    """Return where groups may go [G, k]: where all of their classes may."""
+    """Return where vertices may go [V, k]: where all of their groups may."""
     barred = np.array([np.bincount(label, ~column, size) for column in terms.allowed.T])
     return np.ascontiguousarray(barred.T == 0)
 

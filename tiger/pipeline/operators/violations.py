@@ -1,4 +1,4 @@
-"""What no placement of operators can meet, as far as that is seen without a search."""
+"""Constraints that no placement of operators can meet, as far as they are found without a search."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,9 +11,10 @@ from tiger.model.wording import describe
 from tiger.pipeline.costs.tolerances import TOO_LARGE
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.lines import components
+from tiger.pipeline.operators.linear_orders import components
 from tiger.pipeline.operators.terms import Terms
 
+# How many operators or groups a message names.
 NAMED = 2
 ADVICE = "recomputed activations or states offloaded to the host take less"
 
@@ -21,27 +22,27 @@ ADVICE = "recomputed activations or states offloaded to the host take less"
 def find_violations(
     operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms
 ) -> tuple[Violation, ...]:
-    """Return pins that contradict each other, classes that no device may run or hold, and memory that is too little.
+    """Return pins that contradict each other, groups that no device may run or hold, and memory that is too little.
 
     `pinned` is the device of operators, both by number. O(n + k C).
     """
-    nowhere = [*_pulled_apart_pairs(operators, cluster, pinned), *_refused_classes(operators, cluster, pinned, terms)]
+    nowhere = [*_pulled_apart_pairs(operators, cluster, pinned), *_refused_groups(operators, cluster, pinned, terms)]
     if nowhere:
         return tuple(nowhere)
-    return (*_too_large_classes(operators, terms), *_overfull_devices(cluster, terms))
+    return (*_too_large_groups(operators, terms), *_overfull_devices(cluster, terms))
 
 
 def find_stage_violations(operators: Operators, terms: Terms) -> tuple[Violation, ...]:
-    """Return the classes that no line of contiguous stages has a place for: those on cycles, that fit no one device.
+    """Return the groups on cycles that fit on no one device, so that no contiguous stages hold them.
 
-    Classes that edges lead around among share a stage, whatever the line, hence a device. The set that lacks the most
+    Groups that edges lead around among share a stage, whatever the line, hence a device. The set that lacks the most
     is named. O(k C + e log e).
     """
     part = components(terms)[0]
     held = np.bincount(part, terms.memory)
     barred = np.array([np.bincount(part, ~column) for column in terms.allowed.T])
     room = np.where(barred == 0, terms.capacity[:, None], -np.inf).max(axis=0)
-    # Single classes have been looked at one by one.
+    # Single groups have been looked at one by one.
     short = (held > room * (1 + TOO_LARGE)) & (np.bincount(part) > 1)
     if not short.any():
         return ()
@@ -57,7 +58,7 @@ def find_stage_violations(operators: Operators, terms: Terms) -> tuple[Violation
 
 
 def overall_violation(terms: Terms) -> Violation:
-    """Return that classes fit into the devices in no way, where all together and each alone would."""
+    """Return that groups do not fit into the devices in any way, though all together and each alone would."""
     needed, room = _totals(terms)
     held = f"{bytes_text(needed)} in all, do not fit into the {bytes_text(room)} of the devices"
     what = f"the classes of colocated operators, {held}, however they are shared out; {ADVICE}"
@@ -65,21 +66,21 @@ def overall_violation(terms: Terms) -> Violation:
 
 
 def size_texts(held: float, room: float) -> tuple[str, str]:
-    """Return bytes and the less that there is room for, in units that tell them apart."""
+    """Return bytes and the fewer that there is room for, in units that show the difference."""
     texts = bytes_text(float(held)), bytes_text(float(room))
     return texts if texts[0] != texts[1] else (f"{held:,.0f} bytes", f"{room:,.0f} bytes")
 
 
 def _set_text(operators: Operators, labels: IntArray) -> str:
-    """Return some classes in a few words, the largest in operators first."""
-    sizes = np.bincount(operators.colour, minlength=operators.classes)[labels]
+    """Return some groups in a few words, the largest in operators first."""
+    sizes = np.bincount(operators.colour, minlength=operators.groups)[labels]
     first = labels[np.argsort(-sizes, kind="stable")]
-    named = ", ".join(class_text(operators, int(label)) for label in first[:NAMED])
+    named = ", ".join(group_text(operators, int(label)) for label in first[:NAMED])
     return named + (f" and {len(labels) - NAMED:,} more classes" if len(labels) > NAMED else "")
 
 
-def class_text(operators: Operators, label: int) -> str:
-    """Return the operators of a class in a few words."""
+def group_text(operators: Operators, label: int) -> str:
+    """Return the operators of a group in a few words."""
     members = np.flatnonzero(operators.colour == label)
     named = ", ".join(describe(operators.names[u]) for u in members[:NAMED])
     rest = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
@@ -87,24 +88,24 @@ def class_text(operators: Operators, label: int) -> str:
 
 
 def _pulled_apart_pairs(operators: Operators, cluster: Cluster, pinned: Mapping[int, int]) -> Iterator[Violation]:
-    """Yield two operators of each class that have to share a device and are pinned to different ones."""
+    """Yield two operators of each group that have to share a device and are pinned to different ones."""
     first: dict[int, int] = {}
-    told: set[int] = set()
+    named: set[int] = set()
     for operator, device in pinned.items():
         label = int(operators.colour[operator])
         other = first.setdefault(label, operator)
-        if pinned[other] != device and label not in told:
-            told.add(label)
+        if pinned[other] != device and label not in named:
+            named.add(label)
             ends = [
                 f"{describe(operators.names[u])} to {describe(cluster.names[pinned[u]])}" for u in (other, operator)
             ]
             yield Violation(kind="pinned", message=f"{' and '.join(ends)} are pinned apart, and colocated")
 
 
-def _refused_classes(
+def _refused_groups(
     operators: Operators, cluster: Cluster, pinned: Mapping[int, int], terms: Terms
 ) -> Iterator[Violation]:
-    """Yield the classes that only a cpu runs where there is none, or that are pinned to an accelerator."""
+    """Yield the groups that only a cpu runs where there is none, or that are pinned to an accelerator."""
     bound = np.unique(operators.colour[operators.cpu_only]).tolist()
     places: dict[int, set[int]] = {}
     for operator, device in pinned.items():
@@ -115,20 +116,20 @@ def _refused_classes(
         where = "the cluster has none"
         if "cpu" in cluster.kinds:
             where = f"it is pinned to {describe(cluster.names[next(iter(places[label]))])}"
-        yield Violation(kind="device", message=f"{class_text(operators, label)}: only a cpu runs it, and {where}")
+        yield Violation(kind="device", message=f"{group_text(operators, label)}: only a cpu runs it, and {where}")
 
 
-def _too_large_classes(operators: Operators, terms: Terms) -> Iterator[Violation]:
-    """Yield the classes that are larger than every device they may go to."""
+def _too_large_groups(operators: Operators, terms: Terms) -> Iterator[Violation]:
+    """Yield the groups that are larger than every device they may go to."""
     room = np.where(terms.allowed, terms.capacity, -np.inf).max(axis=1)
     for label in np.flatnonzero(terms.memory > room * (1 + TOO_LARGE)).tolist():
         size, most = size_texts(terms.memory[label], room[label])
         held = f"{size}, and no device it may go to has more than {most}"
-        yield Violation(kind="memory", message=f"{class_text(operators, label)}: {held}")
+        yield Violation(kind="memory", message=f"{group_text(operators, label)}: {held}")
 
 
 def _overfull_devices(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
-    """Yield the devices that what is pinned there does not fit into, and the bytes that all devices lack in all."""
+    """Yield devices with too little memory for what is pinned there, and what all devices together lack."""
     single = terms.allowed.sum(axis=1) == 1
     only: IntArray = terms.allowed.argmax(axis=1)
     pressed = np.bincount(only[single], terms.memory[single], terms.devices)
@@ -143,7 +144,7 @@ def _overfull_devices(cluster: Cluster, terms: Terms) -> Iterator[Violation]:
 
 
 def _totals(terms: Terms) -> tuple[float, float]:
-    """Return the bytes of the classes that no device without an end of memory may run, and those of the others."""
+    """Return the bytes of groups that only devices of limited memory may run, and the memory of these devices."""
     end = np.isfinite(terms.capacity)
     bounded = ~(terms.allowed & ~end).any(axis=1)
     return float(terms.memory[bounded].sum()), float(terms.capacity[end].sum())

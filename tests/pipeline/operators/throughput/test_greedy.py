@@ -7,18 +7,18 @@ import pytest
 
 from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.lattices import interpret, is_within, lattice
-from tiger.pipeline.operators.throughput import filling
-from tiger.pipeline.operators.throughput.filling import fill, spread
+from tiger.pipeline.operators.throughput import greedy
+from tiger.pipeline.operators.throughput.greedy import fill, spread
 
 
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the kernels as plain Python."""
-    interpret(monkeypatch, filling)
+    interpret(monkeypatch, greedy)
 
 
 def test_a_line_is_filled_in_turn() -> None:
-    """Six classes of three seconds each, onto two of three devices."""
+    """Six groups of three seconds each, onto two of three devices."""
     place = fill(lattice(1, 6, "aaa"), np.arange(6), 2)
     assert place is not None
     assert place.tolist() == [0, 0, 0, 1, 1, 1]
@@ -47,7 +47,7 @@ def test_what_does_not_fit_is_no_placement(count: int) -> None:
     assert spread(terms) is None
 
 
-def test_spread_classes_balance_memory() -> None:
+def test_spread_groups_balance_memory() -> None:
     """Of five, three at most on a device."""
     place = spread(lattice(1, 5, "aa"))
     assert place is not None
@@ -56,9 +56,9 @@ def test_spread_classes_balance_memory() -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_placements_keep_to_memory(seed: int) -> None:
-    """And to where classes may go."""
+    """And to where groups may go."""
     terms = draw_terms(seed)
     allowed = np.random.default_rng(seed).random(terms.allowed.shape) < 0.8
     terms = replace(terms, allowed=allowed)
-    for place in (spread(terms), *(fill(terms, np.arange(terms.classes), k + 1) for k in range(terms.devices))):
+    for place in (spread(terms), *(fill(terms, np.arange(terms.groups), k + 1) for k in range(terms.devices))):
         assert place is None or is_within(terms, place)

@@ -1,4 +1,4 @@
-"""Tests of stages along lines of very many classes."""
+"""Tests of stages along lines of very many groups."""
 
 from unittest import mock
 
@@ -9,11 +9,11 @@ from tests.pipeline.operators.instances import draw_terms
 from tests.pipeline.operators.lattices import is_within, lattice
 from tiger.model.seeds import derive
 from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.operators.lines import arcs, draw_line
-from tiger.pipeline.operators.throughput import cuts
+from tiger.pipeline.operators.linear_orders import arcs, draw_linear_order
+from tiger.pipeline.operators.throughput import multilevel_cuts
+from tiger.pipeline.operators.throughput.annealer import largest_load_s
 from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.throughput.cuts import CutParams, cut_lines
-from tiger.pipeline.operators.throughput.moves import largest_load_s
+from tiger.pipeline.operators.throughput.multilevel_cuts import CutParams, cut_lines
 
 
 def ignore(_stage: str, _place: object, _cost: float) -> None:
@@ -25,7 +25,7 @@ def test_cuts_become_exact(blocks: int) -> None:
     """As if all 200 positions had been told apart from the start."""
     terms = lattice(1, 200, "aaaa", 60.0)
     found = cut_lines(terms, CutParams(lines=1, blocks=blocks), never_stop, ignore)
-    exact = cut(terms, draw_line(terms, derive(0, 0)), 0)
+    exact = cut(terms, draw_linear_order(terms, derive(0, 0)), 0)
     assert found is not None
     assert exact is not None
     assert largest_load_s(terms, found.place) == pytest.approx(largest_load_s(terms, exact.place))
@@ -60,6 +60,6 @@ def test_costs_that_are_told_fall() -> None:
 def test_bug_time_that_is_over_ends_with_the_cut_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not with that of smaller blocks, nor of another line."""
     cuts_made = mock.Mock(side_effect=cut)
-    monkeypatch.setattr(cuts, "cut", cuts_made)
+    monkeypatch.setattr(multilevel_cuts, "cut", cuts_made)
     assert cut_lines(lattice(1, 200, "aaaa", 60.0), CutParams(blocks=8), lambda: True, ignore) is not None
     assert cuts_made.call_count == 1

@@ -1,4 +1,4 @@
-"""A placement for one microbatch to end early: list scheduling from several starts, and moves of pieces."""
+"""The search for a small makespan of one microbatch: list scheduling from several starts, and annealing."""
 
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
@@ -11,15 +11,16 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
 from tiger.pipeline.costs.tolerances import MEMORY, SUMS
-from tiger.pipeline.operators.latency.critical import cost_of, move_arrays, walk
-from tiger.pipeline.operators.latency.heft import place_earliest
-from tiger.pipeline.operators.latency.list_scheduling import jobs_of
-from tiger.pipeline.operators.lines import draw_line
+from tiger.pipeline.operators.latency.annealing import anneal, cost_of, move_arrays
+from tiger.pipeline.operators.latency.heft import place_by_heft
+from tiger.pipeline.operators.latency.list_scheduling import make_jobs
+from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.filling import fill, spread
 from tiger.pipeline.operators.throughput.generator import seed_state
+from tiger.pipeline.operators.throughput.greedy import fill, spread
 
+# Subgradient steps for the bound, fewer where all of them would visit more entries of work [k, C] than CELLS.
 STEPS, CELLS = 200, 1 << 25
 
 
@@ -27,36 +28,38 @@ STEPS, CELLS = 200, 1 << 25
 class LatencyParams:
     """Set what a placement costs, and the search.
 
-    The cost is the makespan, `makespan_weight` times, and the largest load, `load_weight` times. Classes are listed
-    with each of `leans`, and filled in along `lines` orders. The best `walks` placements are then each improved by
-    `passes` visits of operators and edges in all, at temperatures from `hot` to `cold` times the cost; none is where
-    that is not a move for every class.
+    The cost is the makespan, `makespan_weight` times, plus the largest load, `load_weight` times, in seconds. HEFT
+    runs with each of `lookaheads`, and groups are filled into devices along `lines` linear orders. Annealing runs
+    from the `runs` best placements, with `passes` visits of operators and edges each, at temperatures from `hot` to
+    `cold` times the cost; not at all where that is less than a move for every group. `stop` is asked every `part`
+    visits.
     """
 
     makespan_weight: float = 1.0
     load_weight: float = 0.0
     seed: int = 0
     effort: int = 1
-    leans: tuple[float, ...] = (0.0, 0.3, 1.0)
+    lookaheads: tuple[float, ...] = (0.0, 0.3, 1.0)
     lines: int = 8
-    walks: int = 4
+    runs: int = 4
     passes: int = 1_000_000_000
     part: int = 20_000_000
     hot: float = 0.05
     cold: float = 1e-4
 
 
-def bound_s(terms: Terms) -> float:
-    r"""Return what no makespan goes below: the longest path on the fastest devices, or all work on all devices.
+def makespan_bound_s(terms: Terms) -> float:
+    r"""Return a lower bound on the makespan: the longest path on the fastest devices, or all work on all devices.
 
     For prices :math:`\lambda \ge 0` of the devices that sum to 1, no largest compute load, and so no makespan, is below
     :math:`\sum_u \min_d \lambda_d w_{d u}`; subgradient steps look for the prices where that is the most. O(k n).
     """
-    jobs = jobs_of(terms)
-    rows = np.array([np.bincount(terms.of, row, terms.classes) for row in terms.work])
+    jobs = make_jobs(terms)
+    rows = np.array([np.bincount(terms.group_of, row, terms.groups) for row in terms.work])
     work = np.where(terms.allowed.T, rows, np.inf)
     if not np.isfinite(work.min(axis=0)).all():
         return float(jobs.tail.max())
+    # Prices start in proportion to the speed of devices; exponentiated steps keep them positive.
     price = np.minimum(1 / np.maximum(rows.sum(axis=1), 1e-300), 1e300)
     price /= price.sum()
     best = 0.0
@@ -64,38 +67,38 @@ def bound_s(terms: Terms) -> float:
         priced = work * price[:, None]
         choice = priced.argmin(axis=0)
         best = max(best, float(np.minimum.reduce(priced).sum()))
-        load = np.bincount(choice, work[choice, np.arange(terms.classes)], terms.devices)
+        load = np.bincount(choice, work[choice, np.arange(terms.groups)], terms.devices)
         price = price * np.exp((load / max(load.max(), 1e-300) - 1) / np.sqrt(step + 1))
         price /= price.sum()
     return max(float(jobs.tail.max()), best) * (1 - SUMS)
 
 
-def place_classes(
+def search_latency(
     terms: Terms,
     params: LatencyParams,
     starts: Sequence[IntArray],
     stop: Callable[[], bool],
-    tell: Callable[[str, IntArray, float], None],
+    on_step: Callable[[str, IntArray, float], None],
 ) -> IntArray | None:
-    """Return the device of every class [C] at a small cost within memory, None where none was found.
+    """Return the device of every group [C] at a small cost within memory, None where none was found.
 
-    Never dearer than the cheapest of `starts`, placements within memory. Heuristic.
+    No more expensive than the best of `starts`, placements within memory. Heuristic.
     """
     search = _Search(terms, params)
     for stage, place in chain(search.starts(starts), search.moves(stop)):
         search.offer(place)
         if search.known:
-            tell(stage, search.known[0][1], search.known[0][0])
+            on_step(stage, search.known[0][1], search.known[0][0])
         if stop():
             break
     return search.known[0][1] if search.known else None
 
 
 class _Search:
-    """Hold the placements that are known, the cheapest first."""
+    """Hold the known placements, the best first."""
 
     def __init__(self, terms: Terms, params: LatencyParams) -> None:
-        self.terms, self.jobs, self.params = terms, jobs_of(terms), params
+        self.terms, self.jobs, self.params = terms, make_jobs(terms), params
         self.weights: FloatArray = np.array([params.makespan_weight, params.load_weight])
         self.known: list[tuple[float, IntArray]] = []
         self.visits = terms.operators + len(terms.consumer)
@@ -104,16 +107,16 @@ class _Search:
     def starts(self, given: Sequence[IntArray]) -> Iterator[tuple[str, IntArray | None]]:
         """Yield placements to begin with: those given, one device alone, lines filled into devices, and listed ones."""
         yield from (("given", place) for place in given)
-        alone = np.flatnonzero(self.terms.allowed.all(axis=0))[:, None] * np.ones(self.terms.classes, np.int64)
+        alone = np.flatnonzero(self.terms.allowed.all(axis=0))[:, None] * np.ones(self.terms.groups, np.int64)
         yield from (("one device", place) for place in alone)
         for number in range(self.params.lines):
-            position = draw_line(self.terms, derive(self.params.seed, number))
+            position = draw_linear_order(self.terms, derive(self.params.seed, number))
             for count in sorted({self.terms.devices >> k for k in range(self.terms.devices.bit_length())}):
                 yield "lines", fill(self.terms, position, count)
         seats = [spread(self.terms), *(place for _, place in self.known[:1])]
         for start in filter(self._fits, seats):
-            for lean in self.params.leans:
-                yield "listing", place_earliest(self.terms, self.jobs, start, lean)
+            for lookahead in self.params.lookaheads:
+                yield "listing", place_by_heft(self.terms, self.jobs, start, lookahead)
 
     def offer(self, place: IntArray | None) -> None:
         """Remember a placement within memory, in the order of costs, unless one of the same cost is known."""
@@ -123,26 +126,26 @@ class _Search:
                 insort(self.known, (cost, place), key=lambda each: each[0])
 
     def moves(self, stop: Callable[[], bool]) -> Iterator[tuple[str, IntArray | None]]:
-        """Yield what moves from the best placements lead to."""
-        if self.rounds < self.terms.classes:
+        """Yield what annealing from the best placements reaches."""
+        if self.rounds < self.terms.groups:
             return
-        for _, place in self.known[: self.params.walks]:
+        for _, place in self.known[: self.params.runs]:
             yield from self._improve(place, stop)
 
     def _improve(self, place: IntArray, stop: Callable[[], bool]) -> Iterator[tuple[str, IntArray | None]]:
-        """Yield the cheapest placement that moves from one have led to, and its cost, after each part of the walk."""
-        params, room = self.params, move_arrays(self.terms, place, self.weights)
-        cost = np.full(2, cost_of(self.jobs, room, np.inf))
-        heats = cost[0] * np.geomspace(params.hot, params.cold, self.rounds)
+        """Yield the best placement that annealing from one has reached, after each part of the run."""
+        params, arrays = self.params, move_arrays(self.terms, place, self.weights)
+        cost = np.full(2, cost_of(self.jobs, arrays, np.inf))
+        temperatures = cost[0] * np.geomspace(params.hot, params.cold, self.rounds)
         generator, best = seed_state(params.seed), place.copy()
-        for part in np.array_split(heats, -(-self.rounds * self.visits // params.part)):
+        for part in np.array_split(temperatures, -(-self.rounds * self.visits // params.part)):
             if not stop():
-                walk(self.jobs, room, part, cost, best, generator)
+                anneal(self.jobs, arrays, part, cost, best, generator)
                 yield "moves", best.copy()
 
     def _fits(self, place: IntArray | None) -> TypeGuard[IntArray]:
-        """Return whether there is a placement, and within memory and where classes may go."""
+        """Return whether there is a placement, and within memory and where groups may go."""
         if place is None:
             return False
         fits = (held_bytes(self.terms, place) <= self.terms.capacity * (1 + MEMORY)).all()
-        return bool(fits and self.terms.allowed[np.arange(self.terms.classes), place].all())
+        return bool(fits and self.terms.allowed[np.arange(self.terms.groups), place].all())

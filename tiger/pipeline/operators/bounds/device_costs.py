@@ -1,4 +1,4 @@
-"""Floors of devices: what a class costs on those that nothing tells apart, wherever all other classes are."""
+"""What a group costs at least on a device of each type, wherever all other groups are."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,11 +12,11 @@ from tiger.pipeline.operators.terms import Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Floors:
-    """Hold g kinds of devices, of which there are `count[g]`, for C classes and n operators.
+class DeviceCosts:
+    """Hold g device types, of which there are `count[g]`, for C groups and n operators.
 
-    `work[g, c]` are the seconds of a class there, `paid[g, u]` what a device of the kind pays at least for the output
-    of operator u where it sends it away or receives it. `allowed[g, c]` says whether a class may go there and fits in
+    `work[g, c]` are the seconds of a group there, `paid[g, u]` what a device of the type pays at least for the output
+    of operator u where it sends it away or receives it. `allowed[g, c]` says whether a group may go there and fits in
     `capacity[g]` by itself.
     """
 
@@ -33,15 +33,15 @@ class Floors:
 
     @classmethod
     def of(cls, terms: Terms) -> Self:
-        """Return the kinds of the devices, in the order of the first of each; O(k n)."""
-        groups: dict[tuple[object, ...], list[int]] = {}
+        """Return the costs of device types, in the order of the first device of each; O(k n)."""
+        types: dict[tuple[object, ...], list[int]] = {}
         for device in range(terms.devices):
-            groups.setdefault((*_traits(terms, device), *_curves(terms, device)), []).append(device)
-        first = [devices[0] for devices in groups.values()]
+            types.setdefault((*_traits(terms, device), *_curves(terms, device)), []).append(device)
+        first = [devices[0] for devices in types.values()]
         room = terms.capacity[first] * (1 + TOO_LARGE)
         return cls(
-            count=np.array([len(devices) for devices in groups.values()], np.int64),
-            work=np.array([np.bincount(terms.of, terms.work[device], terms.classes) for device in first]),
+            count=np.array([len(devices) for devices in types.values()], np.int64),
+            work=np.array([np.bincount(terms.group_of, terms.work[device], terms.groups) for device in first]),
             paid=np.array([_least_paid_s(terms, device) for device in first]),
             allowed=terms.allowed[:, first].T & (terms.memory <= room[:, None]),
             capacity=room,
@@ -49,7 +49,7 @@ class Floors:
 
 
 def _traits(terms: Terms, device: int) -> tuple[object, ...]:
-    """Return what a device is by itself, as something to look up."""
+    """Return what tells the type of a device, apart from its links, as a key."""
     own = terms.work[device].tobytes(), terms.allowed[:, device].tobytes()
     return *own, float(terms.capacity[device]), float(terms.pays[device])
 

@@ -8,7 +8,7 @@ import pytest
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.unmet import ADVICE, find_stage_violations, find_violations
+from tiger.pipeline.operators.violations import ADVICE, find_stage_violations, find_violations
 
 DEVICES = {"x": 0, "y": 1, "host": 2}
 
@@ -64,7 +64,7 @@ def test_an_operator_of_a_cpu_where_there_is_none() -> None:
     assert found == [("device", "operator 'c': only a cpu runs it, and it is pinned to 'x'")]
 
 
-def test_a_class_that_is_too_large_is_named() -> None:
+def test_a_group_that_is_too_large_is_named() -> None:
     """By its operators; a cpu holds anything."""
     found = violations_of(operators(6.0), cluster("gpu", "gpu"), {})
     message = "the class of 'a', 'b': 12 B, and no device it may go to has more than 10 B"
@@ -73,7 +73,7 @@ def test_a_class_that_is_too_large_is_named() -> None:
 
 
 def test_memory_that_is_too_little_in_all() -> None:
-    """Each class fits, and both together do not."""
+    """Each group fits, and both together do not."""
     found = violations_of(operators(4.0), cluster("gpu"), {})
     assert ("memory", f"12 B in all, and the devices have 10 B; {ADVICE}") in found
 
@@ -84,8 +84,8 @@ def test_pins_that_press_into_one_device() -> None:
     assert found == [("memory", "'y': 12 B have to go there, and it has 10 B")]
 
 
-def test_bug_classes_on_a_cycle_that_fit_no_device_are_named() -> None:
-    """Edges lead from a's class to c's and back, so that both share a stage: 12 bytes for 10."""
+def test_bug_groups_on_a_cycle_that_fit_no_device_are_named() -> None:
+    """Edges lead from a's group to c's and back, so that both share a stage: 12 bytes for 10."""
     model = replace(operators(), source=np.array([0, 2]), target=np.array([2, 1]))
     on = cluster("gpu", "gpu")
     found = find_stage_violations(model, Terms.from_operators(model, on, {}))
@@ -95,7 +95,7 @@ def test_bug_classes_on_a_cycle_that_fit_no_device_are_named() -> None:
     assert not find_stage_violations(model, Terms.from_operators(model, cluster("gpu", "gpu", room=12.0), {}))
 
 
-def test_classes_on_a_cycle_that_may_share_no_device_are_named() -> None:
+def test_groups_on_a_cycle_that_may_share_no_device_are_named() -> None:
     """One of them is a cpu's, the other is pinned to an accelerator."""
     model = replace(operators(bound=True), source=np.array([0, 2]), target=np.array([2, 1]))
     on = cluster("gpu", "gpu", "cpu")

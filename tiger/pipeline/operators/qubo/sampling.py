@@ -1,4 +1,4 @@
-"""Devices of operators from any sampler: tuned QUBOs, every read repaired, the best cut again as lines and refined."""
+"""Devices of operators from any sampler: tuned QUBOs, all reads repaired, the best cut again as lines and refined."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,49 +11,64 @@ from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.seams import Samples
 from tiger.model.seeds import derive
 from tiger.pipeline.costs.tolerances import MEMORY
-from tiger.pipeline.operators.lines import draw_line
+from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.qubo.qubo import Encoding, encode
 from tiger.pipeline.operators.qubo.repair import repair
 from tiger.pipeline.operators.terms import Terms
+from tiger.pipeline.operators.throughput.annealer import SearchParams, largest_load_s, refine
 from tiger.pipeline.operators.throughput.cut_dp import cut
-from tiger.pipeline.operators.throughput.moves import SearchParams, largest_load_s, refine
 from tiger.qubo.ising import Sampling
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Bisection, Fixed, Trial
 from tiger.sampler_policy import draw_bits
 from tiger.solvers.samplers.ocean import needs_tuning
 
-ROUNDS, READS, SWEEPS, FEWEST = 8, 48, 300, 4
-COUPLERS = 300_000_000
-FINALISTS = 3
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingParams:
+    """Set sampling: `rounds` for a unit of effort, each of `reads` with so many `sweeps`.
+
+    Reads are fewer where all of them would update more than `couplers`, but at least `fewest`. The `finalists` best
+    of a round are refined.
+    """
+
+    rounds: int = 8
+    reads: int = 48
+    sweeps: int = 300
+    fewest: int = 4
+    couplers: int = 300_000_000
+    finalists: int = 3
+
+
+PARAMS = SamplingParams()
 
 Tell = Callable[[str, IntArray, float], None]
 
 
 def sample(
-    terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool], tell: Tell
+    terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool], on_step: Tell
 ) -> IntArray | None:
-    """Return the device of every class [C] with the smallest largest load that a sampler leads to, None if none fits.
+    """Return the device of every group [C] with the smallest largest load that a sampler leads to, None if none fits.
 
     Eight rounds a unit of effort, of 48 reads or fewer where the model is large, with penalties tuned between rounds
-    for a sampler that they trouble. A sampler that states `max_variables` gets windows of neighbouring classes, the
-    others where they are. `tell` is called with the best places so far, and their largest load in seconds, after every
-    round. InputError where the model is too large.
+    for a sampler that they trouble. A sampler that states `max_variables` gets windows of neighbouring groups, the
+    others where they are. `on_step` is called with the best places so far, and their largest load in seconds, after
+    every round. InputError where the model is too large.
     """
     if not terms.allowed.any(axis=1).all():
         return None
     rounds = Rounds.of(terms, sampler, params, stop)
     penalties: Penalties | None = rounds.encoding.penalties
     trial: Trial | None = None
-    for number in range(ROUNDS * params.effort):
+    for number in range(PARAMS.rounds * params.effort):
         if penalties is None or (number and stop()):
             break
         bits = rounds.draw(penalties, derive(params.seed, number))
         trial = rounds.judge(bits, (penalties, trial))
         penalties = rounds.tuner.next(penalties, trial) or penalties
         if rounds.best is not None:
-            tell("sampling", rounds.best, largest_load_s(terms, rounds.best))
+            on_step("sampling", rounds.best, largest_load_s(terms, rounds.best))
     return rounds.best
 
 
@@ -73,9 +88,9 @@ class Rounds:
 
     @classmethod
     def of(cls, terms: Terms, sampler: Sampler, params: SearchParams, stop: Callable[[], bool]) -> "Rounds":
-        """Return rounds that have not begun, around a line cut by dynamic programming or what comes near one."""
-        position = draw_line(terms, derive(params.seed, ROUNDS))
-        start = cut(terms, position, derive(params.seed, ROUNDS))
+        """Return rounds that have not begun, around a line cut by dynamic programming, or one that is repaired."""
+        position = draw_linear_order(terms, derive(params.seed, PARAMS.rounds))
+        start = cut(terms, position, derive(params.seed, PARAMS.rounds))
         return cls(
             terms=terms,
             sampler=sampler,
@@ -84,7 +99,7 @@ class Rounds:
             encoding=encode(terms),
             tuner=Bisection() if needs_tuning(sampler) else Fixed(),
             position=position,
-            around=repair(terms, np.full(terms.classes, -1)) if start is None else start.place,
+            around=repair(terms, np.full(terms.groups, -1)) if start is None else start.place,
         )
 
     def draw(self, penalties: Penalties, seed: int) -> BoolArray:
@@ -92,29 +107,29 @@ class Rounds:
         bqm = self.encoding.bqm(penalties)
         most = getattr(self.sampler, "max_variables", None)
         if most is None or bqm.num_variables <= most:
-            return self.encoding.decode(self._ask(bqm, penalties, seed).bits)
+            return self.encoding.decode(self._sample(bqm, penalties, seed).bits)
         reads = None
         for number, window in enumerate(self._windows(int(most))):
             fixed = self.encoding.sample(self.around)
             outside = np.setdiff1d(np.arange(len(fixed)), window)
             part = bqm.copy()
             part.fix_variables(dict(zip(outside.tolist(), fixed[outside].tolist(), strict=True)))
-            found = self._ask(part, penalties, derive(seed, number)).bits
+            found = self._sample(part, penalties, derive(seed, number)).bits
             full = np.tile(fixed, (len(found), 1))
             full[:, np.sort(window)] = found
             reads = self.encoding.decode(full)
-            self.around = self._mend(reads[0])
+            self.around = self._repair(reads[0])
         return np.empty((0, *self.encoding.index.shape), np.bool_) if reads is None else reads
 
     def judge(self, bits: BoolArray, turn: tuple[Penalties, Trial | None]) -> Trial:
-        """Keep the best of the reads, repaired, and of few of them cut and refined; return the record of the round."""
+        """Repair the reads, refine the best few of them and keep the best; return the record of the round."""
         missed = bits.sum(axis=2) != 1
         held = np.einsum("rck,c->rk", bits, self.terms.memory)
         crowded = held > self.terms.capacity * (1 + MEMORY)
         feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
-        places = {(place := self._mend(read)).tobytes(): place for read in bits}
+        places = {(place := self._repair(read)).tobytes(): place for read in bits}
         ranked = sorted(places.values(), key=lambda place: (self._overflow(place), largest_load_s(self.terms, place)))
-        for place in ranked[:FINALISTS]:
+        for place in ranked[: PARAMS.finalists]:
             for each in self._improve(place):
                 self._offer(each)
         self.around = self.around if self.best is None else self.best
@@ -130,14 +145,14 @@ class Rounds:
             earlier=turn[1],
         )
 
-    def _ask(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples:
+    def _sample(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples:
         """Return the samples of a model, fewer of a large one."""
-        reads = max(min(READS, COUPLERS // (SWEEPS * max(bqm.num_interactions, 1))), FEWEST)
-        sampling = Sampling(rounds=1, reads=reads, sweeps=SWEEPS)
+        reads = max(min(PARAMS.reads, PARAMS.couplers // (PARAMS.sweeps * max(bqm.num_interactions, 1))), PARAMS.fewest)
+        sampling = Sampling(rounds=1, reads=reads, sweeps=PARAMS.sweeps)
         return draw_bits(self.sampler, None, bqm, penalties, sampling, (seed, self.stop))
 
     def _windows(self, most: int) -> Iterator[IntArray]:
-        """Yield the variables of classes that are neighbours on the line, at most so many at once, or of one class."""
+        """Yield the variables of groups that are neighbours on the line, at most so many at once, or of one group."""
         order = np.argsort(self.position, kind="stable")
         size = max(most // self.encoding.index.shape[1], 1)
         for begin in range(0, len(order), size):
@@ -146,8 +161,8 @@ class Rounds:
             variables = self.encoding.index[order[begin : begin + size]]
             yield variables[variables >= 0]
 
-    def _mend(self, read: BoolArray) -> IntArray:
-        """Return the device of every class in a read, mended where it has none, several, or no room."""
+    def _repair(self, read: BoolArray) -> IntArray:
+        """Return the device of every group in a read with those that have none, several, or no memory repaired."""
         return repair(self.terms, np.where(read.sum(axis=1) == 1, read.argmax(axis=1), -1))
 
     def _improve(self, place: IntArray) -> Iterator[IntArray]:

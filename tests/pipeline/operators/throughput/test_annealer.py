@@ -8,10 +8,10 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.moves import (
+from tiger.pipeline.operators.throughput.annealer import (
     UNSTAGED,
-    Moves,
-    Plan,
+    Annealer,
+    AnnealingParams,
     SearchParams,
     count_tries,
     ideal_load_s,
@@ -22,7 +22,7 @@ from tiger.pipeline.operators.throughput.moves import (
 
 def start(terms: Terms, seed: int) -> IntArray:
     """Return random places."""
-    return np.random.default_rng(seed).integers(0, terms.devices, terms.classes)
+    return np.random.default_rng(seed).integers(0, terms.devices, terms.groups)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -37,10 +37,10 @@ def test_refined_places_are_no_worse(seed: int) -> None:
 
 
 def test_dear_proposals_are_fewer() -> None:
-    """A proposal reads what a class has of operators and edges, so that all together do not take much longer."""
+    """A proposal visits what a group has of operators and edges, so that all together do not take much longer."""
     terms = draw_terms(4)
-    visits = (terms.operators + 2 * len(terms.consumer)) // terms.classes + 1
-    assert count_tries(terms, 10**12, 7) == 7 * terms.classes
+    visits = (terms.operators + 2 * len(terms.consumer)) // terms.groups + 1
+    assert count_tries(terms, 10**12, 7) == 7 * terms.groups
     assert count_tries(terms, 5, 7) == 5
     assert count_tries(terms, 10**12, 10**10) * visits == pytest.approx(20_000_000, rel=1e-3)
 
@@ -64,10 +64,10 @@ def test_stopping_returns_the_start() -> None:
 def test_annealed_groups_stay_together(seed: int) -> None:
     """With the load that is returned."""
     terms = draw_terms(seed)
-    label = np.arange(terms.classes) // 2
-    moves = Moves.of(terms, label, UNSTAGED, never_stop)
+    label = np.arange(terms.groups) // 2
+    moves = Annealer.of(terms, label, UNSTAGED, never_stop)
     place, load = moves.anneal(
-        np.zeros(terms.classes, np.int64), ideal_load_s(terms), Plan(heat=0.1, tries=2000, seed=seed)
+        np.zeros(terms.groups, np.int64), ideal_load_s(terms), AnnealingParams(temperature=0.1, tries=2000, seed=seed)
     )
     assert (place == place[np.searchsorted(label, label)]).all()
     assert load == np.inf or load == pytest.approx(float(sum(loads_s(terms, place)).max()))

@@ -1,4 +1,4 @@
-"""Linear orders of the classes: every operator behind what it reads, each class a position."""
+"""Linear orders of the groups: every operator behind its producers, each group at a position."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,16 +9,16 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.solvers.kernel import kernel
 
 
-def draw_line(terms: Terms, seed: int) -> IntArray:
-    """Return a position from 0 for every class [C], along which all arcs go forwards.
+def draw_linear_order(terms: Terms, seed: int) -> IntArray:
+    """Return a position from 0 for every group [C], along which all arcs go forwards.
 
-    Classes on a cycle of arcs share a position. Depth-first from the last classes, ties at random by seed: what is
-    read once comes right before its reader. O(C log C + e log e).
+    Groups on a cycle of arcs share a position. Depth-first from the last groups, ties at random by seed, so that
+    an operator with one consumer comes right before it. O(C log C + e log e).
     """
     part, source, target = components(terms)
     count = int(part.max()) + 1
     rank = np.random.default_rng(seed).permutation(count)
-    # Those that each part reads, the one to be laid out first last.
+    # Producers of each part; the one that gets its position first comes last.
     by_target = np.lexsort((rank[source], target))
     start = np.searchsorted(target[by_target], np.arange(count + 1))
     waiting = np.bincount(source, minlength=count)
@@ -30,27 +30,27 @@ def draw_line(terms: Terms, seed: int) -> IntArray:
 
 
 def components(terms: Terms) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the part of every class [C], classes on a cycle being one, and the arcs between parts, each once."""
+    """Return the strong component of every group [C], and the arcs between components, each once."""
     source, target = arcs(terms)
-    count, part = _strong(terms.classes, source, target)
+    count, part = _strong(terms.groups, source, target)
     key = np.unique(part[source] * count + part[target])
     key = key[key // count != key % count]
     return part, key // count, key % count
 
 
 def arcs(terms: Terms) -> tuple[IntArray, IntArray]:
-    """Return the pairs of classes, the first of which may be in no later stage than the second.
+    """Return the pairs of groups, the first of which may be in no later stage than the second.
 
     Edges between forward operators go forwards; those between backward operators backwards, or all forwards where
-    that leaves fewer classes on cycles, as in files that list the backward pass in the order of the forward one.
+    that leaves fewer groups on cycles, as in files that list the backward pass in the order of the forward one.
     """
     producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
-    a, b = terms.of[producer], terms.of[terms.consumer]
+    a, b = terms.group_of[producer], terms.group_of[terms.consumer]
     behind = terms.backward[producer] & terms.backward[terms.consumer]
     ahead = ~terms.backward[producer] & ~terms.backward[terms.consumer]
     turned = np.append(a[ahead], b[behind]), np.append(b[ahead], a[behind])
     straight = np.append(a[ahead], a[behind]), np.append(b[ahead], b[behind])
-    if not behind.any() or _strong(terms.classes, *turned)[0] >= _strong(terms.classes, *straight)[0]:
+    if not behind.any() or _strong(terms.groups, *turned)[0] >= _strong(terms.groups, *straight)[0]:
         return turned
     return straight
 
@@ -66,12 +66,16 @@ def _strong(size: int, source: IntArray, target: IntArray) -> tuple[int, IntArra
 def _lay_out(
     start: IntArray, source: IntArray, waiting: IntArray, stack: IntArray, high: int, position: IntArray
 ) -> None:
-    """Give positions from the last to the first; `stack[:high]` are the nodes that nothing reads."""
+    """Give positions from the last to the first, depth first (A. B. Kahn, CACM 5, 1962, doi:10.1145/368996.369025).
+
+    `stack[:high]` are the nodes all of whose consumers have a position.
+    """
     for place in range(len(position) - 1, -1, -1):
         high -= 1
         node = stack[high]
         position[node] = place
         for e in range(start[node], start[node + 1]):
+            # A producer is next once its last consumer has a position.
             waiting[source[e]] -= 1
             if waiting[source[e]] == 0:
                 stack[high] = source[e]

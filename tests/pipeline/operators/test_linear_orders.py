@@ -7,7 +7,7 @@ from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import BoolArray
 from tiger.pipeline.operators.graph import Operators
-from tiger.pipeline.operators.lines import arcs, components, draw_line
+from tiger.pipeline.operators.linear_orders import arcs, components, draw_linear_order
 from tiger.pipeline.operators.terms import Terms
 
 
@@ -33,9 +33,9 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_plain")
 @pytest.mark.parametrize("seed", range(20))
 def test_arcs_go_forwards(seed: int) -> None:
-    """Between classes that are on no cycle together; those share a position, others none."""
+    """Between groups that are on no cycle together; those share a position, others none."""
     terms = draw_terms(seed)
-    position, part = draw_line(terms, seed), components(terms)[0]
+    position, part = draw_linear_order(terms, seed), components(terms)[0]
     source, target = arcs(terms)
     apart = part[source] != part[target]
     assert (position[source] < position[target])[apart].all()
@@ -46,30 +46,30 @@ def test_what_is_read_once_comes_right_before_its_reader() -> None:
     """Of 0 -> 1 -> 2 -> 3 -> 4 and a weight 5 -> 3, the weight comes before 2 or 3."""
     terms = graph(6, [(0, 1), (1, 2), (2, 3), (3, 4), (5, 3)], list(range(6)), np.zeros(6, np.bool_))
     for seed in range(5):
-        assert draw_line(terms, seed)[5] in (0, draw_line(terms, seed)[3] - 1)
+        assert draw_linear_order(terms, seed)[5] in (0, draw_linear_order(terms, seed)[3] - 1)
 
 
 def test_seeds_give_other_orders() -> None:
     """Of four operators without edges; the same seed the same."""
     terms = graph(4, [], [0, 1, 2, 3], np.zeros(4, np.bool_))
-    found = {tuple(draw_line(terms, seed).tolist()) for seed in range(20)}
+    found = {tuple(draw_linear_order(terms, seed).tolist()) for seed in range(20)}
     assert len(found) > 5
-    assert (draw_line(terms, 1) == draw_line(terms, 1)).all()
+    assert (draw_linear_order(terms, 1) == draw_linear_order(terms, 1)).all()
 
 
 def test_the_backward_pass_goes_backwards() -> None:
-    """The mirrored chain 0 -> 1 -> 1' -> 0' has one line, with two classes."""
+    """The mirrored chain 0 -> 1 -> 1' -> 0' has one line, with two groups."""
     terms = graph(4, [(0, 1), (1, 2), (2, 3)], [0, 1, 1, 0], np.array([False, False, True, True]))
-    assert draw_line(terms, 0).tolist() == [0, 1]
+    assert draw_linear_order(terms, 0).tolist() == [0, 1]
 
 
 def test_a_backward_pass_in_the_order_of_the_forward_one_goes_forwards() -> None:
-    """With 0' -> 1' the classes would be on a cycle otherwise."""
+    """With 0' -> 1' the groups would be on a cycle otherwise."""
     terms = graph(4, [(0, 1), (2, 3)], [0, 1, 0, 1], np.array([False, False, True, True]))
-    assert draw_line(terms, 0).tolist() == [0, 1]
+    assert draw_linear_order(terms, 0).tolist() == [0, 1]
 
 
-def test_classes_on_a_cycle_share_a_position() -> None:
+def test_groups_on_a_cycle_share_a_position() -> None:
     """0 -> 1 -> 2 -> 3, where 0 and 2 are colocated, leaves two positions."""
     terms = graph(4, [(0, 1), (1, 2), (2, 3)], [0, 1, 0, 2], np.zeros(4, np.bool_))
-    assert draw_line(terms, 0).tolist() == [0, 0, 1]
+    assert draw_linear_order(terms, 0).tolist() == [0, 0, 1]

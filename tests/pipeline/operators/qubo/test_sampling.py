@@ -8,9 +8,9 @@ from tests.pipeline.operators.instances import cluster
 from tests.pipeline.operators.mixtures import chain
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import IntArray
-from tiger.pipeline.operators.qubo.sampled import sample
+from tiger.pipeline.operators.qubo.sampling import sample
 from tiger.pipeline.operators.terms import Terms
-from tiger.pipeline.operators.throughput.moves import SearchParams, largest_load_s
+from tiger.pipeline.operators.throughput.annealer import SearchParams, largest_load_s
 from tiger.solvers import registry
 
 
@@ -46,17 +46,17 @@ def test_samplers_find_the_best_split(sampler: dimod.Sampler) -> None:
 
 
 def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
-    """Twice the same, told after each of eight rounds, the last the place that is returned."""
-    told: list[float] = []
+    """Twice the same, reported after each of eight rounds, the last the place that is returned."""
+    reported: list[float] = []
     sampler = registry.sampler("neal")
     places = [
-        sample(TERMS, sampler, SearchParams(seed=4), lambda: False, lambda *told_now: told.append(told_now[2]))
+        sample(TERMS, sampler, SearchParams(seed=4), lambda: False, lambda *told_now: reported.append(told_now[2]))
         for _ in range(2)
     ]
     assert places[0] is not None
     assert np.array_equal(*places)
-    assert len(told) == 16
-    assert told[7] == largest_load_s(TERMS, places[0])
+    assert len(reported) == 16
+    assert reported[7] == largest_load_s(TERMS, places[0])
 
 
 def test_nothing_fits() -> None:
