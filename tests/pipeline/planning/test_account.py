@@ -57,7 +57,7 @@ def test_a_plan_that_was_only_simulated_is_reported(
     model: Model, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its stages, but no bound of its own."""
-    monkeypatch.setattr(search, "SEARCHED", 0)
+    monkeypatch.setattr(search, "PARAMS", search.PlanningParams(searched=0))
     report = report_of(model, cluster, PlanParams(batch=4))
     assert report.best is not None
     assert report.placement is not None

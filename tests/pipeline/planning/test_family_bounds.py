@@ -8,9 +8,9 @@ import pytest
 from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.planning.attempt import judge_of
+from tiger.pipeline.planning.attempt import make_evaluator
 from tiger.pipeline.planning.choices import Choice, Family
-from tiger.pipeline.planning.floors import Floors
+from tiger.pipeline.planning.family_bounds import FamilyBounds
 from tiger.pipeline.planning.links import Links
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.ranks.ranks import rank_order
@@ -18,9 +18,9 @@ from tiger.pipeline.ranks.ranks import rank_order
 Make = Callable[[tuple[int, ...]], Cluster]
 
 
-def floors_of(model: Model, cluster: Cluster, family: Family) -> Floors:
+def floors_of(model: Model, cluster: Cluster, family: Family) -> FamilyBounds:
     """Return the floors of a family."""
-    return Floors.of(model.given, cluster, Links.of(cluster), family)
+    return FamilyBounds.of(model.given, cluster, Links.of(cluster), family)
 
 
 def test_devices_that_never_wait_take_as_long_as_the_work(model: Model, cluster: Cluster) -> None:
@@ -49,13 +49,13 @@ def test_bounds_are_below_even_plans(model: Model, cluster: Cluster, schedule: s
     """Their seconds and their bytes, whatever memory there is."""
     family = Family(tensor=1, data=1, microbatch=1, microbatches=4)
     floors, choice = floors_of(model, cluster, family), Choice(family=family, pipeline=count, schedule=schedule)
-    judge, plan = (
-        judge_of(model.given, cluster, choice),
+    evaluator, plan = (
+        make_evaluator(model.given, cluster, choice),
         Plan(cuts=uniform_cuts(model.given, count), grid=rank_order(choice.shape)),
     )
-    assert max(floors.work_s(count), floors.cuts_s(schedule, count)[-1]) <= judge.seconds(plan)
-    assert floors.need_bytes(schedule, 1, count) <= judge.memory_bytes(plan).max()
-    assert floors.cut_bytes(schedule, count)[-1] <= judge.memory_bytes(plan).max()
+    assert max(floors.work_s(count), floors.cuts_s(schedule, count)[-1]) <= evaluator.seconds(plan)
+    assert floors.need_bytes(schedule, 1, count) <= evaluator.memory_bytes(plan).max()
+    assert floors.cut_bytes(schedule, count)[-1] <= evaluator.memory_bytes(plan).max()
 
 
 def test_the_best_cuts_need_what_they_hold(model: Model, cluster: Cluster) -> None:

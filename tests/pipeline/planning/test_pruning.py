@@ -1,7 +1,7 @@
 """Tests of the count of what is ruled out."""
 
 from tiger.pipeline.planning.choices import Choice, Family
-from tiger.pipeline.planning.pruning import Pruned, Tally
+from tiger.pipeline.planning.pruning import Pruned, PruningCounters
 
 CHOICES = [
     Choice(family=Family(tensor=1, data=1, microbatch=1, microbatches=1), pipeline=count, schedule="1f1b")
@@ -11,7 +11,7 @@ CHOICES = [
 
 def test_the_closest_of_each_reason_is_kept() -> None:
     """That with the least seconds, and the first of equal ones."""
-    tally = Tally()
+    tally = PruningCounters()
     for choice, least in zip(CHOICES, (3.0, 2.0, 2.0), strict=True):
         tally.add("work", choice, least)
     tally.add("memory", CHOICES[0], 5.0, 4)

@@ -4,11 +4,11 @@ from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.planning.pruning import Pruned
-from tiger.pipeline.planning.reasons import Told, why_misfit, why_pruned, why_slower
+from tiger.pipeline.planning.reasons import PlanTimes, why_misfit, why_pruned, why_slower
 from tiger.pipeline.ranks.ranks import rank_order
 
 
-def plan_and_breakdown(shape: tuple[int, int, int], seconds: tuple[float, float, float, float, float]) -> Told:
+def plan_and_breakdown(shape: tuple[int, int, int], seconds: tuple[float, float, float, float, float]) -> PlanTimes:
     """Return a plan of two layers a position, and where its time goes."""
     compute, tensor, messages, gradients, waiting = seconds
     spent = Breakdown(compute_s=compute, tensor_s=tensor, messages_s=messages, gradients_s=gradients, waiting_s=waiting)

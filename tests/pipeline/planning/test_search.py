@@ -8,11 +8,11 @@ import pytest
 from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning import search
-from tiger.pipeline.planning.attempt import judge_of
+from tiger.pipeline.planning.attempt import make_evaluator
 from tiger.pipeline.planning.choices import Choice, Family, families, positions, schedules_of
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
-from tiger.pipeline.planning.search import ASIDE, Explored, Meter, explore
+from tiger.pipeline.planning.search import ASIDE, Meter, PlanResult, explore
 from tiger.pipeline.solve import place_layers
 from tiger.run.progress import Progress, ignore
 
@@ -33,7 +33,7 @@ def seconds_of_choices(model: Model, cluster: Cluster, params: PlanParams) -> di
 
 
 @pytest.fixture(scope="module")
-def found(model: Model, cluster: Cluster) -> Explored:
+def found(model: Model, cluster: Cluster) -> PlanResult:
     """Return what the search knows at its end."""
     return explore(model, cluster, PARAMS, never_stop, ignore)
 
@@ -44,7 +44,7 @@ def seconds(model: Model, cluster: Cluster) -> dict[Choice, float]:
     return seconds_of_choices(model, cluster, PARAMS)
 
 
-def test_no_choice_is_better_than_the_answer(found: Explored, seconds: dict[Choice, float]) -> None:
+def test_no_choice_is_better_than_the_answer(found: PlanResult, seconds: dict[Choice, float]) -> None:
     """Searching every choice in full finds nothing that a bound or the simulation left out."""
     assert found.attempts[0].iteration_s == min(seconds.values())
     assert found.choices == len(seconds)
@@ -62,40 +62,40 @@ def test_no_choice_is_better_on_two_machines(large: tuple[Model, Cluster], memor
     assert all(each.candidate.bound_s <= seconds[each.choice] for each in found.attempts)
 
 
-def test_the_answer_is_what_a_placement_by_its_choice_takes(found: Explored, seconds: dict[Choice, float]) -> None:
+def test_the_answer_is_what_a_placement_by_its_choice_takes(found: PlanResult, seconds: dict[Choice, float]) -> None:
     """The plan is judged by nothing else than a placement is."""
     best = found.attempts[0]
     assert best.placed is not None
     assert best.iteration_s == seconds[best.choice]
 
 
-def test_bounds_are_below_what_every_choice_takes(found: Explored, seconds: dict[Choice, float]) -> None:
+def test_bounds_are_below_what_every_choice_takes(found: PlanResult, seconds: dict[Choice, float]) -> None:
     """Those of choices, of what was ruled out, and of all together."""
     assert all(each.candidate.bound_s <= seconds[each.choice] for each in found.attempts)
     assert all(each.least <= seconds[each.closest] for each in found.pruned if each.reason in ("work", "cuts"))
     assert found.lower_bound_s <= min(seconds.values())
 
 
-def test_the_usual_plan_is_never_better(found: Explored) -> None:
+def test_the_usual_plan_is_never_better(found: PlanResult) -> None:
     """It is one of the plans that are compared."""
     assert found.usual is not None
     assert found.usual.iteration_s >= found.attempts[0].iteration_s
 
 
-def test_plans_keep_to_memory(found: Explored, model: Model, cluster: Cluster) -> None:
-    """By the judge of placements."""
+def test_plans_keep_to_memory(found: PlanResult, model: Model, cluster: Cluster) -> None:
+    """By the evaluator of placements."""
     for each in found.attempts:
         if each.plan is not None:
-            judge = judge_of(model.given, cluster, each.choice)
-            assert (judge.memory_bytes(each.plan) <= judge.room(each.plan)).all()
+            evaluator = make_evaluator(model.given, cluster, each.choice)
+            assert (evaluator.memory_bytes(each.plan) <= evaluator.room(each.plan)).all()
 
 
-def test_every_choice_is_tried_or_ruled_out(found: Explored) -> None:
+def test_every_choice_is_tried_or_ruled_out(found: PlanResult) -> None:
     """Nothing is lost on the way."""
     assert len(found.attempts) + sum(each.choices for each in found.pruned) == found.choices
 
 
-def test_the_same_seed_gives_the_same_answer(found: Explored, model: Model, cluster: Cluster) -> None:
+def test_the_same_seed_gives_the_same_answer(found: PlanResult, model: Model, cluster: Cluster) -> None:
     """Also of what is ranked behind the best."""
     again = explore(model, cluster, PARAMS, never_stop, ignore)
     assert [each.choice for each in again.attempts] == [each.choice for each in found.attempts]
@@ -147,8 +147,7 @@ def test_choices_that_take_too_long_are_left_out(
     model: Model, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is the usual plan all the same, and none is said to be impossible."""
-    monkeypatch.setattr(search, "SIMULATED", 0)
-    monkeypatch.setattr(search, "SEARCHED", 0)
+    monkeypatch.setattr(search, "PARAMS", search.PlanningParams(simulated=0, searched=0))
     found = explore(model, cluster, PARAMS, never_stop, ignore)
     assert [each.placed for each in found.attempts] == [None]
     left_out = {each.reason: each for each in found.pruned}["budget"]

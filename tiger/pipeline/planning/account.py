@@ -1,4 +1,4 @@
-"""What was found of plans, as their report says it."""
+"""The report of a search for plans."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +12,7 @@ from tiger.pipeline.entry.place import make_report
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import Asked
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.planning.attempt import Attempt, judge_of
+from tiger.pipeline.planning.attempt import Attempt, make_evaluator
 from tiger.pipeline.planning.breakdown import Breakdown, breakdown
 from tiger.pipeline.planning.choices import Choice
 from tiger.pipeline.planning.model import Model
@@ -20,19 +20,19 @@ from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.planning.reasons import why_misfit, why_pruned, why_slower
 from tiger.pipeline.planning.report import Degrees, PlanReport, RankedPlan, RuledOut
-from tiger.pipeline.planning.search import Explored
+from tiger.pipeline.planning.search import PlanResult
 from tiger.pipeline.result import PlaceResult
 from tiger.pipeline.search.evaluator import Evaluator
 
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """Tell what the plans that were found for a model on a cluster come to."""
+    """Make the report of what a search for plans of a model on a cluster has found."""
 
     model: Model
     cluster: Cluster
     params: PlanParams
-    found: Explored
+    found: PlanResult
 
     def report(self, top: int) -> PlanReport:
         """Return the report with so many of the best plans; its batch and time are left open."""
@@ -66,18 +66,18 @@ class Account:
         """Return the best plan, and where its time goes."""
         best = self._fitting[0]
         plan = self._plan(best)
-        return plan, breakdown(self._judge(best), plan)
+        return plan, breakdown(self._evaluator(best), plan)
 
     def _rank(self, attempt: Attempt) -> RankedPlan:
         """Return what a plan comes to."""
-        judge, plan = self._judge(attempt), self._plan(attempt)
-        spent, family = breakdown(judge, plan), attempt.choice.family
+        evaluator, plan = self._evaluator(attempt), self._plan(attempt)
+        spent, family = breakdown(evaluator, plan), attempt.choice.family
         tokens = self.model.tokens(family.data * family.microbatches * family.microbatch)
         return RankedPlan(
             degrees=self._degrees(attempt.choice),
             iteration_s=attempt.iteration_s,
-            memory_share=float((judge.memory_bytes(plan) / np.maximum(judge.room(plan), 1.0)).max()),
-            bubble=judge.bubble(plan) or 0.0,
+            memory_share=float((evaluator.memory_bytes(plan) / np.maximum(evaluator.room(plan), 1.0)).max()),
+            bubble=evaluator.bubble(plan) or 0.0,
             breakdown=spent,
             bound_s=attempt.candidate.bound_s,
             searched=attempt.placed is not None,
@@ -128,7 +128,7 @@ class Account:
         """Return the report of the placement of a plan."""
         params = attempt.choice.params(self.params)
         layers = self.model.layers(attempt.choice.family.microbatch)
-        placed = attempt.placed or _simulated_placement(self._judge(attempt), attempt)
+        placed = attempt.placed or _simulated_placement(self._evaluator(attempt), attempt)
         report = make_report(Asked(layers, self.cluster, params), placed)
         return replace(report, seconds=sum(stage.seconds for stage in placed.stages))
 
@@ -144,9 +144,9 @@ class Account:
             microbatch=None if self.model.shape is None else choice.family.microbatch,
         )
 
-    def _judge(self, attempt: Attempt) -> Evaluator:
-        """Return who judges plans by the choice of an attempt."""
-        return judge_of(self.model.layers(attempt.choice.family.microbatch), self.cluster, attempt.choice)
+    def _evaluator(self, attempt: Attempt) -> Evaluator:
+        """Return the evaluator of plans by the choice of an attempt."""
+        return make_evaluator(self.model.layers(attempt.choice.family.microbatch), self.cluster, attempt.choice)
 
     def _plan(self, attempt: Attempt) -> Plan:
         """Return the plan of an attempt that found one."""
@@ -155,16 +155,16 @@ class Account:
         return attempt.plan
 
 
-def _simulated_placement(judge: Evaluator, attempt: Attempt) -> PlaceResult:
+def _simulated_placement(evaluator: Evaluator, attempt: Attempt) -> PlaceResult:
     """Return what is known of a plan that was only simulated."""
     plan = attempt.plan
     if plan is None:
         raise ValueError(f"expected a plan by {attempt.choice}, got none")
     return PlaceResult(
         plan=plan,
-        microbatches=judge.microbatches,
-        bottleneck_s=judge.bottleneck_s(plan),
+        microbatches=evaluator.microbatches,
+        bottleneck_s=evaluator.bottleneck_s(plan),
         iteration_s=attempt.iteration_s,
-        bubble=judge.bubble(plan),
-        memory_bytes=tuple(judge.memory_bytes(plan).tolist()),
+        bubble=evaluator.bubble(plan),
+        memory_bytes=tuple(evaluator.memory_bytes(plan).tolist()),
     )

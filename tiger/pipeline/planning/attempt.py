@@ -1,4 +1,4 @@
-"""A choice as far as it is known: its bounds, the best plan by it, and what that comes to."""
+"""A choice with its bounds, the best plan by it that is known, and the seconds of that plan."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Bound = Literal["work", "cuts"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """Hold a choice, seconds that no plan by it goes below, and which bound says so."""
+    """Hold a choice, a lower bound on the seconds of all plans by it, and which bound that is."""
 
     choice: Choice
     bound_s: float
@@ -53,20 +53,20 @@ class Attempt:
         return self.candidate.choice
 
 
-def judge_of(layers: Layers, cluster: Cluster, choice: Choice) -> Evaluator:
-    """Return who judges plans by a choice."""
+def make_evaluator(layers: Layers, cluster: Cluster, choice: Choice) -> Evaluator:
+    """Return the evaluator of plans by a choice."""
     return Evaluator(layers=layers, cluster=cluster, schedule=choice.schedule, microbatches=choice.family.microbatches)
 
 
 def simulate_choice(layers: Layers, cluster: Cluster, candidate: Candidate) -> Attempt:
     """Simulate a few plans by a choice: even and exact cuts, on devices in order, and with the quickest first."""
-    judge, known = judge_of(layers, cluster, candidate.choice), []
+    evaluator, known = make_evaluator(layers, cluster, candidate.choice), []
     closest, lacking = None, np.inf
     for plan in _plans(layers, cluster, candidate.choice):
-        value = judge.value(plan)
+        value = evaluator.value(plan)
         if value < np.inf:
             known.append((value, plan))
-        elif not known and (excess := judge.excess_bytes(plan)) < lacking:
+        elif not known and (excess := evaluator.excess_bytes(plan)) < lacking:
             closest, lacking = plan, excess
     if not known:
         return Attempt(candidate=candidate, plan=None, iteration_s=np.inf, lacking_bytes=lacking if closest else 0.0)

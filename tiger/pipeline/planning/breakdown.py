@@ -30,16 +30,16 @@ class Breakdown(Document):
         return self.compute_s + self.tensor_s + self.messages_s + self.gradients_s + self.waiting_s
 
 
-def breakdown(judge: Evaluator, plan: Plan) -> Breakdown:
+def breakdown(evaluator: Evaluator, plan: Plan) -> Breakdown:
     """Return where the time of a plan that fits goes."""
-    loads = workloads(judge.layers, judge.cluster, plan)
-    slowest = max(range(len(loads)), key=lambda replica: judge.replica_s(loads[replica]))
-    load, total = loads[slowest], judge.replica_s(loads[slowest])
-    silent = replace(judge.layers, reduced_bytes=np.zeros(judge.layers.size))
-    compute = _passing_s(workloads(silent, judge.cluster, plan)[slowest], judge.microbatches)
-    passing = _passing_s(load, judge.microbatches)
+    loads = workloads(evaluator.layers, evaluator.cluster, plan)
+    slowest = max(range(len(loads)), key=lambda replica: evaluator.replica_s(loads[replica]))
+    load, total = loads[slowest], evaluator.replica_s(loads[slowest])
+    silent = replace(evaluator.layers, reduced_bytes=np.zeros(evaluator.layers.size))
+    compute = _passing_s(workloads(silent, evaluator.cluster, plan)[slowest], evaluator.microbatches)
+    passing = _passing_s(load, evaluator.microbatches)
     # Within one position nothing is sent.
-    sent = 4 * judge.microbatches * float(load.transfer_s.sum()) / load.positions if load.positions > 1 else 0.0
+    sent = 4 * evaluator.microbatches * float(load.transfer_s.sum()) / load.positions if load.positions > 1 else 0.0
     gradients = float(load.closing_s.mean())
     return Breakdown(
         compute_s=compute,

@@ -1,4 +1,4 @@
-"""The choices there are: degrees of parallelism, a schedule, and how the batch is cut into microbatches."""
+"""All choices: degrees of parallelism, a schedule, and microbatches of the batch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +11,10 @@ from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.schedules.orders import MOST_PASSES, Schedule
 
+# Stages of a position that are tried with the interleaved schedule, and the most that are where layers divide evenly.
 VIRTUAL, MOST_VIRTUAL = (2, 4), 8
 SCHEDULES: tuple[Schedule, ...] = ("1f1b", "zero-bubble", "interleaved", "gpipe")
+# Microbatches of an iteration for each device where no batch is stated.
 A_DEVICE = 4
 
 
@@ -48,8 +50,8 @@ class Choice:
         """Return how many forward passes one replica runs."""
         return self.pipeline * self.virtual * self.family.microbatches
 
-    def params(self, asked: PlanParams) -> PlaceParams:
-        """Return what a placement by this choice is asked for."""
+    def params(self, params: PlanParams) -> PlaceParams:
+        """Return the parameters of a placement by this choice."""
         return PlaceParams(
             schedule=self.schedule,
             microbatches=self.family.microbatches,
@@ -57,9 +59,9 @@ class Choice:
             pipeline=self.pipeline,
             tensor=self.family.tensor,
             data=self.family.data,
-            solver=asked.solver,
-            seed=asked.seed,
-            effort=asked.effort,
+            solver=params.solver,
+            seed=params.seed,
+            effort=params.effort,
         )
 
     def __str__(self) -> str:

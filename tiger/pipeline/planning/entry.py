@@ -1,4 +1,4 @@
-"""The door: a model, a cluster and a batch in, the best plan and why others lost out."""
+"""The Python entry of plans: a model, a cluster and a batch in, the best plan and why others lost out."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -21,6 +21,7 @@ from tiger.run.deadline import Deadline
 from tiger.run.options import Watched
 from tiger.run.progress import Progress, ignore
 
+# Plans in a report: the default, and the most that may be asked for.
 TOP, MOST_RANKED = 10, 1000
 
 

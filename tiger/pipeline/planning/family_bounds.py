@@ -1,4 +1,4 @@
-"""What no plan of a family goes below: seconds of an iteration, and bytes of a device."""
+"""Lower bounds for all plans of a family: on the seconds of an iteration, and on the bytes of a device."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,15 +15,16 @@ from tiger.pipeline.schedules.best_cuts_bound import Leasts, cut_bounds_s, spans
 from tiger.pipeline.schedules.memory import in_flight
 from tiger.pipeline.schedules.orders import Schedule
 
+# Bounds by the best of all cuts take O(p L^2) time and L^2 memory, and are left out above this number of layers.
 MOST_LAYERS = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Floors:
-    """Hold the least that plans of a family spend on each of L layers, in seconds.
+class FamilyBounds:
+    """Hold lower bounds on what plans of a family spend on each of L layers, in seconds.
 
     `passes_s[3, L]` are forward, backward and, within that, weight passes for one microbatch on the quickest devices,
-    without communication. Each row of `reduced_s[o, L]` and `closing_s[o, L]` is a way in which rings may lie: what a
+    without communication. Each row of `reduced_s[o, L]` and `closing_s[o, L]` is a way in which rings may run: what a
     pass spends on tensor-parallel all-reduces, and an iteration on those of the layer's gradients. Of the stages of a
     plan every one has costs no less than those of some row. No rows where no such rings can be. `transfer_s[L + 1]` is
     a message over each boundary, and `speeds` are those of all devices, the quickest first.
@@ -39,7 +40,7 @@ class Floors:
 
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, links: Links, family: Family) -> Self:
-        """Return the floors of a family."""
+        """Return the bounds of a family."""
         tensor = family.tensor
         ways = _ways(links, layers, family)
         times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
@@ -60,7 +61,7 @@ class Floors:
         return len(self.reduced_s) > 0
 
     def work_s(self, positions: int) -> float:
-        r"""Return seconds that an iteration on so many positions takes even if no device ever waits.
+        r"""Return a lower bound on an iteration on so many positions, for devices that never wait.
 
         With the speeds of the quickest devices, the slowest of them s, what a replica spends on layer l beside
         computing, :math:`c_l`, and p t d devices:
@@ -95,7 +96,7 @@ class Floors:
         return np.maximum(_sweep([stages] * positions), cut_bounds_s(self._leasts(), schedule, positions, count))
 
     def need_bytes(self, schedule: Schedule, virtual: int, positions: int) -> float:
-        r"""Return the bytes that some device of so many positions holds at the least, whatever the cuts.
+        r"""Return a lower bound on the bytes of the fullest of so many positions, whatever the cuts.
 
         Position s holds at some moment c_s microbatches or more of each of its layers. Layer l has the state a_l and
         holds b_l for a microbatch, in all A and B. For any weights w of positions that add up to 1 the largest need is
@@ -119,9 +120,9 @@ class Floors:
         return float((needs * weight).min(axis=1).sum() / weight.sum() / self.family.tensor)
 
     def cut_bytes(self, schedule: Schedule, positions: int) -> FloatArray:
-        """Return the bytes [p] that some device of 1, 2, .. positions of one stage holds, by the best of all cuts.
+        """Return lower bounds on the bytes [p] of the fullest of 1, 2, .. positions with the best of all cuts.
 
-        At the least; 0 for more than 600 layers. O(p L^2).
+        0 for more than 600 layers. O(p L^2).
         """
         layers, tensor = self.layers, self.family.tensor
         if layers.size > MOST_LAYERS:
@@ -135,7 +136,7 @@ class Floors:
         return _sweep([(state + flying(after) * held) / tensor for after in range(positions)])
 
     def _leasts(self) -> Leasts:
-        """Return the least of passes and messages, for bounds that know no gradients."""
+        """Return the least seconds of passes and messages, for bounds without gradients."""
         reduced = self.reduced_s.min(axis=0)
         passes = self.passes_s[0] + self.passes_s[1] + 2 * reduced
         return Leasts(
@@ -147,7 +148,7 @@ class Floors:
 
 
 def _ways(links: Links, layers: Layers, family: Family) -> list[tuple[int, int]]:
-    """Return pairs of the first curves that tensor- and data-parallel rings of a stage need, in each way they may lie.
+    """Return pairs of the first curves that tensor- and data-parallel rings of a stage need, in each way they may run.
 
     All rings of a stage together join its devices, so that one of both kinds has a link that is needed for as many.
     """

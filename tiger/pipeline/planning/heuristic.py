@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.planning.attempt import Attempt, Candidate, even_plan, judge_of
+from tiger.pipeline.planning.attempt import Attempt, Candidate, even_plan, make_evaluator
 from tiger.pipeline.planning.choices import Choice, Family, families, schedules_of
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
@@ -20,9 +20,9 @@ def usual_plan(model: Model, cluster: Cluster, params: PlanParams) -> Attempt | 
     `params` state is kept to. Source: Narayanan et al., SC 2021, arXiv:2104.04473, takeaways 1 and 2.
     """
     for choice in _choices(model, cluster, params):
-        if _judge(model, cluster, choice) is not None:
+        if _evaluate(model, cluster, choice) is not None:
             resized = (_resize(choice, family) for family in families(model, cluster, params))
-            found = [_judge(model, cluster, each) for each in resized if each is not None]
+            found = [_evaluate(model, cluster, each) for each in resized if each is not None]
             return min((each for each in found if each is not None), key=lambda each: each.iteration_s)
     return None
 
@@ -39,8 +39,8 @@ def _choices(model: Model, cluster: Cluster, params: PlanParams) -> Iterator[Cho
     wanted = params if params.schedule else replace(params, schedule="1f1b")
     for family in sorted((each for each in known if each.tensor == tensor), key=lambda each: -each.data):
         depth, rest = divmod(cluster.size, tensor * family.data)
-        asked = params.pipeline in (None, depth)
-        if family.microbatch == least and not rest and asked:
+        allowed = params.pipeline in (None, depth)
+        if family.microbatch == least and not rest and allowed:
             yield from list(schedules_of(model, wanted, family, depth))[:1]
 
 
@@ -51,11 +51,11 @@ def _resize(choice: Choice, family: Family) -> Choice | None:
     return replace(choice, family=family) if same and whole else None
 
 
-def _judge(model: Model, cluster: Cluster, choice: Choice) -> Attempt | None:
+def _evaluate(model: Model, cluster: Cluster, choice: Choice) -> Attempt | None:
     """Return what the even plan of a choice comes to, None where it does not fit."""
     layers = model.layers(choice.family.microbatch)
     plan = even_plan(layers, choice)
-    value = judge_of(layers, cluster, choice).value(plan)
+    value = make_evaluator(layers, cluster, choice).value(plan)
     if value == np.inf:
         return None
     return Attempt(candidate=Candidate(choice=choice, bound_s=0.0, bound="work"), plan=plan, iteration_s=value)

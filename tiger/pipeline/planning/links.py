@@ -1,4 +1,4 @@
-"""What messages around rings take at the least on a cluster, whichever devices the rings are of."""
+"""Lower bounds on the seconds of messages around rings, whichever devices of a cluster the rings join."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -8,6 +8,7 @@ import numpy as np
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
 
+# Above this number of curves links are not told apart, as components cost O(n^2) for each.
 MOST_CURVES = 64
 
 

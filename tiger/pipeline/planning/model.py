@@ -13,6 +13,7 @@ from tiger.pipeline.models.spec import PREFIX, shape_of_document, shape_of_spec
 from tiger.pipeline.models.transformer import layers_of_shape
 
 Source = Layers | Path | str | Mapping[str, object] | list[object]
+# Sizes of microbatches that are tried, in sequences.
 SIZES = (1, 2, 4, 8, 16)
 
 

@@ -1,4 +1,4 @@
-"""Choices that are ruled out, by the reason and the bound that did."""
+"""Counters of the choices that are ruled out, by reason and bound."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -24,8 +24,8 @@ class Pruned:
 
 
 @dataclass(slots=True)
-class Tally:
-    """Count what is ruled out, and remember the closest."""
+class PruningCounters:
+    """Count the choices that are ruled out by reason, and hold the closest of each."""
 
     known: dict[Reason, Pruned] = field(default_factory=dict)
 

@@ -10,11 +10,12 @@ from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.planning.spans import data_links, pipeline_links, tensor_links
 
-Told = tuple[Plan, Breakdown]
+PlanTimes = tuple[Plan, Breakdown]
+# Parts of a difference below SHARE of the largest are not named, and plans within SAME are called as fast.
 SHARE, SAME = 0.05, 1e-4
 
 
-def why_slower(cluster: Cluster, best: Told, other: Told) -> str:
+def why_slower(cluster: Cluster, best: PlanTimes, other: PlanTimes) -> str:
     """Return by how much a plan is slower than the best, and what it spends more and less time on.
 
     Parts below a twentieth of the largest difference are left out.

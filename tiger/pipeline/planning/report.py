@@ -35,9 +35,9 @@ class Degrees(Document):
 class RankedPlan(Document):
     """Hold what the best plan by some degrees comes to, and `why` it is where it is.
 
-    `memory_share` is the part of its memory that the fullest device holds, 0 where memory has no end, `bound_s` what
-    no plan by the same degrees goes below. `searched` says that these degrees were searched as a placement is, and not
-    only simulated with a few plans.
+    `memory_share` is the part of its memory that the fullest device holds, 0 where memory has no end, `bound_s` a
+    lower bound for all plans by the same degrees. `searched` says that these degrees were searched as a placement is,
+    and not only simulated with a few plans.
     """
 
     degrees: Degrees = field(metadata=INLINE)
