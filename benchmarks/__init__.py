@@ -1,1 +1,1 @@
-"""Measurements behind the tables of the README; `python -m benchmarks` takes them again."""
+"""Measurements behind the tables of the documentation; `python -m benchmarks` takes them again."""

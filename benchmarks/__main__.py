@@ -1,8 +1,9 @@
-"""Take the measurements again and put the tables into the README and the documentation.
+"""Take the measurements again and put the tables into the documentation, and their summary into the README.
 
     python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--profiles FOLDER] [--graphs FOLDER]
                          [--print]
     python -m benchmarks soak [--minutes N]
+    python -m benchmarks summary
 
 Without names all tables are measured, but for the soak of the service. `--data` (or TIGER_QAPLIB) names a folder of
 QAPLIB `.dat` files, `--circuits` (or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and
@@ -39,6 +40,7 @@ from benchmarks import (
     service,
     soak,
     sparse,
+    summary,
     tuning,
 )
 
@@ -73,13 +75,16 @@ FOLDERS = {
     "scale": "graphs",
 }
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", ROOT / "docs" / "operations.md")
+TABLES_PAGE = ROOT / "docs" / "benchmarks.md"
+PAGES = (ROOT / "README.md", TABLES_PAGE, ROOT / "docs" / "operations.md")
 
 
 def main() -> int:
     """Measure and print the tables that were asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all), or soak")
+    parser.add_argument(
+        "tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all), soak, or summary"
+    )
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB"), help="folder of QAPLIB files")
     parser.add_argument("--circuits", type=Path, default=os.environ.get("TIGER_CIRCUITS"), help="folder of circuits")
     parser.add_argument("--profiles", type=Path, default=os.environ.get("TIGER_PROFILES"), help="folder of profiles")
@@ -92,6 +97,7 @@ def main() -> int:
     }
     makers = {name: partial(module.table, say, folders.get(FOLDERS.get(name, ""))) for name, module in TABLES.items()}
     makers["soak"] = partial(soak.table, say, args.minutes)
+    makers["summary"] = summarize
     unknown = [name for name in args.tables if name not in makers]
     if unknown:
         parser.error(f"TABLE: expected one of {', '.join(makers)}, got {unknown[0]!r}")
@@ -100,7 +106,14 @@ def main() -> int:
         print(f"\n{text}\n", flush=True)
         if not args.print and (name not in FOLDERS or FOLDERS[name] in folders):
             replace(name, text)
+    if not args.print:
+        replace("summary", markdown(summarize()))
     return 0
+
+
+def summarize() -> Iterable[tuple[str, ...]]:
+    """Return the summary of the tables as they stand in the documentation."""
+    return summary.table(TABLES_PAGE.read_text(encoding="utf-8"))
 
 
 def say(message: str) -> None:

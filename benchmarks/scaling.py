@@ -2,7 +2,7 @@
 
     python -m benchmarks.scaling [PICTURE]
 
-The picture is docs/scaling.svg unless another is named.
+The picture is docs/images/scaling.svg unless another is named.
 """
 
 import resource
@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 from benchmarks.graphs import filling, geometric, triangulated
 from tiger.mapper import solve
 
-PICTURE = Path(__file__).parent.parent / "docs" / "scaling.svg"
+PICTURE = Path(__file__).parent.parent / "docs" / "images" / "scaling.svg"
 SIZES = tuple(1024 << k for k in range(7))
 HARDWARE = "tree:8x8x4@1,10,100"
 KINDS = {"points near each other": geometric, "points triangulated": triangulated}

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/operations.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md", "docs/operations.md"])
 def test_every_table_has_both_its_markers(page: str) -> None:
     """So that measuring one again replaces it, and nothing else."""
     text = (ROOT / page).read_text(encoding="utf-8")

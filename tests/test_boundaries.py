@@ -5,16 +5,15 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
 import tiger
+from benchmarks import rooms
 
 ROOT = Path(__file__).resolve().parents[1]
-LINKED = ("solvers", "partition", "api")
 
 # The most rooms, floors and arrows between rooms that a reader can be asked to keep in mind.
 ROOMS, FLOORS, ARROWS = 30, 15, 160
@@ -73,66 +72,25 @@ PARTIES = {
 }
 
 
-def sources() -> Iterator[Path]:
-    """Yield every module once, relative to the root."""
-    for room in ("tiger", *LINKED):
-        for folder, _, files in os.walk(ROOT / room):
-            yield from (Path(folder, file).relative_to(ROOT) for file in files if file.endswith(".py"))
-
-
-def room_of(module: str) -> str:
-    """Return the room of a module: its folder, or its file, directly under `tiger`; the package itself is `tiger`."""
-    return [*module.split("."), "tiger"][1] if module != "tiger" else "tiger"
-
-
-def imports(tree: ast.AST) -> Iterator[str]:
-    """Yield the full name of every module that is imported, or may be, anywhere in a module."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "relative import"
-            yield from {f"{node.module}.{alias.name}" if is_module(node.module, alias.name) else str(node.module)
-                        for alias in node.names}  # fmt: skip
-
-
-def is_module(package: str | None, name: str) -> bool:
-    """Return whether a folder or a file of a package has this name."""
-    folder = ROOT.joinpath(*str(package).split("."))
-    return (folder / name).is_dir() or (folder / f"{name}.py").exists()
-
-
-def imported() -> dict[Path, tuple[str, list[str]]]:
-    """Return the room of every module and what it imports."""
-    trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in sources()}
-    return {path: (room_of(module_of(path)), list(imports(tree))) for path, tree in trees.items()}
-
-
-def module_of(path: Path) -> str:
-    """Return the full name of a module."""
-    module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-    return module if path.parts[0] == "tiger" else f"tiger.{module}"
-
-
 def test_rooms_import_in_one_direction() -> None:
     """There is no circle among rooms, and few enough of them, of floors and of arrows to draw on a page."""
-    arrows = nx.DiGraph()
-    for room, names in imported().values():
-        others = {room_of(name) for name in names if name.split(".")[0] == "tiger"} - {room, "tiger"}
-        # The package itself names its public modules for type checkers alone.
-        arrows.add_edges_from((room, other) for other in others if room != "tiger")
-    assert [sorted(rooms) for rooms in nx.strongly_connected_components(arrows) if len(rooms) > 1] == []
+    arrows = rooms.arrows()
+    assert [sorted(some) for some in nx.strongly_connected_components(arrows) if len(some) > 1] == []
     for room, below in BELOW.items():
         assert set(arrows.successors(room)) <= below, room
-    floors = nx.dag_longest_path_length(arrows) + 1
     assert len(arrows) <= ROOMS
-    assert floors <= FLOORS
+    assert len(rooms.floors(arrows)) <= FLOORS
     assert arrows.number_of_edges() <= ARROWS
+
+
+def test_the_picture_of_the_architecture_is_up_to_date() -> None:
+    """`python -m benchmarks.rooms` draws it anew."""
+    assert rooms.PICTURE.read_text(encoding="utf-8") == rooms.picture()
 
 
 def test_no_modules_import_each_other() -> None:
     """There is no circle of modules, either, not even of imports inside functions or for type checkers alone."""
-    known = {module_of(path): names for path, (_, names) in imported().items()}
+    known = {rooms.module_of(path): names for path, (_, names) in rooms.imported().items()}
     arrows = nx.DiGraph((module, name) for module, names in known.items() for name in names if name in known)
     # Both name what is public in them, and import it when it is asked for.
     arrows.remove_nodes_from(["tiger", "tiger.client"])
@@ -141,7 +99,7 @@ def test_no_modules_import_each_other() -> None:
 
 def test_rooms_import_no_other_third_parties() -> None:
     """A library is used by the rooms that are named for it, so that the service and Qiskit stay out of the others."""
-    for path, (room, names) in imported().items():
+    for path, (room, names) in rooms.imported().items():
         tops = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - {"tiger"}
         assert tops <= PARTIES.get(room, set()), f"{path} imports {tops - PARTIES.get(room, set())}"
 
@@ -149,11 +107,11 @@ def test_rooms_import_no_other_third_parties() -> None:
 def test_the_package_imports_nothing_when_it_is_imported() -> None:
     """The public names of `tiger` are only imported under TYPE_CHECKING, or by name when asked for."""
     tree = ast.parse((ROOT / "tiger/__init__.py").read_text(encoding="utf-8"))
-    eager = [name for node in tree.body if not isinstance(node, ast.If) for name in imports(node)]
+    eager = [name for node in tree.body if not isinstance(node, ast.If) for name in rooms.imports(node)]
     assert set(eager) <= {"importlib", "typing"}
 
 
-@pytest.mark.parametrize("name", LINKED)
+@pytest.mark.parametrize("name", rooms.LINKED)
 def test_links_are_relative_and_resolve(name: str) -> None:
     """The rooms beside the package are seen inside it through relative links."""
     assert os.readlink(ROOT / "tiger" / name) == f"../{name}"  # noqa: PTH115
@@ -187,4 +145,4 @@ def test_help_is_quick() -> None:
 
 def test_no_public_name_is_that_of_a_module() -> None:
     """Importing `tiger.x` sets the attribute `x` of the package, and would hide what is public under that name."""
-    assert [name for name in tiger.__all__ if is_module("tiger", name)] == []
+    assert [name for name in tiger.__all__ if rooms.is_module("tiger", name)] == []

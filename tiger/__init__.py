@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tiger.run.report import Report
     from tiger.run.stage import Stage
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Assignment": "tiger.model.seams",

@@ -1,0 +1,139 @@
+"""The summary of the README, one row a field, read from the tables that the other measurements have left."""
+
+import math
+import re
+from collections.abc import Iterator
+
+HEAD = ("field", "measure", "peers", "TIGER", "where TIGER loses", "`python -m benchmarks`")
+
+
+def table(page: str) -> Iterator[tuple[str, ...]]:
+    """Yield the heading and the rows of the summary of a page that holds the tables."""
+    yield HEAD
+    for name, make in MAKERS.items():
+        yield (*make(rows(page, name)), f"`{name}`")
+
+
+def rows(page: str, name: str) -> list[list[str]]:
+    """Return the cells of a table, without its heading."""
+    text = re.search(rf"<!-- table: {name} -->\n(.*?)\n<!-- end -->", page, re.DOTALL)
+    if text is None:
+        raise SystemExit(f"expected the table {name}, found none")
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text[1].splitlines()[2:]]
+
+
+def _row(table: list[list[str]], start: str) -> list[str]:
+    """Return the row whose first cell begins so, bold or not."""
+    return next([cell.replace("**", "") for cell in row] for row in table if row[0].strip("*").startswith(start))
+
+
+def _split(cell: str) -> tuple[str, str]:
+    """Return the two parts of a cell such as `1.000 (0.22 s)`."""
+    first, _, rest = cell.partition(" (")
+    return first, rest.removesuffix(")")
+
+
+def _span(table: list[list[str]], column: int) -> str:
+    """Return the smallest and the largest number of a column."""
+    values = sorted((row[column].partition(" ")[0] for row in table), key=float)
+    return values[0] if values[0] == values[-1] else f"{values[0]} to {values[-1]}"
+
+
+def _tuning(table: list[list[str]]) -> tuple[str, ...]:
+    row = _row(table, "mean of the eight")
+    peers = f"neal with dimod's weights {row[1]} %, scipy FAQ {row[8]} %"
+    own = f"`neal` {_split(row[5])[0]} %"
+    loss = f"`auto` {_split(row[6])[0]} %, in {_split(row[6])[1]} instead of {_split(row[5])[1]}"
+    return "QUBOs of 9 to 20 tasks", "gap to the best cost", peers, own, loss
+
+
+def _layers(table: list[list[str]]) -> tuple[str, ...]:
+    row = _row(table, "mean")
+    own, loss = f"`neal` {_split(row[3])[0]} %", f"`auto` {_split(row[4])[0]} %, one tuned QUBO {row[2]} %"
+    return "layered task graphs", "gap to the best cost", f"the original tool's partition {row[1]} %", own, loss
+
+
+def _qap(table: list[list[str]]) -> tuple[str, ...]:
+    row, worst = _row(table, "all"), _row(table, "tai*a")
+    peers, loss = f"scipy FAQ {row[3]} %", f"tai\\*a: {worst[2]} % after 1 s, {worst[4]} % after 10 s"
+    return f"QAPLIB, {row[1]} instances", "gap to the best known, 1 s", peers, f"{row[2]} %", loss
+
+
+def _sparse(table: list[list[str]]) -> tuple[str, ...]:
+    row, large = _row(table, "geometric mean"), _row(table, "65,536")
+    loss = f"65,536 tasks: {_split(large[4])[1]}, Scotch {_split(large[2])[1]}"
+    return "large sparse task graphs", "cost over Scotch's", "Scotch 1", row[4], loss
+
+
+def _circuits(table: list[list[str]]) -> tuple[str, ...]:
+    row = _row(table, "all")
+    qiskit, sabre, tket, own = (_split(row[k]) for k in (1, 2, 3, 5))
+    peers = f"Qiskit level 3 {qiskit[0]}, SABRE at equal time {sabre[0]}, tket {tket[0]}"
+    field = f"{re.sub('[^0-9]', '', row[0])} circuits"
+    return field, "extra CX over Qiskit's", peers, own[0], f"{own[1]} a circuit, Qiskit {qiskit[1]}"
+
+
+def _delivered(table: list[list[str]]) -> tuple[str, ...]:
+    more, cases = sum(int(row[8].split(", ")[2]) for row in table), sum(int(row[2]) for row in table)
+    loss = f"more two-qubit depth in {more} of {cases}"
+    return "whole `transpile`", "two-qubit gates over Qiskit's", "Qiskit 1", _span(table, 4), loss
+
+
+def _noise(table: list[list[str]]) -> tuple[str, ...]:
+    worst = min(int(row[2].removesuffix(" %")) for row in table)
+    loss = f"behind in {100 - worst} % of the circuits" if worst < 100 else "nowhere"
+    return "error rates", "estimated success over Qiskit's", "Qiskit 1", _span(table, 4), loss
+
+
+def _chains(table: list[list[str]]) -> tuple[str, ...]:
+    peers = f"uniform {_span(table, 2)}, by time {_span(table, 4)}"
+    return "chains of layers", "bottleneck over the optimum", peers, _span(table, 5), "nowhere: the splits are optimal"
+
+
+def _placements(table: list[list[str]]) -> tuple[str, ...]:
+    even = sum(float(row[5]) <= 1.01 for row in table)
+    loss = f"at most 1 % gained in {even} of {len(table)}"
+    return "transformers on GPUs", "uniform iteration over TIGER's", "uniform 1", _span(table, 5), loss
+
+
+def _operators(table: list[list[str]]) -> tuple[str, ...]:
+    ratios = [float(row[7]) / float(row[4]) for row in table]
+    worst = max(1 - float(row[9]) / float(row[7]) for row in table)
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    loss = f"gap to the bound up to {100 * worst:.0f} %"
+    return "graphs of operators", "largest load over exact cuts'", "exact cuts of linear orders 1", f"{mean:.3f}", loss
+
+
+def _scale(table: list[list[str]]) -> tuple[str, ...]:
+    metis = [row for row in table if row[1] == "METIS"]
+    own = [row for row in table if row[1] == "TIGER, throughput"]
+    loss = f"{_span(own, 5)} s, METIS {_span(metis, 5)} s"
+    return "200,000 operators", "largest load over the mean", f"METIS {_span(metis, 2)}", _span(own, 2), loss
+
+
+def _online(table: list[list[str]]) -> tuple[str, ...]:
+    loss = f"{sum(not row[2].endswith('100 %') for row in table)} of {len(table)} rows miss some cases"
+    peers = f"hill climbing {_span(table, 3)}, annealing {_span(table, 4)}"
+    return "plans from measurements", "runs to within 3 %, median", peers, _span(table, 2), loss
+
+
+def _plans(table: list[list[str]]) -> tuple[str, ...]:
+    loss = f"{_span(table, 9)} s of search, where the usual plan takes none"
+    return "degrees of parallelism", "usual iteration over TIGER's", "usual plan 1", _span(table, 6), loss
+
+
+MAKERS = {
+    "tuning": _tuning,
+    "layers": _layers,
+    "qap": _qap,
+    "sparse": _sparse,
+    "circuits": _circuits,
+    "delivered": _delivered,
+    "noise": _noise,
+    "chains": _chains,
+    "placements": _placements,
+    "operators": _operators,
+    "scale": _scale,
+    "online": _online,
+    "plans": _plans,
+}
