@@ -1,0 +1,227 @@
+"""Tests of the documentation: its code runs, and what its pages name exists.
+
+A block of Python or bash is run as it stands, those of a page one after another in one folder, in which `examples` is
+that of the project. A comment above a block says where that differs:
+
+    <!-- run: slow -->             only with the slow tests
+    <!-- run: slow, service -->    the same, with a service in the place of localhost:8000
+    <!-- not run: REASON -->       never
+
+A block with a `title` is a file. Pages on how to add something run in a copy of the project, to which a `diff` applies.
+"""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from benchmarks import rooms, summary
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted(path.relative_to(ROOT) for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")))
+LANGUAGES = {"bash", "diff", "json", "nginx", "python", "text", "toml"}
+FENCE = re.compile(
+    r"(?:<!-- (?P<mark>(?:not )?run: [^>]*?) -->\n)?"
+    r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+COPIED = ("tiger", "solvers", "partition", "api")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Hold a fenced block, its mark and where it begins."""
+
+    page: Path
+    line: int
+    language: str
+    title: str | None
+    code: str
+    mark: str
+
+    @property
+    def never(self) -> bool:
+        """Return whether it is never run."""
+        return self.mark.startswith("not run")
+
+    @property
+    def slow(self) -> bool:
+        """Return whether it is left to the slow tests."""
+        return "slow" in self.mark and not self.never
+
+    @property
+    def quick(self) -> bool:
+        """Return whether it is Python that the quick tests run."""
+        return self.language == "python" and not (self.slow or self.never or self.title)
+
+
+@cache
+def blocks(page: Path) -> tuple[Block, ...]:
+    """Return the blocks of a page."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return tuple(
+        Block(
+            page,
+            text.count("\n", 0, found.start("language")) + 1,
+            found["language"],
+            found["title"],
+            found["code"],
+            found["mark"] or "",
+        )
+        for found in FENCE.finditer(text)
+    )
+
+
+def copies(page: Path) -> bool:
+    """Return whether a page's code runs in a copy of the project."""
+    return page.parent.name == "extending"
+
+
+QUICK = [page for page in PAGES if not copies(page) and any(block.quick for block in blocks(page))]
+SLOW = [page for page in PAGES if copies(page) or any(block.slow for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_block_is_fenced_and_of_a_known_language(page: Path) -> None:
+    """So that no code escapes the tests: nothing is indented, and no fence is left without a language."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert {block.language for block in blocks(page)} <= LANGUAGES
+    assert len(re.findall(r"^```", text, re.MULTILINE)) == 2 * len(blocks(page))
+    rest = FENCE.sub("", text)
+    assert not re.search(
+        r"\n\n    (?!options:)\S", re.sub(r"^ *[-*] .*?(?=\n\n\S)", "", rest, flags=re.MULTILINE | re.DOTALL)
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_blocks_that_are_not_run_say_why_and_are_well_formed(page: Path) -> None:
+    """Python that needs what is not here parses, and so do data."""
+    parsers: dict[str, Callable[[str], object]] = {"python": ast.parse, "toml": tomllib.loads, "json": _lines}
+    for block in blocks(page):
+        if block.never:
+            assert len(block.mark.removeprefix("not run: ").split()) >= 2
+        if block.language in parsers:
+            parsers[block.language](block.code)
+
+
+def _lines(code: str) -> list[object]:
+    """Read one JSON document a line."""
+    return [json.loads(line) for line in code.splitlines()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_objects_of_the_reference_exist(page: Path) -> None:
+    """The site is built from docstrings of objects that are there; found in the source, since importing takes long."""
+    for path in re.findall(r"^::: ([\w.]+)", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE):
+        home, _, name = path.rpartition(".")
+        if not rooms.is_module(home, name):
+            file = ROOT.joinpath(*home.split("."))
+            source = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+            stated = rf"^ *(def|class) {name}\b|^ +\"{name}\""
+            assert re.search(stated, source.read_text(encoding="utf-8"), re.MULTILINE), path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    """Paths in backticks and relative links lead somewhere, but for files that a page makes."""
+    text = FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    named = re.findall(r"`((?:tiger|solvers|partition|api|tests|benchmarks|examples|docs|notebooks)/[\w./-]*)`", text)
+    made = {block.title for block in blocks(page)}
+    assert [path for path in named if not (ROOT / path).exists() and path not in made] == []
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", text)
+    assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
+
+
+def test_the_summary_is_that_of_the_tables() -> None:
+    """`python -m benchmarks summary` writes it."""
+    rows = summary.table((ROOT / "docs/benchmarks.md").read_text(encoding="utf-8"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [row for row in rows if f"| {' | '.join(row)} |\n" not in readme] == []
+
+
+@pytest.mark.parametrize("page", QUICK, ids=str)
+def test_quick_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All Python that is not left to the slow tests."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__page__"}
+    for block in blocks(page):
+        if block.quick:
+            exec(compile(block.code, f"{page}:{block.line}", "exec"), names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", SLOW, ids=str)
+def test_all_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+    """Its files, changes and commands in their order, then its Python in one process."""
+    own = [block for block in blocks(page) if not block.never]
+    home = _copy_project(tmp_path / "project") if copies(page) else tmp_path
+    if not copies(page):
+        (home / "examples").symlink_to(ROOT / "examples")
+    with _serve(tmp_path, needed=any("service" in block.mark for block in own)) as url:
+        script = ""
+        for block in own:
+            code = block.code.replace("localhost:8000", url.removeprefix("http://"))
+            if block.title:
+                (home / block.title).write_text(code, encoding="utf-8")
+            elif block.language == "diff":
+                _run(["patch", "-p1", "--no-backup-if-mismatch"], home, code)
+            elif block.language == "bash":
+                _run(["bash", "-euo", "pipefail", "-c", code], home)
+            elif block.language == "python":
+                script += code
+        _run([sys.executable, "-c", script], home)
+
+
+def _copy_project(folder: Path) -> Path:
+    """Return a copy of the project, with its compiled kernels."""
+    for name in (*COPIED, "examples"):
+        shutil.copytree(ROOT / name, folder / name, symlinks=True)
+    return folder
+
+
+@contextmanager
+def _serve(folder: Path, *, needed: bool) -> Iterator[str]:
+    """Run a service with a data folder of its own where one is needed, and yield its address."""
+    if not needed:
+        yield ""
+        return
+    command = [sys.executable, "-m", "tiger", "serve", "--port", "0"]
+    environment = _environment(ROOT) | {"TIGER_DATA_DIR": str(folder / "data")}
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment) as server,
+    ):
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        try:
+            yield line[line.index("http://") :].strip()
+        finally:
+            server.terminate()
+
+
+def _environment(project: Path) -> dict[str, str]:
+    """Return the environment in which `python` and `tiger` are those of the tests, and tiger that of a project."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("TIGER_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{own['PATH']}"
+    return own | {"PATH": path, "PYTHONPATH": str(project)}
+
+
+def _run(command: list[str], folder: Path, text: str | None = None) -> None:
+    """Run a command in a folder, and show what it printed where it fails."""
+    project = folder if (folder / "tiger").exists() else ROOT
+    made = subprocess.run(
+        command, cwd=folder, env=_environment(project), input=text, capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, f"{command[-1][:2000]}\n{made.stdout[-2000:]}{made.stderr[-4000:]}"
