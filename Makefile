@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Without bytecode on disk, every process that a test starts would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test check-long fuzz serve lint bench notebooks
+.PHONY: help demo test check-long fuzz serve lint bench notebooks docs
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make lint       check style, format and types"
 	@echo "make bench      measure every table of the documentation again"
 	@echo "make notebooks  execute the notebooks"
+	@echo "make docs       build the site of the documentation into build/site"
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -66,3 +67,6 @@ bench: $(STAMP)
 
 notebooks: $(STAMP)
 	$(BIN)/python -m pytest tests/test_notebooks.py
+
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

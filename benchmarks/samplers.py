@@ -15,7 +15,7 @@ from tiger.feasibility.start import launch_order
 from tiger.mapper import solve
 from tiger.model.problem import Problem
 from tiger.model.window import fold, whole
-from tiger.qubo.ising import IsingParams, Job, Sampling
+from tiger.qubo.ising import IsingParams, Sampling, WindowTask
 from tiger.qubo.tune import Trial, TuneParams
 from tiger.sampler_policy import draw_bits, ising_of
 from tiger.solvers import registry
@@ -81,7 +81,7 @@ def sampled(problem: Problem, sampler: Sampler, seed: int) -> tuple[Trial, ...]:
     window, ising = fold(problem, whole(problem), start), ising_of(sampler, problem, IsingParams())
     params = TuneParams(rounds=SAMPLING.rounds, strength=ising.strengths[0], tuner=ising.tuner)
     draw = partial(draw_bits, sampler, None)
-    return Job(window, start, draw, registry.polish(problem), SAMPLING, params, seed, bool).solve().trials
+    return WindowTask(window, start, draw, registry.polish(problem), SAMPLING, params, seed, bool).solve().trials
 
 
 def proved(problem: Problem) -> str:
