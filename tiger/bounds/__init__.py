@@ -1,1 +1,5 @@
-"""Lower bounds on the cost of every feasible mapping: a problem comes in, a float goes out; start at `lower_bound`."""
+"""Lower bounds on the cost of every feasible mapping.
+
+In comes a problem, out comes a float. Read `lower_bound` first, then `relaxation` (spectra and pairs of placements)
+and `capacity` (flows, for tasks that share nodes).
+"""

@@ -50,7 +50,7 @@ Spread = tuple[FloatArray, IntArray]
 def spreading_bound(problem: Problem, effort: int = 1, stop: Stop = bool) -> float:
     """Return a lower bound on the cost of the traffic under the capacity rule, 0 where it has none.
 
-    `effort` multiplies the work; levels of a tree get theirs by the root of their distance. `stop` is asked every now
+    `effort` multiplies the work; levels of a tree get theirs by the root of their distance. `stop` is called every now
     and then, and ends it early. O(n + m) memory for n tasks and m edges, and O(q^2) for q hosts, which may be up to
     1,024 but on a tree.
     """

@@ -291,8 +291,8 @@ def _is_mirrored(problem: Problem) -> bool:
 def rearrangement_bound(window: Window, *, worst: bool) -> FloatArray:
     """Return bound[k, q] on the cost of a task's traffic inside the window when it lies at a node.
 
-    The smallest possible cost, or with `worst` the largest. Without groups any node may hold any number of tasks when
-    the largest cost is asked for, and as many as fit when the smallest is.
+    The smallest possible cost, or with `worst` the largest. Without groups any node may hold any number of tasks for
+    the largest cost, and as many as fit for the smallest.
     """
     every = np.ones(window.traffic.nnz)
     return _bound_by_shares(window, every, every, worst=worst)

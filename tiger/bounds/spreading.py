@@ -54,7 +54,7 @@ class Flows(NamedTuple):
 
     By task there are the `flow` that is on its way, the part of it that is `spread` to a cell and what is to go on
     `inside` it; how many regions `cover` it, the tasks of a `region` with those of each cell together, and a `copy`.
-    `cells` are yet to be divided: where they begin and end in `region`, and how many hops may lie behind their flow;
+    `cells` are yet to be divided: where they begin and end in `region`, and how many hops their flow can have taken;
     `cell` numbers them all. `state` holds how many edges are in use, where the next of the centres is looked for, and
     how many regions cover those before it.
     """
@@ -103,7 +103,7 @@ def pack(graph: CsrGraph, columns: Columns, stop: Stop) -> float:
     those behind it, and where a region is divided through one more share. An edge is loaded at most once by what goes
     to the region and to each cell around it, and then by columns and detours, whose errors are relative to the peak
     that there was before. Gains are added up over the tasks of a column and the columns. 0 where the digits of floating
-    point may not be enough. O(n + m) memory for n tasks and m edges. `stop` is asked every now and then, and ends it
+    point may not be enough. O(n + m) memory for n tasks and m edges. `stop` is called every now and then, and ends it
     early.
     """
     search, flows = Search.of(graph), Flows.of(graph)

@@ -20,6 +20,7 @@ NOTE = re.compile(r"^\s*#\s*fingerprint=(\S+)", re.MULTILINE)
 WANTED = "expected bits 0 and 1, or spins -1 and 1"
 NO_SET = "expected a dimod SampleSet as its to_serializable() states it"
 OTHER_FILE = "expected the file that tiger encode --variables writes, got another"
+# Counts add up exactly in float64.
 MOST_READS = 1 << 53
 LARGEST = sys.float_info.max
 

@@ -1,4 +1,4 @@
-"""Files of task graphs and topologies, told apart by the ending of their name."""
+"""Files of task graphs and topologies, read by the ending of their name."""
 
 import re
 from collections.abc import Callable

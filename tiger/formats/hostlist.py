@@ -60,7 +60,7 @@ def _names(text: str, topology: Topology) -> list[str]:
 
 
 def _resolve(word: str, known: set[str]) -> list[str]:
-    """Return what a word stands for: one name or one pattern, else those between its commas outside brackets."""
+    """Return what a word stands for: one name, one pattern, or those between its commas outside brackets."""
     if word in known:
         return [word]
     with suppress(InputError):

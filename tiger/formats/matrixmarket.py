@@ -14,6 +14,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
 from tiger.model.wording import describe
 
+# As many tasks as a topology has nodes at most.
 ROW_LIMIT = 1_048_576
 LAYOUTS = ("coordinate", "array")
 NUMBERS = ("real", "double", "integer", "unsigned-integer", "pattern")

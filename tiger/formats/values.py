@@ -8,7 +8,9 @@ from numbers import Real
 from tiger.errors import InputError
 from tiger.model.wording import describe
 
+# Whole numbers below are exact in float64, and the same in every reader of JSON.
 WHOLE_LIMIT = 2**53
+# Tuples within tuples of an id, as graphs of products of graphs have them.
 NAME_DEPTH = 8
 
 

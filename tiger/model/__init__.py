@@ -1,1 +1,4 @@
-"""The value types of a mapping problem; numpy and scipy only."""
+"""The value types of a mapping problem: tasks, hardware, rule and constraints; numpy and scipy only.
+
+In come arrays and names, out come frozen dataclasses whose bounds are checked. Read `problem` first, then `window`.
+"""

@@ -1,4 +1,4 @@
-"""What is asked of a mapping beyond graph and hardware: rule, slots, pins and forbidden pairs."""
+"""The constraints on a mapping beside graph and hardware: rule, slots, pins and forbidden pairs."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -15,6 +15,7 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
 
+# The largest whole numbers that float64, in which inputs are checked, tells apart.
 MOST_SLOTS = 2**53 - 1
 
 
@@ -31,7 +32,7 @@ class SharingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms(SharingOptions):
-    """Hold what is asked, tasks and nodes by name.
+    """Hold the constraints that a caller states, tasks and nodes by name.
 
     `slots` >= 1 replaces the slots of every node that has any; `imbalance` X >= 0 then scales them by 1 + X, rounded
     down. Both belong to the capacity rule, which is the default once one of them is given, but for slots of 1, which
@@ -54,7 +55,7 @@ class Terms(SharingOptions):
 
 
 def build_problem(tasks: TaskGraph, topology: Topology, terms: Terms) -> Problem:
-    """Choose the rule and the slots that the terms leave open, and state the problem.
+    """Choose the rule and the slots that the constraints leave open, and build the problem.
 
     Raises InputError for more than a slot, or imbalance, under a rule that is not capacity, and where `Problem` does.
     """
@@ -65,7 +66,7 @@ def build_problem(tasks: TaskGraph, topology: Topology, terms: Terms) -> Problem
 
 
 def _rule(tasks: TaskGraph, topology: Topology, terms: Terms) -> Rule:
-    """Return the rule asked for, or the one that follows from the rest; a slot for each node is one-to-one."""
+    """Return the stated rule, or the one that follows from the rest; a slot for each node is one-to-one."""
     alone = terms.slots == 1 and not terms.imbalance
     sharing = "slots" if terms.slots is not None else "imbalance" if terms.imbalance else None
     if alone and terms.rule in (None, "one-to-one"):
@@ -92,7 +93,7 @@ def _slots(size: int, topology: Topology, terms: Terms) -> IntArray:
     return whole
 
 
-def _check_type(what: str, value: object, kind: type) -> None:
-    """Raise TypeError unless the value is of a kind of number."""
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"expected {what} as a number of kind {kind.__name__}, got {type(value).__name__}")
+def _check_type(what: str, value: object, number: type) -> None:
+    """Raise TypeError unless the value is a number of some type."""
+    if isinstance(value, bool) or not isinstance(value, number):
+        raise TypeError(f"expected {what} as a number of kind {number.__name__}, got {type(value).__name__}")

@@ -9,7 +9,9 @@ import scipy.sparse as sp
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 
+# 128 bits of the hash: no two problems of a user have the same by chance.
 DIGITS = 32
+# Rows of distances that are hashed together, so that no second matrix is held.
 ROWS = 256
 # Files state numbers in different ways and distances add up in different orders, so the last 16 bits do not count.
 BITS = 36
@@ -18,7 +20,7 @@ BITS = 36
 def fingerprint(problem: Problem) -> str:
     """Return 32 hexadecimal digits that stay the same on every machine and in whatever form the problem was read.
 
-    Tasks and nodes, in their order, are told apart by all that a model of the problem depends on: names, traffic, work,
+    Tasks and nodes, in their order, count with all that a model of the problem depends on: names, traffic, work,
     memory, slots, costs of nodes, distances, rule, pins and forbidden pairs. Nodes that hold no tasks do not count, nor
     does the direction of traffic where distances are the same both ways. O(m^2 + edges).
     """

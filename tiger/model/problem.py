@@ -16,7 +16,7 @@ from tiger.model.tasks import TaskGraph, seal
 from tiger.model.topology import Topology
 
 Rule = Literal["one-to-one", "levels", "capacity"]
-# What costs, and the figures that they are made of, may come to: bounds add up a million of them within float64.
+# The most that costs, and the figures that they are sums of, can come to: bounds add up a million of them in float64.
 LARGEST = 1e300
 
 
@@ -30,7 +30,7 @@ class Problem:
     is what is needed at once, so outside capacity it is held against one task at a time.
 
     `pinned` {task: node} and `forbidden` {(task, node)} are by name, kept as a dict and a frozenset; in a list of pairs
-    errors tell the position. The remaining fields are derived: `pins[n]` the
+    errors name the position. The remaining fields are derived: `pins[n]` the
     node of a pinned task or -1; `banned[k, 2]` forbidden pairs by index, sorted; `groups` arrays of task indices;
     `group_of[n]` or -1; `inflow` the transposed traffic; `metric` the topology's, with unreachable pairs set so far
     apart that no other saving pays for one. Raises InputError for a name, rule or graph that does not fit, and for
@@ -80,7 +80,7 @@ class Problem:
 
 
 def default_rule(tasks: TaskGraph, topology: Topology) -> Rule:
-    """Return one-to-one where the nodes suffice for it, else capacity."""
+    """Return one-to-one where the nodes suffice for it, capacity where they do not."""
     return "one-to-one" if tasks.size <= topology.hosts.size else "capacity"
 
 

@@ -1,4 +1,4 @@
-"""How far a computed value may lie from the true one: margins of floating point for bounds and proofs.
+"""How far a computed value can be from the true one: margins of floating point for bounds and proofs.
 
 A sum of products of weights >= 0 errs relatively, by at most one unit roundoff for each rounding that a term goes
 through; where terms cancel, the error is relative to their sizes instead and has to be taken off as it arises.

@@ -38,7 +38,7 @@ class Search(Protocol):
         """Return a feasible mapping at most as costly as the feasible `start[n]`.
 
         `effort` >= 1 counts iterations: the same problem, start, seed and effort give the same answer. `stop()` is
-        asked now and then; once it says True the best mapping so far is returned.
+        called now and then; once it returns True the best mapping so far is returned.
         """
         ...
 

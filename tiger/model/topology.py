@@ -12,6 +12,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, check_whole, freeze, lock, unset_array
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, Metric
 
+# Sources of a shortest-path search at a time: what scipy makes beside the matrix stays small.
 ROWS = 256
 
 

@@ -8,7 +8,7 @@ SIZES: tuple[Unit, ...] = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), 
 
 
 def unit_of(value: float, units: Sequence[Unit]) -> Unit:
-    """Return the largest unit that leaves at least 1 before the point, else the smallest."""
+    """Return the largest unit that leaves at least 1 before the point, the smallest if none does."""
     return next(((unit, factor) for unit, factor in units if value >= factor), units[-1])
 
 

@@ -1,4 +1,4 @@
-"""What a caller asked for and cannot have, or does not get."""
+"""A constraint that is broken or cannot be met."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Calls shared with the workers of a Dask cluster, and made here where these fail."""
+"""An executor that shares calls with the workers of a Dask cluster, and makes them here where these fail."""
 
 import logging
 import math
@@ -17,8 +17,10 @@ from tiger.run.deadline import ABANDONED, ENDING
 if TYPE_CHECKING:
     from dask.distributed import Client, Future
 
-# Quicker calls are over before an answer could be back; long ones must take longer than their way there.
+# Calls quicker than this, or than their transfer at a slow network's pace, are made here: a round trip takes longer.
 WORTH_S, BYTES_PER_S = 0.25, 50e6
+# How often a waiting call looks for the end of all, how often for the cluster, and how long it waits for an answer
+# beside the time that the call takes: ends are quick, questions to the scheduler rare, and a lost worker is noticed.
 TICK_S, LOOK_S, PATIENCE_S = 0.02, 2.0, 10.0
 LOG = logging.getLogger(__name__)
 
@@ -98,7 +100,7 @@ class FanOut(Executor):
         return found
 
     def _receive(self, batch: Batch[Found], call: Call, future: "Future[Found]") -> Found:
-        """Wait for the answer of a call that was sent, or else make it here."""
+        """Wait for the answer of a call that was sent, or make it here."""
         try:
             if not self.trouble and _await_future(future, PATIENCE_S * (1 + batch.seconds)):
                 return future.result(timeout=LOOK_S)
@@ -162,17 +164,17 @@ def _await_future(future: "Future[Found]", patience_s: float) -> bool:
 
 
 def call_on_worker(packed: bytes) -> object:
-    """Make a call on a worker of the cluster; it is told to end as soon as nobody waits for it any more."""
+    """Make a call on a worker of the cluster; it ends as soon as nobody waits for it any more."""
     from dask.distributed import get_worker
     from distributed.protocol.pickle import loads
 
     worker = get_worker()
     task = worker.state.tasks[worker.get_current_task()]
-    asked = ABANDONED.set(lambda: task.state == "cancelled")
+    token = ABANDONED.set(lambda: task.state == "cancelled")
     try:
         version, function, call = loads(packed)
         if version != __version__:
             raise RuntimeError(f"its workers have tiger {__version__}, expected {version}")
         return function(*call)
     finally:
-        ABANDONED.reset(asked)
+        ABANDONED.reset(token)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dask.distributed import Client
 
 DASK = "dask://"
+# A scheduler that is there answers within milliseconds; one that starts up, within seconds.
 CONNECT_S = 10
 
 
@@ -32,7 +33,7 @@ def check(executor: object) -> None:
 
 @contextmanager
 def open_executor(executor: Executor | str | None) -> Iterator[Executor | None]:
-    """Lend an executor, a connection to a Dask scheduler where one is named; raise InputError where it can't be had.
+    """Yield an executor, a connection to a Dask scheduler where one is named; raise InputError where it can't be had.
 
     What Dask fails to do later is done here. Its scheduler and workers need tiger at the same version.
     """

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 WORK = "#3b78b5"
 MESSAGES: Style = {"facecolor": "#ececec", "edgecolor": "#8a8a8a", "linewidth": 0.3, "hatch": "/////"}
 STATE, OVER, CAPACITY = "#5b6770", "#c8443c", "#333333"
+# Capacities further beyond what is held are off the scale, as bars would be an eighth as long as they can be.
 SCALED_CAPACITY = 8.0
 
 

@@ -61,8 +61,11 @@ TITLES = {"gpipe": "GPipe", "1f1b": "1F1B", "interleaved": "interleaved 1F1B", "
 PASSES = {FORWARD: ("forward", WORK), BACKWARD: ("backward", "#e08a3c"), WEIGHT: ("weight gradient", "#5aa469")}
 CLOSING = "#b9a3d3"
 HELD = "#9fb8c9"
+# Beyond so many, passes share the dots of a picture, and outlines, numbers and hatches run into each other.
 DRAWN_PASSES, OUTLINED_PASSES, NUMBERED_PASSES, HATCHED_MESSAGES = 100_000, 2000, 1500, 2000
+# The size of numbers on passes.
 NUMBER_POINTS = 7
+# The golden ratio less 1: its multiples are spread evenly over [0, 1) and never repeat.
 GOLDEN = 0.6180339887498949
 
 
@@ -96,15 +99,15 @@ def _names(report: PlacementReport, positions: int) -> list[str]:
 
 
 def _draw_iteration(
-    axes: Sequence["Axes"], report: PlacementReport, made: Deployment, asked: tuple[Schedule, int]
+    axes: Sequence["Axes"], report: PlacementReport, deployment: Deployment, schedule: tuple[Schedule, int]
 ) -> None:
     """Draw an iteration of the slowest replica, and under it what that holds."""
-    replicas = workloads(made.layers, made.cluster, made.plan)
-    workload = max(replicas, key=lambda load: iteration_s(load, *asked))
-    timeline = simulate(workload, *asked)
-    names = _names(report, made.plan.positions)
-    capacity = [float(made.cluster.memory_bytes[ranks].min()) for ranks in made.plan.grid]
-    _draw_passes(axes[0], timeline, names, made.plan.grid[0].size)
+    replicas = workloads(deployment.layers, deployment.cluster, deployment.plan)
+    workload = max(replicas, key=lambda load: iteration_s(load, *schedule))
+    timeline = simulate(workload, *schedule)
+    names = _names(report, deployment.plan.positions)
+    capacity = [float(deployment.cluster.memory_bytes[ranks].min()) for ranks in deployment.plan.grid]
+    _draw_passes(axes[0], timeline, names, deployment.plan.grid[0].size)
     _draw_held(axes[1], footprint(timeline, workload), capacity, timeline.iteration_s)
     name_rows(axes[1], names)
     for panel in axes:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BACKWARD = "#e08a3c"
+# Outlines of more bars run into each other.
 OUTLINED = 2000
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
 
+# Graphs of more tasks are a blot, and their layout takes long.
 DRAWN_TASKS = 1024
 
 
@@ -116,7 +117,7 @@ def _draw_graph(axes: "Axes", problem: Problem, places: IntArray, scale: "Scalar
 
 
 def _layout(problem: Problem, graph: nx.Graph) -> Mapping[int, tuple[float, float]]:
-    """Return positions of the tasks: their own coordinates where names have two, else a spring layout."""
+    """Return positions of the tasks: their own coordinates where names have two, or a spring layout."""
     parts = [name.split(",") for name in problem.tasks.names]
     if all(len(part) == 2 and part[0].isdecimal() and part[1].isdecimal() for part in parts):
         return {k: (float(y), -float(x)) for k, (x, y) in enumerate(parts)}

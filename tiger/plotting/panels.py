@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 Style = Mapping[str, object]
 ENDINGS = (".png", ".svg", ".pdf")
+# A picture fills a laptop's screen.
 DPI = 110
 WIDTH_IN = 13.0
+# Room for a title and a legend above a panel.
 HEADROOM_IN, LEGEND_POINTS = 1.3, 18
+# Characters of a row's name that fit beside a panel.
 NAME_LENGTH = 24
 
 

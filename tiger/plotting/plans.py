@@ -24,6 +24,7 @@ PARTS = (
     ("gradients_s", "all-reduces of gradients", CLOSING),
     ("waiting_s", "waiting", "#ececec"),
 )
+# Bars and their height and margins in inches; text beside the longest bar needs some room.
 MOST_BARS, BAR_IN, MARGIN_IN, HEADROOM = 40, 0.32, 1.2, 1.16
 
 

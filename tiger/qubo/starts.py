@@ -57,11 +57,11 @@ def _bisect(incumbent: MappingIncumbent, ising: Ising, seed: int) -> IntArray | 
     if ising.construct is None:
         return None
     window = fold(incumbent.problem, whole(incumbent.problem), incumbent.places)
-    made = ising.construct(window, seed, incumbent.stop)
-    if made is None:
+    constructed = ising.construct(window, seed, incumbent.stop)
+    if constructed is None:
         return None
     bits = np.zeros(window.shape, bool)
-    bits[np.arange(len(bits)), made] = True
+    bits[np.arange(len(bits)), constructed] = True
     local = repair(window, bits)
     if local is None:
         return None

@@ -1,7 +1,7 @@
 """Sample a problem window by window: partition, then encode, sample, decode, repair, polish and stitch each block.
 
 A window whose best other mapping is no cheaper has it polished together with what lies around, and the sequence may go
-on from there: an iterated local search whose kicks are samples.
+on from there: an iterated local search whose perturbations are samples.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,8 +33,8 @@ STALE = 100
 class Walk:
     """Hold where a sequence of windows stands: mapping and cost, the penalties' strength, and the odds of partitioners.
 
-    `rises` and `dearer` sum and count the proposals that were dearer, `stale` counts those since the last that beat all
-    before, `sweeps` solve single levels exactly where the rule has levels; `accepted` and `shares` are of this pass.
+    `rise` and `rises` sum and count the rises of cost that were proposed, `stale` counts the proposals since the last
+    best, `sweeps` solve single levels exactly where the rule has levels; `accepted` and `shares` are of this pass.
     """
 
     places: IntArray
@@ -45,18 +45,18 @@ class Walk:
     strength: float | None
     shares: list[float] = field(default_factory=list)
     accepted: int = 0
-    rises: float = 0.0
-    dearer: int = 0
+    rise: float = 0.0
+    rises: int = 0
     stale: int = 0
 
     def step(self, places: IntArray, cost: float) -> None:
-        """Go to a proposed mapping if it is no dearer, or by Metropolis' rule at a third of the mean rise."""
+        """Go to a proposed mapping if its cost is no higher, or by Metropolis' rule at a third of the mean rise."""
         rise = cost - self.cost
         self.accepted += rise < 0
         self.stale += 1
         if rise > 0:
-            self.rises, self.dearer = self.rises + rise, self.dearer + 1
-        if rise <= 0 or rise < self.rng.exponential(RISE * self.rises / self.dearer):
+            self.rise, self.rises = self.rise + rise, self.rises + 1
+        if rise <= 0 or rise < self.rng.exponential(RISE * self.rise / self.rises):
             self.places, self.cost = places, cost
 
 
@@ -122,7 +122,7 @@ def _window_task(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tu
 
 
 def _stitch(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tuple[WindowTask, Tuned]) -> None:
-    """Put a window's answer into the mapping and propose that, if it is dearer polished with what lies around."""
+    """Put a window's answer into the mapping and propose that, polished with its neighbours if it costs more."""
     (task, tuned), problem = turn, incumbent.problem
     walk.strength = tuned.strength if walk.strength else None
     walk.shares.append(tuned.trials[-1].feasible_share)

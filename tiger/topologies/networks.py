@@ -8,7 +8,9 @@ from tiger.model.metrics import DENSE_LIMIT, TreeMetric
 from tiger.model.topology import Links, Topology
 from tiger.topologies.coordinates import check_count, coordinate_names
 
+# Two million links.
 COMPLETE_LIMIT = 2048
+# As many as 4 groups of 362 routers have: shortest paths take longer with every link.
 LINK_LIMIT = 262_144
 
 
