@@ -213,7 +213,7 @@ def test_a_sampler_with_a_limit_gets_smaller_windows():
     assert max(sizes) <= 40
 
 
-def test_the_walk_takes_what_is_no_dearer_and_comes_back():
+def test_the_walk_takes_what_costs_no_more_and_comes_back():
     """Tests the walk's rule: down and level always, up at times, counted."""
     walk = Walk(
         places=np.zeros(1, np.int64),
@@ -233,7 +233,7 @@ def test_the_walk_takes_what_is_no_dearer_and_comes_back():
         walk.step(np.ones(1, np.int64), before + 1.0)
         ups += walk.cost > before
     assert 5 < ups < 60
-    assert walk.dearer == 400
+    assert walk.rises == 400
 
 
 def test_fixed_penalties_and_temperatures_are_kept():
