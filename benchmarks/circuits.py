@@ -13,7 +13,7 @@ from qiskit.transpiler import CouplingMap, PassManager, Target, generate_preset_
 from qiskit.transpiler.passes import CheckMap, SabreLayout
 
 from benchmarks.devices import Case, cases, stored
-from tiger.circuits.transpiler.equivalence import difference
+from tiger.circuits.transpiler.equivalence import find_difference
 
 SEEDS = (0,)
 HEAD = ("circuits", "Qiskit O3", "SABRE, time of level 3", "tket", "tiger, level 1", "tiger, level 3")
@@ -75,7 +75,9 @@ def _preset(case: Case, level: int, seed: int, method: str | None) -> Found:
     found = Found(routed, time.perf_counter() - begun)
     check = CheckMap(_device(case))
     check(routed)
-    wrong = difference(case.circuit, routed) or ("" if check.property_set["is_swap_mapped"] else "a gate is on no edge")
+    wrong = find_difference(case.circuit, routed) or (
+        "" if check.property_set["is_swap_mapped"] else "a gate is on no edge"
+    )
     if wrong:
         raise RuntimeError(f"{case.name}: {wrong}")
     return found

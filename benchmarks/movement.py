@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.devices import Case, cases, stored
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.movement import movement, route_visits, static_visits
-from tiger.circuits.ising.proposals import ProposalParams, layout_at, place_gates, proposals
+from tiger.circuits.ising.movement import count_movement, list_route_visits, list_static_visits
+from tiger.circuits.ising.proposals import ProposalParams, build_layout_at, place_gates, propose_layouts
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
@@ -62,20 +62,20 @@ def saved(case: Case, seed: int) -> FloatArray | None:
     trivial = np.arange(coupling.size, dtype=np.int32)
     begun = time.perf_counter()
     params = ProposalParams(seed=seed)
-    static = next(proposals(dag, coupling, params)).anchor.place
+    static = next(propose_layouts(dag, coupling, params)).anchor.place
     placed = time.perf_counter()
     tasks, arc = place_gates(dag, coupling, params, static)
-    first = layout_at(dag, coupling, tasks, arc, (0, params))
+    first = build_layout_at(dag, coupling, tasks, arc, (0, params))
     levelled = time.perf_counter()
     full = map_circuit(dag, coupling, LayoutParams(level=LEVEL, seed=seed, threads=THREADS)).route
     searched = time.perf_counter()
     visits = [
-        static_visits(dag, trivial),
-        static_visits(dag, static),
+        list_static_visits(dag, trivial),
+        list_static_visits(dag, static),
         tasks.visits(arc),
-        route_visits(dag, full),
+        list_route_visits(dag, full),
     ]
-    moved = [movement(visit, coupling) for visit in visits]
+    moved = [count_movement(visit, coupling) for visit in visits]
     routes = [from_start(case, dag, place, seed) for place in (trivial, static, static if first is None else first)]
     added = [route.extra_cx for route in (*routes, full)]
     if not moved[0] or not added[0]:

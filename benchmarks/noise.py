@@ -30,9 +30,9 @@ from qiskit.transpiler import (
 
 from tiger.circuits.noise.depth import operations_of_gates
 from tiger.circuits.noise.noise import Errors, errors_of_target
-from tiger.circuits.noise.success import log_success_of
+from tiger.circuits.noise.success import compute_log_success_of
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.transpiler.mapping import mapping
+from tiger.circuits.transpiler.mapping import find_mapping
 
 FALCON = (
     *((0, 1), (1, 2), (1, 4), (2, 3), (3, 5), (4, 7), (5, 8), (6, 7), (7, 10), (8, 9), (8, 11), (10, 12), (11, 14)),
@@ -98,7 +98,7 @@ def measured(circuit: QuantumCircuit, target: Target, seed: int) -> Score:
     routed = preset(circuit, target, seed)
     peer_s, begun = time.perf_counter() - begun, time.perf_counter()
     params = LayoutParams(level=3, objective="success", seed=seed, threads=THREADS)
-    ours = dag_to_circuit(mapping(circuit_to_dag(circuit), target, params).emission.dag)
+    ours = dag_to_circuit(find_mapping(circuit_to_dag(circuit), target, params).emission.dag)
     ours_s = time.perf_counter() - begun
     return Score(
         *(_loss(each, errors) for each in (routed, ours)),
@@ -120,7 +120,7 @@ def preset(circuit: QuantumCircuit, target: Target, seed: int) -> QuantumCircuit
 def _loss(circuit: QuantumCircuit, errors: Errors) -> float:
     """Return the negative logarithm of success of a circuit on device qubits."""
     gates = [(each.name, tuple(circuit.find_bit(qubit).index for qubit in each.qubits)) for each in circuit.data]
-    return -log_success_of(operations_of_gates(gates), errors)
+    return -compute_log_success_of(operations_of_gates(gates), errors)
 
 
 def uniform(seed: int) -> Target:

@@ -34,7 +34,7 @@ def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress],
     from tiger.circuits.entry.hardware import device_of_document, device_of_spec
     from tiger.circuits.entry.layout import report_mapping
     from tiger.circuits.entry.reading import qasm_circuit
-    from tiger.circuits.entry.request import Asked, check_params
+    from tiger.circuits.entry.request import LayoutRequest, check_params
 
     limit_s = request.time_limit_s or SEARCH * limits.max_time_s
     params = check_params(narrow(LayoutParams, request, time_limit_s=limit_s, threads=1))
@@ -44,7 +44,7 @@ def lay_out(request: CircuitRequest, limits: Limits, watch: Callable[[Progress],
         device = device_of_spec(hardware, limits.max_qubits)
     else:
         device = device_of_document(hardware, limits.max_qubits)
-    return report_mapping(Asked(circuit, device, params, watch), request.initial_layout)
+    return report_mapping(LayoutRequest(circuit, device, params, watch), request.initial_layout)
 
 
 def _bounds(limits: Limits) -> CircuitLimits:

@@ -11,7 +11,7 @@ from qiskit.transpiler import CouplingMap
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.noise.placement import Judge
+from tiger.circuits.noise.placement import RouteObjective
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.routing.shortest import route_shortest_paths
@@ -122,7 +122,7 @@ def quick(
     *,
     fixed: IndexArray | None = None,
     known: tuple[Route, ...] = (),
-    judge: Judge | None = None,
+    objective: RouteObjective | None = None,
 ) -> Mapped:
     """Map along shortest paths, in place of the search: the tests that use it are about what is around it."""
     start = allot_parts(dag, coupling, fixed).start
@@ -135,5 +135,5 @@ def quick_search() -> Iterator[None]:
     """Put `quick` in the place of the search for a while, and try few layouts for SABRE."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tiger.circuits.transpiler.mapping.map_circuit", quick)
-        patch.setattr("tiger.circuits.transpiler.judging.GATES", (0, 0, 60, 120))
+        patch.setattr("tiger.circuits.transpiler.sabre_layout.GATES", (0, 0, 60, 120))
         yield

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiger.circuits.gate_dag import Axis, Build, GateDag, Step, distinct, gate_dag_of
+from tiger.circuits.gate_dag import Axis, Build, GateDag, Step, gate_dag_of, sort_distinct
 
 
 def cx(control: int, target: int) -> Step:
@@ -145,7 +145,7 @@ def _clash(a: Step, b: Step) -> bool:
 @given(values=st.lists(st.integers(-5, 5)))
 def test_distinct_values_come_once_and_sorted(values: list[int]) -> None:
     """As in a set."""
-    assert distinct(np.array(values, np.int64)).tolist() == sorted(set(values))
+    assert sort_distinct(np.array(values, np.int64)).tolist() == sorted(set(values))
 
 
 @given(steps=STEPS)

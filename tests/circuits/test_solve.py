@@ -9,10 +9,10 @@ from tests.circuits.brief import shorten_levels
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Build, Step, gate_dag_of
 from tiger.circuits.levels import Budget
-from tiger.circuits.noise.depth import singles_of
-from tiger.circuits.noise.placement import Layers
+from tiger.circuits.noise.depth import count_singles
+from tiger.circuits.noise.placement import DepthObjective
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.solve import map_circuit
 from tiger.errors import InputError
@@ -39,7 +39,7 @@ def test_a_route_is_right_at_every_level(level: int) -> None:
     """Every node once, in order, on edges."""
     dag = circuit(7, 30)[1].gate_dag
     found = map_circuit(dag, GRID, LayoutParams(level=level))
-    assert flaw(dag, GRID, found.route) == ""
+    assert find_flaw(dag, GRID, found.route) == ""
 
 
 def test_what_embeds_costs_nothing() -> None:
@@ -71,7 +71,7 @@ def test_a_fixed_layout_is_kept() -> None:
     place = np.array([8, 0, 6, 2, 4, 1], np.int32)
     found = map_circuit(dag, GRID, LayoutParams(), fixed=place).route
     assert (found.start[:6] == place).all()
-    assert flaw(dag, GRID, found) == ""
+    assert find_flaw(dag, GRID, found) == ""
 
 
 @pytest.mark.parametrize("threads", [2, 4])
@@ -86,10 +86,10 @@ def test_threads_do_not_matter(threads: int) -> None:
 def test_a_judge_has_the_last_word() -> None:
     """A route found by depth is no deeper than the one found by CX gates."""
     steps, build = circuit(7, 30)
-    judge = Layers(build.gate_dag, singles_of(7, steps, build, ["cx"] * 30), GRID)
+    objective = DepthObjective(build.gate_dag, count_singles(7, steps, build, ["cx"] * 30), GRID)
     plain = map_circuit(build.gate_dag, GRID, LayoutParams(level=1)).route
-    found = map_circuit(build.gate_dag, GRID, LayoutParams(level=1), judge=judge)
-    assert judge.loss(found.route) <= judge.loss(plain)
+    found = map_circuit(build.gate_dag, GRID, LayoutParams(level=1), objective=objective)
+    assert objective.loss(found.route) <= objective.loss(plain)
     assert found.stages[-1].name == "placement"
 
 
@@ -101,7 +101,7 @@ def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = time.perf_counter()
     found = map_circuit(dag, GRID, LayoutParams(time_limit_s=0.3)).route
     assert time.perf_counter() - begun < 5
-    assert flaw(dag, GRID, found) == ""
+    assert find_flaw(dag, GRID, found) == ""
 
 
 def test_parts_that_do_not_fit_are_refused() -> None:

@@ -61,7 +61,7 @@ class GateDag:
         """Return the gate DAG of the circuit backwards; node v becomes node g - 1 - v."""
         count = len(self.pairs)
         heads = np.repeat(np.arange(count), np.diff(self.first))
-        first, after = adjacency(count - 1 - self.after, count - 1 - heads, count)
+        first, after = build_adjacency(count - 1 - self.after, count - 1 - heads, count)
         inner = self.inner.copy()
         inner[:, 0] = count - 1 - inner[:, 0]
         return GateDag(
@@ -99,18 +99,20 @@ def gate_dag_of(qubits: int, steps: Sequence[Step]) -> Build:
 
     Quickest where operations that are alike share a step. O(w log w) for w wires touched.
     """
-    kinds, kind = _kinds(steps)
-    touches = _touches(kinds, kind)
-    runs = _runs(touches)
-    number = _numbers(touches, runs)
+    different, which = _distinct_steps(steps)
+    touches = _list_touches(different, which)
+    runs = _find_runs(touches)
+    number = _number_nodes(touches, runs)
     node = np.full(len(steps), -1, np.int64)
     node[touches.op[runs.entries]] = number.member
-    first, after = adjacency(*_ends(runs, number), number.total)
+    first, after = build_adjacency(*_list_edges(runs, number), number.total)
     mine = node >= 0
     pairs, bridge = np.full((number.total, 2), NONE, np.int32), np.zeros(number.total, np.bool_)
-    pairs[node[mine]] = np.array([k.wires[:2] if k.pair else NONE for k in kinds], np.int32).reshape(-1, 2)[kind[mine]]
-    bridge[node[mine]] = np.array([k.bridge for k in kinds], np.bool_)[kind[mine]]
-    inner = [(int(node[i]), *p) for i in _with_inner(kinds, kind) for p in steps[i].inner]
+    pairs[node[mine]] = np.array([k.wires[:2] if k.pair else NONE for k in different], np.int32).reshape(-1, 2)[
+        which[mine]
+    ]
+    bridge[node[mine]] = np.array([k.bridge for k in different], np.bool_)[which[mine]]
+    inner = [(int(node[i]), *p) for i in _with_inner(different, which) for p in steps[i].inner]
     dag = GateDag(
         qubits=qubits,
         pairs=lock(pairs),
@@ -120,7 +122,7 @@ def gate_dag_of(qubits: int, steps: Sequence[Step]) -> Build:
         inner=lock(np.array(inner, np.int32).reshape(-1, 3)),
     )
     ends = np.append(runs.first, len(runs.entries))
-    return Build(dag, node.tolist(), Runs(ends, number.member, _behind(touches, runs, len(steps))))
+    return Build(dag, node.tolist(), Runs(ends, number.member, _find_run_before(touches, runs, len(steps))))
 
 
 class _Touches(NamedTuple):
@@ -157,58 +159,58 @@ class _Numbers(NamedTuple):
     total: int
 
 
-def _kinds(steps: Sequence[Step]) -> tuple[list[Step], IntArray]:
+def _distinct_steps(steps: Sequence[Step]) -> tuple[list[Step], IntArray]:
     """Return the different objects among the steps, and which of them every operation has."""
     addresses = np.fromiter(map(id, steps), np.int64, len(steps))
-    _, first, kind = np.unique(addresses, return_index=True, return_inverse=True)
-    return [steps[i] for i in first.tolist()], kind.astype(np.int64)
+    _, first, which = np.unique(addresses, return_index=True, return_inverse=True)
+    return [steps[i] for i in first.tolist()], which.astype(np.int64)
 
 
-def _with_inner(kinds: list[Step], kind: IntArray) -> list[int]:
+def _with_inner(different: list[Step], which: IntArray) -> list[int]:
     """Return the operations that have pairs inside."""
-    flows = np.array([len(k.inner) > 0 for k in kinds], np.bool_)
-    return [] if not flows.any() else np.flatnonzero(flows[kind]).tolist()
+    flows = np.array([len(k.inner) > 0 for k in different], np.bool_)
+    return [] if not flows.any() else np.flatnonzero(flows[which]).tolist()
 
 
-def _touches(kinds: list[Step], kind: IntArray) -> _Touches:
+def _list_touches(different: list[Step], which: IntArray) -> _Touches:
     """Return what operations touch."""
-    widths = np.array([len(step.wires) for step in kinds], np.int64)
-    wires = np.array([wire for step in kinds for wire in step.wires], np.int64)
-    axes = np.array([CODES[axis] for step in kinds for axis in step.axes], np.int64)
-    width = widths[kind]
-    op = np.repeat(np.arange(len(kind)), width)
+    widths = np.array([len(step.wires) for step in different], np.int64)
+    wires = np.array([wire for step in different for wire in step.wires], np.int64)
+    axes = np.array([CODES[axis] for step in different for axis in step.axes], np.int64)
+    width = widths[which]
+    op = np.repeat(np.arange(len(which)), width)
     slot = np.arange(len(op)) - np.repeat(np.cumsum(width) - width, width)
-    source = (np.cumsum(widths) - widths)[kind[op]] + slot
-    order = np.argsort(wires[source] * len(kind) + op)
+    source = (np.cumsum(widths) - widths)[which[op]] + slot
+    order = np.argsort(wires[source] * len(which) + op)
     op, slot, source = op[order], slot[order], source[order]
     wire, axis = wires[source], axes[source]
-    run = np.cumsum(_changes(wire) | _changes(axis) | (axis == CODES[None])) - 1
+    run = np.cumsum(_find_changes(wire) | _find_changes(axis) | (axis == CODES[None])) - 1
     return _Touches(op, slot, wire, run, width[op] == 1)
 
 
-def _runs(touches: _Touches) -> _NodeRuns:
+def _find_runs(touches: _Touches) -> _NodeRuns:
     """Return the runs that have nodes."""
     entries = np.flatnonzero(~touches.lone)
-    starts = _changes(touches.run[entries])
+    starts = _find_changes(touches.run[entries])
     of, first = np.cumsum(starts) - 1, np.flatnonzero(starts)
-    followed = np.append(~_changes(touches.wire[entries[first]]), np.False_)[1:]
+    followed = np.append(~_find_changes(touches.wire[entries[first]]), np.False_)[1:]
     return _NodeRuns(entries, of, first, followed, followed & (np.bincount(of, minlength=len(first)) > 1))
 
 
-def _numbers(touches: _Touches, runs: _NodeRuns) -> _Numbers:
+def _number_nodes(touches: _Touches, runs: _NodeRuns) -> _Numbers:
     """Count the nodes off in circuit order; one that joins a run comes just before the first that waits for it."""
     op, slot = touches.op[runs.entries], touches.slot[runs.entries]
     span = int(slot.max(initial=0)) + 2
     waiting = runs.first[1:][runs.joined[:-1]]
     keys = np.concatenate([op * span + span - 1, op[waiting] * span + slot[waiting]])
-    order = distinct(keys)
+    order = sort_distinct(keys)
     number = np.searchsorted(order, keys)
     gate = number[runs.first]
     gate[runs.joined] = number[len(op) :]
     return _Numbers(number[: len(op)], gate, len(order))
 
 
-def _ends(runs: _NodeRuns, number: _Numbers) -> tuple[IntArray, IntArray]:
+def _list_edges(runs: _NodeRuns, number: _Numbers) -> tuple[IntArray, IntArray]:
     """Return nodes, and what waits for each of them, some of it twice."""
     joining, waiting = runs.joined[runs.of], np.append(np.False_, runs.followed)[runs.of]
     heads = number.member[joining], number.gate[runs.of[waiting] - 1]
@@ -216,7 +218,7 @@ def _ends(runs: _NodeRuns, number: _Numbers) -> tuple[IntArray, IntArray]:
     return np.concatenate(heads), np.concatenate(tails)
 
 
-def _behind(touches: _Touches, runs: _NodeRuns, count: int) -> IntArray:
+def _find_run_before(touches: _Touches, runs: _NodeRuns, count: int) -> IntArray:
     """Return the run with nodes that every operation on a single wire comes after, -1 for none."""
     begin = runs.entries[runs.first]
     last = np.searchsorted(touches.run[begin], touches.run[touches.lone]) - 1
@@ -226,21 +228,23 @@ def _behind(touches: _Touches, runs: _NodeRuns, count: int) -> IntArray:
     return behind
 
 
-def _changes(values: IntArray) -> BoolArray:
-    """Tell where a value differs from the one before it."""
+def _find_changes(values: IntArray) -> BoolArray:
+    """Return where a value differs from the one before it."""
     changes = np.ones(len(values), np.bool_)
     changes[1:] = values[1:] != values[:-1]
     return changes
 
 
-def distinct(values: IntArray) -> IntArray:
+def sort_distinct(values: IntArray) -> IntArray:
     """Return every value once, sorted; quicker than numpy's own way, which hashes. O(n log n)."""
     ordered = np.sort(values)
-    return ordered[_changes(ordered)]
+    return ordered[_find_changes(ordered)]
 
 
-def adjacency(heads: IntArray | IndexArray, tails: IntArray | IndexArray, count: int) -> tuple[IndexArray, IndexArray]:
+def build_adjacency(
+    heads: IntArray | IndexArray, tails: IntArray | IndexArray, count: int
+) -> tuple[IndexArray, IndexArray]:
     """Return the successors of each of `count` nodes as a compressed list, ascending and each once; O(e log e)."""
-    keys = distinct(heads.astype(np.int64) * count + tails)
+    keys = sort_distinct(heads.astype(np.int64) * count + tails)
     first = np.searchsorted(keys, np.arange(count + 1) * count)
     return lock(first.astype(np.int32)), lock((keys % max(count, 1)).astype(np.int32))

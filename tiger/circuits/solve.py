@@ -13,14 +13,14 @@ from itertools import islice
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.embedding import EmbeddingParams, perfect_layouts
+from tiger.circuits.embedding.embedding import EmbeddingParams, find_perfect_layouts
 from tiger.circuits.embedding.parts import allot_parts
-from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
+from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchors
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.proposals import ProposalParams, proposals
+from tiger.circuits.ising.proposals import ProposalParams, propose_layouts
 from tiger.circuits.ising.static import Losses
 from tiger.circuits.levels import PARAMS_OF_LEVEL, LevelParams
-from tiger.circuits.noise.placement import Judge, Placer
+from tiger.circuits.noise.placement import Placer, RouteObjective
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
@@ -87,13 +87,13 @@ def map_circuit(
     *,
     fixed: IndexArray | None = None,
     known: tuple[Route, ...] = (),
-    judge: Judge | None = None,
+    objective: RouteObjective | None = None,
 ) -> Mapped:
     """Map a circuit; `fixed[n]` is a layout it has to start from, `known` are routes that the result must not exceed.
 
-    What counts is the extra CX gates, those in blocks of control flow left out, or what the judge says. Same arguments,
-    same route, whatever the number of threads. Raises InputError when parts of the circuit do not fit those of the
-    device.
+    What counts is the extra CX gates, those in blocks of control flow left out, or the loss by the objective. Same
+    arguments, same route, whatever the number of threads. Raises InputError when parts of the circuit do not fit those
+    of the device.
     """
     task, found = begin(dag, coupling, params, fixed)
     if known:
@@ -102,12 +102,12 @@ def map_circuit(
                 found.add(route)
     find_perfect_layout(task, found)
     if not found.optimal:
-        route_proposals(task, found, None if judge is None else judge.losses())
+        route_proposals(task, found, None if objective is None else objective.losses())
         route_segments(task, found)
         search_whole_routes(task, found)
         reroute_windows(task, found)
-    if judge is not None:
-        place_best(task, found, judge)
+    if objective is not None:
+        place_best(task, found, objective)
     return Mapped(route=found.solution, stages=tuple(found.stages))
 
 
@@ -126,7 +126,7 @@ def find_perfect_layout(task: CircuitTask, found: RouteIncumbent) -> None:
     params = EmbeddingParams(calls=task.level.embedding_calls, seed=task.params.seed)
     nodes = np.arange(len(task.dag.pairs), dtype=np.int32)
     with found.stage("embedding"):
-        for place in perfect_layouts(task.dag, task.coupling, params, task.fixed):
+        for place in find_perfect_layouts(task.dag, task.coupling, params, task.fixed):
             found.add(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
 
 
@@ -145,7 +145,7 @@ def route_proposals(task: CircuitTask, found: RouteIncumbent, losses: Losses | N
     )
     with found.stage("proposals") as detail:
         made = list(
-            islice(proposals(task.dag, task.coupling, params, found.stop), task.level.anchors_on(task.coupling))
+            islice(propose_layouts(task.dag, task.coupling, params, found.stop), task.level.anchors_on(task.coupling))
         )
         for name in ("static", "levels"):
             own = [proposal.anchor for proposal in made if proposal.name.startswith(name)]
@@ -159,7 +159,7 @@ def route_segments(task: CircuitTask, found: RouteIncumbent) -> None:
     if task.fixed is not None or not task.level.anchors or found.stop():
         return
     with found.stage("segments") as detail:
-        segments = anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), found.stop)
+        segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), found.stop)
         made = list(islice(segments, task.level.anchors_on(task.coupling)))
         if made:
             detail["extra_cx"] = found.add(_search(task, made, (), task.level.trial, found.stop))
@@ -188,15 +188,15 @@ def reroute_windows(task: CircuitTask, found: RouteIncumbent) -> None:
         found.add(polish(task.dag, task.coupling, found.solution, params, found.stop))
 
 
-def place_best(task: CircuitTask, found: RouteIncumbent, judge: Judge) -> None:
-    """Take the best route by a judge instead of extra CX gates, from those known on."""
+def place_best(task: CircuitTask, found: RouteIncumbent, objective: RouteObjective) -> None:
+    """Take the best route by an objective other than extra CX gates, from those known on."""
     own = task.level.placement
     params = replace(own, trials=own.trials * task.params.effort, pinned=task.fixed is not None)
     with found.stage("placement") as detail:
-        placer = Placer(task.dag, task.coupling, judge, params)
+        placer = Placer(task.dag, task.coupling, objective, params)
         found.solution = placer.best(found.routes, task.params.seed, found.stop)
         found.value = float(found.solution.extra_cx)
-        detail["loss"] = judge.loss(found.solution)
+        detail["loss"] = objective.loss(found.solution)
 
 
 def _search(task: CircuitTask, starts: Iterable[Anchor], routes: Iterable[Route], work: int, stop: Deadline) -> Route:

@@ -7,9 +7,9 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Build, Step, gate_dag_of
-from tiger.circuits.noise.depth import singles_of
+from tiger.circuits.noise.depth import count_singles
 from tiger.circuits.noise.noise import Errors, Gate
-from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success
+from tiger.circuits.noise.placement import DepthObjective, PlacementParams, Placer, SuccessObjective
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polish
@@ -48,9 +48,12 @@ def load(name: str) -> None:
         polish(build.gate_dag, line, route, WindowParams(work=5_000))
         return
     errors = Errors.of([Gate(a, b, 0.01) for a, b in line.edges.tolist()], [0.001] * line.size, [0.01] * line.size)
-    singles = singles_of(QUBITS, steps, build, ["cx"] * len(steps))
-    for judge in (Layers(build.gate_dag, singles, line), Success(build.gate_dag, singles, line, errors)):
-        Placer(build.gate_dag, line, judge, BRIEF).best([route], 0, bool)
+    singles = count_singles(QUBITS, steps, build, ["cx"] * len(steps))
+    for objective in (
+        DepthObjective(build.gate_dag, singles, line),
+        SuccessObjective(build.gate_dag, singles, line, errors),
+    ):
+        Placer(build.gate_dag, line, objective, BRIEF).best([route], 0, bool)
 
 
 def _circuit() -> tuple[list[Step], Build]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.embedding.segments import Anchor, SegmentParams, anchors
+from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchors
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 
 PARAMS = SegmentParams()
@@ -47,7 +47,7 @@ def _grid(rows: int, columns: int) -> Coupling:
 
 def test_two_paths_are_two_segments() -> None:
     """A circuit that runs along one path and then along another is cut between them, from either end."""
-    found = list(anchors(_skeleton(4, *PATHS[0], *PATHS[1]), LINE, PARAMS))
+    found = list(find_anchors(_skeleton(4, *PATHS[0], *PATHS[1]), LINE, PARAMS))
     assert [anchor.done.sum() for anchor in found] == [0, 6, 3, 3]
     orders = [np.argsort(anchor.place).tolist() for anchor in found]
     assert all(order in ([0, 1, 2, 3], [3, 2, 1, 0]) for order in (orders[0], orders[3]))
@@ -59,7 +59,7 @@ def test_anchors_are_layouts_at_a_time(seed: int) -> None:
     """Every anchor has a permutation and is closed under what nodes wait for; together segments cover the circuit."""
     dag, grid = _random(seed), _grid(3, 3)
     heads = np.repeat(np.arange(len(dag.pairs)), np.diff(dag.first))
-    found = list(anchors(dag, grid, PARAMS))
+    found = list(find_anchors(dag, grid, PARAMS))
     for anchor in found:
         assert sorted(anchor.place) == list(range(9))
         assert not (anchor.done[dag.after] & ~anchor.done[heads]).any()
@@ -71,14 +71,14 @@ def test_a_circuit_that_fits_is_one_segment() -> None:
     grid = _grid(3, 3)
     order = np.random.default_rng(1).permutation(9)
     dag = _skeleton(9, *map(tuple, order[grid.edges].tolist()))
-    first, last = anchors(dag, grid, PARAMS)
+    first, last = find_anchors(dag, grid, PARAMS)
     assert _runs(dag, grid, first).all()
     assert last.done.all()
 
 
 def test_gates_after_the_segment_place_the_others() -> None:
     """The qubits of a later gate are beside each other already where that is possible."""
-    first = next(iter(anchors(_skeleton(4, (0, 1), (1, 2), (0, 2), (2, 3)), LINE, PARAMS)))
+    first = next(iter(find_anchors(_skeleton(4, (0, 1), (1, 2), (0, 2), (2, 3)), LINE, PARAMS)))
     assert LINE.hops[first.place[2], first.place[3]] == 1
 
 
@@ -88,14 +88,17 @@ def test_pairs_in_control_flow_belong_to_their_node() -> None:
     fields = {name: getattr(plain, name) for name in ("qubits", "pairs", "first", "after", "bridge")}
     triangle = GateDag(**fields, inner=np.array([[0, 0, 1], [0, 1, 2], [0, 2, 0]], np.int32))
     path = GateDag(**fields, inner=np.array([[0, 0, 1], [0, 1, 2]], np.int32))
-    assert [anchor.done.tolist() for anchor in anchors(triangle, LINE, PARAMS)][::2] == [[False, False], [True, False]]
-    assert len(list(anchors(path, LINE, PARAMS))) == 2
+    assert [anchor.done.tolist() for anchor in find_anchors(triangle, LINE, PARAMS)][::2] == [
+        [False, False],
+        [True, False],
+    ]
+    assert len(list(find_anchors(path, LINE, PARAMS))) == 2
 
 
 def test_components_stay_in_their_part() -> None:
     """Qubits that meet late are in one part from the start."""
     two = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5)])
-    found = list(anchors(_skeleton(6, (0, 1), (3, 4), (1, 2), (4, 5), (0, 2), (3, 5)), two, PARAMS))
+    found = list(find_anchors(_skeleton(6, (0, 1), (3, 4), (1, 2), (4, 5), (0, 2), (3, 5)), two, PARAMS))
     assert len(found) == 4
     assert all(len(set(two.part[anchor.place[:3]].tolist())) == 1 for anchor in found)
 
@@ -104,20 +107,20 @@ def test_the_search_stops_when_told() -> None:
     """It asks before every segment and can be told at once."""
     asked = itertools.count()
     dag = _random(1)
-    assert list(anchors(dag, _grid(3, 3), PARAMS, lambda: True)) == []
-    assert len(list(anchors(dag, _grid(3, 3), PARAMS, lambda: next(asked) >= 3))) == 3
-    assert len(list(anchors(dag, _grid(3, 3), SegmentParams(segments=2)))) == 4
+    assert list(find_anchors(dag, _grid(3, 3), PARAMS, lambda: True)) == []
+    assert len(list(find_anchors(dag, _grid(3, 3), PARAMS, lambda: next(asked) >= 3))) == 3
+    assert len(list(find_anchors(dag, _grid(3, 3), SegmentParams(segments=2)))) == 4
 
 
 def test_same_circuit_same_anchors() -> None:
     """Two searches agree in every anchor."""
     one, same = (
-        [(a.done.tolist(), a.place.tolist()) for a in anchors(_random(3), _grid(3, 3), PARAMS)] for _ in range(2)
+        [(a.done.tolist(), a.place.tolist()) for a in find_anchors(_random(3), _grid(3, 3), PARAMS)] for _ in range(2)
     )
     assert one == same
 
 
 def test_a_layout_is_kept_where_nothing_may_be_refused() -> None:
     """Without refusals for the gates around, a segment still runs in its layout."""
-    first = next(iter(anchors(_skeleton(4, *PATHS[0], *PATHS[1]), LINE, SegmentParams(outlook=0))))
+    first = next(iter(find_anchors(_skeleton(4, *PATHS[0], *PATHS[1]), LINE, SegmentParams(outlook=0))))
     assert np.argsort(first.place).tolist() in ([0, 1, 2, 3], [3, 2, 1, 0])

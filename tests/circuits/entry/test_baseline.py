@@ -4,7 +4,7 @@ import pytest
 from qiskit import QuantumCircuit
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.entry.baseline import preset, swaps
+from tiger.circuits.entry.baseline import count_swaps, run_preset
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.params import LayoutParams
 
@@ -27,8 +27,8 @@ def preset_extra_cx(
     circuit: QuantumCircuit, coupling: Coupling, params: LayoutParams, fixed: list[int] | None = None
 ) -> int | None:
     """Return the CX gates that Qiskit adds."""
-    made = preset(circuit, coupling, params, fixed)
-    return None if made is None else 3 * (swaps(made) - swaps(circuit))
+    made = run_preset(circuit, coupling, params, fixed)
+    return None if made is None else 3 * (count_swaps(made) - count_swaps(circuit))
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
@@ -56,7 +56,7 @@ def test_swaps_of_the_circuit_are_its_own() -> None:
     """They do not count as added."""
     circuit = QuantumCircuit(2)
     circuit.swap(0, 1)
-    assert (swaps(circuit), preset_extra_cx(circuit, LINE, LayoutParams(level=1))) == (1, 0)
+    assert (count_swaps(circuit), preset_extra_cx(circuit, LINE, LayoutParams(level=1))) == (1, 0)
 
 
 def test_qiskit_may_have_no_answer(star: QuantumCircuit) -> None:
@@ -68,7 +68,7 @@ def test_gates_keep_their_order(star: QuantumCircuit) -> None:
     """So that a depth can be read off."""
     star.h(0)
     star.u(0.1, 0.2, 0.3, 2)
-    made = preset(star, LINE, LayoutParams(level=1))
+    made = run_preset(star, LINE, LayoutParams(level=1))
     assert made is not None
     assert (made.count_ops()["u"], made.count_ops()["cx"], made.count_ops()["measure"]) == (2, 3, 1)
 
@@ -78,6 +78,6 @@ def test_errors_move_the_result_to_better_qubits() -> None:
     circuit = QuantumCircuit(2)
     circuit.cx(0, 1)
     gates = [Gate(k, k + 1, error) for k, error in enumerate((0.3, 0.2, 0.3, 0.01))]
-    made = preset(circuit, LINE, LayoutParams(level=3), errors=Errors.of(gates, [0.0] * 5, [0.0] * 5))
+    made = run_preset(circuit, LINE, LayoutParams(level=3), errors=Errors.of(gates, [0.0] * 5, [0.0] * 5))
     assert made is not None
     assert {made.find_bit(qubit).index for qubit in made.data[0].qubits} == {3, 4}

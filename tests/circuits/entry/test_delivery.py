@@ -11,7 +11,7 @@ from qiskit.transpiler import CouplingMap, Target
 
 from tiger.circuits.entry.delivery import keep_delivered
 from tiger.circuits.entry.hardware import Device
-from tiger.circuits.entry.request import Asked
+from tiger.circuits.entry.request import LayoutRequest
 from tiger.circuits.params import CircuitObjective, LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped
@@ -25,12 +25,12 @@ ISWAPS = Target(num_qubits=3)
 ISWAPS.add_instruction(iSwapGate(), {pair: None for edge in LINE.get_edges() for pair in (edge, edge[::-1])})
 
 
-def make_request(device: Device = LINE, objective: CircuitObjective = "cx", *, commute: bool = True) -> Asked:
+def make_request(device: Device = LINE, objective: CircuitObjective = "cx", *, commute: bool = True) -> LayoutRequest:
     """Return a request for qubit 0 to meet both others, the second one twice."""
     circuit = QuantumCircuit(3)
     circuit.cx(0, 1)
     circuit.cx(0, 2)
-    return Asked(circuit, device, LayoutParams(level=2, objective=objective, commute=commute))
+    return LayoutRequest(circuit, device, LayoutParams(level=2, objective=objective, commute=commute))
 
 
 def add_swap(*pair: int) -> Emission:
@@ -43,7 +43,7 @@ def add_swap(*pair: int) -> Emission:
     return Emission(circuit_to_dag(routed), [0, 1, 2], end)
 
 
-def mapping(ours: Emission, theirs: Emission | None) -> Mapping:
+def find_mapping(ours: Emission, theirs: Emission | None) -> Mapping:
     """Return a mapping and Qiskit's, which both add one SWAP."""
     start, steps = np.arange(3, dtype=np.int32), np.array([(0, -1), (-1, 1), (1, -1)], np.int32)
     return Mapping(ours, Mapped(route=Route(start=start, steps=steps)), theirs)
@@ -54,7 +54,7 @@ FUSED, APART = add_swap(0, 1), add_swap(1, 2)
 
 def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
     """A SWAP beside a CX on its pair is two CX instead of four, and the report says so."""
-    kept = keep_delivered(make_request(), mapping(APART, FUSED), NEVER)
+    kept = keep_delivered(make_request(), find_mapping(APART, FUSED), NEVER)
     (stage,) = kept.mapped.stages
     assert kept.emission is kept.sabre is FUSED
     assert (stage.name, stage.cost) == ("optimization", 3)
@@ -64,13 +64,13 @@ def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
 @pytest.mark.parametrize(
     ("found", "request_", "deadline"),
     [
-        (mapping(FUSED, APART), make_request(), NEVER),
-        (mapping(APART, APART._replace(end=[0, 1, 2])), make_request(), NEVER),
-        (mapping(APART, None), make_request(), NEVER),
-        (mapping(APART, FUSED), make_request(objective="depth"), NEVER),
-        (mapping(APART, FUSED), make_request(commute=False), NEVER),
-        (mapping(APART, FUSED), make_request(), Deadline(time.monotonic())),
-        (mapping(APART, FUSED), make_request(ISWAPS), NEVER),
+        (find_mapping(FUSED, APART), make_request(), NEVER),
+        (find_mapping(APART, APART._replace(end=[0, 1, 2])), make_request(), NEVER),
+        (find_mapping(APART, None), make_request(), NEVER),
+        (find_mapping(APART, FUSED), make_request(objective="depth"), NEVER),
+        (find_mapping(APART, FUSED), make_request(commute=False), NEVER),
+        (find_mapping(APART, FUSED), make_request(), Deadline(time.monotonic())),
+        (find_mapping(APART, FUSED), make_request(ISWAPS), NEVER),
     ],
     ids=[
         "fewer gates",
@@ -82,6 +82,6 @@ def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
         "no translation",
     ],
 )
-def test_else_the_mapping_stays(found: Mapping, request_: Asked, deadline: Deadline) -> None:
+def test_else_the_mapping_stays(found: Mapping, request_: LayoutRequest, deadline: Deadline) -> None:
     """Also where it cannot be said what it ends as."""
     assert keep_delivered(request_, found, deadline) is found

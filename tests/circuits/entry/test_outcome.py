@@ -3,7 +3,7 @@
 import pytest
 from qiskit import QuantumCircuit
 
-from tiger.circuits.entry.outcome import depth_of, extra_cx, success_of
+from tiger.circuits.entry.outcome import count_extra_cx, depth_of, success_of
 from tiger.circuits.entry.record import target_of
 
 NOISY = {
@@ -42,7 +42,7 @@ def test_a_swap_is_three_cx(plain: QuantumCircuit, branched: QuantumCircuit) -> 
     """In blocks as outside."""
     more = plain.copy()
     more.swap(0, 1)
-    assert (extra_cx(plain, plain), extra_cx(more, plain), extra_cx(branched, plain)) == (0, 3, 4)
+    assert (count_extra_cx(plain, plain), count_extra_cx(more, plain), count_extra_cx(branched, plain)) == (0, 3, 4)
 
 
 def test_the_depth_counts_a_swap_as_three(plain: QuantumCircuit, branched: QuantumCircuit) -> None:

@@ -9,7 +9,7 @@ from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step, gate_dag_of
 from tiger.circuits.ising import gateanneal
 from tiger.circuits.ising.gateanneal import anneal_arcs, descend
-from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
+from tiger.circuits.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs
 
 PLACE = np.arange(6, dtype=np.int32)
 LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])
@@ -22,7 +22,7 @@ def random_tasks(device: Coupling, gates: int, seed: int) -> GateTasks:
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(6, 2, replace=False).tolist() for _ in range(gates)]
     dag = gate_dag_of(6, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
-    return gate_tasks(dag, device, PLACE, fixed=np.array([0, -1, -1, -1, -1, -1], np.int32))
+    return build_gate_tasks(dag, device, PLACE, fixed=np.array([0, -1, -1, -1, -1, -1], np.int32))
 
 
 @pytest.mark.parametrize("device", [LINE, GRID])
@@ -31,7 +31,7 @@ def random_tasks(device: Coupling, gates: int, seed: int) -> GateTasks:
 def test_gates_stay_feasible_and_cost_no_more(device: Coupling, improve, seed: int) -> None:
     """Whatever moves, no gates of a level come to share a device qubit."""
     tasks = random_tasks(device, 40, seed)
-    start = start_arcs(tasks, PLACE)
+    start = choose_start_arcs(tasks, PLACE)
     found = improve(tasks, start, seed=seed, sweeps=50, stop=bool)
     assert tasks.clashes(found) == 0
     assert tasks.cost(found) <= tasks.cost(start)
@@ -43,14 +43,14 @@ def test_annealing_finds_what_exhaustion_finds(seed: int) -> None:
     tasks = random_tasks(LINE, 4, seed)
     choices = (np.array(arcs, np.int32) for arcs in product(range(10), repeat=4))
     best = min(tasks.cost(arcs) for arcs in choices if tasks.clashes(arcs) == 0)
-    found = anneal_arcs(tasks, start_arcs(tasks, PLACE), seed=seed, sweeps=2000, stop=bool)
+    found = anneal_arcs(tasks, choose_start_arcs(tasks, PLACE), seed=seed, sweeps=2000, stop=bool)
     assert tasks.cost(found) == best
 
 
 def test_the_same_seed_gives_the_same_places() -> None:
     """Annealing is deterministic."""
     tasks = random_tasks(GRID, 40, 1)
-    start = start_arcs(tasks, PLACE)
+    start = choose_start_arcs(tasks, PLACE)
     first, second = (anneal_arcs(tasks, start, seed=7, sweeps=50, stop=bool) for _ in range(2))
     assert first.tolist() == second.tolist()
 
@@ -58,7 +58,7 @@ def test_the_same_seed_gives_the_same_places() -> None:
 def test_told_to_stop_it_returns_the_start() -> None:
     """Nothing is done once told to stop."""
     tasks = random_tasks(GRID, 40, 1)
-    start = start_arcs(tasks, PLACE)
+    start = choose_start_arcs(tasks, PLACE)
     assert anneal_arcs(tasks, start, seed=7, sweeps=50, stop=lambda: True).tolist() == start.tolist()
 
 
@@ -66,7 +66,7 @@ def test_told_to_stop_it_returns_the_start() -> None:
 def test_few_gates_are_no_trouble(gates: int) -> None:
     """No gate, or one, costs nothing but the way from where a qubit is settled."""
     tasks = random_tasks(GRID, gates, 3)
-    assert tasks.cost(anneal_arcs(tasks, start_arcs(tasks, PLACE), seed=0, sweeps=64, stop=bool)) == 0
+    assert tasks.cost(anneal_arcs(tasks, choose_start_arcs(tasks, PLACE), seed=0, sweeps=64, stop=bool)) == 0
 
 
 @pytest.mark.parametrize("device", [LINE, GRID])
@@ -75,7 +75,7 @@ def test_plain_python_does_the_same_work(device: Coupling, monkeypatch: pytest.M
     for name in FUNCTIONS:
         monkeypatch.setattr(gateanneal, name, getattr(gateanneal, name).py_func)
     tasks = random_tasks(device, 20, 2)
-    start = start_arcs(tasks, PLACE)
+    start = choose_start_arcs(tasks, PLACE)
     found = anneal_arcs(tasks, start, seed=1, sweeps=200, stop=bool)
     assert tasks.clashes(found) == 0
     assert tasks.cost(found) < tasks.cost(start)

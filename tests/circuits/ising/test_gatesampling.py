@@ -8,9 +8,9 @@ import pytest
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.ising.gatesampling import WindowParams, decode, repair_choice, sample_arcs
-from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
-from tiger.circuits.ising.gatewindows import gate_window
-from tiger.circuits.ising.static import StaticParams, static_layout
+from tiger.circuits.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs
+from tiger.circuits.ising.gatewindows import build_gate_window
+from tiger.circuits.ising.static import StaticParams, build_static_layout
 from tiger.qubo.ising import Ising, IsingParams, Sampling
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
@@ -28,13 +28,13 @@ def random_circuit(gates: int, seed: int) -> GateDag:
 
 def ising(name: str, size: int = 60) -> Ising:
     """Return the core's path for a sampler, with small windows."""
-    problem = static_layout(random_circuit(9, 0), GRID, StaticParams()).problem
+    problem = build_static_layout(random_circuit(9, 0), GRID, StaticParams()).problem
     return ising_of(registry.sampler(name), problem, IsingParams(window_size=size))
 
 
 def random_tasks(seed: int) -> GateTasks:
     """Return gates as tasks."""
-    return gate_tasks(random_circuit(24, seed), GRID, PLACE)
+    return build_gate_tasks(random_circuit(24, seed), GRID, PLACE)
 
 
 @pytest.mark.parametrize("name", ["neal", "tabu"])
@@ -42,7 +42,7 @@ def random_tasks(seed: int) -> GateTasks:
 def test_samplers_gain_and_stay_feasible(name: str, seed: int) -> None:
     """Windows of any sampler lower the cost of a greedy start."""
     tasks = random_tasks(seed)
-    start = start_arcs(tasks, PLACE)
+    start = choose_start_arcs(tasks, PLACE)
     found = sample_arcs(tasks, start, ising(name), WindowParams(), (seed, bool))
     assert tasks.clashes(found) == 0
     assert tasks.cost(found) < tasks.cost(start)
@@ -51,7 +51,7 @@ def test_samplers_gain_and_stay_feasible(name: str, seed: int) -> None:
 def test_small_windows_cut_levels() -> None:
     """Where a window takes two gates the levels are cut, and the cost does not rise."""
     tasks = random_tasks(3)
-    start = start_arcs(tasks, PLACE)
+    start = choose_start_arcs(tasks, PLACE)
     found = sample_arcs(tasks, start, ising("neal", 12), WindowParams(passes=2), (0, bool))
     assert tasks.clashes(found) == 0
     assert tasks.cost(found) <= tasks.cost(start)
@@ -60,7 +60,7 @@ def test_small_windows_cut_levels() -> None:
 def test_the_same_seed_gives_the_same_places() -> None:
     """Sampling is deterministic."""
     tasks = random_tasks(1)
-    start = start_arcs(tasks, PLACE)
+    start = choose_start_arcs(tasks, PLACE)
     first, second = (sample_arcs(tasks, start, ising("neal"), WindowParams(windows=9), (4, bool)) for _ in range(2))
     assert first.tolist() == second.tolist()
 
@@ -69,21 +69,21 @@ def test_more_rounds_tune_a_window() -> None:
     """A window may be sampled several times, at penalties that follow what was feasible."""
     tasks, path = random_tasks(2), ising("neal")
     path = replace(path, params=replace(path.params, window=Sampling(rounds=3, reads=4, sweeps=50)))
-    start = start_arcs(tasks, PLACE)
+    start = choose_start_arcs(tasks, PLACE)
     assert tasks.cost(sample_arcs(tasks, start, path, WindowParams(windows=6), (0, bool))) <= tasks.cost(start)
 
 
 def test_told_to_stop_it_returns_the_start() -> None:
     """Nothing is sampled once told to stop."""
     tasks = random_tasks(1)
-    start = start_arcs(tasks, PLACE)
+    start = choose_start_arcs(tasks, PLACE)
     assert sample_arcs(tasks, start, ising("neal"), WindowParams(), (0, lambda: True)).tolist() == start.tolist()
 
 
 def test_decoding_undoes_encoding() -> None:
     """The bits of choices are those choices, and repair leaves them alone."""
     tasks = random_tasks(1)
-    window = gate_window(tasks, np.flatnonzero(tasks.flow.level < 2), start_arcs(tasks, PLACE), 60)
+    window = build_gate_window(tasks, np.flatnonzero(tasks.flow.level < 2), choose_start_arcs(tasks, PLACE), 60)
     local = np.zeros(len(window.gates), np.int64)
     bits = decode(window, window.sample(local)[None])
     assert bits[0].argmax(axis=1).tolist() == local.tolist()
@@ -95,8 +95,8 @@ def test_decoding_undoes_encoding() -> None:
 def test_repair_gives_every_gate_an_arc_of_its_own() -> None:
     """From no bits at all, gates of a level get arcs that do not touch."""
     tasks = random_tasks(1)
-    arc = start_arcs(tasks, PLACE)
-    window = gate_window(tasks, np.flatnonzero(tasks.flow.level < 1), arc, 60)
+    arc = choose_start_arcs(tasks, PLACE)
+    window = build_gate_window(tasks, np.flatnonzero(tasks.flow.level < 1), arc, 60)
     found = repair_choice(window, np.zeros(window.index.shape, bool))
     assert found is not None
     arc[window.gates] = window.choice[np.arange(len(found)), found]
@@ -107,8 +107,8 @@ def test_repair_says_when_a_gate_finds_nothing() -> None:
     """On a line the middle edge, chosen for one gate, leaves none for the other."""
     line = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
     circuit = gate_dag_of(4, [Step(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).gate_dag
-    tasks = gate_tasks(circuit, line, PLACE[:4])
-    window = gate_window(tasks, np.array([0, 1]), start_arcs(tasks, PLACE[:4]), 99)
+    tasks = build_gate_tasks(circuit, line, PLACE[:4])
+    window = build_gate_window(tasks, np.array([0, 1]), choose_start_arcs(tasks, PLACE[:4]), 99)
     bits = np.zeros(window.index.shape, bool)
     bits[0] = (window.tasks.arcs.ends[window.choice[0]] == (1, 2)).all(axis=1)
     assert repair_choice(window, bits) is None

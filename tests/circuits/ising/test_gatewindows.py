@@ -8,8 +8,8 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step, gate_dag_of
-from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
-from tiger.circuits.ising.gatewindows import GateWindow, gate_window, safe_penalties
+from tiger.circuits.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs
+from tiger.circuits.ising.gatewindows import GateWindow, build_gate_window, derive_safe_penalties
 
 PLACE = np.arange(6, dtype=np.int32)
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
@@ -21,14 +21,14 @@ def random_tasks(device: Coupling, gates: int, seed: int) -> GateTasks:
     rng, size = np.random.default_rng(seed), device.size
     pairs = [rng.choice(size, 2, replace=False).tolist() for _ in range(gates)]
     dag = gate_dag_of(size, [Step((a, b), ("z", "x"), pair=True) for a, b in pairs]).gate_dag
-    return gate_tasks(dag, device, PLACE[:size], fixed=np.where(PLACE[:size] > 0, -1, 0).astype(np.int32))
+    return build_gate_tasks(dag, device, PLACE[:size], fixed=np.where(PLACE[:size] > 0, -1, 0).astype(np.int32))
 
 
 def some_window(seed: int, most: int = 60, gates: int = 20) -> tuple[GateWindow, np.ndarray]:
     """Return a window of the gates on three levels, and the arcs of all gates."""
     tasks = random_tasks(GRID, gates, seed)
-    arc = start_arcs(tasks, PLACE)
-    return gate_window(tasks, np.flatnonzero(np.isin(tasks.flow.level, (2, 3, 4))), arc, most), arc
+    arc = choose_start_arcs(tasks, PLACE)
+    return build_gate_window(tasks, np.flatnonzero(np.isin(tasks.flow.level, (2, 3, 4))), arc, most), arc
 
 
 def feasible(window: GateWindow, arc: np.ndarray, seed: int) -> list[np.ndarray]:
@@ -48,7 +48,7 @@ def feasible(window: GateWindow, arc: np.ndarray, seed: int) -> list[np.ndarray]
 def test_the_energy_of_a_feasible_sample_is_the_cost_of_all_gates(seed: int, aimed: str) -> None:
     """With plain and with centred couplers energy, window cost and full cost are one."""
     window, arc = some_window(seed)
-    safe = safe_penalties(window)
+    safe = derive_safe_penalties(window)
     model = window.bqm(safe if aimed == "safe" or safe.aim is None else safe.aim)
     for local in [np.zeros(len(window.gates), np.int64), *feasible(window, arc, seed)]:
         every = arc.copy()
@@ -62,8 +62,8 @@ def test_the_energy_of_a_feasible_sample_is_the_cost_of_all_gates(seed: int, aim
 def test_ground_states_are_feasible_and_optimal(seed: int) -> None:
     """At the safe penalties the lowest of all energies is the cheapest choice of arcs without a clash."""
     tasks = random_tasks(LINE, 8, seed)
-    arc = start_arcs(tasks, PLACE[:4])
-    window = gate_window(tasks, np.flatnonzero(np.isin(tasks.flow.level, (1, 2))), arc, 16)
+    arc = choose_start_arcs(tasks, PLACE[:4])
+    window = build_gate_window(tasks, np.flatnonzero(np.isin(tasks.flow.level, (1, 2))), arc, 16)
     choices = [np.array(local) for local in product(range(window.choice.shape[1]), repeat=len(window.gates))]
     best = np.inf
     for local in choices:
@@ -71,7 +71,7 @@ def test_ground_states_are_feasible_and_optimal(seed: int) -> None:
         every[window.gates] = window.choice[np.arange(len(local)), local]
         if (window.index[np.arange(len(local)), local] >= 0).all() and tasks.clashes(every) == 0:
             best = min(best, tasks.cost(every))
-    found = dimod.ExactSolver().sample(window.bqm(safe_penalties(window))).first.energy
+    found = dimod.ExactSolver().sample(window.bqm(derive_safe_penalties(window))).first.energy
     assert found == pytest.approx(best, abs=1e-6)
 
 
@@ -85,18 +85,18 @@ def test_a_window_has_no_more_variables_than_allowed(most: int) -> None:
 
 def test_gates_keep_off_what_others_of_their_level_hold() -> None:
     """A window of one gate offers no arc that touches the other gate of the level."""
-    tasks = gate_tasks(
+    tasks = build_gate_tasks(
         gate_dag_of(4, [Step(pair, ("z", "x"), pair=True) for pair in ((0, 1), (2, 3))]).gate_dag, LINE, PLACE[:4]
     )
-    arc = start_arcs(tasks, PLACE[:4])
-    window = gate_window(tasks, np.array([0]), arc, 99)
+    arc = choose_start_arcs(tasks, PLACE[:4])
+    window = build_gate_window(tasks, np.array([0]), arc, 99)
     offered = tasks.arcs.ends[window.choice[window.index >= 0]].tolist()
     assert offered == [[0, 1], [1, 0]]
 
 
 def test_weights_to_aim_at_are_smaller_than_safe_ones() -> None:
     """Tuning starts below the proven bound, with centred couplers."""
-    safe = safe_penalties(some_window(2)[0])
+    safe = derive_safe_penalties(some_window(2)[0])
     assert safe.aim is not None
     assert safe.aim.centred
     assert safe.aim.one_hot.max() < safe.one_hot.min()

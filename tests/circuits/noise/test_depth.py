@@ -13,11 +13,11 @@ from tiger.circuits.noise.depth import (
     PAIR,
     READ,
     SWAP,
-    depth,
+    count_depth,
+    count_singles,
+    measure_seconds,
     operations_of,
     operations_of_gates,
-    seconds,
-    singles_of,
 )
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.route import PLAIN, Route
@@ -50,7 +50,7 @@ def build(qubits, *operations):
     """Return a gate DAG and what its qubits do on their own."""
     steps, names = [step for step, _ in operations], [name for _, name in operations]
     build = gate_dag_of(qubits, steps)
-    return build.gate_dag, singles_of(qubits, steps, build, names)
+    return build.gate_dag, count_singles(qubits, steps, build, names)
 
 
 def route_of(start, *steps):
@@ -70,19 +70,19 @@ def longest_chain(gates):
 def test_a_swap_counts_as_three_layers():
     """Gates on other qubits run beside it."""
     operations = operations_of_gates([("u", (0,)), ("swap", (0, 1)), ("cx", (2, 3)), ("cx", (1, 2))])
-    assert depth(operations) == 5
+    assert count_depth(operations) == 5
 
 
 def test_an_empty_circuit_has_no_depth():
     """Nothing runs."""
-    assert depth(operations_of_gates([])) == 0
+    assert count_depth(operations_of_gates([])) == 0
 
 
 def test_barriers_and_measurements_take_no_layer():
     """Only gates count."""
     operations = operations_of_gates([("u", (1,)), ("barrier", (0, 1, 2)), ("measure", (1,))])
     assert operations.tolist() == [[ONE, 1, 1], [READ, 1, 1]]
-    assert depth(operations) == 1
+    assert count_depth(operations) == 1
 
 
 def test_gates_on_three_qubits_are_bad_input():
@@ -111,7 +111,7 @@ def test_a_bridge_is_four_gates_in_a_row(plain):
     dag, singles = build(2, cx(0, 1))
     found = operations_of(route_of([0, 2, 1, 3], (0, 1)), dag, singles)
     assert found.tolist() == [[PAIR, 0, 1], [PAIR, 1, 2]] * 2
-    assert depth(found) == 4
+    assert count_depth(found) == 4
 
 
 def test_gates_that_commute_share_a_run(plain):
@@ -138,10 +138,13 @@ def test_depth_is_the_longest_chain_of_the_gates_in_order(seed):
     dag, singles = build(4, *[step for a, b in pairs for step in (u(a), cx(a, b))])
     operations = operations_of(route_shortest_paths(dag, LINE, rng.permutation(4).astype(np.int32)), dag, singles)
     gates = [(q, [p]) if kind == ONE else (1 + 2 * (kind == SWAP), [p, q]) for kind, p, q in operations.tolist()]
-    assert depth(operations) == longest_chain(gates)
+    assert count_depth(operations) == longest_chain(gates)
 
 
 def test_seconds_add_up_along_the_longest_chain():
     """A SWAP takes its better direction twice, one-qubit gates take theirs."""
     errors = Errors.of([Gate(0, 1, 0.1, 2.0), Gate(1, 0, 0.2, 3.0)], [0, 0], [0, 0], single_s=[1.0, 0.5])
-    assert seconds(operations_of_gates([("u", (0,)), ("cx", (0, 1)), ("swap", (0, 1)), ("u", (1,))]), errors) == 10.5
+    assert (
+        measure_seconds(operations_of_gates([("u", (0,)), ("cx", (0, 1)), ("swap", (0, 1)), ("u", (1,))]), errors)
+        == 10.5
+    )

@@ -8,13 +8,20 @@ import pytest
 from tests.circuits.noise.test_depth import build, cx, u
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise import placement
-from tiger.circuits.noise.depth import depth, operations_of
+from tiger.circuits.noise.depth import count_depth, operations_of
 from tiger.circuits.noise.noise import Errors, Gate
-from tiger.circuits.noise.placement import Layers, PlacementParams, Placer, Success, place_best, walk
+from tiger.circuits.noise.placement import (
+    DepthObjective,
+    PlacementParams,
+    Placer,
+    SuccessObjective,
+    follow_swaps,
+    rank_relabelled,
+)
 from tiger.circuits.noise.relabelling import RelabelParams
-from tiger.circuits.noise.success import log_success
+from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.route import Route
-from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.shortest import route_shortest_paths
 
 RING = [(k, (k + 1) % 6) for k in range(6)]
@@ -46,51 +53,51 @@ def test_the_result_is_a_route_no_worse_than_any_known(seed):
     """Its loss is that of the formula, and the independent check finds nothing wrong."""
     errors, (dag, singles) = device(seed), circuit(seed)
     coupling = errors.coupling()
-    known, judge = routes_of(dag, coupling), Success(dag, singles, coupling, errors)
-    found = Placer(dag, coupling, judge, PARAMS).best(known, seed, bool)
-    assert flaw(dag, coupling, found) == ""
-    assert judge.loss(found) <= min(map(judge.loss, known))
-    assert judge.loss(found) == pytest.approx(-log_success(found, dag, singles, errors))
+    known, objective = routes_of(dag, coupling), SuccessObjective(dag, singles, coupling, errors)
+    found = Placer(dag, coupling, objective, PARAMS).best(known, seed, bool)
+    assert find_flaw(dag, coupling, found) == ""
+    assert objective.loss(found) <= min(map(objective.loss, known))
+    assert objective.loss(found) == pytest.approx(-compute_log_success(found, dag, singles, errors))
 
 
 def test_errors_above_the_bound_count_a_hundredfold():
     """The formula holds below it."""
     errors, (dag, singles) = device(0), circuit(0)
     route = routes_of(dag, errors.coupling())[0]
-    total = -log_success(route, dag, singles, errors)
-    still = -log_success(route, dag, singles, errors.without_decay())
+    total = -compute_log_success(route, dag, singles, errors)
+    still = -compute_log_success(route, dag, singles, errors.without_decay())
     for bound, more in ((still + 1, 0), (still - 1, 99)):
-        judge = Success(dag, singles, errors.coupling(), errors, bound)
-        assert judge.loss(route) == pytest.approx(total + more)
+        objective = SuccessObjective(dag, singles, errors.coupling(), errors, bound)
+        assert objective.loss(route) == pytest.approx(total + more)
 
 
 def test_the_depth_falls_too():
     """Layers count before CX gates."""
     (dag, singles), coupling = circuit(1), device(1).coupling()
-    known, judge = routes_of(dag, coupling), Layers(dag, singles, coupling)
-    found = Placer(dag, coupling, judge, PARAMS).best(known, 0, bool)
-    before, after = (depth(operations_of(route, dag, singles)) for route in (known[0], found))
+    known, objective = routes_of(dag, coupling), DepthObjective(dag, singles, coupling)
+    found = Placer(dag, coupling, objective, PARAMS).best(known, 0, bool)
+    before, after = (count_depth(operations_of(route, dag, singles)) for route in (known[0], found))
     assert after < before
-    assert judge.loss(found) == pytest.approx(after + 1e-6 * found.extra_cx)
+    assert objective.loss(found) == pytest.approx(after + 1e-6 * found.extra_cx)
 
 
 def test_a_layout_that_is_given_stays():
     """The route improves from there on."""
     errors, (dag, singles) = device(5), circuit(5)
     coupling = errors.coupling()
-    known, judge = routes_of(dag, coupling)[:1], Success(dag, singles, coupling, errors)
-    found = Placer(dag, coupling, judge, replace(PARAMS, pinned=True)).best(known, 0, bool)
+    known, objective = routes_of(dag, coupling)[:1], SuccessObjective(dag, singles, coupling, errors)
+    found = Placer(dag, coupling, objective, replace(PARAMS, pinned=True)).best(known, 0, bool)
     assert found.start[:4].tolist() == known[0].start[:4].tolist()
-    assert flaw(dag, coupling, found) == ""
-    assert judge.loss(found) < judge.loss(known[0])
+    assert find_flaw(dag, coupling, found) == ""
+    assert objective.loss(found) < objective.loss(known[0])
 
 
 def test_the_best_route_comes_first():
     """Relabelled routes are among those returned, and so is the best as it was."""
     errors, (dag, singles) = device(2), circuit(2)
-    judge = Success(dag, singles, errors.coupling(), errors)
-    ranked = place_best(routes_of(dag, errors.coupling()), judge, PARAMS, 0, bool)
-    losses = list(map(judge.loss, ranked))
+    objective = SuccessObjective(dag, singles, errors.coupling(), errors)
+    ranked = rank_relabelled(routes_of(dag, errors.coupling()), objective, PARAMS, 0, bool)
+    losses = list(map(objective.loss, ranked))
     assert len(ranked) == 3
     assert losses == sorted(losses)
 
@@ -99,7 +106,7 @@ def test_the_same_seed_gives_the_same_route():
     """Nothing else is random."""
     errors, (dag, singles) = device(3), circuit(3)
     coupling = errors.coupling()
-    placer = Placer(dag, coupling, Success(dag, singles, coupling, errors), PARAMS)
+    placer = Placer(dag, coupling, SuccessObjective(dag, singles, coupling, errors), PARAMS)
     first, second = (placer.best(routes_of(dag, coupling), 5, bool) for _ in range(2))
     assert first.start.tolist() == second.start.tolist()
     assert first.steps.tolist() == second.steps.tolist()
@@ -109,9 +116,9 @@ def test_stop_ends_with_what_is_known():
     """At once, with the best route as it was."""
     errors, (dag, singles) = device(4), circuit(4)
     coupling = errors.coupling()
-    known, judge = routes_of(dag, coupling), Success(dag, singles, coupling, errors)
-    found = Placer(dag, coupling, judge, PARAMS).best(known, 0, lambda: True)
-    assert judge.loss(found) == min(map(judge.loss, known))
+    known, objective = routes_of(dag, coupling), SuccessObjective(dag, singles, coupling, errors)
+    found = Placer(dag, coupling, objective, PARAMS).best(known, 0, lambda: True)
+    assert objective.loss(found) == min(map(objective.loss, known))
 
 
 def test_qubits_stay_in_their_part_of_the_device():
@@ -120,8 +127,8 @@ def test_qubits_stay_in_their_part_of_the_device():
     errors = device(5, pairs)
     coupling, (dag, singles) = errors.coupling(), build(4, cx(0, 1), cx(2, 3), cx(1, 0))
     known = route_shortest_paths(dag, coupling, np.array([0, 2, 3, 5, 1, 4], np.int32))
-    found = Placer(dag, coupling, Success(dag, singles, coupling, errors), PARAMS).best([known], 0, bool)
-    assert flaw(dag, coupling, found) == ""
+    found = Placer(dag, coupling, SuccessObjective(dag, singles, coupling, errors), PARAMS).best([known], 0, bool)
+    assert find_flaw(dag, coupling, found) == ""
     assert found.swaps == 0
 
 
@@ -129,16 +136,16 @@ def test_a_perfect_device_has_edges_of_no_cost():
     """Lengths are 0 there, and the search still ends."""
     (dag, singles), errors = circuit(6), Errors.of([Gate(a, b, 0.0) for a, b in RING], [0.0] * 6, [0.0] * 6)
     coupling = errors.coupling()
-    judge = Success(dag, singles, coupling, errors)
-    assert set(judge.lengths()[coupling.hops == 1]) == {0.0}
-    found = Placer(dag, coupling, judge, PARAMS).best(routes_of(dag, coupling), 0, bool)
-    assert judge.loss(found) == 0.0
+    objective = SuccessObjective(dag, singles, coupling, errors)
+    assert set(objective.lengths()[coupling.hops == 1]) == {0.0}
+    found = Placer(dag, coupling, objective, PARAMS).best(routes_of(dag, coupling), 0, bool)
+    assert objective.loss(found) == 0.0
 
 
 def test_swaps_are_followed():
     """Compiled and plain code give the end of a route."""
     route = Route(start=np.array([2, 0, 1], np.int32), steps=np.array([[-1, 1], [0, -1], [-3, 1]], np.int32))
-    for follow in (walk, walk.py_func):
+    for follow in (follow_swaps, follow_swaps.py_func):
         place = route.start.copy()
         follow(route.steps, place)
         assert place.tolist() == route.end().tolist()

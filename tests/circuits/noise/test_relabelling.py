@@ -12,11 +12,11 @@ from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step
 from tiger.circuits.noise import depth as depths
 from tiger.circuits.noise import relabelling
-from tiger.circuits.noise.depth import costs_of, operations_of, operations_of_gates, run_clock
+from tiger.circuits.noise.depth import costs_of, operations_of, operations_of_gates, time_operations
 from tiger.circuits.noise.noise import Errors, Gate
-from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, pattern_of, relabel
+from tiger.circuits.noise.relabelling import DeviceCosts, RelabelParams, count_usage, find_best_places, relabel
 from tiger.circuits.route import PLAIN
-from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.shortest import route_shortest_paths
 
 SHAPES = {
@@ -40,7 +40,7 @@ def noisy(pairs, seed, seconds=0.0):
     rng = np.random.default_rng(seed)
     gates = [Gate(a, b, rng.random() / 5, seconds * rng.random()) for p, q in pairs for a, b in ((p, q), (q, p))]
     errors = Errors.of(gates, rng.random(6) / 9, rng.random(6) / 9, decay=rng.random(6) / 9)
-    return Ground.of(Coupling.of(6, pairs), costs_of(errors))
+    return DeviceCosts.of(Coupling.of(6, pairs), costs_of(errors))
 
 
 def circuit(pairs, seed):
@@ -54,44 +54,44 @@ def circuit(pairs, seed):
 
 def loss(operations, place, costs):
     """Return what operations lose at a place."""
-    clock = run_clock(operations, np.array(place, np.int32), costs)
-    return clock.loss + clock.idle
+    duration = time_operations(operations, np.array(place, np.int32), costs)
+    return duration.loss + duration.idle
 
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), shape=st.sampled_from(sorted(SHAPES)))
 def test_branch_and_bound_finds_the_best_of_all(seed, shape):
     """Compares with all 720 permutations; those off the coupling map lose infinitely."""
-    ground, operations = noisy(SHAPES[shape], seed), circuit(SHAPES[shape], seed)
-    found = best_places(operations, ground, RelabelParams(), 0, bool)
-    best = min(loss(operations, place, ground.costs) for place in permutations(range(6)))
-    assert loss(operations, found, ground.costs) == pytest.approx(best)
+    device_costs, operations = noisy(SHAPES[shape], seed), circuit(SHAPES[shape], seed)
+    found = find_best_places(operations, device_costs, RelabelParams(), 0, bool)
+    best = min(loss(operations, place, device_costs.costs) for place in permutations(range(6)))
+    assert loss(operations, found, device_costs.costs) == pytest.approx(best)
 
 
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 @pytest.mark.parametrize("visits", [0, 7])
 def test_places_are_never_worse(shape, visits, plain):
     """With waiting times, few visits, and parts placed anew, a permutation is found that keeps all edges."""
-    ground, operations = noisy(SHAPES[shape], 5, 1.0), circuit(SHAPES[shape], 6)
+    device_costs, operations = noisy(SHAPES[shape], 5, 1.0), circuit(SHAPES[shape], 6)
     params = RelabelParams(visits=visits, rounds=12, part=3, part_visits=9)
-    place = best_places(operations, ground, params, 0, bool)
+    place = find_best_places(operations, device_costs, params, 0, bool)
     assert sorted(place.tolist()) == list(range(6))
-    assert loss(operations, place, ground.costs) <= loss(operations, range(6), ground.costs)
+    assert loss(operations, place, device_costs.costs) <= loss(operations, range(6), device_costs.costs)
 
 
 def test_a_waiting_qubit_goes_where_it_decays_least(plain):
     """The chain may lie either way round; its first qubit waits for a second."""
     gates = [Gate(0, 1, 0.0, 1.0), Gate(1, 2, 0.0, 1.0)]
     errors = Errors.of(gates, [0.0] * 3, [0.0] * 3, decay=[0.5, 0.0, 0.1])
-    ground = Ground.of(errors.coupling(), costs_of(errors))
+    device_costs = DeviceCosts.of(errors.coupling(), costs_of(errors))
     operations = operations_of_gates([("cx", (0, 1)), ("cx", (1, 2)), ("cx", (1, 2)), ("cx", (0, 1))])
-    assert best_places(operations, ground, RelabelParams(), 0, bool).tolist() == [2, 1, 0]
+    assert find_best_places(operations, device_costs, RelabelParams(), 0, bool).tolist() == [2, 1, 0]
 
 
 def test_uses_are_counted_by_pair_and_qubit():
     """Each end lists a pair, gates by direction."""
     operations = operations_of_gates([("cx", (0, 1)), ("cx", (0, 1)), ("swap", (1, 0)), ("u", (2,)), ("measure", (2,))])
-    found = pattern_of(operations, np.zeros(3))
+    found = count_usage(operations, np.zeros(3))
     assert [found.first.tolist(), found.near.tolist()] == [[0, 1, 2, 2], [1, 0]]
     assert [found.there.tolist(), found.back.tolist(), found.swaps.tolist()] == [[2, 0], [0, 2], [1, 1]]
     assert [found.ones.tolist(), found.reads.tolist()] == [[0, 0, 1], [0, 0, 1]]
@@ -102,23 +102,25 @@ def test_faulty_qubits_are_left_alone():
     gates = [Gate(0, 1, 0.1), Gate(1, 2, 0.2), Gate(2, 0, 0.3)]
     errors = Errors.of(gates, [0.0] * 3, [1.0, 0.0, 0.1])
     operations = operations_of_gates([("cx", (0, 1)), ("swap", (1, 2)), ("cx", (2, 0)), ("measure", (0,))])
-    ground = Ground.of(errors.coupling(), costs_of(errors))
-    place = best_places(operations, ground, RelabelParams(), 0, bool)
+    device_costs = DeviceCosts.of(errors.coupling(), costs_of(errors))
+    place = find_best_places(operations, device_costs, RelabelParams(), 0, bool)
     assert place[0] != 0
-    assert loss(operations, place, ground.costs) < loss(operations, range(3), ground.costs) == np.inf
+    assert loss(operations, place, device_costs.costs) < loss(operations, range(3), device_costs.costs) == np.inf
 
 
 def test_nothing_to_place_stays():
     """A circuit without operations uses no qubit."""
-    ground = noisy(SHAPES["ring"], 0)
-    assert best_places(np.empty((0, 3), np.int32), ground, RelabelParams(), 0, bool).tolist() == list(range(6))
+    device_costs = noisy(SHAPES["ring"], 0)
+    assert find_best_places(np.empty((0, 3), np.int32), device_costs, RelabelParams(), 0, bool).tolist() == list(
+        range(6)
+    )
 
 
 def test_stop_ends_early():
     """What was found until then is returned."""
-    ground, operations = noisy(SHAPES["ladder"], 1, 1.0), circuit(SHAPES["ladder"], 1)
-    place = best_places(operations, ground, RelabelParams(), 0, lambda: True)
-    assert loss(operations, place, ground.costs) <= loss(operations, range(6), ground.costs)
+    device_costs, operations = noisy(SHAPES["ladder"], 1, 1.0), circuit(SHAPES["ladder"], 1)
+    place = find_best_places(operations, device_costs, RelabelParams(), 0, lambda: True)
+    assert loss(operations, place, device_costs.costs) <= loss(operations, range(6), device_costs.costs)
 
 
 def test_a_relabelled_route_is_one_of_the_same_circuit():
@@ -129,12 +131,12 @@ def test_a_relabelled_route_is_one_of_the_same_circuit():
     moved = relabel(route, np.array([3, 2, 1, 0], np.int32))
     assert moved.start.tolist() == [3, 2, 0, 1]
     assert moved.steps.tolist() == [[0, PLAIN], [-4, 2], [1, 1]]
-    assert flaw(dag, line, moved) == flaw(dag, line, route) == ""
+    assert find_flaw(dag, line, moved) == find_flaw(dag, line, route) == ""
 
 
 def test_the_same_seed_gives_the_same_places():
     """Rounds are drawn from the seed alone."""
-    ground, operations = noisy(SHAPES["ladder"], 3, 1.0), circuit(SHAPES["ladder"], 3)
+    device_costs, operations = noisy(SHAPES["ladder"], 3, 1.0), circuit(SHAPES["ladder"], 3)
     params = RelabelParams(visits=3)
-    first, second = (best_places(operations, ground, params, 7, bool) for _ in range(2))
+    first, second = (find_best_places(operations, device_costs, params, 7, bool) for _ in range(2))
     assert first.tolist() == second.tolist()

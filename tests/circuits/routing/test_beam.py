@@ -8,7 +8,7 @@ from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, router, selection
-from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.replay import find_flaw
 
 LADDER = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])
 LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])
@@ -51,7 +51,7 @@ def test_beams_find_routes(coupling: Coupling, seed: int, monkeypatch: pytest.Mo
     compiled = route_by_beam(dag, coupling, 3)
     use_plain_functions(monkeypatch)
     cost, route = route_by_beam(dag, coupling, 3)
-    assert flaw(dag, coupling, route) == ""
+    assert find_flaw(dag, coupling, route) == ""
     assert route.extra_cx == 3 * cost
     assert compiled[1].steps.tolist() == route.steps.tolist()
 

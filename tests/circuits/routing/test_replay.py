@@ -6,7 +6,7 @@ import pytest
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step, gate_dag_of
 from tiger.circuits.route import Route
-from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.replay import find_flaw
 
 LINE = Coupling.of(3, [(0, 1), (1, 2)])
 CX = Step((0, 2), ("z", "x"), pair=True, bridge=True)
@@ -17,7 +17,9 @@ CIRCUIT = gate_dag_of(3, [CX, BARRIER, RZZ]).gate_dag
 
 def check(*steps: tuple[int, int], start: tuple[int, ...] = (0, 1, 2)) -> str:
     """Check steps of the circuit on a line."""
-    return flaw(CIRCUIT, LINE, Route(start=np.array(start, np.int32), steps=np.array(steps, np.int32).reshape(-1, 2)))
+    return find_flaw(
+        CIRCUIT, LINE, Route(start=np.array(start, np.int32), steps=np.array(steps, np.int32).reshape(-1, 2))
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import frontier, lookahead, router
-from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.replay import find_flaw
 
 PARAMS = router_params(20, 0.7, 1.0, 0.001, -0.9, 0.0, 1.0)
 LINE = Coupling.of(5, [(k, k + 1) for k in range(4)])
@@ -62,7 +62,7 @@ def test_routes_forwards_and_backwards_are_routes(coupling: Coupling, seed: int,
     """The backward steps, turned around, are a route from where they end."""
     dag = draw(seed)
     cost, there, back = route_both_ways(dag, coupling, seed)
-    assert flaw(dag, coupling, there) == flaw(dag, coupling, back) == ""
+    assert find_flaw(dag, coupling, there) == find_flaw(dag, coupling, back) == ""
     assert back.extra_cx == 3 * cost
     assert there.end().tolist() == back.end().tolist()
 
@@ -101,7 +101,7 @@ def test_a_known_part_can_be_skipped(plain: None) -> None:
     frontier.carry_out_known(arrays, state, whole.steps, cut)
     router.route(arrays, state, PARAMS, 4, 10**6)
     steps = np.concatenate([whole.steps[:cut], state.steps[: state.counters[0].steps]])
-    assert flaw(dag, RING, Route(start=whole.start, steps=steps)) == ""
+    assert find_flaw(dag, RING, Route(start=whole.start, steps=steps)) == ""
 
 
 def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +115,7 @@ def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(router, "choose_step", astray)
     far = gate_dag_of(5, [Step((2, 4), (None, None), pair=True), Step((1, 4), (None, None), pair=True)]).gate_dag
     route = route_both_ways(far, LINE, 1)[1]
-    assert flaw(far, LINE, route) == ""
+    assert find_flaw(far, LINE, route) == ""
     assert route.extra_cx == 9
 
 

@@ -8,7 +8,7 @@ from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, rerouting, router, selection
-from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.search import Origins, Phase, Schedule, SearchParams, _schedule, search
 from tiger.circuits.routing.shortest import route_shortest_paths
 
@@ -47,7 +47,7 @@ def test_the_search_beats_shortest_paths(seed: int) -> None:
     """What it finds is a route, and costs less than half."""
     dag = draw(seed)
     found = search(dag, GRID, Origins(), SMALL)
-    assert flaw(dag, GRID, found) == ""
+    assert find_flaw(dag, GRID, found) == ""
     assert 2 * found.extra_cx < route_shortest_paths(dag, GRID, identity(9)).extra_cx
 
 
@@ -77,7 +77,7 @@ def test_a_fixed_start_stays() -> None:
     dag = draw(4)
     found = search(dag, GRID, Origins(fixed=identity(9)), SMALL)
     assert found.start.tolist() == list(range(9))
-    assert flaw(dag, GRID, found) == ""
+    assert find_flaw(dag, GRID, found) == ""
     assert 2 * found.extra_cx < route_shortest_paths(dag, GRID, identity(9)).extra_cx
 
 
@@ -89,7 +89,7 @@ def test_an_anchor_is_a_mapping_at_its_time() -> None:
     line = Coupling.of(7, [(k, k + 1) for k in range(6)])
     place = np.argsort(np.array([0, 3, 6, 1, 4, 2, 5])).astype(np.int32)
     found = search(dag, line, Origins(anchors=(Anchor(place=place, done=np.arange(36) < 18),)), SMALL)
-    assert flaw(dag, line, found) == ""
+    assert find_flaw(dag, line, found) == ""
     assert found.extra_cx > 0
 
 
@@ -97,7 +97,7 @@ def test_qubits_stay_in_their_part() -> None:
     """A device of two parts is searched from a layout, and refused without one."""
     dag = gate_dag_of(5, [Step(p, (None, None), pair=True) for p in ((0, 1), (0, 2), (1, 2), (3, 4))]).gate_dag
     found = search(dag, PARTS, Origins(layouts=(np.array([3, 5, 6, 0, 2, 1, 4], np.int32),)), SMALL)
-    assert flaw(dag, PARTS, found) == ""
+    assert find_flaw(dag, PARTS, found) == ""
     assert found.extra_cx == 3
     for origins in (Origins(), Origins(layouts=(np.array([3, 2, 6, 0, 5, 1, 4], np.int32),))):
         with pytest.raises(ValueError, match=r"expected (a )?layout"):
@@ -131,7 +131,7 @@ def test_bug_a_phase_that_ends_before_its_first_route() -> None:
     """So little work leaves a route in the making, whose cost is not known."""
     dag = draw(6, gates=200)
     found = search(dag, GRID, Origins(), SearchParams(work=9_000))
-    assert flaw(dag, GRID, found) == ""
+    assert find_flaw(dag, GRID, found) == ""
 
 
 def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_bug_both_sides_of_a_cut_are_too_long_together(monkeypatch: pytest.Monke
     monkeypatch.setattr("tiger.circuits.routing.search.DETOUR", 0)
     far = Anchor(place=identity(10), done=np.arange(4) < 2)
     found = search(dag, line, Origins(anchors=(far,), routes=(known,)), SearchParams(work=3_000))
-    assert flaw(dag, line, found) == ""
+    assert find_flaw(dag, line, found) == ""
 
 
 def test_passages_are_the_least_that_is_done() -> None:
@@ -167,5 +167,5 @@ def test_passages_alone_find_routes() -> None:
     dag = draw(4)
     plain = search(dag, GRID, Origins(), SearchParams(work=0))
     found = search(dag, GRID, Origins(), SearchParams(work=0, passages=20))
-    assert flaw(dag, GRID, plain) == flaw(dag, GRID, found) == ""
+    assert find_flaw(dag, GRID, plain) == find_flaw(dag, GRID, found) == ""
     assert found.extra_cx <= plain.extra_cx

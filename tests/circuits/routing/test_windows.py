@@ -7,7 +7,7 @@ from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import extraction, tokens, window_router, windows
-from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polish
 
@@ -52,7 +52,7 @@ def test_the_result_is_a_route_that_costs_no_more(coupling: Coupling, seed: int)
     dag = draw(seed)
     route = route_plainly(dag, coupling)
     better = polish(dag, coupling, route, WindowParams(work=40_000, seed=seed))
-    assert flaw(dag, coupling, better) == ""
+    assert find_flaw(dag, coupling, better) == ""
     assert better.extra_cx <= route.extra_cx
 
 
@@ -74,7 +74,7 @@ def test_long_routes_are_searched_in_pieces() -> None:
     route = route_plainly(dag, GRID)
     assert route.extra_cx >= 3 * WindowParams().lanes * WindowParams().piece
     better = polish(dag, GRID, route, WindowParams(work=400_000))
-    assert flaw(dag, GRID, better) == ""
+    assert find_flaw(dag, GRID, better) == ""
     assert better.extra_cx < 0.8 * route.extra_cx
 
 
@@ -95,7 +95,7 @@ def test_a_given_layout_is_kept(seed: int) -> None:
     route = route_plainly(dag, GRID)
     better = polish(dag, GRID, route, WindowParams(work=40_000, fixed=route.start[:5]))
     assert better.start[:5].tolist() == route.start[:5].tolist()
-    assert flaw(dag, GRID, better) == ""
+    assert find_flaw(dag, GRID, better) == ""
 
 
 def test_a_free_start_is_used() -> None:
@@ -111,7 +111,7 @@ def test_parts_of_a_device_are_searched_as_they_are() -> None:
     steps = [Step(pair, (None, None), pair=True) for pair in ((0, 2), (3, 5), (0, 1), (4, 5), (0, 2), (3, 5))]
     dag = gate_dag_of(6, steps).gate_dag
     better = polish(dag, PARTS, route_plainly(dag, PARTS), WindowParams(work=10_000))
-    assert flaw(dag, PARTS, better) == ""
+    assert find_flaw(dag, PARTS, better) == ""
     assert better.extra_cx == 6
 
 

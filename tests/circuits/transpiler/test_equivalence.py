@@ -6,7 +6,7 @@ from qiskit.circuit import Parameter
 from qiskit.transpiler import CouplingMap, PassManager
 from qiskit.transpiler.passes import SabreLayout
 
-from tiger.circuits.transpiler.equivalence import difference, replay, unitary_difference
+from tiger.circuits.transpiler.equivalence import find_difference, find_unitary_difference, replay
 
 
 def circuit(width: int, *gates: tuple[str, int, int]) -> QuantumCircuit:
@@ -136,22 +136,22 @@ def test_qiskits_own_circuits_pass() -> None:
     """Both checks accept what SABRE does, from the layouts it reports."""
     original = circuit(4, ("cx", 0, 1), ("cx", 1, 2), ("cx", 2, 3), ("cx", 3, 0), ("cx", 0, 2))
     routed = PassManager([SabreLayout(CouplingMap.from_line(5), seed=1)]).run(original)
-    assert difference(original, routed) == ""
-    assert unitary_difference(original, routed) == ""
+    assert find_difference(original, routed) == ""
+    assert find_unitary_difference(original, routed) == ""
     routed.x(0)
-    assert difference(original, routed) != ""
-    assert unitary_difference(original, routed) == "the unitaries differ"
+    assert find_difference(original, routed) != ""
+    assert find_unitary_difference(original, routed) == "the unitaries differ"
 
 
 def test_a_circuit_without_layout_is_refused() -> None:
     """Nothing says where the qubits are."""
-    assert difference(circuit(2), circuit(2)) == "the routed circuit has no layout"
+    assert find_difference(circuit(2), circuit(2)) == "the routed circuit has no layout"
 
 
 def test_unitaries_of_many_qubits_are_refused() -> None:
     """Eleven device qubits are too many."""
     with pytest.raises(ValueError, match="at most 10 device qubits, found 11"):
-        unitary_difference(circuit(2), circuit(11))
+        find_unitary_difference(circuit(2), circuit(11))
 
 
 def test_bug_gates_that_do_nothing_to_a_qubit_go_anywhere() -> None:

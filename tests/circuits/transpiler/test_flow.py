@@ -8,7 +8,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import Route
 from tiger.circuits.routing.shortest import route_shortest_paths
-from tiger.circuits.transpiler.flow import Blocks, in_place, route_home, weight
+from tiger.circuits.transpiler.flow import Blocks, count_cx, route_home, route_in_place
 from tiger.circuits.transpiler.model import model_of
 
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
@@ -74,10 +74,10 @@ def test_in_place_finds_routes_without_swaps() -> None:
     circuit = QuantumCircuit(2)
     circuit.cx(0, 1)
     gate_dag = model_of(circuit).gate_dag
-    route = in_place(gate_dag, LINE, np.array([2, 1], np.int32))
+    route = route_in_place(gate_dag, LINE, np.array([2, 1], np.int32))
     assert route is not None
     assert (route.start.tolist(), route.steps.tolist()) == ([2, 1, 0, 3], [[0, -1]])
-    assert in_place(gate_dag, LINE, np.array([3, 1], np.int32)) is None
+    assert route_in_place(gate_dag, LINE, np.array([3, 1], np.int32)) is None
 
 
 def test_weight_counts_into_blocks() -> None:
@@ -87,4 +87,4 @@ def test_weight_counts_into_blocks() -> None:
     with circuit.box():
         circuit.swap(0, 1)
         circuit.cx(0, 1)
-    assert weight(circuit_to_dag(circuit)) == 5
+    assert count_cx(circuit_to_dag(circuit)) == 5

@@ -18,9 +18,9 @@ from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped
 from tiger.circuits.transpiler.equivalence import replay
-from tiger.circuits.transpiler.flow import weight
-from tiger.circuits.transpiler.mapping import mapping
-from tiger.circuits.transpiler.sabre import sabre_mapping
+from tiger.circuits.transpiler.flow import count_cx
+from tiger.circuits.transpiler.mapping import find_mapping
+from tiger.circuits.transpiler.sabre import run_sabre
 from tiger.errors import InputError
 
 GATES = ["cx", "u", "swap"]
@@ -49,7 +49,7 @@ def test_mapped_circuits_are_the_original(data: st.DataObject, level: int) -> No
     """With control flow, barriers, measurements and directed edges, at every level."""
     circuit = data.draw(flow_circuits())
     device = data.draw(devices(circuit.num_qubits))
-    found = mapping(circuit_to_dag(circuit), device, LayoutParams(level=level, commute=level % 2 == 1)).emission
+    found = find_mapping(circuit_to_dag(circuit), device, LayoutParams(level=level, commute=level % 2 == 1)).emission
     count = circuit.num_qubits
     assert replay(circuit, dag_to_circuit(found.dag), found.start[:count], found.end[:count]) == ""
 
@@ -60,9 +60,9 @@ def test_never_more_cx_than_qiskit(data: st.DataObject, level: int, seed: int) -
     """SABRE with the same level and seed never wins, blocks of control flow included."""
     dag = circuit_to_dag(data.draw(flow_circuits(depth=1)))
     device = data.draw(devices(dag.num_qubits()))
-    best = weight(sabre_mapping(dag, device, level, seed).dag)
+    best = count_cx(run_sabre(dag, device, level, seed).dag)
     params = LayoutParams(level=level, seed=seed)
-    assert weight(mapping(dag, device, params).emission.dag) <= best
+    assert count_cx(find_mapping(dag, device, params).emission.dag) <= best
 
 
 def test_variables_and_parameters_survive() -> None:
@@ -80,7 +80,7 @@ def test_variables_and_parameters_survive() -> None:
             circuit.cx(1, 3)
     with circuit.switch(number) as case, case(1):
         circuit.cx(2, 3)
-    found = mapping(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams(level=1)).emission
+    found = find_mapping(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams(level=1)).emission
     routed = dag_to_circuit(found.dag)
     assert replay(circuit, routed, found.start[:4], found.end[:4]) == ""
     assert (routed.num_input_vars, routed.num_declared_vars, routed.num_parameters) == (1, 1, 1)
@@ -93,8 +93,8 @@ def test_a_layout_without_swaps_is_found() -> None:
     circuit.cx(0, 3)
     circuit.cx(3, 1)
     for level in (1, 2, 3):
-        found = mapping(circuit_to_dag(circuit), CouplingMap.from_ring(6), LayoutParams(level=level)).emission
-        assert weight(found.dag) == 3
+        found = find_mapping(circuit_to_dag(circuit), CouplingMap.from_ring(6), LayoutParams(level=level)).emission
+        assert count_cx(found.dag) == 3
 
 
 def test_faulty_edges_are_avoided() -> None:
@@ -105,7 +105,7 @@ def test_faulty_edges_are_avoided() -> None:
             device.update_instruction_properties("cx", pair, InstructionProperties(error=1.0))
             device.update_instruction_properties("swap", pair, InstructionProperties(error=1.0))
     for level in (1, 3):
-        found = mapping(circuit_to_dag(full(4)), device, LayoutParams(level=level)).emission.dag
+        found = find_mapping(circuit_to_dag(full(4)), device, LayoutParams(level=level)).emission.dag
         used = {tuple(sorted(found.find_bit(q).index for q in gate.qargs)) for gate in found.two_qubit_ops()}
         assert used
         assert (0, 1) not in used
@@ -116,7 +116,7 @@ def test_sabre_answers_on_what_works() -> None:
     errors = {(0, 1): 0.1, (1, 2): 0.1, (2, 3): 0.1, (3, 4): 1.0}
     device = Target(num_qubits=5)
     device.add_instruction(CXGate(), {pair: InstructionProperties(error=error) for pair, error in errors.items()})
-    found = mapping(circuit_to_dag(full(4)), device, LayoutParams(level=2))
+    found = find_mapping(circuit_to_dag(full(4)), device, LayoutParams(level=2))
     assert found.sabre is not None
     assert found.sabre.dag.num_qubits() == 5
     assert 4 not in found.sabre.start[:4]
@@ -128,7 +128,7 @@ def test_qubits_without_a_pair_avoid_faulty_qubits() -> None:
     circuit.h([0, 1, 2])
     circuit.cx(1, 2)
     device = CouplingMap([[1, 2], [2, 3]])
-    found = mapping(circuit_to_dag(circuit), device, LayoutParams(level=3)).emission
+    found = find_mapping(circuit_to_dag(circuit), device, LayoutParams(level=3)).emission
     assert 0 not in found.start[:3]
 
 
@@ -138,13 +138,13 @@ def test_a_single_qubit_stays() -> None:
     circuit.h(0)
     device = CouplingMap()
     device.add_physical_qubit(0)
-    assert mapping(circuit_to_dag(circuit), device, LayoutParams()).emission.start == [0]
+    assert find_mapping(circuit_to_dag(circuit), device, LayoutParams()).emission.start == [0]
 
 
 def test_too_wide_circuits_are_bad_input() -> None:
     """Five qubits do not fit on four."""
     with pytest.raises(InputError, match="at least 5 qubits for this circuit, found 4"):
-        mapping(circuit_to_dag(full(5)), CouplingMap.from_line(4), LayoutParams())
+        find_mapping(circuit_to_dag(full(5)), CouplingMap.from_line(4), LayoutParams())
 
 
 def test_a_given_layout_over_parts_is_bad_input() -> None:
@@ -153,7 +153,7 @@ def test_a_given_layout_over_parts_is_bad_input() -> None:
     circuit.cx(0, 3)
     device = CouplingMap([[0, 1], [2, 3]])
     with pytest.raises(InputError, match="found 0 and 3"):
-        mapping(circuit_to_dag(circuit), device, LayoutParams(), np.arange(4, dtype=np.int32))
+        find_mapping(circuit_to_dag(circuit), device, LayoutParams(), np.arange(4, dtype=np.int32))
 
 
 def test_a_search_that_leaves_its_layout_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_a_search_that_leaves_its_layout_is_stopped(monkeypatch: pytest.MonkeyPa
     wrong = Mapped(route=Route(start=np.array([1, 0], np.int32), steps=np.empty((0, 2), np.int32)))
     monkeypatch.setattr("tiger.circuits.transpiler.mapping.map_circuit", lambda *_, **__: wrong)
     with pytest.raises(RuntimeError, match="left the layout"):
-        mapping(
+        find_mapping(
             circuit_to_dag(QuantumCircuit(2)), CouplingMap.from_line(2), LayoutParams(), np.arange(2, dtype=np.int32)
         )
 
@@ -170,5 +170,5 @@ def test_qiskits_circuit_is_taken_where_its_blocks_are_better() -> None:
     """Walking along shortest paths in a block and back loses to SABRE there."""
     circuit = QuantumCircuit(5)
     circuit.for_loop(range(2), None, full(5), range(5), [])
-    found = mapping(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams(level=2))
+    found = find_mapping(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams(level=2))
     assert found.emission is found.sabre

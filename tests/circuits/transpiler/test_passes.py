@@ -17,7 +17,7 @@ from qiskit.transpiler.passes import (
 
 from tests.circuits.strategies import quick_search
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.transpiler.equivalence import difference, unitary_difference
+from tiger.circuits.transpiler.equivalence import find_difference, find_unitary_difference
 from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
 
 LINE = CouplingMap.from_line(6)
@@ -45,8 +45,8 @@ def run_and_check(circuit: QuantumCircuit, *passes: object) -> QuantumCircuit:
     manager = PassManager([*passes, CheckMap(LINE)])
     routed = manager.run(circuit)
     assert manager.property_set["is_swap_mapped"]
-    assert difference(circuit, routed) == ""
-    assert unitary_difference(circuit, routed) == ""
+    assert find_difference(circuit, routed) == ""
+    assert find_unitary_difference(circuit, routed) == ""
     return routed
 
 
@@ -79,12 +79,12 @@ def test_routing_keeps_a_given_layout() -> None:
 def test_routing_comes_after_an_earlier_routing() -> None:
     """Where the qubits end is told for both together."""
     manager = PassManager([TigerMapping(LINE, PARAMS), TigerRouting(CouplingMap.from_ring(6), PARAMS)])
-    assert difference(star(), manager.run(star())) == ""
+    assert find_difference(star(), manager.run(star())) == ""
     twice = PassManager(
         [SetLayout([0, 1, 2, 3]), *EMBED, SabreSwap(LINE, seed=3, trials=1), _Shuffle(), TigerRouting(LINE)]
     )
     routed = twice.run(star())
-    assert difference(star(), routed) == ""
+    assert find_difference(star(), routed) == ""
 
 
 class _Shuffle(TigerRouting):

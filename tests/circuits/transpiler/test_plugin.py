@@ -25,7 +25,7 @@ from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 
 from tests.circuits.strategies import quick_search
 from tiger.circuits.solve import map_circuit
-from tiger.circuits.transpiler.equivalence import difference, unitary_difference
+from tiger.circuits.transpiler.equivalence import find_difference, find_unitary_difference
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
 
 LINE = CouplingMap.from_line(7)
@@ -116,7 +116,7 @@ def test_missing_basis_gates_do_not_matter(level: int) -> None:
     out = stages(
         preset(level, coupling_map=LINE, seed_transpiler=1, layout_method="tiger", routing_method="tiger")
     ).run(path)
-    assert difference(path, out) == ""
+    assert find_difference(path, out) == ""
     assert level == 0 or out.count_ops() == {"cx": 4}
 
 
@@ -178,7 +178,7 @@ def test_disjoint_maps_are_used_in_parts() -> None:
         circuit.cx(a, b)
     for level in LEVELS:
         manager = preset(level, coupling_map=device, seed_transpiler=1, layout_method="tiger", routing_method="tiger")
-        assert difference(circuit, stages(manager).run(circuit)) == ""
+        assert find_difference(circuit, stages(manager).run(circuit)) == ""
 
 
 def test_circuits_that_fit_no_part_are_refused() -> None:
@@ -288,7 +288,7 @@ def test_better_qubits_are_taken() -> None:
         manager = preset(level, target=target, seed_transpiler=1, layout_method="tiger", routing_method="tiger")
         out = stages(manager).run(circuit)
         assert set(out.layout.initial_index_layout(filter_ancillas=True)) == {2, 3}
-        assert difference(circuit, out) == ""
+        assert find_difference(circuit, out) == ""
 
 
 def test_the_plugin_loads_no_kernel() -> None:
@@ -388,7 +388,7 @@ def test_the_routing_stage_runs_by_itself() -> None:
     """On a circuit that is on device qubits, of which no layout is known."""
     for level in LEVELS:
         manager = preset(level, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=1, routing_method="tiger")
-        assert difference(mix(7), manager.routing.run(mix(7))) == ""
+        assert find_difference(mix(7), manager.routing.run(mix(7))) == ""
 
 
 def test_a_target_is_enough_of_a_configuration() -> None:
@@ -398,7 +398,7 @@ def test_a_target_is_enough_of_a_configuration() -> None:
         out = (TigerLayoutPlugin().pass_manager(config, level) + TigerRoutingPlugin().pass_manager(config, level)).run(
             mix()
         )
-        assert difference(mix(), out) == ""
+        assert find_difference(mix(), out) == ""
 
 
 @pytest.mark.slow
@@ -410,6 +410,6 @@ def test_the_search_itself_gives_the_same_circuit_and_fewer_cx() -> None:
         manager = preset(1, target=target, seed_transpiler=3, layout_method="tiger", routing_method="tiger")
         runs = [stages(manager).run(mix(7)) for _ in range(2)]
     assert runs[0] == runs[1]
-    assert difference(mix(7), runs[0]) == ""
-    assert unitary_difference(mix(7), runs[0]) == ""
+    assert find_difference(mix(7), runs[0]) == ""
+    assert find_unitary_difference(mix(7), runs[0]) == ""
     assert _cx(runs[0]) < _cx(stages(preset(1, target=target, seed_transpiler=3)).run(mix(7)))

@@ -18,7 +18,7 @@ from qiskit.transpiler import (
 from qiskit.transpiler.passes import SetLayout
 from qiskit.transpiler.preset_passmanagers import common
 
-from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBetter, own_preset, two_qubit_gates
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBetter, build_own_preset, count_two_qubit_gates
 from tiger.circuits.transpiler.source import KeepSource, Source
 
 LINE = CouplingMap.from_line(4)
@@ -66,7 +66,7 @@ def gates(*pairs: tuple[int, int]) -> QuantumCircuit:
 def keep(ours: QuantumCircuit, theirs: object, device: CouplingMap | Target = LINE) -> tuple[QuantumCircuit, str]:
     """Return what is kept of two circuits, and who made it."""
     config = PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"])
-    preset = own_preset(config, 1, 0, "tiger")
+    preset = build_own_preset(config, 1, 0, "tiger")
     preset.layout, preset.routing = PassManager(theirs), None
     task = KeepBetter(device, preset)
     task.property_set = PropertySet(made="ours")
@@ -139,7 +139,7 @@ def test_a_layout_that_is_not_the_presets_stays(given: list[int] | None) -> None
     embed = common.generate_embed_passmanager(LINE).to_flow_controller().tasks
     manager = PassManager([SetLayout([3, 0, 2, 1] if given is None else given), *embed, KeepSource(PLACED)])
     long = gates(*5 * [(0, 1), (1, 2), (2, 3)])
-    manager.append([Fixed(long), KeepBetter(LINE, own_preset(config, 1, 0, "tiger"))])
+    manager.append([Fixed(long), KeepBetter(LINE, build_own_preset(config, 1, 0, "tiger"))])
     found = manager.run(circuit)
     assert found.layout.initial_index_layout() == ([3, 0, 2, 1] if given is None else given)
     assert found.count_ops()["cx"] < 15
@@ -148,7 +148,7 @@ def test_a_layout_that_is_not_the_presets_stays(given: list[int] | None) -> None
 def test_methods_of_ours_are_left_to_qiskit() -> None:
     """The others, and the configuration itself, stay as they are."""
     config = PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"], layout_method="tiger", routing_method="none")
-    assert own_preset(config, 2, 5, "tiger").layout is not None
+    assert build_own_preset(config, 2, 5, "tiger").layout is not None
     assert (config.layout_method, config.routing_method, config.seed_transpiler) == ("tiger", "none", None)
 
 
@@ -163,7 +163,7 @@ def test_two_qubit_gates_are_counted_into_blocks() -> None:
         circuit.cz(1, 0)
     with otherwise:
         circuit.cx(0, 1)
-    assert two_qubit_gates(circuit_to_dag(circuit)) == (7, 6)
+    assert count_two_qubit_gates(circuit_to_dag(circuit)) == (7, 6)
 
 
 def test_bug_a_later_stage_that_fails_ended_the_comparison() -> None:
@@ -179,7 +179,7 @@ def test_bug_a_later_stage_that_fails_ended_the_comparison() -> None:
             return dag
 
     for ours, theirs, count in ((2, 1, 2), (1, 2, 2), (1, 1, 1)):
-        preset = own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
+        preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
         preset.layout, preset.routing = PassManager(Fixed(gates(*[(0, 1)] * theirs))), None
         preset.translation, preset.optimization = PassManager(Choosy()), None
         task = KeepBetter(LINE, preset)

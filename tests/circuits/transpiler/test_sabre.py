@@ -10,12 +10,12 @@ from qiskit.transpiler import CouplingMap, Target, generate_preset_pass_manager
 
 from tests.circuits.strategies import gate_circuits
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.routing.replay import flaw
+from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.transpiler.emission import Emission, emit
 from tiger.circuits.transpiler.equivalence import replay
-from tiger.circuits.transpiler.flow import Blocks, weight
+from tiger.circuits.transpiler.flow import Blocks, count_cx
 from tiger.circuits.transpiler.model import model_of
-from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routing, vf2_layout
+from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
 from tiger.circuits.transpiler.target import coupling_of
 
 LINE = CouplingMap.from_line(6)
@@ -36,7 +36,7 @@ def test_sabre_mapping_is_that_of_the_presets(level: int) -> None:
     """Layout and routing stages of Qiskit's optimisation level give the same circuit for the same seed."""
     manager = generate_preset_pass_manager(level, target=target(6), seed_transpiler=7)
     expected = manager.routing.run(manager.layout.run(RING))
-    assert weight(sabre_mapping(circuit_to_dag(RING), target(6), level, 7).dag) == weight(circuit_to_dag(expected))
+    assert count_cx(run_sabre(circuit_to_dag(RING), target(6), level, 7).dag) == count_cx(circuit_to_dag(expected))
 
 
 def test_sabre_reports_where_qubits_start_and_end() -> None:
@@ -44,8 +44,8 @@ def test_sabre_reports_where_qubits_start_and_end() -> None:
     wide = QuantumCircuit(6)
     wide.compose(RING, range(5), inplace=True)
     for original, routed in (
-        (RING, sabre_mapping(circuit_to_dag(RING), LINE, 2, 1)),
-        (wide, sabre_routing(_physical(wide), LINE, 2, 1)),
+        (RING, run_sabre(circuit_to_dag(RING), LINE, 2, 1)),
+        (wide, run_sabre_routing(_physical(wide), LINE, 2, 1)),
     ):
         count = original.num_qubits
         assert replay(original, dag_to_circuit(routed.dag), routed.start[:count], routed.end[:count]) == ""
@@ -64,11 +64,11 @@ def test_routes_of_sabre_are_valid_and_cost_the_same(circuit: QuantumCircuit, se
     """A routed circuit becomes a route with its SWAPs, and written out again it is the original."""
     commute = seed % 2 == 0
     model = model_of(circuit, commute=commute)
-    known = sabre_mapping(model.dag, LINE, 1, seed)
+    known = run_sabre(model.dag, LINE, 1, seed)
     route = route_of(model, coupling_of(LINE), known)
     assert route is not None
-    assert flaw(model.gate_dag, coupling_of(LINE), route) == ""
-    assert weight(model.dag) + route.extra_cx == weight(known.dag)
+    assert find_flaw(model.gate_dag, coupling_of(LINE), route) == ""
+    assert count_cx(model.dag) + route.extra_cx == count_cx(known.dag)
     again = emit(model, route, Blocks(coupling=coupling_of(LINE), commute=commute, router=_never))
     count = circuit.num_qubits
     assert replay(circuit, dag_to_circuit(again.dag), again.start[:count], again.end[:count]) == ""
@@ -82,7 +82,7 @@ def _never(*_: object):
 def test_a_route_over_missing_edges_is_none() -> None:
     """A circuit routed for a better device cannot be used."""
     model = model_of(RING)
-    known = sabre_mapping(model.dag, CouplingMap.from_ring(6), 1, 0)
+    known = run_sabre(model.dag, CouplingMap.from_ring(6), 1, 0)
     assert route_of(model, Coupling.of(6, [(0, 1), (1, 2)]), known) is None
 
 
@@ -114,16 +114,16 @@ def test_perfect_layouts_are_found_whatever_the_gates_are_called() -> None:
     for a, b in ((3, 1), (1, 0), (0, 2)):
         path.rxx(0.1, a, b)
     for device in (LINE, target(6)):
-        layout = vf2_layout(model_of(path), device, 1)
+        layout = find_vf2_layout(model_of(path), device, 1)
         assert layout is not None
         assert np.abs(np.diff(layout[[3, 1, 0, 2]])).tolist() == [1, 1, 1]
 
 
 def test_no_perfect_layout_is_none() -> None:
     """A ring does not fit a line; level 0 does not look, and without gates there is nothing to find."""
-    assert vf2_layout(model_of(RING), LINE, 3) is None
-    assert vf2_layout(model_of(RING), CouplingMap.from_full(5), 0) is None
-    assert vf2_layout(model_of(QuantumCircuit(2)), LINE, 3) is None
+    assert find_vf2_layout(model_of(RING), LINE, 3) is None
+    assert find_vf2_layout(model_of(RING), CouplingMap.from_full(5), 0) is None
+    assert find_vf2_layout(model_of(QuantumCircuit(2)), LINE, 3) is None
 
 
 def test_a_single_trial_has_to_do_in_little_time() -> None:
@@ -132,7 +132,7 @@ def test_a_single_trial_has_to_do_in_little_time() -> None:
     for _ in range(400):
         circuit.cx(*rng.choice(12, 2, replace=False).tolist())
     dag, device = circuit_to_dag(circuit), CouplingMap.from_line(12)
-    whole, brief, ample = (sabre_mapping(dag, device, 3, 1, limit_s) for limit_s in (None, 1e-9, 1e6))
+    whole, brief, ample = (run_sabre(dag, device, 3, 1, limit_s) for limit_s in (None, 1e-9, 1e6))
     assert ample.dag.count_ops() == whole.dag.count_ops()
     assert brief.dag.count_ops()["swap"] > whole.dag.count_ops()["swap"]
     assert sorted(brief.start) == list(range(12))

@@ -7,7 +7,7 @@ from qiskit.transpiler import CouplingMap, PassManager
 from qiskit.transpiler.passes import ElidePermutations, SetLayout
 from qiskit.transpiler.preset_passmanagers import common
 
-from tiger.circuits.transpiler.source import KeepSource, Source, without_layout
+from tiger.circuits.transpiler.source import KeepSource, Source, remove_layout
 
 
 def registers() -> QuantumCircuit:
@@ -36,7 +36,7 @@ def embed(layout: list[int]) -> list[object]:
 
 def test_a_layout_is_taken_back() -> None:
     """Qubits, registers and gates are those of before."""
-    before = without_layout(keep(registers(), *embed([5, 3, 0, 1])))
+    before = remove_layout(keep(registers(), *embed([5, 3, 0, 1])))
     assert before is not None
     assert before.dag == circuit_to_dag(registers())
     assert [register.name for register in before.dag.qregs.values()] == ["b", "a", "q"]
@@ -46,7 +46,7 @@ def test_a_layout_is_taken_back() -> None:
 def test_a_permutation_that_was_taken_out_is_known_again() -> None:
     """It is one of circuit qubits, as before the layout."""
     early = keep(registers(), ElidePermutations())
-    before = without_layout(keep(registers(), ElidePermutations(), *embed([5, 3, 0, 1])))
+    before = remove_layout(keep(registers(), ElidePermutations(), *embed([5, 3, 0, 1])))
     assert before is not None
     name = "virtual_permutation_layout"
     assert before.properties[name].get_virtual_bits() == early.properties[name].get_virtual_bits()
@@ -54,7 +54,7 @@ def test_a_permutation_that_was_taken_out_is_known_again() -> None:
 
 def test_without_a_layout_nothing_is_taken_back() -> None:
     """A circuit that no stage has placed has no other."""
-    assert without_layout(Source(circuit_to_dag(registers()), PropertySet())) is None
+    assert remove_layout(Source(circuit_to_dag(registers()), PropertySet())) is None
 
 
 def test_a_copy_is_left_alone_by_passes() -> None:

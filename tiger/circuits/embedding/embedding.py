@@ -8,7 +8,7 @@ import numpy as np
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.monomorphism import Device, Matcher, matcher_of, search
 from tiger.circuits.embedding.obstacles import Obstacles, bounds_of
-from tiger.circuits.gate_dag import GateDag, distinct
+from tiger.circuits.gate_dag import GateDag, sort_distinct
 from tiger.model.arrays import BoolArray, IntArray
 
 RUNS = 16
@@ -23,7 +23,7 @@ class EmbeddingParams:
     seed: int = 0
 
 
-def perfect_layouts(
+def find_perfect_layouts(
     dag: GateDag, coupling: Coupling, params: EmbeddingParams, fixed: IndexArray | None = None
 ) -> list[IndexArray]:
     """Return different layouts `place[N]` without SWAPs, at most `params.layouts`, none where none is found.
@@ -36,15 +36,15 @@ def perfect_layouts(
     wanted = Wanted.free(dag.qubits)
     if fixed is not None:
         wanted = wanted._replace(fixed=fixed.astype(np.int32))
-    embedder, pairs = Embedder(coupling), interactions(dag)
+    embedder, pairs = Embedder(coupling), list_interactions(dag)
     found = [] if embedder.refuses(pairs) else embedder.embeddings(pairs, params, wanted)
     return [complete_layout(place, coupling.size) for place in found]
 
 
-def interactions(dag: GateDag) -> IndexArray:
+def list_interactions(dag: GateDag) -> IndexArray:
     """Return the different pairs of qubits that have to meet, `[e, 2]`, lower first, sorted; O(g log g)."""
     a, b = np.concatenate([dag.pairs[dag.pairs[:, 0] >= 0], dag.inner[:, 1:]]).T.astype(np.int64)
-    keys = distinct(np.minimum(a, b) * dag.qubits + np.maximum(a, b))
+    keys = sort_distinct(np.minimum(a, b) * dag.qubits + np.maximum(a, b))
     return np.stack(np.divmod(keys, max(dag.qubits, 1)), axis=1).astype(np.int32)
 
 

@@ -117,13 +117,13 @@ def search(m: Matcher, places: IndexArray, quota: int, calls: int, seed: int) ->
     while not complete and m.counts[LEFT] > 0 and found < len(places):
         undo(m, root)
         m.counts[RUN] += 1
-        m.counts[PATIENCE] = RESTART * luby(m.counts[RUN])
+        m.counts[PATIENCE] = RESTART * compute_luby(m.counts[RUN])
         found, complete = descend(m, places, found, min(found + quota, len(places)))
     return found, complete, calls - m.counts[LEFT]
 
 
 @kernel
-def luby(run: int) -> int:
+def compute_luby(run: int) -> int:
     """Return the length of a run in the sequence 1, 1, 2, 1, 1, 2, 4, 1, .. ."""
     size = 1
     while size < run + 1:

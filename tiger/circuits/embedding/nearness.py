@@ -6,7 +6,7 @@ from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.model.arrays import FloatArray
 
 
-def near_partners(place: IndexArray, attraction: FloatArray, coupling: Coupling, part: IndexArray) -> IndexArray:
+def place_near_partners(place: IndexArray, attraction: FloatArray, coupling: Coupling, part: IndexArray) -> IndexArray:
     """Return a layout `place[N]` that keeps `place[n]` where it is not -1 and puts the others near their partners.
 
     `attraction[n, n]` is symmetric; `part[n]` is the part of the device that a qubit has to be in, -1 for any. Always

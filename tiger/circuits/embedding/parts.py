@@ -7,8 +7,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.embedding import interactions
-from tiger.circuits.embedding.nearness import near_partners
+from tiger.circuits.embedding.embedding import list_interactions
+from tiger.circuits.embedding.nearness import place_near_partners
 from tiger.circuits.gate_dag import GateDag
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray, lock
@@ -39,7 +39,7 @@ def allot_parts(dag: GateDag, coupling: Coupling, fixed: IndexArray | None = Non
     held = np.full(dag.qubits, -1, np.int32) if fixed is None else fixed.astype(np.int32)
     if dag.qubits > coupling.size:
         raise InputError("circuit", f"expected at most {coupling.size} qubits, got {dag.qubits}")
-    pairs = interactions(dag)
+    pairs = list_interactions(dag)
     part = np.full(dag.qubits, ANYWHERE, np.int32)
     if coupling.part.any():
         part = _pack_components(_components(pairs, dag.qubits), coupling, held)
@@ -47,7 +47,7 @@ def allot_parts(dag: GateDag, coupling: Coupling, fixed: IndexArray | None = Non
         part[pairs.ravel()] = 0
     pull = np.zeros((dag.qubits, dag.qubits))
     np.add.at(pull, (pairs[:, 0], pairs[:, 1]), 1.0)
-    start = near_partners(held, pull + pull.T, coupling, part)
+    start = place_near_partners(held, pull + pull.T, coupling, part)
     return Allotment(part=lock(part), start=lock(start))
 
 

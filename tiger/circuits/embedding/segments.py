@@ -17,11 +17,11 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.embedding import Embedder, EmbeddingParams, Wanted
-from tiger.circuits.embedding.nearness import near_partners
+from tiger.circuits.embedding.nearness import place_near_partners
 from tiger.circuits.embedding.obstacles import Obstacles
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.interaction import levels
+from tiger.circuits.ising.interaction import assign_levels
 from tiger.model.arrays import BoolArray, FloatArray
 
 Pair = tuple[int, int]
@@ -56,7 +56,7 @@ class Anchor:
     place: IndexArray
 
 
-def anchors(
+def find_anchors(
     dag: GateDag, coupling: Coupling, params: SegmentParams, stop: Callable[[], bool] = lambda: False
 ) -> Iterator[Anchor]:
     """Yield anchors of segments in turn from the start and from the end of the circuit.
@@ -95,7 +95,7 @@ def _segments(progress: "Progress", embedder: Embedder, params: SegmentParams, p
         around = progress.around(run.nodes)
         # Gates around the segment tell where qubits should be that it leaves free, and which of its layouts is good.
         growth.grow(partial(_greedy, [*run.pairs, *around.pairs]), params.outlook)
-        whole = near_partners(growth.place, around.pull, embedder.coupling, part)
+        whole = place_near_partners(growth.place, around.pull, embedder.coupling, part)
         yield Anchor(done=progress.done.copy(), place=whole)
         progress.carry_out(run.nodes)
         wanted = wanted._replace(near=whole[: progress.qubits])
@@ -170,7 +170,7 @@ class Progress:
     def __init__(self, dag: GateDag) -> None:
         self.qubits = dag.qubits
         self.done = np.zeros(len(dag.pairs), np.bool_)
-        self._level = levels(dag)
+        self._level = assign_levels(dag)
         self._order = np.argsort(self._level, kind="stable").tolist()
         self._rank = np.argsort(self._order, kind="stable").tolist()
         self._waits = dag.waits.tolist()

@@ -25,7 +25,7 @@ GATES = ["cx", "u", "measure", "reset", "delay", *FLOWS]
 BASIS = [*GATES, "swap"]
 
 
-def preset(
+def run_preset(
     circuit: QuantumCircuit,
     coupling: Coupling,
     params: LayoutParams,
@@ -75,10 +75,10 @@ def target_of(coupling: Coupling, names: list[str], errors: Errors | None = None
     return target
 
 
-def swaps(circuit: QuantumCircuit) -> int:
+def count_swaps(circuit: QuantumCircuit) -> int:
     """Return the SWAP gates of a circuit, those in blocks of control flow included once."""
     inner = (block for each in circuit.data if each.is_control_flow() for block in each.operation.blocks)
-    return int(circuit.count_ops().get("swap", 0)) + sum(map(swaps, inner))
+    return int(circuit.count_ops().get("swap", 0)) + sum(map(count_swaps, inner))
 
 
 def _reduce(circuit: QuantumCircuit) -> QuantumCircuit:

@@ -8,12 +8,12 @@ from qiskit.circuit import QuantumCircuit
 from qiskit.converters import dag_to_circuit
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.entry.baseline import preset, swaps
+from tiger.circuits.entry.baseline import count_swaps, run_preset
 from tiger.circuits.entry.outcome import depth_of, success_of
-from tiger.circuits.entry.request import Asked
+from tiger.circuits.entry.request import LayoutRequest
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.movement import DataMovement, movement, route_visits, static_visits
-from tiger.circuits.ising.proposals import ProposalParams, data_movement
+from tiger.circuits.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
+from tiger.circuits.ising.proposals import ProposalParams, compare_movement
 from tiger.circuits.levels import PARAMS_OF_LEVEL
 from tiger.circuits.noise.noise import errors_of_target
 from tiger.circuits.route import Route
@@ -42,44 +42,49 @@ class Placements(NamedTuple):
     extra_cx: dict[str, int | None]
 
 
-def reference(asked: Asked, found: Mapping, fixed: IndexArray | None) -> Reference:
+def measure_reference(request: LayoutRequest, found: Mapping, fixed: IndexArray | None) -> Reference:
     """Return what Qiskit's own layout and routing reach, known already where the search started from it.
 
     Where errors are known Qiskit looks for better qubits afterwards, which adds no gates.
     """
-    known, noisy, made = found.sabre, has_errors(asked.device), None
+    known, noisy, made = found.sabre, has_errors(request.device), None
     if known is None or noisy:
-        errors = errors_of_target(asked.device) if noisy else None
+        errors = errors_of_target(request.device) if noisy else None
         given = None if fixed is None else fixed.tolist()
-        made = preset(asked.circuit, coupling_of(asked.device), asked.params, given, errors)
+        made = run_preset(request.circuit, coupling_of(request.device), request.params, given, errors)
     own = made if known is None else dag_to_circuit(known.dag)
     if own is None:
         return Reference()
-    added = 3 * (swaps(own) - swaps(asked.circuit))
-    return Reference(added, depth_of(own), None if made is None else success_of(made, asked.device))
+    added = 3 * (count_swaps(own) - count_swaps(request.circuit))
+    return Reference(added, depth_of(own), None if made is None else success_of(made, request.device))
 
 
-def placements(asked: Asked, placed: QuantumCircuit, found: Mapping, deadline: Deadline) -> Placements:
+def measure_placements(
+    request: LayoutRequest, placed: QuantumCircuit, found: Mapping, deadline: Deadline
+) -> Placements:
     """Return what the trivial layout, both Ising formulations and the result come to; `placed` is what was mapped.
 
     The formulations are solved again from level 2 on, and not at D-Wave's price.
     """
-    params, coupling = asked.params, coupling_of(asked.device)
-    gate_dag = model_of(asked.circuit, commute=params.commute).gate_dag
+    params, coupling = request.params, coupling_of(request.device)
+    gate_dag = model_of(request.circuit, commute=params.commute).gate_dag
     trivial = np.arange(coupling.size, dtype=np.int32)
     moved = DataMovement(
-        trivial=movement(static_visits(gate_dag, trivial), coupling), static_qubo=None, levels=None, routed=None
+        trivial=count_movement(list_static_visits(gate_dag, trivial), coupling),
+        static_qubo=None,
+        levels=None,
+        routed=None,
     )
     if PARAMS_OF_LEVEL[params.level].anchors and params.solver not in registry.DWAVE and not deadline():
         again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s)
-        moved = data_movement(gate_dag, coupling, found.mapped.route, again)
+        moved = compare_movement(gate_dag, coupling, found.mapped.route, again)
     stages = {name: value for stage in found.mapped.stages for name, value in stage.detail.items()}
     extra_cx = {
         "trivial": None if moved.trivial is None else _trivial(gate_dag, coupling, params.level, deadline),
         "static_qubo": _count(stages.get("static_extra_cx")),
         "levels": _count(stages.get("levels_extra_cx")),
     }
-    return Placements(replace(moved, routed=_result_movement(placed, asked, found)), extra_cx)
+    return Placements(replace(moved, routed=_result_movement(placed, request, found)), extra_cx)
 
 
 def _trivial(gate_dag: GateDag, coupling: Coupling, level: int, deadline: Deadline) -> int | None:
@@ -97,10 +102,10 @@ def _count(value: Detail) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _result_movement(placed: QuantumCircuit, asked: Asked, found: Mapping) -> int | None:
+def _result_movement(placed: QuantumCircuit, request: LayoutRequest, found: Mapping) -> int | None:
     """Return how far data moves in the result, which may be Qiskit's own circuit."""
-    coupling, model = coupling_of(asked.device), model_of(placed, commute=asked.params.commute)
+    coupling, model = coupling_of(request.device), model_of(placed, commute=request.params.commute)
     route: Route | None = found.mapped.route
     if found.emission is found.sabre:
         route = route_of(model, coupling, found.emission)
-    return None if route is None else movement(route_visits(model.gate_dag, route), coupling)
+    return None if route is None else count_movement(list_route_visits(model.gate_dag, route), coupling)

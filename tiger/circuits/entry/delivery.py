@@ -11,8 +11,8 @@ from qiskit.transpiler import CouplingMap, StagedPassManager
 from qiskit.transpiler.preset_passmanagers import generate_preset_pass_manager
 
 from tiger.circuits.entry.baseline import GATES, target_of
-from tiger.circuits.entry.request import Asked
-from tiger.circuits.transpiler.flow import weight
+from tiger.circuits.entry.request import LayoutRequest
+from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.mapping import Mapping
 from tiger.circuits.transpiler.panic import catch_panics
 from tiger.circuits.transpiler.preset import deliver
@@ -25,39 +25,39 @@ from tiger.run.stage import Stage
 SECONDS_A_GATE = 5e-4
 
 
-def keep_delivered(asked: Asked, found: Mapping, deadline: Deadline) -> Mapping:
+def keep_delivered(request: LayoutRequest, found: Mapping, deadline: Deadline) -> Mapping:
     """Return a mapping, or Qiskit's own circuit where that has fewer two-qubit gates after the preset's later stages.
 
     These fuse SWAPs with gates on the same pair. The circuits are compared where extra CX gates are the objective, in
     {u, cx} where the device lists no gates, and not where the time left is too short, nor where gates are to keep their
     places, which the later stages do not. That Qiskit's was taken is a stage of its own.
     """
-    counted = asked.params.objective == "cx" and asked.params.commute
+    counted = request.params.objective == "cx" and request.params.commute
     if found.sabre is None or found.sabre is found.emission or not counted:
         return found
     ours, theirs, left_s = found.emission.dag, found.sabre.dag, deadline.left_s
     if left_s is not None and left_s < SECONDS_A_GATE * (ours.size(recurse=True) + theirs.size(recurse=True)):
         return found
-    begun, preset = time.perf_counter(), _preset(asked)
+    begun, preset = time.perf_counter(), _preset(request)
     own, other = (_two_qubit_gates(preset, dag) for dag in (ours, theirs))
     if own <= other:
         return found
     stage = Stage(
         name="optimization",
-        cost=float(weight(theirs) - weight(ours)) + found.mapped.route.extra_cx,
+        cost=float(count_cx(theirs) - count_cx(ours)) + found.mapped.route.extra_cx,
         seconds=time.perf_counter() - begun,
         detail={"two_qubit_gates": own, "qiskit_two_qubit_gates": other},
     )
     return found._replace(emission=found.sabre, mapped=replace(found.mapped, stages=(*found.mapped.stages, stage)))
 
 
-def _preset(asked: Asked) -> StagedPassManager:
+def _preset(request: LayoutRequest) -> StagedPassManager:
     """Return the stages of Qiskit's preset for a device."""
-    device = asked.device
+    device = request.device
     bare = isinstance(device, CouplingMap) or not device.operation_names
     target = target_of(coupling_of(device), GATES) if bare else device
     return generate_preset_pass_manager(
-        optimization_level=asked.params.level, target=target, seed_transpiler=asked.params.seed % 2**32
+        optimization_level=request.params.level, target=target, seed_transpiler=request.params.seed % 2**32
     )
 
 

@@ -1,4 +1,4 @@
-"""The door: circuits and devices as callers hold them in, a report out."""
+"""The entry of circuits: a circuit and a device as callers have them in, a report out."""
 
 import time
 from dataclasses import replace
@@ -12,17 +12,17 @@ from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncill
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.entry.arguments import Layout, LayoutCall
-from tiger.circuits.entry.baseline import swaps
-from tiger.circuits.entry.comparison import placements, reference
+from tiger.circuits.entry.baseline import count_swaps
+from tiger.circuits.entry.comparison import measure_placements, measure_reference
 from tiger.circuits.entry.delivery import keep_delivered
 from tiger.circuits.entry.hardware import read_device
-from tiger.circuits.entry.outcome import depth_of, extra_cx, success_of
+from tiger.circuits.entry.outcome import count_extra_cx, depth_of, success_of
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.report import CircuitReport
-from tiger.circuits.entry.request import Asked, check_params, read_layout
+from tiger.circuits.entry.request import LayoutRequest, check_params, read_layout
 from tiger.circuits.entry.writing import qasm_of
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.transpiler.mapping import mapping
+from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.target import coupling_of, has_errors
 from tiger.errors import InputError
@@ -52,15 +52,15 @@ def layout(call: LayoutCall) -> CircuitReport:
     """
     begun = time.perf_counter()
     params = check_params(narrow(LayoutParams, call))
-    asked = Asked(read_circuit(call.circuit), read_device(call.coupling), params, call.progress or ignore)
-    return replace(report_mapping(asked, call.initial_layout), seconds=time.perf_counter() - begun)
+    request = LayoutRequest(read_circuit(call.circuit), read_device(call.coupling), params, call.progress or ignore)
+    return replace(report_mapping(request, call.initial_layout), seconds=time.perf_counter() - begun)
 
 
-def report_mapping(asked: Asked, initial_layout: Layout | None = None) -> CircuitReport:
+def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None) -> CircuitReport:
     """Report the mapping of a circuit that has been read; raise InputError as `layout` does, but for its arguments."""
     begun = time.perf_counter()
-    coupling, params = coupling_of(asked.device), asked.params
-    if params.objective == "success" and not has_errors(asked.device):
+    coupling, params = coupling_of(request.device), request.params
+    if params.objective == "success" and not has_errors(request.device):
         raise InputError("objective", "expected a Target with error rates for success, got a device without them")
     report = CircuitReport(
         feasible=False,
@@ -70,20 +70,20 @@ def report_mapping(asked: Asked, initial_layout: Layout | None = None) -> Circui
         seed=params.seed,
         seconds=0.0,
     )
-    width = asked.circuit.num_qubits
+    width = request.circuit.num_qubits
     if width > coupling.size:
         return replace(report, violations=(_too_wide(width, coupling.size),))
     fixed = None if initial_layout is None else read_layout(initial_layout, width, coupling.size)
-    asked.watch(Progress("reading", None, None))
-    gate_dag = model_of(asked.circuit, commute=params.commute).gate_dag
+    request.watch(Progress("reading", None, None))
+    gate_dag = model_of(request.circuit, commute=params.commute).gate_dag
     try:
         allot_parts(gate_dag, coupling, fixed)
     except InputError as error:
         return replace(report, violations=(Violation(kind="disconnected", message=error.reason),))
-    asked.watch(Progress("search", None, None))
+    request.watch(Progress("search", None, None))
     limit = params.time_limit_s
     deadline = Deadline(None if limit is None else time.monotonic() + (1 + SHARE) * limit)
-    report = _map_and_report(report, asked, fixed, deadline)
+    report = _map_and_report(report, request, fixed, deadline)
     seconds = time.perf_counter() - begun
     return replace(report, seconds=seconds, warnings=_remarks(params.time_limit_s, seconds))
 
@@ -95,14 +95,18 @@ def _remarks(limit: float | None, seconds: float) -> tuple[str, ...]:
     return (f"ended by the time limit of {limit:g} s: the same seed may end elsewhere",)
 
 
-def _map_and_report(report: CircuitReport, asked: Asked, fixed: IndexArray | None, deadline: Deadline) -> CircuitReport:
+def _map_and_report(
+    report: CircuitReport, request: LayoutRequest, fixed: IndexArray | None, deadline: Deadline
+) -> CircuitReport:
     """Return the report with the routed circuit and its figures."""
-    placed = _place_qubits(asked, fixed)
-    here = None if fixed is None else np.arange(coupling_of(asked.device).size, dtype=np.int32)
-    found = keep_delivered(asked, mapping(circuit_to_dag(placed), asked.device, asked.params, here), deadline)
+    placed = _place_qubits(request, fixed)
+    here = None if fixed is None else np.arange(coupling_of(request.device).size, dtype=np.int32)
+    found = keep_delivered(
+        request, find_mapping(circuit_to_dag(placed), request.device, request.params, here), deadline
+    )
     circuit = dag_to_circuit(found.emission.dag)
-    spots = range(asked.circuit.num_qubits) if fixed is None else fixed.tolist()
-    added, more = swaps(circuit) - swaps(asked.circuit), extra_cx(circuit, asked.circuit)
+    spots = range(request.circuit.num_qubits) if fixed is None else fixed.tolist()
+    added, more = count_swaps(circuit) - count_swaps(request.circuit), count_extra_cx(circuit, request.circuit)
     report = replace(
         report,
         feasible=True,
@@ -114,11 +118,11 @@ def _map_and_report(report: CircuitReport, asked: Asked, fixed: IndexArray | Non
         bridges=more // 3 - added,
         extra_cx=more,
         depth=depth_of(circuit),
-        success_probability=success_of(circuit, asked.device),
+        success_probability=success_of(circuit, request.device),
         stages=found.mapped.stages,
     )
-    asked.watch(Progress("comparison", None, more))
-    own, ways = reference(asked, found, fixed), placements(asked, placed, found, deadline)
+    request.watch(Progress("comparison", None, more))
+    own, ways = measure_reference(request, found, fixed), measure_placements(request, placed, found, deadline)
     return replace(
         report,
         baseline_extra_cx=own.extra_cx,
@@ -129,14 +133,14 @@ def _map_and_report(report: CircuitReport, asked: Asked, fixed: IndexArray | Non
     )
 
 
-def _place_qubits(asked: Asked, fixed: IndexArray | None) -> QuantumCircuit:
+def _place_qubits(request: LayoutRequest, fixed: IndexArray | None) -> QuantumCircuit:
     """Return the circuit, on all device qubits where its layout is given."""
     if fixed is None:
-        return asked.circuit
-    size = asked.device.size() if isinstance(asked.device, CouplingMap) else asked.device.num_qubits
+        return request.circuit
+    size = request.device.size() if isinstance(request.device, CouplingMap) else request.device.num_qubits
     spots = CouplingMap.from_full(size)
     embed = [SetLayout(fixed.tolist()), FullAncillaAllocation(spots), EnlargeWithAncilla(), ApplyLayout()]
-    return PassManager(embed).run(asked.circuit)
+    return PassManager(embed).run(request.circuit)
 
 
 def _too_wide(width: int, size: int) -> Violation:

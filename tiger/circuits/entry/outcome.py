@@ -4,19 +4,19 @@ import math
 
 from qiskit.circuit import QuantumCircuit
 
-from tiger.circuits.entry.baseline import swaps
+from tiger.circuits.entry.baseline import count_swaps
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.noise.depth import TIMELESS, operations_of_gates
 from tiger.circuits.noise.noise import errors_of_target
-from tiger.circuits.noise.success import log_success_of
+from tiger.circuits.noise.success import compute_log_success_of
 from tiger.circuits.transpiler.target import has_errors
 
 LAYERS = {"swap": 3, "measure": 0, **dict.fromkeys(TIMELESS, 0)}
 
 
-def extra_cx(circuit: QuantumCircuit, plain: QuantumCircuit) -> int:
+def count_extra_cx(circuit: QuantumCircuit, plain: QuantumCircuit) -> int:
     """Return the CX gates that a circuit has above another, a SWAP being three, those in blocks counted once."""
-    return _cx(circuit) + 3 * swaps(circuit) - _cx(plain) - 3 * swaps(plain)
+    return _cx(circuit) + 3 * count_swaps(circuit) - _cx(plain) - 3 * count_swaps(plain)
 
 
 def _cx(circuit: QuantumCircuit) -> int:
@@ -51,4 +51,4 @@ def success_of(circuit: QuantumCircuit, device: Device) -> float | None:
         return None
     index = {qubit: k for k, qubit in enumerate(circuit.qubits)}
     gates = ((each.name, tuple([index[qubit] for qubit in each.qubits])) for each in circuit.data)
-    return math.exp(log_success_of(operations_of_gates(gates), errors_of_target(device)))
+    return math.exp(compute_log_success_of(operations_of_gates(gates), errors_of_target(device)))

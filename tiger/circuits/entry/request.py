@@ -21,8 +21,8 @@ LAYOUT = "initial_layout"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Hold a circuit, a device, how hard to search and whom to tell."""
+class LayoutRequest:
+    """Hold a circuit, a device, how hard to search, and what is called as stages begin."""
 
     circuit: QuantumCircuit
     device: Device

@@ -70,13 +70,13 @@ def scan(text: str, limits: CircuitLimits) -> Scan:
     _check_words(plain, language)
     check_nesting(FIELD, plain)
     registers = _registers(plain, limits)
-    tally = _Tally(plain, registers, limits)
+    counter = _Counter(plain, registers, limits)
     for found in _STATEMENT.finditer(plain):
-        tally.take(found)
-    return Scan(language, tally.gates, plain)
+        counter.take(found)
+    return Scan(language, counter.gates, plain)
 
 
-class _Tally:
+class _Counter:
     """Count the operations of a text, statement by statement."""
 
     def __init__(self, text: str, registers: dict[str, int], limits: CircuitLimits) -> None:

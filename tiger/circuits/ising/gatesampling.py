@@ -7,8 +7,8 @@ from itertools import islice
 import numpy as np
 
 from tiger.circuits.coupling import FAR, IndexArray
-from tiger.circuits.ising.gatetasks import GateTasks, runs
-from tiger.circuits.ising.gatewindows import GateWindow, gate_window, safe_penalties
+from tiger.circuits.ising.gatetasks import GateTasks, split_levels
+from tiger.circuits.ising.gatewindows import GateWindow, build_gate_window, derive_safe_penalties
 from tiger.model.arrays import BitArray, BoolArray, IntArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
@@ -41,7 +41,7 @@ def sample_arcs(
     for number, gates in enumerate(islice(_windows(tasks, ising, params.passes), params.windows)):
         if stop():
             break
-        window = gate_window(tasks, gates, arc, ising.params.window_size)
+        window = build_gate_window(tasks, gates, arc, ising.params.window_size)
         found, strength = _solve_window(window, ising, strength, (derive(seed, number), stop))
         if found is not None and window.cost(found) <= window.cost(np.zeros(len(gates), np.int64)):
             arc[gates] = window.choice[np.arange(len(gates)), found]
@@ -53,7 +53,7 @@ def _windows(tasks: GateTasks, ising: Ising, passes: int) -> Iterator[IntArray]:
     most = max(ising.params.window_size // LEAST_CHOICE, 1)
     for turn in range(passes):
         span = SPANS[turn // 2 % len(SPANS)]
-        found = list(runs(tasks.flow.level, span, span // 2 * (turn % 2)))
+        found = list(split_levels(tasks.flow.level, span, span // 2 * (turn % 2)))
         for run in reversed(found) if turn % 2 else found:
             yield from np.array_split(run, -(-len(run) // most))
 
@@ -62,7 +62,7 @@ def _solve_window(
     window: GateWindow, ising: Ising, strength: float | None, turn: tuple[int, Stop]
 ) -> tuple[IntArray | None, float | None]:
     """Return the best of a window's choices that differ from the present ones, and the strength for the next window."""
-    safe = safe_penalties(window)
+    safe = derive_safe_penalties(window)
     aim = safe.aim or safe
     penalties: Penalties | None = safe if strength is None else aim.scaled(aim.scale * strength)
     best: IntArray | None = None

@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.interaction import Timeline, timeline
+from tiger.circuits.ising.interaction import Timeline, build_timeline
 from tiger.model.arrays import IntArray
 
 
@@ -74,12 +74,12 @@ class GateTasks:
         return np.concatenate([self.gates.pairs, self.arcs.ends[arc]], axis=1)
 
 
-def gate_tasks(dag: GateDag, coupling: Coupling, place: IndexArray, fixed: IndexArray | None = None) -> GateTasks:
+def build_gate_tasks(dag: GateDag, coupling: Coupling, place: IndexArray, fixed: IndexArray | None = None) -> GateTasks:
     """State gates as tasks; `fixed[n]` says where qubits start, and `place[N]` which part of the device they are in.
 
     Levels wider than a largest matching of the device are split, as no more gates than that run at once.
     """
-    gates = timeline(dag)
+    gates = build_timeline(dag)
     part = coupling.part[place[gates.pairs[:, 0]]]
     matched, width = _matching(coupling)
     ends = np.concatenate([coupling.edges, coupling.edges[:, ::-1]])
@@ -137,14 +137,14 @@ def _flow(gates: Timeline, level: IndexArray, fixed: IndexArray | None) -> Flow:
     return Flow(near, home, level)
 
 
-def start_arcs(tasks: GateTasks, place: IndexArray) -> IndexArray:
+def choose_start_arcs(tasks: GateTasks, place: IndexArray) -> IndexArray:
     """Return arc[k], level by level: every gate on a free arc near where its qubits are, and near their `place[N]`.
 
     Feasible: where greedy choice ends in a dead end, the level goes on a largest matching by linear assignment. A pull
     towards the layout, half as strong as that of where qubits are, keeps them from drifting apart.
     """
     where, arc = place.astype(np.int32), np.zeros(len(tasks.gates.node), np.int32)
-    for gates in runs(tasks.flow.level, 1):
+    for gates in split_levels(tasks.flow.level, 1):
         pairs = tasks.gates.pairs[gates]
         walk = 2 * _walks(tasks.arcs, where[pairs]) + _walks(tasks.arcs, place[pairs])
         chosen = _greedy(walk, tasks.arcs.ends)
@@ -178,7 +178,7 @@ def _assign(walk: IndexArray, tasks: GateTasks) -> IndexArray:
     return np.asarray(both[turn, column], np.int32)
 
 
-def runs(level: IndexArray, span: int, first: int = 0) -> Iterator[IntArray]:
+def split_levels(level: IndexArray, span: int, first: int = 0) -> Iterator[IntArray]:
     """Yield the gates of every `span` consecutive levels, the first run ending at level `first`, if above 0."""
     order = np.argsort(level, kind="stable")
     depth = int(level.max(initial=-1)) + 1

@@ -114,7 +114,7 @@ class GateWindow:
         return self.constant + float(mean.sum()), linear, rest
 
 
-def gate_window(tasks: GateTasks, gates: IntArray, arc: IndexArray, most: int) -> GateWindow:
+def build_gate_window(tasks: GateTasks, gates: IntArray, arc: IndexArray, most: int) -> GateWindow:
     """Fold the gates outside at their feasible `arc[k]` into a window of `gates[w]`, of at most `most` variables.
 
     Every gate keeps its arc, and as many of the others that are cheapest for it by what lies outside as there is room.
@@ -173,7 +173,7 @@ def _open_arcs(tasks: GateTasks, gates: IntArray, arc: IndexArray) -> BoolArray:
     return np.asarray(reach & ~taken)
 
 
-def safe_penalties(window: GateWindow) -> Penalties:
+def derive_safe_penalties(window: GateWindow) -> Penalties:
     """Return weights at which every ground state is feasible and optimal, and in `aim` those to tune.
 
     No cost being negative, a sample loses nothing with the second arc of a gate; it gains by dropping one of two gates

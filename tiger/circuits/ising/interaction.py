@@ -27,15 +27,15 @@ class Timeline:
         return int(self.level[-1]) + 1 if len(self.level) else 0
 
 
-def timeline(dag: GateDag) -> Timeline:
+def build_timeline(dag: GateDag) -> Timeline:
     """Return the gates at their earliest levels, those that commute one after another in circuit order."""
-    level = levels(dag)
+    level = assign_levels(dag)
     gates = np.flatnonzero(dag.pairs[:, 0] >= 0)
     order = gates[np.argsort(level[gates], kind="stable")].astype(np.int32)
     return Timeline(node=lock(order), pairs=lock(dag.pairs[order]), level=lock(level[order]))
 
 
-def levels(dag: GateDag) -> IndexArray:
+def assign_levels(dag: GateDag) -> IndexArray:
     """Return level[g]: the first after all that a node waits for at which its qubits are free.
 
     A node without qubits of its own takes no level, but for a block of control flow with gates inside, which takes one.
@@ -67,21 +67,21 @@ def _first_free_level(busy: dict[int, int], at: int) -> int:
     return level
 
 
-def interaction(dag: GateDag, half: float | None = None, around: int = 0) -> sp.csr_array:
+def weigh_interactions(dag: GateDag, half: float | None = None, around: int = 0) -> sp.csr_array:
     """Return weight[n, n] above the diagonal: the gates of two qubits, fading with their levels from `around`.
 
     A gate on level L counts 0.5 ** (abs(L - around) / half), or 1 where `half`, in levels, is None. Gates inside blocks
     of control flow count on the level of the block.
     """
-    level = levels(dag)
+    level = assign_levels(dag)
     gates = np.flatnonzero(dag.pairs[:, 0] >= 0)
     ends = np.concatenate([dag.pairs[gates], dag.inner[:, 1:]])
-    weight = fade(np.concatenate([level[gates], level[dag.inner[:, 0]]]) - around, half)
+    weight = fade_weights(np.concatenate([level[gates], level[dag.inner[:, 0]]]) - around, half)
     ends = np.sort(ends, axis=1)
     return sp.coo_array((weight, (ends[:, 0], ends[:, 1])), shape=(dag.qubits, dag.qubits)).tocsr()
 
 
-def fade(levels_away: IndexArray, half: float | None) -> FloatArray:
+def fade_weights(levels_away: IndexArray, half: float | None) -> FloatArray:
     """Return the weight of gates so many levels away, which halves every `half` levels, to a millionth at least."""
     if half is None:
         return np.ones(len(levels_away))

@@ -20,7 +20,7 @@ import numpy as np
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.interaction import timeline
+from tiger.circuits.ising.interaction import build_timeline
 from tiger.circuits.route import Route
 from tiger.model.document import Document
 
@@ -38,7 +38,7 @@ class DataMovement(Document):
     routed: int | None
 
 
-def movement(visits: IndexArray, coupling: Coupling) -> int | None:
+def count_movement(visits: IndexArray, coupling: Coupling) -> int | None:
     """Return M of `visits[k, 4]`: the qubits of a gate and where they are, gates in the order in which they run.
 
     None where parts of the device that are not connected would have to meet. O(k log k).
@@ -54,13 +54,13 @@ def movement(visits: IndexArray, coupling: Coupling) -> int | None:
     return int((apart - 1).sum() + travel.sum())
 
 
-def static_visits(dag: GateDag, place: IndexArray) -> IndexArray:
+def list_static_visits(dag: GateDag, place: IndexArray) -> IndexArray:
     """Return the visits of all gates under a layout `place[N]` that never changes."""
-    pairs = timeline(dag).pairs
+    pairs = build_timeline(dag).pairs
     return np.concatenate([pairs, place[pairs]], axis=1)
 
 
-def route_visits(dag: GateDag, route: Route) -> IndexArray:
+def list_route_visits(dag: GateDag, route: Route) -> IndexArray:
     """Return the visits of all gates of a routed circuit, in its order; O(steps)."""
     place, holds = route.start.copy(), np.argsort(route.start)
     pairs, visits = dag.pairs.tolist(), []

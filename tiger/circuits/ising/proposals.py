@@ -14,10 +14,10 @@ from dimod.core.sampler import Sampler
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.gatetasks import GateTasks, gate_tasks, start_arcs
-from tiger.circuits.ising.interaction import levels
-from tiger.circuits.ising.movement import DataMovement, movement, route_visits, static_visits
-from tiger.circuits.ising.static import Losses, StaticParams, static_layout
+from tiger.circuits.ising.gatetasks import GateTasks, build_gate_tasks, choose_start_arcs
+from tiger.circuits.ising.interaction import assign_levels
+from tiger.circuits.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
+from tiger.circuits.ising.static import Losses, StaticParams, build_static_layout
 from tiger.circuits.route import Route
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
@@ -59,13 +59,13 @@ class Proposal(NamedTuple):
     anchor: Anchor
 
 
-def proposals(dag: GateDag, coupling: Coupling, params: ProposalParams, stop: Stop = bool) -> Iterator[Proposal]:
+def propose_layouts(dag: GateDag, coupling: Coupling, params: ProposalParams, stop: Stop = bool) -> Iterator[Proposal]:
     """Yield layouts of both formulations; none where none is feasible, or nothing is left to place.
 
     First the static layout, for the start and, as it is, for later times, then static layouts that fade from the start
     and around later times, then the levels of gates as tasks at those times. Each is made when it is asked for.
     """
-    level, met = levels(dag), _meeting(dag)
+    level, met = assign_levels(dag), _meeting(dag)
     if not len(met) or (params.fixed is not None and (params.fixed[met] >= 0).all()):
         return
     closed = params.closed or (_outskirts(dag, coupling) if params.losses is None and not params.settled else ())
@@ -111,7 +111,7 @@ def _solve_static(
 ) -> IndexArray | None:
     """Return a static layout, None where none is feasible."""
     seed = derive(params.seed, number)
-    layout, limit_s = static_layout(dag, coupling, static), params.time_limit_s
+    layout, limit_s = build_static_layout(dag, coupling, static), params.time_limit_s
     return layout.solve(params.solver, seed=seed, effort=params.effort, time_limit_s=limit_s)
 
 
@@ -120,10 +120,10 @@ def _gate_layouts(
 ) -> Iterator[Proposal]:
     """Yield the layouts of gates as tasks at several times."""
     tasks, arc = place_gates(dag, coupling, params, place, stop)
-    level = levels(dag)
+    level = assign_levels(dag)
     for share in (0.0,) if params.settled else (0.0, *TIMES):
         time = int(share * (level.max() + 1))
-        found = None if stop() else layout_at(dag, coupling, tasks, arc, (time, params))
+        found = None if stop() else build_layout_at(dag, coupling, tasks, arc, (time, params))
         if found is not None:
             yield Proposal(f"levels at {share:g}", Anchor(done=level < time, place=found))
 
@@ -139,20 +139,20 @@ def place_gates(
     from tiger.circuits.ising.gatesampling import WindowParams, sample_arcs
     from tiger.sampler_policy import ising_of
 
-    tasks = gate_tasks(dag, coupling, place, params.fixed if params.settled else None)
-    arc, solver = start_arcs(tasks, place), params.solver
+    tasks = build_gate_tasks(dag, coupling, place, params.fixed if params.settled else None)
+    arc, solver = choose_start_arcs(tasks, place), params.solver
     if isinstance(solver, str) and registry.kind_of(solver) != "sampler":
         sweeps = params.effort * min(SWEEPS, max(MOVES // max(len(arc), 1), 1))
         return tasks, anneal_arcs(tasks, arc, seed=params.seed, sweeps=sweeps, stop=stop)
     sampler = registry.sampler(solver) if isinstance(solver, str) else solver
-    problem = static_layout(dag, coupling, StaticParams()).problem
+    problem = build_static_layout(dag, coupling, StaticParams()).problem
     ising = ising_of(sampler, problem, IsingParams())
     windows = WindowParams(windows=(ising.params.windows or WINDOWS) * params.effort)
     arc = sample_arcs(tasks, arc, ising, windows, (params.seed, stop))
     return tasks, descend(tasks, arc, seed=params.seed, sweeps=DESCENT, stop=stop)
 
 
-def layout_at(
+def build_layout_at(
     dag: GateDag, coupling: Coupling, tasks: GateTasks, arc: IndexArray, turn: tuple[int, ProposalParams]
 ) -> IndexArray | None:
     """Return place[N] at a level: qubits that have gates then or on the next level where these are, the others near.
@@ -168,25 +168,25 @@ def layout_at(
                 fixed[qubit] = at
                 held.add(at)
     static = StaticParams(half=NEAR, around=time, fixed=fixed, closed=params.closed, losses=params.losses)
-    layout = static_layout(dag, coupling, static)
+    layout = build_static_layout(dag, coupling, static)
     return layout.solve("auto", seed=params.seed, time_limit_s=params.time_limit_s)
 
 
-def data_movement(dag: GateDag, coupling: Coupling, route: Route, params: ProposalParams) -> DataMovement:
+def compare_movement(dag: GateDag, coupling: Coupling, route: Route, params: ProposalParams) -> DataMovement:
     """Return how far data moves under the trivial layout, in both formulations, and in a routed circuit.
 
     The layouts are those of the proposals "static" and "levels" at the same parameters, which are searched for again.
     """
     trivial = np.arange(coupling.size, dtype=np.int32)
-    first = next(proposals(dag, coupling, params), None)
+    first = next(propose_layouts(dag, coupling, params), None)
     static = levelled = None
     if first is not None:
-        static = movement(static_visits(dag, first.anchor.place), coupling)
+        static = count_movement(list_static_visits(dag, first.anchor.place), coupling)
         tasks, arc = place_gates(dag, coupling, params, first.anchor.place)
-        levelled = movement(tasks.visits(arc), coupling)
+        levelled = count_movement(tasks.visits(arc), coupling)
     return DataMovement(
-        trivial=movement(static_visits(dag, trivial), coupling),
+        trivial=count_movement(list_static_visits(dag, trivial), coupling),
         static_qubo=static,
         levels=levelled,
-        routed=movement(route_visits(dag, route), coupling),
+        routed=count_movement(list_route_visits(dag, route), coupling),
     )

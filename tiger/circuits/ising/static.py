@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.ising.interaction import interaction
+from tiger.circuits.ising.interaction import weigh_interactions
 from tiger.circuits.noise.noise import Errors
 from tiger.mapper import solve
 from tiger.model.arrays import FloatArray, IntArray, lock
@@ -91,9 +91,9 @@ class StaticLayout:
         return place
 
 
-def static_layout(dag: GateDag, coupling: Coupling, params: StaticParams) -> StaticLayout:
+def build_static_layout(dag: GateDag, coupling: Coupling, params: StaticParams) -> StaticLayout:
     """State the static layout of a circuit; O(g depth + N^2 log N)."""
-    weight = interaction(dag, params.half, params.around)
+    weight = weigh_interactions(dag, params.half, params.around)
     met = weight + weight.T
     active = np.flatnonzero(np.diff(met.tocsr().indptr))
     if not len(active):
@@ -122,7 +122,7 @@ def _device(coupling: Coupling, params: StaticParams, active: IntArray) -> Topol
         kept = params.fixed[active]
         slots[kept[kept >= 0]] = 1
     losses = params.losses
-    table = _movement(coupling) if losses is None else gate_losses(coupling, losses.gate)
+    table = _movement(coupling) if losses is None else compute_gate_losses(coupling, losses.gate)
     return Topology(
         names=tuple(map(str, range(coupling.size))),
         metric=DenseMetric(lock(table)),
@@ -137,7 +137,7 @@ def _movement(coupling: Coupling) -> FloatArray:
     return np.where(hops >= FAR, np.inf, np.maximum(hops - 1, 0))
 
 
-def gate_losses(coupling: Coupling, gate: FloatArray) -> FloatArray:
+def compute_gate_losses(coupling: Coupling, gate: FloatArray) -> FloatArray:
     """Return loss[N, N] of a gate between device qubits: three CX per SWAP on the best path, then the gate; O(N^3).
 
     The gate is on the last edge, at whichever end loses less.

@@ -14,9 +14,11 @@ from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.solvers.kernel import allocating_kernel, kernel
 
+# Kinds of operations in arrays.
 ONE, PAIR, SWAP, READ = 0, 1, 2, 3
-EXCESS = 99.0
 KINDS = {"swap": SWAP, "measure": READ}
+# Losses by errors above a bound weigh a hundredfold: once by themselves, and so many times more.
+EXCESS = 99.0
 TIMELESS = frozenset({"barrier", "delay", "reset", "global_phase"})
 
 
@@ -47,7 +49,7 @@ class Costs(NamedTuple):
     decay: FloatArray
 
 
-class Clock(NamedTuple):
+class Duration(NamedTuple):
     """Hold the seconds until the last gate ends, and the negative logarithms of success by errors and by waiting."""
 
     end: float
@@ -59,7 +61,7 @@ class Clock(NamedTuple):
         return self.loss + self.idle + (EXCESS * (self.loss - bound) if self.loss > bound else 0.0)
 
 
-class Watch(NamedTuple):
+class QubitTimes(NamedTuple):
     """Hold when device qubit p is `free[N]` again, whether what it holds is `live[N]`, and how long it has waited.
 
     What nothing has acted on, or is measured, is not live: it has nothing to lose. `waited[N]` counts the seconds of
@@ -71,12 +73,12 @@ class Watch(NamedTuple):
     waited: FloatArray
 
     @classmethod
-    def of(cls, size: int) -> "Watch":
-        """Return the watch of a device before the first operation."""
+    def of(cls, size: int) -> "QubitTimes":
+        """Return the times of a device before the first operation."""
         return cls(np.zeros(size), np.zeros(size, np.bool_), np.zeros(size))
 
 
-class Tape(NamedTuple):
+class RouteTape(NamedTuple):
     """Hold the steps of a route, `pairs` of its gate DAG and the singles of its circuit, as kernels read them."""
 
     steps: IndexArray
@@ -84,7 +86,7 @@ class Tape(NamedTuple):
     singles: Singles
 
 
-class Reel(NamedTuple):
+class Expansion(NamedTuple):
     """Hold a route being unrolled: `place[N]` and `holds[N]`, the nodes `left[r]` in a run, and every wire's run `now`.
 
     `out[k, 3]` are the operations, `size[0]` of them.
@@ -98,25 +100,25 @@ class Reel(NamedTuple):
     size: IndexArray
 
 
-def depth(operations: IndexArray) -> int:
+def count_depth(operations: IndexArray) -> int:
     """Return the longest chain of gates of a circuit of `operations[k, 3]`, a SWAP being three; O(k + N^2)."""
     far = operations[operations[:, 0] != ONE, 2].max(initial=0)
     size = int(max(operations[:, 1].max(initial=0), far)) + 1
-    return int(run_clock(operations, np.arange(size, dtype=np.int32), layers(size)).end)
+    return int(time_operations(operations, np.arange(size, dtype=np.int32), build_layer_costs(size)).end)
 
 
-def layers(size: int) -> Costs:
+def build_layer_costs(size: int) -> Costs:
     """Return the costs of a device of N qubits on which every gate takes one second and nothing fails."""
     none = np.zeros(size)
     return Costs(np.zeros((size, size)), none, none.copy(), np.ones((size, size)), np.ones(size), none.copy())
 
 
-def seconds(operations: IndexArray, errors: Errors) -> float:
+def measure_seconds(operations: IndexArray, errors: Errors) -> float:
     """Return the seconds until the last gate ends when every gate runs as soon as it can; O(k)."""
-    return run_clock(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors)).end
+    return time_operations(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors)).end
 
 
-def singles_of(qubits: int, steps: Sequence[Step], build: Build, names: Sequence[str]) -> Singles:
+def count_singles(qubits: int, steps: Sequence[Step], build: Build, names: Sequence[str]) -> Singles:
     """Count the one-qubit gates of a circuit, whose operation i is `steps[i]`, named `names[i]`; O(g + wires touched).
 
     Barriers, delays and resets count as nothing.
@@ -172,12 +174,12 @@ def operations_of(route: Route, dag: GateDag, singles: Singles) -> IndexArray:
 
     (ONE, p, c): c one-qubit gates on p, as late as they may be; (PAIR, p, q), from p to q; (SWAP, p, q); (READ, p, p).
     """
-    return unroll(tape_of(dag, singles)._replace(steps=route.steps.copy()), route.start.copy())
+    return expand_route(build_tape(dag, singles)._replace(steps=route.steps.copy()), route.start.copy())
 
 
-def tape_of(dag: GateDag, singles: Singles) -> Tape:
+def build_tape(dag: GateDag, singles: Singles) -> RouteTape:
     """Return what all routes of a circuit share, without steps."""
-    return Tape(steps=np.empty((0, 2), np.int32), pairs=dag.pairs.copy(), singles=singles)
+    return RouteTape(steps=np.empty((0, 2), np.int32), pairs=dag.pairs.copy(), singles=singles)
 
 
 def operations_of_gates(gates: Iterable[tuple[str, tuple[int, ...]]]) -> IndexArray:
@@ -205,85 +207,89 @@ def costs_of(errors: Errors) -> Costs:
     return Costs(pair, single, readout, errors.pair_s.copy(), errors.single_s.copy(), errors.decay.copy())
 
 
-def run_clock(operations: IndexArray, place: IndexArray, costs: Costs) -> Clock:
+def time_operations(operations: IndexArray, place: IndexArray, costs: Costs) -> Duration:
     """Run operations as soon as possible with device qubit p at `place[p]`; O(k)."""
-    return Clock(*run(operations, place, costs, Watch.of(len(place))))
+    return Duration(*run_operations(operations, place, costs, QubitTimes.of(len(place))))
 
 
 @allocating_kernel
-def unroll(tape: Tape, place: IndexArray) -> IndexArray:
+def expand_route(tape: RouteTape, place: IndexArray) -> IndexArray:
     """Return the operations of a route from the layout `place[N]`, which ends as the final one."""
     most = 4 * len(tape.steps) + 2 * len(tape.singles.gates)
     holds = np.empty_like(place)
     for v in range(len(place)):
         holds[place[v]] = v
     out, size = np.empty((most, 3), np.int32), np.zeros(1, np.int32)
-    reel = Reel(place, holds, tape.singles.nodes.copy(), tape.singles.first[:-1].copy(), out, size)
-    for a in range(len(reel.now)):
-        write_alone(tape, reel, a)
+    expansion = Expansion(place, holds, tape.singles.nodes.copy(), tape.singles.first[:-1].copy(), out, size)
+    # One-qubit gates of a run commute with its nodes; they are written when the run begins, before its first node.
+    for a in range(len(expansion.now)):
+        write_alone(tape, expansion, a)
     for k in range(len(tape.steps)):
         v, m = tape.steps[k]
         if v < 0:
-            write_swap(reel, -1 - v, m)
+            write_swap(expansion, -1 - v, m)
         else:
-            write_node(tape, reel, v, m)
+            write_node(tape, expansion, v, m)
     return out[: size[0]]
 
 
 @kernel
-def write_alone(tape: Tape, reel: Reel, a: int) -> None:
+def write_alone(tape: RouteTape, expansion: Expansion, a: int) -> None:
     """Write what a qubit does on its own in its present run, and in those after it as long as no node is left."""
-    while reel.now[a] < tape.singles.first[a + 1]:
-        r = reel.now[a]
+    while expansion.now[a] < tape.singles.first[a + 1]:
+        r = expansion.now[a]
         if tape.singles.gates[r] > 0:
-            write(reel, ONE, reel.place[a], tape.singles.gates[r])
+            write(expansion, ONE, expansion.place[a], tape.singles.gates[r])
         if tape.singles.reads[r] > 0:
-            write(reel, READ, reel.place[a], reel.place[a])
-        if reel.left[r] > 0:
+            write(expansion, READ, expansion.place[a], expansion.place[a])
+        if expansion.left[r] > 0:
             return
-        reel.now[a] += 1
+        expansion.now[a] += 1
 
 
 @kernel
-def write_node(tape: Tape, reel: Reel, v: int, middle: int) -> None:
+def write_node(tape: RouteTape, expansion: Expansion, v: int, middle: int) -> None:
     """Write a node, as a BRIDGE over `middle` unless that is -1, and what its qubits do on their own then."""
     if tape.pairs[v, 0] >= 0:
-        a, b = reel.place[tape.pairs[v, 0]], reel.place[tape.pairs[v, 1]]
+        a, b = expansion.place[tape.pairs[v, 0]], expansion.place[tape.pairs[v, 1]]
+        # A BRIDGE: CX(a, m) CX(m, b) twice over is CX(a, b), and leaves the middle qubit as it was.
         if middle < 0:
-            write(reel, PAIR, a, b)
+            write(expansion, PAIR, a, b)
         else:
             for _ in range(2):
-                write(reel, PAIR, a, middle)
-                write(reel, PAIR, middle, b)
+                write(expansion, PAIR, a, middle)
+                write(expansion, PAIR, middle, b)
     for e in range(tape.singles.begin[v], tape.singles.begin[v + 1]):
         a = tape.singles.wire[e]
         if tape.singles.read[v]:
-            write(reel, READ, reel.place[a], reel.place[a])
-        reel.left[reel.now[a]] -= 1
-        if reel.left[reel.now[a]] == 0:
-            reel.now[a] += 1
-            write_alone(tape, reel, a)
+            write(expansion, READ, expansion.place[a], expansion.place[a])
+        expansion.left[expansion.now[a]] -= 1
+        if expansion.left[expansion.now[a]] == 0:
+            expansion.now[a] += 1
+            write_alone(tape, expansion, a)
 
 
 @kernel
-def write_swap(reel: Reel, p: int, q: int) -> None:
+def write_swap(expansion: Expansion, p: int, q: int) -> None:
     """Write a SWAP."""
-    write(reel, SWAP, p, q)
-    a, b = reel.holds[p], reel.holds[q]
-    reel.holds[p], reel.holds[q] = b, a
-    reel.place[a], reel.place[b] = q, p
+    write(expansion, SWAP, p, q)
+    a, b = expansion.holds[p], expansion.holds[q]
+    expansion.holds[p], expansion.holds[q] = b, a
+    expansion.place[a], expansion.place[b] = q, p
 
 
 @kernel
-def write(reel: Reel, kind: int, p: int, q: int) -> None:
+def write(expansion: Expansion, kind: int, p: int, q: int) -> None:
     """Append an operation."""
-    k = reel.size[0]
-    reel.out[k, 0], reel.out[k, 1], reel.out[k, 2] = kind, p, q
-    reel.size[0] = k + 1
+    k = expansion.size[0]
+    expansion.out[k, 0], expansion.out[k, 1], expansion.out[k, 2] = kind, p, q
+    expansion.size[0] = k + 1
 
 
 @kernel
-def run(operations: IndexArray, place: IndexArray, costs: Costs, watch: Watch) -> tuple[float, float, float]:
+def run_operations(
+    operations: IndexArray, place: IndexArray, costs: Costs, times: QubitTimes
+) -> tuple[float, float, float]:
     """Return when the last operation ends, and the losses by errors and by waiting."""
     loss = idle = end = 0.0
     for k in range(len(operations)):
@@ -291,36 +297,40 @@ def run(operations: IndexArray, place: IndexArray, costs: Costs, watch: Watch) -
         if kind == READ:
             loss += costs.readout[p]
             # What happens to the qubit after it was read does not matter any more.
-            watch.live[p] = False
+            times.live[p] = False
         elif kind == ONE:
             count = operations[k, 2]
             loss += count * costs.single[p]
-            watch.free[p] += count * costs.single_s[p]
-            watch.live[p] = True
-            end = max(end, watch.free[p])
+            times.free[p] += count * costs.single_s[p]
+            times.live[p] = True
+            end = max(end, times.free[p])
         else:
             q = place[operations[k, 2]]
-            start = max(watch.free[p], watch.free[q])
-            idle += wait(watch, costs, operations[k, 1], p, start) + wait(watch, costs, operations[k, 2], q, start)
+            # Scheduled as soon as possible: a gate begins when both of its qubits are free.
+            start = max(times.free[p], times.free[q])
+            first = wait_until(times, costs, operations[k, 1], p, start)
+            idle += first + wait_until(times, costs, operations[k, 2], q, start)
             loss += costs.pair[p, q]
             stop = start + costs.pair_s[p, q]
+            # Three CX, the outer two in the better direction; what the qubits hold changes places.
             if kind == SWAP:
                 there = costs.pair[p, q] <= costs.pair[q, p]
                 loss += costs.pair[q, p] + min(costs.pair[p, q], costs.pair[q, p])
                 stop += costs.pair_s[q, p] + (costs.pair_s[p, q] if there else costs.pair_s[q, p])
-                watch.live[p], watch.live[q] = watch.live[q], watch.live[p]
+                times.live[p], times.live[q] = times.live[q], times.live[p]
             else:
-                watch.live[p] = watch.live[q] = True
-            watch.free[p] = watch.free[q] = stop
+                times.live[p] = times.live[q] = True
+            times.free[p] = times.free[q] = stop
             end = max(end, stop)
     return end, loss, idle
 
 
 @kernel
-def wait(watch: Watch, costs: Costs, named: int, p: int, start: float) -> float:
+def wait_until(times: QubitTimes, costs: Costs, named: int, p: int, start: float) -> float:
     """Return what a qubit loses until `start`, and note how long it waits."""
-    if not watch.live[p]:
+    # Nothing is lost by a qubit in its initial state, or one that has been read.
+    if not times.live[p]:
         return 0.0
-    gap = start - watch.free[p]
-    watch.waited[named] += gap
+    gap = start - times.free[p]
+    times.waited[named] += gap
     return float(costs.decay[p] * gap)

@@ -11,9 +11,20 @@ from scipy.sparse.csgraph import shortest_path
 from tiger.circuits.coupling import FAR, Coupling, HopArray, IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.static import Losses, losses_of
-from tiger.circuits.noise.depth import Clock, Costs, Singles, Tape, Watch, costs_of, layers, run, tape_of, unroll
+from tiger.circuits.noise.depth import (
+    Costs,
+    Duration,
+    QubitTimes,
+    RouteTape,
+    Singles,
+    build_layer_costs,
+    build_tape,
+    costs_of,
+    expand_route,
+    run_operations,
+)
 from tiger.circuits.noise.noise import Errors
-from tiger.circuits.noise.relabelling import Ground, RelabelParams, best_places, relabel
+from tiger.circuits.noise.relabelling import DeviceCosts, RelabelParams, find_best_places, relabel
 from tiger.circuits.records import allocate_records
 from tiger.circuits.route import Route
 from tiger.circuits.routing.frontier import RouterParams, allocate_state, begin, build_arrays, carry_out_known
@@ -23,9 +34,14 @@ from tiger.model.seams import Stop
 from tiger.model.seeds import derive
 from tiger.solvers.kernel import kernel
 
+# Distances weighted by errors are whole numbers for the router: so many of them are a hop.
 UNIT = 16.0
+# An edge is as long as its SWAP costs over the mean, counted by this share beside its hop, within bounds that keep it
+# true that a neighbour on a shortest path is nearer. That share of routings goes by these lengths.
 SHORTEST, LONGEST, SHARE = 0.6, 3.0, 0.6
+# A score above all, for which no BRIDGE is taken, and what keeps a sum of costs from being 0.
 NEVER, TINY = 1e9, 1e-12
+# Which part of a route is routed anew; SHAKEN is both, after exchanges at the cut.
 AFTER, BEFORE, BOTH, SHAKEN = range(4)
 
 
@@ -52,8 +68,8 @@ class PlacementParams:
     touch: RelabelParams = field(default_factory=lambda: RelabelParams(visits=5_000, rounds=5))
 
 
-class Judge(Protocol):
-    """Say what a route of a circuit is worth."""
+class RouteObjective(Protocol):
+    """Measure what a route of a circuit loses, and relabel routes so that they lose less."""
 
     def loss(self, route: Route) -> float:
         """Return what the route loses; less is better."""
@@ -68,8 +84,8 @@ class Judge(Protocol):
         """Return what a static layout loses by errors, None where they do not matter."""
 
 
-class Success:
-    """Judge a route by the negative logarithm of its success probability.
+class SuccessObjective:
+    """Measure a route by the negative logarithm of its success probability.
 
     Losses by errors of gates and readout alone count a hundredfold above a `bound`, as of a circuit that the result
     should not fall behind in those either, however little its qubits wait.
@@ -78,22 +94,22 @@ class Success:
     def __init__(
         self, dag: GateDag, singles: Singles, coupling: Coupling, errors: Errors, bound: float = np.inf
     ) -> None:
-        self._tape, self._ground = tape_of(dag, singles), Ground.of(coupling, costs_of(errors), bound)
+        self._tape, self._device_costs = build_tape(dag, singles), DeviceCosts.of(coupling, costs_of(errors), bound)
         own = np.concatenate([[0], np.cumsum(singles.gates + singles.reads)])[singles.first]
         self._losses = losses_of(errors, coupling, np.diff(own).astype(np.float64))
 
     def loss(self, route: Route) -> float:
         """Return the negative logarithm, infinite on a faulty edge."""
-        return _time_route(self._tape, route, self._ground.costs).total(self._ground.bound)
+        return _time_route(self._tape, route, self._device_costs.costs).total(self._device_costs.bound)
 
     def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
         """Return the best relabelling found."""
-        operations = unroll(self._tape._replace(steps=route.steps.copy()), route.start.copy())
-        return relabel(route, best_places(operations, self._ground, params, seed, stop))
+        operations = expand_route(self._tape._replace(steps=route.steps.copy()), route.start.copy())
+        return relabel(route, find_best_places(operations, self._device_costs, params, seed, stop))
 
     def lengths(self) -> FloatArray:
         """Return the cost of a SWAP on every edge over the mean."""
-        pair = self._ground.costs.pair
+        pair = self._device_costs.costs.pair
         swap = pair + pair.T + np.minimum(pair, pair.T)
         known = swap[np.isfinite(swap)]
         return swap * (len(known) / max(float(known.sum()), TINY))
@@ -103,17 +119,17 @@ class Success:
         return self._losses
 
 
-class Layers:
-    """Judge a route by its depth, and by its extra CX gates where that is the same."""
+class DepthObjective:
+    """Measure a route by its depth, and by its extra CX gates where that is the same."""
 
     def __init__(self, dag: GateDag, singles: Singles, coupling: Coupling) -> None:
-        self._tape, self._costs = tape_of(dag, singles), layers(coupling.size)
+        self._tape, self._costs = build_tape(dag, singles), build_layer_costs(coupling.size)
 
     def loss(self, route: Route) -> float:
         """Return the depth in layers, plus a millionth for every CX gate."""
         return _time_route(self._tape, route, self._costs).end + 1e-6 * route.extra_cx
 
-    def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of Judge)
+    def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of RouteObjective)
         """Return the route as it is: depth is the same everywhere."""
         return route
 
@@ -125,68 +141,72 @@ class Layers:
         """Return none."""
 
 
-class Pinned:
-    """Judge a route as another judge does, and leave it where it is."""
+class PinnedObjective:
+    """Measure a route as another objective does, and leave it where it is."""
 
-    def __init__(self, judge: Judge) -> None:
-        self.loss, self.lengths, self.losses = judge.loss, judge.lengths, judge.losses
+    def __init__(self, objective: RouteObjective) -> None:
+        self.loss, self.lengths, self.losses = objective.loss, objective.lengths, objective.losses
 
-    def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of Judge)
+    def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:  # noqa: ARG002 (as of RouteObjective)
         """Return the route as it is."""
         return route
 
 
-def place_best(routes: Iterable[Route], judge: Judge, params: PlacementParams, seed: int, stop: Stop) -> list[Route]:
+def rank_relabelled(
+    routes: Iterable[Route], objective: RouteObjective, params: PlacementParams, seed: int, stop: Stop
+) -> list[Route]:
     """Relabel the best of some routes; return them and the best as it was, best first, equal ones in order."""
-    ranked = sorted(routes, key=judge.loss)
+    ranked = sorted(routes, key=objective.loss)
     found = ranked[:1]
     for number, route in enumerate(ranked[: params.relabelled]):
         if stop():
             break
-        found.append(judge.relocate(route, params.relabel, derive(seed, number), stop))
-    return sorted(found, key=judge.loss)
+        found.append(objective.relocate(route, params.relabel, derive(seed, number), stop))
+    return sorted(found, key=objective.loss)
 
 
 class Placer:
-    """Search for the best route of a circuit on a device by a judge's measure; no proof that it is the best."""
+    """Search for the best route of a circuit on a device by an objective; no proof that it is the best."""
 
-    def __init__(self, dag: GateDag, coupling: Coupling, judge: Judge, params: PlacementParams) -> None:
-        self._judge, self._params = Pinned(judge) if params.pinned else judge, params
-        self._rerouter = (Onward if params.pinned else Rerouter)(dag, coupling, judge.lengths())
+    def __init__(self, dag: GateDag, coupling: Coupling, objective: RouteObjective, params: PlacementParams) -> None:
+        self._objective, self._params = PinnedObjective(objective) if params.pinned else objective, params
+        self._rerouter = (ForwardRerouter if params.pinned else Rerouter)(dag, coupling, objective.lengths())
 
     def best(self, routes: Iterable[Route], seed: int, stop: Stop) -> Route:
         """Return a route no worse than any of some that are known."""
-        judge, params = self._judge, self._params
-        known = place_best(routes, judge, params, seed, stop)
+        objective, params = self._objective, self._params
+        known = rank_relabelled(routes, objective, params, seed, stop)
         rngs = [np.random.default_rng([seed, lane]) for lane in range(params.lanes)]
         found = known[:1]
+        # Successive halving: every start is searched for a while, and the best of what comes of it for longer.
         for lane, rng in enumerate(rngs):
             if not stop():
                 start = known[lane] if lane < len(known) else self._rerouter.draw_route(known[0], rng)
                 found.append(self._search(start, params.scouts, rng, stop))
-        for route, rng in zip(sorted(found, key=judge.loss)[: params.finalists], rngs, strict=False):
+        for route, rng in zip(sorted(found, key=objective.loss)[: params.finalists], rngs, strict=False):
             found.append(self._search(route, params.trials, rng, stop))
-        best = min(found, key=judge.loss)
-        return best if stop() else judge.relocate(best, params.relabel, derive(seed, params.lanes), stop)
+        best = min(found, key=objective.loss)
+        return best if stop() else objective.relocate(best, params.relabel, derive(seed, params.lanes), stop)
 
     def _search(self, route: Route, trials: int, rng: np.random.Generator, stop: Stop) -> Route:
         """Route a circuit anew from mappings on its way, again and again."""
         if stop():
             return route
-        judge, params = self._judge, self._params
-        best = present = judge.relocate(route, params.touch, int(rng.integers(1 << 31)), stop)
-        lowest = loss = judge.loss(best)
+        objective, params = self._objective, self._params
+        best = present = objective.relocate(route, params.touch, int(rng.integers(1 << 31)), stop)
+        lowest = loss = objective.loss(best)
         vain = 0
         for trial in range(trials):
             if stop():
                 break
             vain += 1
             tried = self._rerouter.vary(present, params.more, rng)
-            cost = np.inf if tried is None else judge.loss(tried)
+            cost = np.inf if tried is None else objective.loss(tried)
             # Good edges may be a relabelling away, which is only worth its price for what is better already.
             if tried is not None and cost < loss:
-                tried = judge.relocate(tried, params.touch, int(rng.integers(1 << 31)), stop)
-                cost = judge.loss(tried)
+                tried = objective.relocate(tried, params.touch, int(rng.integers(1 << 31)), stop)
+                cost = objective.loss(tried)
+            # Threshold accepting (Dueck, Scheuer 1990): somewhat worse is taken too, ever less so.
             if tried is not None and cost < lowest * (1 + params.slack * (1 - trial / trials)):
                 present, loss = tried, cost
             if loss < lowest:
@@ -219,7 +239,7 @@ class Rerouter:
         cut = int(rng.integers(len(route.steps) + 1))
         before, after = route.steps[:cut].copy(), route.steps[cut:].copy()
         place, start = route.start.copy(), route.start
-        walk(before, place)
+        follow_swaps(before, place)
         limit = route.swaps + route.bridges + more
         part = self.parts[rng.integers(len(self.parts))]
         if part == SHAKEN:
@@ -277,7 +297,7 @@ class Rerouter:
         return state.steps[: state.counters[0].steps].copy()
 
 
-class Onward(Rerouter):
+class ForwardRerouter(Rerouter):
     """Route a circuit from its layout on, or from some step on."""
 
     parts = (AFTER,)
@@ -287,14 +307,15 @@ class Onward(Rerouter):
         return self._drift(route, route.start, (0,), rng)
 
 
-def _time_route(tape: Tape, route: Route, costs: Costs) -> Clock:
+def _time_route(tape: RouteTape, route: Route, costs: Costs) -> Duration:
     """Return when a route ends and what it loses."""
-    operations = unroll(tape._replace(steps=route.steps.copy()), route.start.copy())
-    return Clock(*run(operations, np.arange(len(route.start), dtype=np.int32), costs, Watch.of(len(route.start))))
+    operations = expand_route(tape._replace(steps=route.steps.copy()), route.start.copy())
+    size = len(route.start)
+    return Duration(*run_operations(operations, np.arange(size, dtype=np.int32), costs, QubitTimes.of(size)))
 
 
 def _draw_params(rng: np.random.Generator, unit: float) -> Sequence[RouterParams]:
-    """Draw how the router weighs distances, measured in so many units a hop."""
+    """Draw how the router weighs distances, measured in so many units a hop: around the values of SABRE."""
     params = allocate_records(RouterParams)
     params[0].lookahead = float(rng.choice([10, 20, 40]))
     params[0].lookahead_weight = float(rng.choice([0.2, 0.4, 0.7]))
@@ -319,7 +340,7 @@ def _scaled_hops(coupling: Coupling, lengths: FloatArray) -> HopArray:
 
 
 @kernel
-def walk(steps: IndexArray, place: IndexArray) -> None:
+def follow_swaps(steps: IndexArray, place: IndexArray) -> None:
     """Follow the SWAPs of some steps from a mapping `place[N]`; O(k N)."""
     for k in range(len(steps)):
         if steps[k, 0] < 0:

@@ -12,13 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.noise.depth import ONE, PAIR, READ, SWAP, Clock, Costs, Watch, run
+from tiger.circuits.noise.depth import ONE, PAIR, READ, SWAP, Costs, Duration, QubitTimes, run_operations
 from tiger.circuits.route import Route
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.model.seams import Stop
 from tiger.solvers.kernel import inner_kernel, kernel
 
+# Visits to candidates until it is asked again whether to stop.
 SLICE = 100_000
+# What is less of a gain is rounding, and what stands for an infinite cost where a sum has to stay a number.
 GAIN, WORST = 1e-12, 1e9
 
 
@@ -32,7 +34,7 @@ class RelabelParams:
     part_visits: int = 2_000
 
 
-class Pattern(NamedTuple):
+class Usage(NamedTuple):
     """Hold what operations use of a device of N qubits.
 
     Qubit p meets `near[e]`, e from `first[p]` to `first[p + 1]`, in `there[e]` gates from p, `back[e]` gates to p and
@@ -50,7 +52,7 @@ class Pattern(NamedTuple):
     waits: FloatArray
 
 
-class Least(NamedTuple):
+class LeastCosts(NamedTuple):
     """Hold what an edge, in its better direction, and a qubit cost, each in ascending order."""
 
     edge: FloatArray
@@ -59,7 +61,7 @@ class Least(NamedTuple):
     decay: FloatArray
 
 
-class Ground(NamedTuple):
+class DeviceCosts(NamedTuple):
     """Hold a device of N qubits: `neighbours[N, d]`, `degree[N]`, and costs, infinite on what is no edge.
 
     Losses by errors alone that exceed the `bound` count a hundredfold.
@@ -68,22 +70,22 @@ class Ground(NamedTuple):
     neighbours: IndexArray
     degree: IndexArray
     costs: Costs
-    least: Least
+    least: LeastCosts
     bound: float
 
     @classmethod
-    def of(cls, coupling: Coupling, costs: Costs, bound: float = np.inf) -> "Ground":
+    def of(cls, coupling: Coupling, costs: Costs, bound: float = np.inf) -> "DeviceCosts":
         """Return the device of a coupling map, on which costs of other pairs do not count; O(N^2)."""
         degree = (coupling.neighbours >= 0).sum(axis=1, dtype=np.int32)
         pair = np.where(coupling.hops == 1, costs.pair, np.inf)
         p, q = coupling.edges.T
         each = np.minimum(pair[p, q], pair[q, p]), costs.single, costs.readout, costs.decay
         # Finite, since nothing times an infinite cost would be no number in a sum of bounds.
-        least = Least(*[np.minimum(np.sort(column), WORST) for column in each])
+        least = LeastCosts(*[np.minimum(np.sort(column), WORST) for column in each])
         return cls(coupling.neighbours.copy(), degree, costs._replace(pair=pair), least, bound)
 
 
-class Walk(NamedTuple):
+class BranchState(NamedTuple):
     """Hold the memory of a branch and bound over h qubits, so that it can go on later.
 
     `order[h]`: qubits in the order they are placed; `rest[h + 1]`: least cost of what comes after; `image[N]`: where a
@@ -112,20 +114,22 @@ def relabel(route: Route, place: IndexArray) -> Route:
     return Route(start=place[route.start].astype(np.int32), steps=steps)
 
 
-def best_places(operations: IndexArray, ground: Ground, params: RelabelParams, seed: int, stop: Stop) -> IndexArray:
+def find_best_places(
+    operations: IndexArray, device_costs: DeviceCosts, params: RelabelParams, seed: int, stop: Stop
+) -> IndexArray:
     """Return `place[N]`, a permutation, where every device qubit that operations use had best be; never a worse one.
 
     Optimal without waiting times if branch and bound ends within its visits. Else, or with waiting times, parts are
     placed anew in rounds, by a cost that is linear in the waits measured before, and kept where all is better.
     """
-    search = _Search(operations, ground, params, stop)
-    ended = search.whole()
-    if not ended or search.clock.idle > 0:
-        search.parts(np.random.default_rng(seed))
+    search = _Search(operations, device_costs, params, stop)
+    ended = search.place_all()
+    if not ended or search.duration.idle > 0:
+        search.place_parts(np.random.default_rng(seed))
     return search.place
 
 
-def pattern_of(operations: IndexArray, waits: FloatArray) -> Pattern:
+def count_usage(operations: IndexArray, waits: FloatArray) -> Usage:
     """Count what operations use of every pair and qubit; O(k log k)."""
     size = len(waits)
     kind, p, q = operations.T.astype(np.int64)
@@ -144,49 +148,51 @@ def pattern_of(operations: IndexArray, waits: FloatArray) -> Pattern:
     ones = np.bincount(p[kind == ONE], q[kind == ONE], size).astype(np.float64)
     reads = np.bincount(p[kind == READ], minlength=size).astype(np.float64)
     there, back, swaps = (column.copy() for column in table.T)
-    return Pattern(first, pairs[:, 1].copy(), there, back, swaps, ones, reads, waits.copy())
+    return Usage(first, pairs[:, 1].copy(), there, back, swaps, ones, reads, waits.copy())
 
 
 class _Search:
     """Hold the best places so far, and what the operations use and wait for there."""
 
-    def __init__(self, operations: IndexArray, ground: Ground, params: RelabelParams, stop: Stop) -> None:
-        self.operations, self.ground, self.params, self.stop = operations, ground, params, stop
-        self.place = np.arange(len(ground.degree), dtype=np.int32)
-        self.clock, waits = self._measure(self.place)
-        self.pattern = pattern_of(operations, waits)
-        uses = np.diff(self.pattern.first) + self.pattern.ones + self.pattern.reads
+    def __init__(self, operations: IndexArray, device_costs: DeviceCosts, params: RelabelParams, stop: Stop) -> None:
+        self.operations, self.device_costs, self.params, self.stop = operations, device_costs, params, stop
+        self.place = np.arange(len(device_costs.degree), dtype=np.int32)
+        self.duration, waits = self._measure(self.place)
+        self.usage = count_usage(operations, waits)
+        uses = np.diff(self.usage.first) + self.usage.ones + self.usage.reads
         self.used = np.flatnonzero(uses > 0)
 
-    def whole(self) -> bool:
+    def place_all(self) -> bool:
         """Place all qubits anew; return whether their places are the best by the linear cost."""
-        return self._branch(_search_order(self.pattern, self.used.tolist()), self.params.visits)
+        return self._place_anew(_order_qubits(self.usage, self.used.tolist()), self.params.visits)
 
-    def parts(self, rng: np.random.Generator) -> None:
+    def place_parts(self, rng: np.random.Generator) -> None:
         """Place small connected parts anew."""
         for _ in range(self.params.rounds if len(self.used) else 0):
             if self.stop():
                 return
-            part = _ball(self.pattern, int(rng.choice(self.used)), int(rng.integers(1, self.params.part + 1)))
-            self._branch(_search_order(self.pattern, part), self.params.part_visits)
+            part = _find_neighbourhood(
+                self.usage, int(rng.choice(self.used)), int(rng.integers(1, self.params.part + 1))
+            )
+            self._place_anew(_order_qubits(self.usage, part), self.params.part_visits)
 
-    def _branch(self, order: list[int], visits: int) -> bool:
+    def _place_anew(self, order: list[int], visits: int) -> bool:
         """Place the qubits of `order` anew, the others staying, if all of it is better; return whether that ended."""
         if not order:
             return True
-        walk = self._walk(order)
-        before = bound = evaluate(walk, self.pattern, self.ground, self.place)
+        state = self._start_branching(order)
+        before = bound = evaluate(state, self.usage, self.device_costs, self.place)
         ended = False
         while visits > 0 and not ended:
-            bound, spent, ended = branch(walk, self.pattern, self.ground, bound, min(visits, SLICE))
+            bound, spent, ended = branch(state, self.usage, self.device_costs, bound, min(visits, SLICE))
             visits -= spent
             if self.stop():
                 break
         if bound < before:
-            self._offer(walk)
+            self._take_if_better(state)
         return ended
 
-    def _walk(self, order: list[int]) -> Walk:
+    def _start_branching(self, order: list[int]) -> BranchState:
         """Return the memory for placing some qubits anew."""
         size, length = len(self.place), len(order)
         image, taken = np.full(size, -1, np.int32), np.zeros(size, np.bool_)
@@ -194,9 +200,9 @@ class _Search:
         fixed = np.setdiff1d(self.used, order)
         image[fixed] = self.place[fixed]
         taken[image[fixed]] = True
-        return Walk(
+        return BranchState(
             order=np.array(order, np.int32),
-            rest=_rest(self.pattern, self.ground.least, order, image),
+            rest=_bound_rest(self.usage, self.device_costs.least, order, image),
             image=image,
             taken=taken,
             ranked=np.zeros((length, size), np.int32),
@@ -207,38 +213,38 @@ class _Search:
             best=self.place[order],
         )
 
-    def _offer(self, walk: Walk) -> None:
-        """Take the images of a walk over if the whole circuit gains by them."""
+    def _take_if_better(self, state: BranchState) -> None:
+        """Take the best images over if the whole circuit gains by them."""
         place = self.place.copy()
-        place[walk.order] = walk.best
+        place[state.order] = state.best
         spare = np.setdiff1d(np.arange(len(place)), self.used)
         place[spare] = np.setdiff1d(np.arange(len(place)), place[self.used])
-        clock, waits = self._measure(place)
-        if clock.total(self.ground.bound) < self.clock.total(self.ground.bound) - GAIN:
-            self.place, self.clock = place, clock
-            self.pattern = self.pattern._replace(waits=waits)
+        duration, waits = self._measure(place)
+        if duration.total(self.device_costs.bound) < self.duration.total(self.device_costs.bound) - GAIN:
+            self.place, self.duration = place, duration
+            self.usage = self.usage._replace(waits=waits)
 
-    def _measure(self, place: IndexArray) -> tuple[Clock, FloatArray]:
+    def _measure(self, place: IndexArray) -> tuple[Duration, FloatArray]:
         """Return the losses with device qubit p at `place[p]`, and how long every p waits."""
-        watch = Watch.of(len(place))
-        return Clock(*run(self.operations, place, self.ground.costs, watch)), watch.waited
+        times = QubitTimes.of(len(place))
+        return Duration(*run_operations(self.operations, place, self.device_costs.costs, times)), times.waited
 
 
-def _ball(pattern: Pattern, centre: int, size: int) -> list[int]:
+def _find_neighbourhood(usage: Usage, centre: int, size: int) -> list[int]:
     """Return up to so many qubits around one, breadth first."""
     found = [centre]
     for v in found:
-        near = pattern.near[pattern.first[v] : pattern.first[v + 1]].tolist()
+        near = usage.near[usage.first[v] : usage.first[v + 1]].tolist()
         found += [u for u in near if u not in found]
         if len(found) >= size:
             break
     return found[:size]
 
 
-def _search_order(pattern: Pattern, qubits: Iterable[int]) -> list[int]:
+def _order_qubits(usage: Usage, qubits: Iterable[int]) -> list[int]:
     """Return qubits so that each, where possible, meets those before it, the most tied and most used first."""
-    use = pattern.there + pattern.back + 3 * pattern.swaps
-    total = np.add.reduceat(np.append(use, 0), pattern.first[:-1]) * (np.diff(pattern.first) > 0)
+    use = usage.there + usage.back + 3 * usage.swaps
+    total = np.add.reduceat(np.append(use, 0), usage.first[:-1]) * (np.diff(usage.first) > 0)
     ties = dict.fromkeys(qubits, 0)
     queue = [(0, -float(total[v]), v) for v in ties]
     heapify(queue)
@@ -248,20 +254,21 @@ def _search_order(pattern: Pattern, qubits: Iterable[int]) -> list[int]:
         if ties.pop(v, None) is None:
             continue
         order.append(v)
-        for u in pattern.near[pattern.first[v] : pattern.first[v + 1]].tolist():
+        for u in usage.near[usage.first[v] : usage.first[v + 1]].tolist():
             if u in ties:
                 ties[u] += 1
                 heappush(queue, (-ties[u], -float(total[u]), u))
     return order
 
 
-def _rest(pattern: Pattern, least: Least, order: list[int], image: IndexArray) -> FloatArray:
+def _bound_rest(usage: Usage, least: LeastCosts, order: list[int], image: IndexArray) -> FloatArray:
     """Return what the qubits of `order` from each on cost at least, the most used pairs on the best edges."""
+    # The most used pair meets the cheapest edge, and so on: the rearrangement inequality makes that a lower bound.
     placed, closed = image >= 0, []
     for v in order:
-        span = slice(pattern.first[v], pattern.first[v + 1])
-        use = pattern.there[span] + pattern.back[span] + 3 * pattern.swaps[span]
-        closed.append(use[placed[pattern.near[span]]])
+        span = slice(usage.first[v], usage.first[v + 1])
+        use = usage.there[span] + usage.back[span] + 3 * usage.swaps[span]
+        closed.append(use[placed[usage.near[span]]])
         placed[v] = True
     rest = np.zeros(len(order) + 1)
     for depth in range(len(order)):
@@ -269,118 +276,122 @@ def _rest(pattern: Pattern, least: Least, order: list[int], image: IndexArray) -
         pairs = np.sort(np.concatenate(closed[depth:]))[::-1]
         count = min(len(pairs), len(least.edge))
         rest[depth] = pairs[:count] @ least.edge[:count]
-        for use, costs in ((pattern.ones, least.single), (pattern.reads, least.readout), (pattern.waits, least.decay)):
+        for use, costs in ((usage.ones, least.single), (usage.reads, least.readout), (usage.waits, least.decay)):
             rest[depth] += np.sort(use[later])[::-1] @ costs[: len(later)]
     return rest
 
 
 @kernel
-def evaluate(walk: Walk, pattern: Pattern, ground: Ground, place: IndexArray) -> float:
-    """Return what the qubits of a walk cost at their `place[N]`."""
+def evaluate(state: BranchState, usage: Usage, device_costs: DeviceCosts, place: IndexArray) -> float:
+    """Return what the qubits to be placed cost at their `place[N]`."""
     total = 0.0
-    for v in walk.order:
-        total += cost_at(walk, pattern, ground, v, place[v])
-        walk.image[v] = place[v]
-    for v in walk.order:
-        walk.image[v] = -1
+    for v in state.order:
+        total += compute_cost_at(state, usage, device_costs, v, place[v])
+        state.image[v] = place[v]
+    for v in state.order:
+        state.image[v] = -1
     return total
 
 
 @kernel
-def branch(walk: Walk, pattern: Pattern, ground: Ground, bound: float, limit: int) -> tuple[float, int, bool]:
+def branch(
+    state: BranchState, usage: Usage, device_costs: DeviceCosts, bound: float, limit: int
+) -> tuple[float, int, bool]:
     """Search depth first for images cheaper than `bound`, cheapest first; return (bound, visits, ended).
 
     A later call goes on where this one stopped.
     """
-    length, visits = len(walk.order), 0
-    depth = walk.turn[length]
+    # Depth-first branch and bound (Land, Doig 1960): `rest` bounds from below what the qubits still to be placed cost.
+    length, visits = len(state.order), 0
+    depth = state.turn[length]
     if depth < 0:
         depth = 0
-        visits += rank(walk, pattern, ground, 0, bound)
+        visits += rank_candidates(state, usage, device_costs, 0, bound)
     while depth >= 0 and visits < limit:
-        v, turn = walk.order[depth], walk.turn[depth]
-        q = walk.image[v]
+        v, turn = state.order[depth], state.turn[depth]
+        q = state.image[v]
         if q >= 0:
-            walk.taken[q] = False
-            walk.image[v] = -1
-        if turn == walk.width[depth] or not is_hopeful(walk, depth, turn, bound):
+            state.taken[q] = False
+            state.image[v] = -1
+        # Candidates come cheapest first: once one cannot lead below the bound, no later one can.
+        if turn == state.width[depth] or not is_hopeful(state, depth, turn, bound):
             depth -= 1
             continue
-        q = walk.ranked[depth, turn]
-        walk.turn[depth] += 1
-        walk.image[v] = q
-        walk.taken[q] = True
-        walk.spent[depth + 1] = walk.spent[depth] + walk.price[depth, turn]
+        q = state.ranked[depth, turn]
+        state.turn[depth] += 1
+        state.image[v] = q
+        state.taken[q] = True
+        state.spent[depth + 1] = state.spent[depth] + state.price[depth, turn]
         if depth < length - 1:
             depth += 1
-            visits += rank(walk, pattern, ground, depth, bound)
+            visits += rank_candidates(state, usage, device_costs, depth, bound)
             continue
-        bound = walk.spent[length]
+        bound = state.spent[length]
         for k in range(length):
-            walk.best[k] = walk.image[walk.order[k]]
-    walk.turn[length] = depth
+            state.best[k] = state.image[state.order[k]]
+    state.turn[length] = depth
     return bound, visits, depth < 0
 
 
 @inner_kernel
-def is_hopeful(walk: Walk, depth: int, turn: int, bound: float) -> bool:
+def is_hopeful(state: BranchState, depth: int, turn: int, bound: float) -> bool:
     """Return whether a candidate may still lead below the bound."""
-    least = walk.spent[depth] + walk.price[depth, turn] + walk.rest[depth + 1]
+    least = state.spent[depth] + state.price[depth, turn] + state.rest[depth + 1]
     return bool(least < bound - GAIN)
 
 
 @kernel
-def rank(walk: Walk, pattern: Pattern, ground: Ground, depth: int, bound: float) -> int:
+def rank_candidates(state: BranchState, usage: Usage, device_costs: DeviceCosts, depth: int, bound: float) -> int:
     """List the candidates of the qubit at `depth`, cheapest first; return how many were looked at."""
-    v, anchor = walk.order[depth], -1
-    walk.width[depth] = walk.turn[depth] = 0
-    for e in range(pattern.first[v], pattern.first[v + 1]):
-        if walk.image[pattern.near[e]] >= 0:
-            anchor = walk.image[pattern.near[e]]
+    v, anchor = state.order[depth], -1
+    state.width[depth] = state.turn[depth] = 0
+    for e in range(usage.first[v], usage.first[v + 1]):
+        if state.image[usage.near[e]] >= 0:
+            anchor = state.image[usage.near[e]]
             break
     # Next to a placed partner there are only its neighbours, elsewhere all of the device.
-    many = len(walk.taken) if anchor < 0 else ground.neighbours.shape[1]
+    many = len(state.taken) if anchor < 0 else device_costs.neighbours.shape[1]
     for k in range(many):
-        q = k if anchor < 0 else ground.neighbours[anchor, k]
+        q = k if anchor < 0 else device_costs.neighbours[anchor, k]
         if q < 0:
             break
-        if not walk.taken[q] and ground.degree[q] >= pattern.first[v + 1] - pattern.first[v]:
-            enter(walk, depth, q, cost_at(walk, pattern, ground, v, q), bound)
+        if not state.taken[q] and device_costs.degree[q] >= usage.first[v + 1] - usage.first[v]:
+            insert_candidate(state, depth, q, compute_cost_at(state, usage, device_costs, v, q), bound)
     return int(many)
 
 
 @inner_kernel
-def enter(walk: Walk, depth: int, q: int, cost: float, bound: float) -> None:
+def insert_candidate(state: BranchState, depth: int, q: int, cost: float, bound: float) -> None:
     """Insert a candidate behind those that cost no more, unless it cannot lead below the bound."""
-    if not walk.spent[depth] + cost + walk.rest[depth + 1] < bound - GAIN:
+    if not state.spent[depth] + cost + state.rest[depth + 1] < bound - GAIN:
         return
-    k = walk.width[depth]
-    while k > 0 and walk.price[depth, k - 1] > cost:
-        walk.price[depth, k] = walk.price[depth, k - 1]
-        walk.ranked[depth, k] = walk.ranked[depth, k - 1]
+    k = state.width[depth]
+    while k > 0 and state.price[depth, k - 1] > cost:
+        state.price[depth, k] = state.price[depth, k - 1]
+        state.ranked[depth, k] = state.ranked[depth, k - 1]
         k -= 1
-    walk.price[depth, k] = cost
-    walk.ranked[depth, k] = q
-    walk.width[depth] += 1
+    state.price[depth, k] = cost
+    state.ranked[depth, k] = q
+    state.width[depth] += 1
 
 
 @inner_kernel
-def cost_at(walk: Walk, pattern: Pattern, ground: Ground, v: int, q: int) -> float:
+def compute_cost_at(state: BranchState, usage: Usage, device_costs: DeviceCosts, v: int, q: int) -> float:
     """Return what qubit v costs at device qubit q, with its gates to qubits that are placed."""
-    costs = ground.costs
-    total = pattern.waits[v] * costs.decay[q]
-    if pattern.ones[v] > 0:
-        total += pattern.ones[v] * costs.single[q]
-    if pattern.reads[v] > 0:
-        total += pattern.reads[v] * costs.readout[q]
-    for e in range(pattern.first[v], pattern.first[v + 1]):
-        r = walk.image[pattern.near[e]]
+    costs = device_costs.costs
+    total = usage.waits[v] * costs.decay[q]
+    if usage.ones[v] > 0:
+        total += usage.ones[v] * costs.single[q]
+    if usage.reads[v] > 0:
+        total += usage.reads[v] * costs.readout[q]
+    for e in range(usage.first[v], usage.first[v + 1]):
+        r = state.image[usage.near[e]]
         if r >= 0:
             there, back = costs.pair[q, r], costs.pair[r, q]
-            if pattern.there[e] > 0:
-                total += pattern.there[e] * there
-            if pattern.back[e] > 0:
-                total += pattern.back[e] * back
-            if pattern.swaps[e] > 0:
-                total += pattern.swaps[e] * (there + back + min(there, back))
+            if usage.there[e] > 0:
+                total += usage.there[e] * there
+            if usage.back[e] > 0:
+                total += usage.back[e] * back
+            if usage.swaps[e] > 0:
+                total += usage.swaps[e] * (there + back + min(there, back))
     return float(total)

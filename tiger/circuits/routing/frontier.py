@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
-from tiger.circuits.gate_dag import GateDag, adjacency
+from tiger.circuits.gate_dag import GateDag, build_adjacency
 from tiger.circuits.records import allocate_records
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -116,7 +116,7 @@ def build_arrays(dag: GateDag, coupling: Coupling) -> tuple[RoutingArrays, Routi
     heads = np.repeat(np.arange(count, dtype=np.int32), np.diff(dag.first))
     shared = (np.array(dag.bridge, np.int64), coupling.neighbours.copy(), coupling.hops.copy())
     pairs = dag.pairs.copy()
-    first, before = adjacency(dag.after, heads, count)
+    first, before = build_adjacency(dag.after, heads, count)
     backward = RoutingArrays(pairs, first.copy(), before.copy(), np.diff(dag.first).astype(np.int32), *shared)
     return RoutingArrays(pairs, dag.first.copy(), dag.after.copy(), dag.waits.copy(), *shared), backward
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.gate_dag import GateDag, adjacency
+from tiger.circuits.gate_dag import GateDag, build_adjacency
 from tiger.solvers.kernel import kernel
 
 
@@ -33,7 +33,7 @@ def renumber(dag: GateDag, order: IndexArray) -> GateDag:
     count = len(order)
     number = np.empty(count, np.int32)
     number[order] = np.arange(count, dtype=np.int32)
-    first, after = adjacency(np.repeat(number, np.diff(dag.first)), number[dag.after], count)
+    first, after = build_adjacency(np.repeat(number, np.diff(dag.first)), number[dag.after], count)
     inner = dag.inner.copy()
     inner[:, 0] = number[inner[:, 0]]
     pairs, bridge = dag.pairs[order], dag.bridge[order]

@@ -7,7 +7,7 @@ from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.route import Route
 
 
-def flaw(dag: GateDag, coupling: Coupling, route: Route) -> str:
+def find_flaw(dag: GateDag, coupling: Coupling, route: Route) -> str:
     """Return why a route is not one of this circuit on this device, "" if it is; O(steps + order).
 
     Every node has to come once, after all that it waits for and with its qubits adjacent, or both of them adjacent to

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.gate_dag import GateDag, adjacency
+from tiger.circuits.gate_dag import GateDag, build_adjacency
 from tiger.circuits.routing.frontier import build_arrays
 from tiger.circuits.routing.rerouting import RoutingViews
 
@@ -36,5 +36,5 @@ def order_strictly(dag: GateDag) -> GateDag:
     gate, qubit = gate[order], qubit[order]
     same = qubit[:-1] == qubit[1:]
     heads = np.concatenate([gate[:-1][same], np.repeat(np.arange(count), np.diff(dag.first))])
-    first, after = adjacency(heads, np.concatenate([gate[1:][same], dag.after]), count)
+    first, after = build_adjacency(heads, np.concatenate([gate[1:][same], dag.after]), count)
     return replace(dag, first=first, after=after)

@@ -1,4 +1,4 @@
-"""What a mapping is judged by: its extra CX gates, its depth, or how likely it runs without an error."""
+"""What a mapping is measured by: its extra CX gates, its depth, or how likely it runs without an error."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,26 +8,26 @@ from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import CouplingMap, Target
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.noise.depth import depth, operations_of_gates, singles_of
+from tiger.circuits.noise.depth import count_depth, count_singles, operations_of_gates
 from tiger.circuits.noise.noise import Errors, errors_of_target
-from tiger.circuits.noise.placement import Judge, Layers, Success
+from tiger.circuits.noise.placement import DepthObjective, RouteObjective, SuccessObjective
 from tiger.circuits.noise.relabelling import RelabelParams
-from tiger.circuits.noise.success import log_success_of
+from tiger.circuits.noise.success import compute_log_success_of
 from tiger.circuits.params import CircuitObjective
 from tiger.circuits.route import Route
-from tiger.circuits.transpiler.flow import weight
+from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.model import CircuitModel
 from tiger.circuits.transpiler.target import has_errors
 from tiger.errors import InputError
 
 
 class Aim(NamedTuple):
-    """Hold the `judge` of routes, None for extra CX gates alone, and what a finished circuit loses by the same measure.
+    """Hold the `objective` of routes, None for extra CX gates alone, and what a finished circuit loses by it.
 
     Blocks of control flow count in CX gates, and as nothing otherwise.
     """
 
-    judge: Judge | None
+    objective: RouteObjective | None
     loss: Callable[[DAGCircuit], float]
 
 
@@ -43,21 +43,21 @@ def aim_of(
     Raises InputError for success on a device that states no errors.
     """
     if objective == "cx":
-        return Aim(None, weight)
-    singles = singles_of(model.dag.num_qubits(), model.steps, model.build, [node.name for node in model.operations])
+        return Aim(None, count_cx)
+    singles = count_singles(model.dag.num_qubits(), model.steps, model.build, [node.name for node in model.operations])
     if objective == "depth":
-        return Aim(Layers(model.gate_dag, singles, coupling), lambda dag: depth(_operations(dag)))
+        return Aim(DepthObjective(model.gate_dag, singles, coupling), lambda dag: count_depth(_operations(dag)))
     if isinstance(device, CouplingMap) or not has_errors(device):
         raise InputError("objective", "expected a Target with error rates for success, got a device without them")
     errors = errors_of_target(device)
-    still = Success(model.gate_dag, singles, coupling, errors.without_decay())
+    still = SuccessObjective(model.gate_dag, singles, coupling, errors.without_decay())
     bound = min((still.loss(still.relocate(route, RelabelParams(), 0, bool)) for route in known), default=np.inf)
-    return Aim(Success(model.gate_dag, singles, coupling, errors, bound), lambda dag: _loss(dag, errors))
+    return Aim(SuccessObjective(model.gate_dag, singles, coupling, errors, bound), lambda dag: _loss(dag, errors))
 
 
 def _loss(dag: DAGCircuit, errors: Errors) -> float:
     """Return the negative logarithm of the success probability."""
-    return -log_success_of(_operations(dag), errors)
+    return -compute_log_success_of(_operations(dag), errors)
 
 
 def _operations(dag: DAGCircuit) -> IndexArray:

@@ -20,7 +20,7 @@ PAULIS = {"z": np.diag([1.0, -1.0]), "x": np.array([[0.0, 1.0], [1.0, 0.0]])}
 TOLERANCE = 1e-9
 
 
-def difference(original: QuantumCircuit, routed: QuantumCircuit) -> str:
+def find_difference(original: QuantumCircuit, routed: QuantumCircuit) -> str:
     """Return why a circuit that Qiskit laid out and routed is not the original, "" if it is; O(g + wires touched).
 
     Its operations are replayed against the original. They may change places where both leave the same axis of the qubit
@@ -34,7 +34,7 @@ def difference(original: QuantumCircuit, routed: QuantumCircuit) -> str:
     return replay(original, routed, start, routed.layout.final_index_layout(filter_ancillas=True))
 
 
-def unitary_difference(original: QuantumCircuit, routed: QuantumCircuit) -> str:
+def find_unitary_difference(original: QuantumCircuit, routed: QuantumCircuit) -> str:
     """Return why the unitary of a routed circuit is not that of the original, "" if it is; up to 10 device qubits.
 
     Gates only. O(8^N).

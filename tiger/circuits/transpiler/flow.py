@@ -39,13 +39,13 @@ class Blocks:
         """Return a block on all device qubits."""
         model = model_of(circuit_to_dag(block), commute=self.commute)
         fixed = np.array(places, np.int32)
-        route = in_place(model.gate_dag, self.coupling, fixed)
+        route = route_in_place(model.gate_dag, self.coupling, fixed)
         if route is None:
             route = route_home(self.router(model.gate_dag, fixed), self.coupling)
         return emit(model, route, self).dag
 
 
-def in_place(gate_dag: GateDag, coupling: Coupling, fixed: IndexArray) -> Route | None:
+def route_in_place(gate_dag: GateDag, coupling: Coupling, fixed: IndexArray) -> Route | None:
     """Return the route without a SWAP from `fixed[n]`, None if some qubits that have to meet are not adjacent."""
     ends = np.concatenate([gate_dag.pairs[gate_dag.pairs[:, 0] >= 0], gate_dag.inner[:, 1:]])
     if len(ends) and (coupling.hops[fixed[ends[:, 0]], fixed[ends[:, 1]]] > 1).any():
@@ -91,7 +91,7 @@ def _narrow(wide: DAGCircuit, touched: list[int]) -> QuantumCircuit:
     return dag_to_circuit(narrow)
 
 
-def weight(dag: DAGCircuit) -> int:
+def count_cx(dag: DAGCircuit) -> int:
     """Return the CX gates of a circuit with three for a SWAP, those in blocks of control flow included once."""
     counts = dag.count_ops(recurse=True)
     return int(counts.get("cx", 0) + 3 * counts.get("swap", 0))

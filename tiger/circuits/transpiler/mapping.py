@@ -15,10 +15,10 @@ from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped, map_circuit
 from tiger.circuits.transpiler.aim import aim_of
 from tiger.circuits.transpiler.emission import Emission, emit
-from tiger.circuits.transpiler.flow import Blocks, in_place
+from tiger.circuits.transpiler.flow import Blocks, route_in_place
 from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
-from tiger.circuits.transpiler.sabre import route_of, sabre_mapping, sabre_routing, vf2_layout
+from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
 from tiger.circuits.transpiler.target import coupling_of, working_device
 from tiger.errors import InputError
 
@@ -35,7 +35,7 @@ class Mapping(NamedTuple):
     sabre: Emission | None
 
 
-def mapping(
+def find_mapping(
     dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams, fixed: IndexArray | None = None
 ) -> Mapping:
     """Map a circuit of n qubits on a device of N.
@@ -50,7 +50,9 @@ def mapping(
     own, known = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
     aim = aim_of(params.objective, model, coupling, device, own)
-    found = _check_start(map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, judge=aim.judge), fixed)
+    found = _check_start(
+        map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, objective=aim.objective), fixed
+    )
     route = found.route if fixed is not None else _settle(found.route, model.gate_dag, coupling)
 
     def block(gate_dag: GateDag, places: IndexArray) -> Route:
@@ -92,14 +94,14 @@ def _ask_qiskit(
     A layout without SWAPs needs no other; SABRE's answer is from level 1 on.
     """
     working = working_device(device, coupling)
-    layout = vf2_layout(model, working, params.level) if fixed is None else fixed
-    route = None if layout is None else in_place(model.gate_dag, coupling, layout)
+    layout = find_vf2_layout(model, working, params.level) if fixed is None else fixed
+    route = None if layout is None else route_in_place(model.gate_dag, coupling, layout)
     if route is not None or params.level < INCUMBENT_LEVEL:
         return (() if route is None else (route,)), None
     if fixed is None and may_panic(model.dag, coupling):
         return (), None
     try:
-        sabre = sabre_mapping if fixed is None else sabre_routing
+        sabre = run_sabre if fixed is None else run_sabre_routing
         with catch_panics():
             known = sabre(model.dag, working, params.level, params.seed, params.time_limit_s)
     except TranspilerError:

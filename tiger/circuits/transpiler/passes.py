@@ -33,10 +33,10 @@ class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
 
     def run(self, dag: DAGCircuit) -> None:
         """Set the layout of a circuit."""
-        from tiger.circuits.transpiler.mapping import mapping
+        from tiger.circuits.transpiler.mapping import find_mapping
 
         with _transpiler_errors():
-            start = mapping(dag, self.device, self.params).emission.start
+            start = find_mapping(dag, self.device, self.params).emission.start
         layout = Layout(dict(zip(dag.qubits, start, strict=False)))
         for register in dag.qregs.values():
             layout.add_register(register)
@@ -57,7 +57,7 @@ class TigerRouting(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
 
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit."""
-        from tiger.circuits.transpiler.mapping import mapping
+        from tiger.circuits.transpiler.mapping import find_mapping
 
         if list(dag.qregs) != ["q"] or dag.num_qubits() != _size(self.device):
             raise TranspilerError(
@@ -65,7 +65,7 @@ class TigerRouting(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
                 " run a layout pass, FullAncillaAllocation, EnlargeWithAncilla and ApplyLayout before"
             )
         with _transpiler_errors():
-            routed = mapping(dag, self.device, self.params, np.arange(dag.num_qubits(), dtype=np.int32)).emission
+            routed = find_mapping(dag, self.device, self.params, np.arange(dag.num_qubits(), dtype=np.int32)).emission
         _compose(self.property_set, routed.dag, Layout(dict(zip(routed.dag.qubits, routed.end, strict=True))))
         return routed.dag
 
@@ -84,10 +84,10 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
 
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit on all device qubits."""
-        from tiger.circuits.transpiler.mapping import mapping
+        from tiger.circuits.transpiler.mapping import find_mapping
 
         with _transpiler_errors():
-            routed = mapping(dag, self.device, self.params).emission
+            routed = find_mapping(dag, self.device, self.params).emission
         return _set_layout(self.property_set, dag, routed)
 
 
@@ -104,10 +104,10 @@ class TigerSabreMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has
 
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the routed circuit on all device qubits."""
-        from tiger.circuits.transpiler.judging import mapping_for_sabre
+        from tiger.circuits.transpiler.sabre_layout import find_mapping_for_sabre
 
         with _transpiler_errors():
-            routed = mapping_for_sabre(dag, self.device, self.params)
+            routed = find_mapping_for_sabre(dag, self.device, self.params)
         return _set_layout(self.property_set, dag, routed)
 
 

@@ -19,7 +19,7 @@ from qiskit.transpiler.preset_passmanagers.plugin import PassManagerStagePlugin
 
 from tiger.circuits.params import LEVELS, LayoutParams
 from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
-from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBetter, own_preset
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBetter, build_own_preset
 from tiger.circuits.transpiler.source import KeepSource
 from tiger.circuits.transpiler.target import has_errors
 
@@ -107,7 +107,7 @@ def _choice(
 
 def _own(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:
     """Return Qiskit's own stages for a configuration, None at the level that promises nothing."""
-    return own_preset(config, params.level, params.seed, NAME) if params.level >= COMPARING_LEVEL else None
+    return build_own_preset(config, params.level, params.seed, NAME) if params.level >= COMPARING_LEVEL else None
 
 
 def _has_layout_to_apply(properties: PropertySet) -> bool:

@@ -28,7 +28,7 @@ from qiskit.transpiler.preset_passmanagers import (
 from qiskit.transpiler.preset_passmanagers.clifford_t import clifford_t_pass_manager_legacy
 
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
-from tiger.circuits.transpiler.source import Source, without_layout
+from tiger.circuits.transpiler.source import Source, remove_layout
 from tiger.circuits.transpiler.target import coupling_of, listed_coupling, working_device
 
 SOURCE, PLACED = "tiger_source", "tiger_placed"
@@ -36,7 +36,7 @@ PRESETS = (level_0_pass_manager, level_1_pass_manager, level_2_pass_manager, lev
 SWAP = 3
 
 
-def own_preset(config: PassManagerConfig, level: int, seed: int, ours: str) -> StagedPassManager:
+def build_own_preset(config: PassManagerConfig, level: int, seed: int, ours: str) -> StagedPassManager:
     """Return Qiskit's stages for a configuration with a device, and its defaults where a method is `ours`."""
     plain = copy.copy(config)
     plain.seed_transpiler = seed
@@ -97,7 +97,7 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
 
         None where no layout is known: Qiskit's routing stage needs one.
         """
-        source = without_layout(placed)
+        source = remove_layout(placed)
         if source is None:
             return None
         qubits, layout = list(source.dag.qubits), placed.properties["layout"]
@@ -115,10 +115,10 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
 
 def deliver(preset: StagedPassManager, routed: Source) -> tuple[int, int]:
     """Return the two-qubit gates of a routed circuit and their depth after the translation and optimization stages."""
-    return two_qubit_gates(_run_stage(preset.optimization, _run_stage(preset.translation, routed.copy())).dag)
+    return count_two_qubit_gates(_run_stage(preset.optimization, _run_stage(preset.translation, routed.copy())).dag)
 
 
-def two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
+def count_two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
     """Return the two-qubit gates of a circuit and their depth, with three for a SWAP.
 
     Blocks of control flow count once, and in depth as their deepest.
@@ -127,7 +127,7 @@ def two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
     for node in dag.topological_op_nodes():
         wires, layers = (*node.qargs, *node.cargs), 0
         if node.is_control_flow():
-            inner = [two_qubit_gates(circuit_to_dag(block)) for block in node.op.blocks]
+            inner = [count_two_qubit_gates(circuit_to_dag(block)) for block in node.op.blocks]
             count += sum(gates for gates, _ in inner)
             layers = max((depth for _, depth in inner), default=0)
         elif len(node.qargs) == 2 and (node.is_standard_gate() or not node.is_directive()):

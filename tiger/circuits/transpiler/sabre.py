@@ -11,7 +11,7 @@ from qiskit.transpiler import CouplingMap, Target
 from qiskit.transpiler.passes import SabreLayout, SabreSwap, VF2Layout
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.gate_dag import GateDag, adjacency
+from tiger.circuits.gate_dag import GateDag, build_adjacency
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.model import CircuitModel
@@ -21,7 +21,7 @@ ITERATIONS = (1, 2, 2, 4)
 VF2_CALLS = (None, (50_000, 1_000), (5_000_000, 10_000), (30_000_000, 100_000))
 
 
-def vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: int) -> IndexArray | None:
+def find_vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: int) -> IndexArray | None:
     """Return the layout `place[n]` without SWAPs that Qiskit's optimisation level finds; None at level 0.
 
     A Target that lists gates is asked as it is, with its error rates; else only the pairs that have to meet matter, as
@@ -55,7 +55,7 @@ def _pairs_only(model: CircuitModel) -> DAGCircuit:
     return dag
 
 
-def sabre_mapping(
+def run_sabre(
     dag: DAGCircuit, device: Target | CouplingMap, level: int, seed: int, limit_s: float | None = None
 ) -> Emission:
     """Lay a circuit out and route it with SABRE as Qiskit's optimisation level does (arXiv:2409.08368).
@@ -76,7 +76,7 @@ def sabre_mapping(
     return _run_within(limit_s, mapped, TRIALS[level], ITERATIONS[level])
 
 
-def sabre_routing(
+def run_sabre_routing(
     dag: DAGCircuit, device: Target | CouplingMap, level: int, seed: int, limit_s: float | None = None
 ) -> Emission:
     """Route a circuit on device qubits with SABRE as Qiskit's optimisation level does; `limit_s` as above."""
@@ -160,7 +160,7 @@ def _with_pairless(gate_dag: GateDag, steps: IndexArray) -> IndexArray | None:
     when = np.full(count, -1, np.int64)
     when[steps[carried, 0]] = carried
     heads = np.repeat(np.arange(count), np.diff(gate_dag.first))
-    first, before = (array.tolist() for array in adjacency(gate_dag.after, heads, count))
+    first, before = (array.tolist() for array in build_adjacency(gate_dag.after, heads, count))
     lone = np.flatnonzero(pairless)
     for node in lone.tolist():
         when[node] = max((when[v] for v in before[first[node] : first[node + 1]]), default=-1)

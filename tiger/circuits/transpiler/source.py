@@ -37,7 +37,7 @@ class KeepSource(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
         self.property_set[self.key] = Source(dag, self.property_set).copy()
 
 
-def without_layout(placed: Source) -> Source | None:
+def remove_layout(placed: Source) -> Source | None:
     """Return a circuit on device qubits as it was on its own, before any routing; None where that is not known.
 
     Gates keep their order; the permutation that an earlier stage took out of the circuit is one of circuit qubits

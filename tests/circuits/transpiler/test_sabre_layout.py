@@ -12,9 +12,9 @@ from qiskit.transpiler import CouplingMap
 from tests.circuits.strategies import devices, flow_circuits, quick_search
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.equivalence import replay
-from tiger.circuits.transpiler.flow import weight
-from tiger.circuits.transpiler.judging import mapping_for_sabre
-from tiger.circuits.transpiler.sabre import sabre_mapping
+from tiger.circuits.transpiler.flow import count_cx
+from tiger.circuits.transpiler.sabre import run_sabre
+from tiger.circuits.transpiler.sabre_layout import find_mapping_for_sabre
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -29,10 +29,10 @@ def test_circuits_are_the_original_and_no_worse_than_qiskits(data: st.DataObject
     """Laid out and routed circuits do the same, from level 2 on with no more CX gates than SABRE's."""
     circuit = data.draw(flow_circuits(depth=1))
     dag, device = circuit_to_dag(circuit), data.draw(devices(circuit.num_qubits))
-    found = mapping_for_sabre(dag, device, LayoutParams(level=level, seed=seed))
+    found = find_mapping_for_sabre(dag, device, LayoutParams(level=level, seed=seed))
     count = circuit.num_qubits
     assert replay(circuit, dag_to_circuit(found.dag), found.start[:count], found.end[:count]) == ""
-    assert level < 2 or weight(found.dag) <= weight(sabre_mapping(dag, device, level, seed).dag)
+    assert level < 2 or count_cx(found.dag) <= count_cx(run_sabre(dag, device, level, seed).dag)
 
 
 def test_a_layout_without_swaps_is_enough() -> None:
@@ -40,7 +40,7 @@ def test_a_layout_without_swaps_is_enough() -> None:
     circuit = QuantumCircuit(3)
     circuit.cx(0, 2)
     circuit.cx(2, 1)
-    assert weight(mapping_for_sabre(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams()).dag) == 2
+    assert count_cx(find_mapping_for_sabre(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams()).dag) == 2
 
 
 def test_more_effort_is_never_worse() -> None:
@@ -51,5 +51,5 @@ def test_more_effort_is_never_worse() -> None:
             circuit.cx(a, b)
             circuit.h(b)
     dag, device = circuit_to_dag(circuit), CouplingMap.from_line(8)
-    costs = [weight(mapping_for_sabre(dag, device, LayoutParams(effort=effort)).dag) for effort in (1, 4, 8)]
+    costs = [count_cx(find_mapping_for_sabre(dag, device, LayoutParams(effort=effort)).dag) for effort in (1, 4, 8)]
     assert costs == sorted(costs, reverse=True)

@@ -1,4 +1,4 @@
-"""Layouts for SABRE's routing, judged by what it makes of them."""
+"""Layouts for SABRE's routing, compared by the CX gates that it ends with."""
 
 from contextlib import suppress
 
@@ -8,40 +8,41 @@ from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.emission import Emission
-from tiger.circuits.transpiler.flow import weight
-from tiger.circuits.transpiler.mapping import mapping
+from tiger.circuits.transpiler.flow import count_cx
+from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.panic import catch_panics
 from tiger.circuits.transpiler.relocation import relocate
-from tiger.circuits.transpiler.sabre import sabre_routing
+from tiger.circuits.transpiler.sabre import run_sabre_routing
 from tiger.circuits.transpiler.target import coupling_of, working_device
 
+# By level: operations routed in all, which bounds the seconds on large circuits.
 GATES = (0, 0, 60_000, 300_000)
-TRIALS = 600
-MOVES = 3
+# Trials at most, which bounds them on small circuits, and exchanges in each at most.
+TRIALS, MOVES = 600, 3
 
 
-def mapping_for_sabre(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> Emission:
+def find_mapping_for_sabre(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> Emission:
     """Choose a layout for SABRE's routing, and route with it: never more CX gates than Qiskit at this level and seed.
 
     Starts are the layout of TIGER's own routing and SabreLayout's, and then whatever routes better after a few
     exchanges: at most 600 trials and `GATES[level]` operations routed in all, times the effort. A heuristic.
     """
-    found = mapping(dag, device, params)
-    judge = _Judge(dag, working_device(device, coupling_of(device)), params)
-    best = judge.route(found.emission.start)
+    found = find_mapping(dag, device, params)
+    router = _SabreRouter(dag, working_device(device, coupling_of(device)), params)
+    best = router.route(found.emission.start)
     if found.sabre is not None:
-        best = min(best, judge.route(found.sabre.start), key=judge.cost)
+        best = min(best, router.route(found.sabre.start), key=router.cost)
     rng = np.random.default_rng(params.seed)
     for _ in range(params.effort * min(GATES[params.level] // max(dag.size(recurse=True), 1), TRIALS)):
-        if judge.cost(best) == weight(dag):
+        if router.cost(best) == count_cx(dag):
             break
         # An exchange may leave qubits that meet in parts of the device that are not connected.
         with suppress(TranspilerError), catch_panics():
-            best = min(judge.route(_exchange(best.start, dag.num_qubits(), rng)), best, key=judge.cost)
-    return best if found.sabre is None else min(best, found.sabre, key=judge.cost)
+            best = min(router.route(_exchange(best.start, dag.num_qubits(), rng)), best, key=router.cost)
+    return best if found.sabre is None else min(best, found.sabre, key=router.cost)
 
 
-class _Judge:
+class _SabreRouter:
     """Route from layouts with SABRE, always with the same seed."""
 
     def __init__(self, dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> None:
@@ -50,12 +51,12 @@ class _Judge:
     def route(self, start: list[int]) -> Emission:
         """Return the circuit routed from `start[N]`."""
         placed = relocate(self._dag, start)
-        routed = sabre_routing(placed, self._device, self._params.level, self._params.seed)
+        routed = run_sabre_routing(placed, self._device, self._params.level, self._params.seed)
         return Emission(routed.dag, start, [routed.end[place] for place in start])
 
     def cost(self, emission: Emission) -> int:
         """Return the CX gates of a routed circuit."""
-        return weight(emission.dag)
+        return count_cx(emission.dag)
 
 
 def _exchange(start: list[int], qubits: int, rng: np.random.Generator) -> list[int]:
