@@ -372,7 +372,7 @@ def quick(problem, seconds=2.0, limit_s=None):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_long_chains_find_their_parts(rule):
-    """Tests two interleaved chains of 300 tasks on two paths of 300 nodes, which first fit mixes up."""
+    """Tests two interleaved chains of 300 tasks on two paths of 300 nodes, which first fit mix_weights up."""
     tasks = tasks_of(600, [(k, k + 2) for k in range(598)])
     assert isinstance(quick(Problem(tasks=tasks, topology=islands_of(300, 300), rule=rule)), np.ndarray)
 

@@ -25,15 +25,15 @@ class Drawing:
 
     rule: str
     hardware: str
-    mixes: tuple[str, str, str]
+    mix_weights: tuple[str, str, str]
     seed: int
 
 
 def drawing_of(seed: int) -> Drawing:
     """Draw rule, hardware and weights; two thirds of the problems have one mix of weights for all."""
     rng = np.random.default_rng(seed)
-    mixes = rng.choice(MIXES, 3) if rng.random() < 1 / 3 else np.repeat(rng.choice(MIXES), 3)
-    return Drawing(str(rng.choice(RULES)), str(rng.choice(HARDWARE)), tuple(map(str, mixes)), seed)
+    mix_weights = rng.choice(MIXES, 3) if rng.random() < 1 / 3 else np.repeat(rng.choice(MIXES), 3)
+    return Drawing(str(rng.choice(RULES)), str(rng.choice(HARDWARE)), tuple(map(str, mix_weights)), seed)
 
 
 def problem_of(drawing: Drawing) -> Problem:
@@ -73,7 +73,7 @@ def _weights(mix: str, count: int, rng: np.random.Generator) -> Numbers:
 
 def _tasks(drawing: Drawing, size: int, rng: np.random.Generator) -> TaskGraph:
     """Draw a task graph: without cycles and loops under the levels rule and half the time else."""
-    volumes = _weights(drawing.mixes[0], size * size, rng).reshape(size, size)
+    volumes = _weights(drawing.mix_weights[0], size * size, rng).reshape(size, size)
     volumes[rng.random((size, size)) < rng.uniform(0, 0.8)] = 0.0
     ordered = drawing.rule == "levels" or rng.random() < 0.5
     mirrored = not ordered and rng.random() < 0.3
@@ -81,7 +81,7 @@ def _tasks(drawing: Drawing, size: int, rng: np.random.Generator) -> TaskGraph:
     return TaskGraph(
         names=tuple(f"t{k}" for k in range(size)),
         traffic=sp.csr_array(volumes),
-        work=_weights(drawing.mixes[2], size, rng) if rng.random() < 0.6 else np.ones(size),
+        work=_weights(drawing.mix_weights[2], size, rng) if rng.random() < 0.6 else np.ones(size),
         memory=rng.integers(0, 5, size) if rng.random() < 0.3 else None,
         directed=ordered or rng.random() < 0.5,
     )
@@ -94,14 +94,14 @@ def _topology(drawing: Drawing, nodes: int, tasks: int, rng: np.random.Generator
     return replace(
         bare,
         slots=rng.integers(share, share + 3, nodes) if rng.random() < 0.9 else rng.integers(0, 4, nodes),
-        cost=_weights(drawing.mixes[2], nodes, rng) if rng.random() < 0.5 else np.zeros(nodes),
+        cost=_weights(drawing.mix_weights[2], nodes, rng) if rng.random() < 0.5 else np.zeros(nodes),
         memory=rng.integers(3, 12, nodes) if rng.random() < 0.5 else None,
     )
 
 
 def _bare(drawing: Drawing, nodes: int, rng: np.random.Generator) -> Topology:
     """Draw hardware of a kind."""
-    mix, names = drawing.mixes[1], tuple(f"p{k}" for k in rng.permutation(nodes))
+    mix, names = drawing.mix_weights[1], tuple(f"p{k}" for k in rng.permutation(nodes))
     if drawing.hardware in ("grid", "torus"):
         dims = (nodes // 2, 2) if nodes % 2 == 0 and nodes > 2 else (nodes,)
         wrap = tuple(bool(drawing.hardware == "torus" and rng.random() < 0.7) for _ in dims)

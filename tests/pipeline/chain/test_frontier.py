@@ -7,7 +7,7 @@ import pytest
 
 from tests.pipeline.chain.instances import all_cuts, cluster_of, draw_case, layers_of, loads_of, positions_of
 from tiger.pipeline.chain import frontier as module
-from tiger.pipeline.chain.frontier import frontier, mixes
+from tiger.pipeline.chain.frontier import frontier, mix_weights
 from tiger.pipeline.chain.params import LineParams
 
 
@@ -66,13 +66,13 @@ def test_mixes_add_cuts_for_unequal_passes() -> None:
     backward = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 4.0])
     layers = replace(layers_of([2.0] * 6), backward_s=backward, weight_s=backward / 2)
     at = positions_of(layers, cluster_of([1.0, 1.0]), (0, 1))
-    assert mixes(layers, *at, LineParams()) == ((0, 5, 6), (0, 4, 6))
+    assert mix_weights(layers, *at, LineParams()) == ((0, 5, 6), (0, 4, 6))
 
 
 def test_mixes_are_the_frontier_for_equal_ones() -> None:
     """Half and half throughout; a stop leaves what the first weight found."""
     layers = layers_of([2.0, 1.0, 1.0, 2.0], sent=[0.1, 0.5, 9.0])
     at = positions_of(layers, cluster_of([1.0, 1.0]), (0, 1))
-    assert mixes(layers, *at, LineParams()) == tuple(point.cuts for point in frontier(layers, *at, LineParams()))
+    assert mix_weights(layers, *at, LineParams()) == tuple(point.cuts for point in frontier(layers, *at, LineParams()))
     layers = replace(layers, forward_s=np.array([2.0, 0.5, 0.0, 1.0]))
-    assert len(mixes(layers, *at, LineParams(), lambda: True)) == 2
+    assert len(mix_weights(layers, *at, LineParams(), lambda: True)) == 2

@@ -13,7 +13,7 @@ from tiger.pipeline.costs.stages import position_of, workloads
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.schedules import best_cuts_bound
-from tiger.pipeline.schedules.best_cuts_bound import Leasts, cut_bounds_s
+from tiger.pipeline.schedules.best_cuts_bound import LowestCosts, cut_bounds_s
 from tiger.pipeline.schedules.simulator import iteration_s
 
 SCHEDULES = ["gpipe", "1f1b", "interleaved", "zero-bubble"]
@@ -46,7 +46,7 @@ def line_of(*speed):
 def leasts_of(layers, cluster):
     """Return what each device spends."""
     places = [position_of(layers, cluster, np.array([[at]])) for at in range(cluster.size)]
-    return [Leasts.of(layers, cluster, [place]) for place in places], Leasts.of(layers, cluster, places)
+    return [LowestCosts.of(layers, cluster, [place]) for place in places], LowestCosts.of(layers, cluster, places)
 
 
 def best_of(layers, cluster, schedule, microbatches):

@@ -12,7 +12,7 @@ from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import position_of, workloads
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.schedules.bound import Floors, iteration_bound_s
+from tiger.pipeline.schedules.bound import PlanBounds, iteration_bound_s
 from tiger.pipeline.schedules.simulator import iteration_s
 
 SCHEDULES = ["gpipe", "1f1b", "interleaved", "zero-bubble"]
@@ -43,7 +43,7 @@ def random_case(seed, size, positions):
 def floors_of(layers, cluster, bottleneck):
     """Return the floors of plans with a device a position."""
     places = [position_of(layers, cluster, np.array([[at]])) for at in range(cluster.size)]
-    return Floors.of(layers, places, bottleneck)
+    return PlanBounds.of(layers, places, bottleneck)
 
 
 @settings(deadline=None, max_examples=50)

@@ -1,4 +1,4 @@
-"""The best cuts of layers into stages at given positions."""
+"""The best cuts of layers into stages at given positions, by the sweeps of `minimax` over one order."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.chain.backtrace import first_line
-from tiger.pipeline.chain.layered_graph import Level, Trellis
-from tiger.pipeline.chain.minimax import least_bottleneck
+from tiger.pipeline.chain.backtrace import trace_line
+from tiger.pipeline.chain.layered_graph import LayeredGraph, Level
+from tiger.pipeline.chain.minimax import min_bottleneck
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.windows import Windows
@@ -17,7 +17,7 @@ from tiger.pipeline.models.layers import Layers
 
 
 class Split(NamedTuple):
-    """Hold the cuts of S stages and the largest load among them; no cuts make it smaller than `bound_s`."""
+    """Hold the cuts of S stages, the largest load among them, and a lower bound on that of all cuts."""
 
     cuts: tuple[int, ...]
     bottleneck_s: float
@@ -37,20 +37,22 @@ def split(
     least largest load of a stage; a position of several stages gives each of them an equal share of its memory. Memory
     is linear in L: O(S L log L) twenty times.
     """
-    trellis = one_line(layers, positions, transfers_s, params)
+    graph = positions_graph(layers, positions, transfers_s, params)
     passed = np.array([_passes_s(position) for position in positions]).min(axis=0)
     if not np.isfinite(passed).all():
         return None
     low = max(float(passed.sum()) / (len(transfers_s) + 1), float(passed.max()))
-    bracket = least_bottleneck(trellis, low, stop)
+    bracket = min_bottleneck(graph, low, stop)
     if bracket is None:
         return None
-    line = first_line(trellis, bracket)
+    line = trace_line(graph, bracket)
     return Split(line.cuts, line.bottleneck_s, line.bound_s)
 
 
-def one_line(layers: Layers, positions: Sequence[Position], transfers_s: FloatArray, params: LineParams) -> Trellis:
-    """Return the one line of stages at given positions."""
+def positions_graph(
+    layers: Layers, positions: Sequence[Position], transfers_s: FloatArray, params: LineParams
+) -> LayeredGraph:
+    """Return the graph of one order: stages at given positions."""
     stages, count = len(transfers_s) + 1, len(positions)
     levels = []
     for after in range(stages):
@@ -64,7 +66,7 @@ def one_line(layers: Layers, positions: Sequence[Position], transfers_s: FloatAr
                 windows={at: _windows(layers, positions[at], params, (after, at, stages // count))},
             )
         )
-    return Trellis(
+    return LayeredGraph(
         ahead_s=np.array(
             [prefix_sums(np.where(np.isfinite(spent), spent, 0.0)) for spent in map(_passes_s, positions)]
         ),
@@ -76,13 +78,13 @@ def one_line(layers: Layers, positions: Sequence[Position], transfers_s: FloatAr
 
 
 def _windows(layers: Layers, position: Position, params: LineParams, place: tuple[int, int, int]) -> Windows:
-    """Return the runs of layers that a stage can hold, with so many stages behind, at a position of so many stages."""
+    """Return the runs of layers that a stage can hold; `place` is stages behind, position, and its stages."""
     after, at, virtual = place
     capacity = position.memory_bytes * position.ranks / virtual
     last = fitting_ends(layers, capacity, params.in_flight(after))
     # No stage runs over a layer that its ranks cannot all-reduce.
-    never_done = np.append(np.flatnonzero(~np.isfinite(_passes_s(position))), layers.size)
-    last = np.minimum(last, never_done[np.searchsorted(never_done, np.arange(layers.size + 1))])
+    endless = np.append(np.flatnonzero(~np.isfinite(_passes_s(position))), layers.size)
+    last = np.minimum(last, endless[np.searchsorted(endless, np.arange(layers.size + 1))])
     return Windows.of(np.minimum(last, admitted_ends(layers.size, params.pinned, {at})))
 
 

@@ -1,4 +1,7 @@
-"""Lines over classes of devices, as states: who is behind, and whose turn it is."""
+"""States of the dynamic programme over orders: which devices are behind a stage, and which type runs it.
+
+As Held and Karp (J. SIAM 10 (1962) 196, doi:10.1137/0110015) do for routes, with counts of equal devices for sets.
+"""
 
 from collections.abc import Sequence
 from math import prod
@@ -7,8 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.chain.classes import Classes, Groups, classes_of, equivalent_devices, group_alike, join_classes
-from tiger.pipeline.chain.layered_graph import Level, Trellis
+from tiger.pipeline.chain.device_types import (
+    DeviceTypes,
+    Groups,
+    device_types_of,
+    group_equal_devices,
+    group_similar_devices,
+    join_exchangeable,
+)
+from tiger.pipeline.chain.layered_graph import LayeredGraph, Level
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.relaxation import relax_by_machine
 from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
@@ -16,79 +26,82 @@ from tiger.pipeline.chain.windows import Windows
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 
+# Steps of a sweep up to which all orders are compared: 64 MB of loads, and about 0.1 s for each of twenty sweeps.
 WORK_LIMIT = 8_000_000
+# Sets of devices up to which their states are counted; above, sets times boundaries stand for the steps.
 MOST_SETS = 200_000
+# Groups of similar devices that a relaxation begins with.
 MERGED = 8
 NONE: IntArray = np.empty((1, 0), np.int64)
 
 
-class Kinds(NamedTuple):
-    """Hold the k kinds of turns: the class of the device, and how many stages behind it are on the same island.
+class StageTypes(NamedTuple):
+    """Hold the k types of stages: the type of the device, and how many stages behind it are on the same island.
 
-    The latter is 0 for all of a class of one island. `owner[k]` numbers, rising, kinds with the same choice of links.
-    Behind a turn of one kind may come one of another by the link `via[k, k]`, -1 where it may not.
+    The latter is 0 for all of a type of one island. `owner[k]` numbers, rising, types with the same choice of links.
+    Behind one type may come another by the link `via[k, k]`, -1 where it may not.
     """
 
-    home: IntArray
+    device_type: IntArray
     run: IntArray
     owner: IntArray
     via: IntArray
 
 
-def device_trellis(layers: Layers, classes: Classes, params: LineParams, most_s: float = np.inf) -> Trellis:
-    """Return all lines over devices of such classes, no layer of which takes longer than `most_s`.
+def device_graph(layers: Layers, types: DeviceTypes, params: LineParams, most_s: float = np.inf) -> LayeredGraph:
+    """Return all lines over devices of such types, no layer of which takes longer than `most_s`.
 
-    With several islands in a class it allows more: runs of stages on one island that are all short enough for an
+    With several islands of a type it allows more: runs of stages on one island that are all short enough for an
     island, but need not go on as many islands as there are.
     """
-    kinds = kinds_of(classes)
-    homes = kinds.home[np.unique(kinds.owner, return_index=True)[1]]
+    stage_types = stage_types_of(types)
+    device_types = stage_types.device_type[np.unique(stage_types.owner, return_index=True)[1]]
     spent = layers.forward_s + layers.backward_s
-    sums = [prefix_sums(np.minimum(spent / speed, most_s)) for speed in classes.speed.tolist()]
-    return Trellis(
-        ahead_s=np.array(sums)[homes],
-        sent_s=classes.sent_s,
-        members=tuple(classes.members[home] for home in homes),
-        levels=_levels(layers, classes, params, kinds),
+    sums = [prefix_sums(np.minimum(spent / speed, most_s)) for speed in types.speed.tolist()]
+    return LayeredGraph(
+        ahead_s=np.array(sums)[device_types],
+        sent_s=types.sent_s,
+        members=tuple(types.members[device_type] for device_type in device_types),
+        levels=_levels(layers, types, params, stage_types),
         shortest=(params.stages or 1) - 1,
     )
 
 
-def count_steps(classes: Sequence[tuple[int, int]], size: int, stages: int | None) -> int:
+def count_steps(types: Sequence[tuple[int, int]], size: int, stages: int | None) -> int:
     """Return how many steps a sweep takes: states and pairs of states that follow each other, L + 1 boundaries each.
 
-    Classes are pairs of how many devices they have, and on how many islands.
+    `types` are pairs of how many devices of a type there are, and on how many islands.
     """
-    counts = np.array([count for count, _ in classes])
-    runs = np.array([count // islands if islands > 1 else 1 for count, islands in classes])
+    counts = np.array([count for count, _ in types])
+    runs = np.array([count // islands if islands > 1 else 1 for count, islands in types])
     if prod((counts + 1).tolist()) > MOST_SETS:
         return int(prod((counts + 1).tolist())) * (size + 1)
     behind = _sets(counts)
     behind = behind[behind.sum(axis=1) < min(size, stages or size)]
-    turns, followers = (behind < counts).astype(np.int64), (behind > 0) @ runs
-    # A run on an island has one way to go on; its first turn, like one of a class of one island, has all.
-    states = int((turns @ runs).sum())
-    return (states + int((turns.sum(axis=1) * followers + turns @ (runs - 1)).sum())) * (size + 1)
+    open_types, followers = (behind < counts).astype(np.int64), (behind > 0) @ runs
+    # A run on an island has one way to go on; its first stage, like that of a type of one island, has all.
+    states = int((open_types @ runs).sum())
+    return (states + int((open_types.sum(axis=1) * followers + open_types @ (runs - 1)).sum())) * (size + 1)
 
 
-def merge_classes(layers: Layers, cluster: Cluster, params: LineParams, limit: int) -> Classes:
-    """Return classes of devices that a sweep takes at most so many steps over, joined or merged if need be.
+def merge_device_types(layers: Layers, cluster: Cluster, params: LineParams, limit: int) -> DeviceTypes:
+    """Return types of devices over which a sweep takes at most so many steps, joined or merged where needed.
 
-    Islands are joined first; then links become as good as the best between the same machines; then devices that are
-    merely alike are merged, into one class at last.
+    A relaxation: no line gets slower. Islands are joined first; then links become as good as the best between the same
+    machines; then similar devices are merged, into one type at last.
     """
-    groups = equivalent_devices(cluster, params)
+    groups = group_equal_devices(cluster, params)
     if steps_of(layers, params, groups) <= limit:
-        return classes_of(layers, cluster, groups)
+        return device_types_of(layers, cluster, groups)
     for relaxed in (cluster, relax_by_machine(layers, cluster)):
-        groups, islands = join_classes(relaxed, equivalent_devices(relaxed, params), params)
+        groups, islands = join_exchangeable(relaxed, group_equal_devices(relaxed, params), params)
         if steps_of(layers, params, groups, islands) <= limit:
-            return classes_of(layers, relaxed, groups, islands)
+            return device_types_of(layers, relaxed, groups, islands)
     for count in range(MERGED, 0, -1):
-        groups = group_alike(cluster, count)
+        groups = group_similar_devices(cluster, count)
         if steps_of(layers, params, groups) <= limit:
             break
-    return classes_of(layers, cluster, groups)
+    return device_types_of(layers, cluster, groups)
 
 
 def steps_of(layers: Layers, params: LineParams, groups: Groups, islands: tuple[int, ...] = ()) -> int:
@@ -97,79 +110,81 @@ def steps_of(layers: Layers, params: LineParams, groups: Groups, islands: tuple[
     return count_steps([(len(group), count) for group, count in sizes], layers.size, params.stages)
 
 
-def kinds_of(classes: Classes) -> Kinds:
-    """Return the kinds of turns."""
+def stage_types_of(types: DeviceTypes) -> StageTypes:
+    """Return the types of stages."""
     rows = [
         (c, run, run)
-        for c, (members, islands) in enumerate(zip(classes.members, classes.islands.tolist(), strict=True))
+        for c, (members, islands) in enumerate(zip(types.members, types.islands.tolist(), strict=True))
         for run in range(len(members) // islands if islands > 1 else 1)
     ]
-    home, run, _ = np.array(rows).T
-    via = classes.link[np.ix_(home, home)]
-    same, several = home[:, None] == home, (classes.islands > 1)[home][:, None]
+    device_type, run, _ = np.array(rows).T
+    via = types.link[np.ix_(device_type, device_type)]
+    same, several = device_type[:, None] == device_type, (types.islands > 1)[device_type][:, None]
     inside, goes_on = run[:, None] > 0, run[:, None] == run + 1
-    via = np.where(same & several & ~inside, classes.across[home][:, None], via)
+    via = np.where(same & several & ~inside, types.across[device_type][:, None], via)
     via = np.where(inside & ~(same & goes_on), -1, via)
-    # The last turn on an island leads to another one, all others to the same: two owners.
-    opens = np.append(True, (home[1:] != home[:-1]) | (run[1:] == 1))
-    return Kinds(home, run, np.cumsum(opens) - 1, via)
+    # The last stage on an island leads to another island, all others to the same: two owners.
+    opens = np.append(True, (device_type[1:] != device_type[:-1]) | (run[1:] == 1))
+    return StageTypes(device_type, run, np.cumsum(opens) - 1, via)
 
 
 def _sets(counts: IntArray) -> IntArray:
-    """Return how many devices of each class are in every set that can be told apart, [sets, c]."""
+    """Return how many devices of each type are in every set that differs by more than equal devices, [sets, c]."""
     return np.indices(tuple((counts + 1).tolist())).reshape(len(counts), -1).T
 
 
-def _levels(layers: Layers, classes: Classes, params: LineParams, kinds: Kinds) -> tuple[Level, ...]:
-    """Return the states with each number of devices behind: how many of each class, and the kind of turn."""
-    counts = np.array([len(members) for members in classes.members])
+def _levels(layers: Layers, types: DeviceTypes, params: LineParams, stage_types: StageTypes) -> tuple[Level, ...]:
+    """Return the states with each number of devices behind: how many of each device type, and the type of stage."""
+    counts = np.array([len(members) for members in types.members])
     behind = _sets(counts)
-    strides = np.append(np.cumprod((counts + 1)[:0:-1])[::-1], 1)[kinds.home]
+    strides = np.append(np.cumprod((counts + 1)[:0:-1])[::-1], 1)[stage_types.device_type]
     total = behind.sum(axis=1)
-    place = np.full((len(behind), len(kinds.home)), -1)
-    memory = Holdings(layers, classes, params)
+    place = np.full((len(behind), len(stage_types.device_type)), -1)
+    memory = LayerWindows(layers, types, params)
     levels: list[Level] = []
-    # Built from the end, since what a stage holds depends on how many are behind it.
+    # Built from the end, since the microbatches that a stage holds depend on how many stages are behind it.
     for after in range(min(int(counts.sum()), layers.size, params.stages or layers.size)):
+        # A set of devices is a number to mixed radix: taking one of a type away subtracts its stride.
         codes = np.flatnonzero(total == after)
-        there = behind[codes][:, kinds.home]
-        kind, row = np.nonzero(((there < counts[kinds.home]) & (there >= kinds.run)).T)
-        place[codes[row], kind] = np.arange(len(kind))
-        options, via = _options(place, there[row], (codes[row], kind, strides), kinds) if after else (NONE, NONE)
-        owner = kinds.owner[kind]
-        homes = dict(zip(owner.tolist(), kinds.home[kind].tolist(), strict=True))
-        windows = {c: memory.windows(home, after) for c, home in sorted(homes.items())}
+        there = behind[codes][:, stage_types.device_type]
+        stage_type, row = np.nonzero(((there < counts[stage_types.device_type]) & (there >= stage_types.run)).T)
+        place[codes[row], stage_type] = np.arange(len(stage_type))
+        at = codes[row], stage_type, strides
+        options, via = _options(place, there[row], at, stage_types) if after else (NONE, NONE)
+        owner = stage_types.owner[stage_type]
+        device_types = dict(zip(owner.tolist(), stage_types.device_type[stage_type].tolist(), strict=True))
+        windows = {c: memory.windows(device_type, after) for c, device_type in sorted(device_types.items())}
         levels.append(Level(owner=owner, options=options, via=via, windows=windows))
     return tuple(levels)
 
 
 def _options(
-    place: IntArray, there: IntArray, at: tuple[IntArray, IntArray, IntArray], kinds: Kinds
+    place: IntArray, there: IntArray, at: tuple[IntArray, IntArray, IntArray], stage_types: StageTypes
 ) -> tuple[IntArray, IntArray]:
     """Return states with one device less behind, -1 for none, and the links to them, in as few columns as hold all."""
-    codes, kind, strides = at
-    via = kinds.via[kind]
-    columns = np.arange(len(kinds.home))
+    codes, stage_type, strides = at
+    via = stage_types.via[stage_type]
+    columns = np.arange(len(stage_types.device_type))
     options = np.where((there > 0) & (via >= 0), place[codes[:, None] - strides, columns], -1)
-    # States differ in how many can be behind them; what is missing goes to the end, and columns of nothing away.
+    # States differ in how many can be behind them: entries without a state go to the end, and columns without go away.
     order = np.argsort(options < 0, axis=1, kind="stable")[:, : int((options >= 0).sum(axis=1).max(initial=0))]
     return np.take_along_axis(options, order, axis=1), np.maximum(np.take_along_axis(via, order, axis=1), 0)
 
 
-class Holdings:
-    """Return which runs of layers a device of a class can hold."""
+class LayerWindows:
+    """Keep the runs of layers that devices of each type can hold."""
 
-    def __init__(self, layers: Layers, classes: Classes, params: LineParams) -> None:
-        self._layers, self._classes, self._params = layers, classes, params
+    def __init__(self, layers: Layers, types: DeviceTypes, params: LineParams) -> None:
+        self._layers, self._types, self._params = layers, types, params
         self._kept: dict[tuple[float, float, tuple[int, ...]], Windows] = {}
 
     def windows(self, number: int, after: int) -> Windows:
-        """Return those of a class with so many stages behind."""
-        flying, memory = self._params.in_flight(after), float(self._classes.memory_bytes[number])
+        """Return the runs of layers that devices of a type can hold with so many stages behind."""
+        in_flight, memory = self._params.in_flight(after), float(self._types.memory_bytes[number])
         pinned = set(self._params.pinned.values())
-        hosts = tuple(device for device in self._classes.members[number] if device in pinned)
-        key = (flying, memory, hosts)
+        hosts = tuple(device for device in self._types.members[number] if device in pinned)
+        key = (in_flight, memory, hosts)
         if key not in self._kept:
             limits = admitted_ends(self._layers.size, self._params.pinned, hosts)
-            self._kept[key] = Windows.of(np.minimum(fitting_ends(self._layers, memory, flying), limits))
+            self._kept[key] = Windows.of(np.minimum(fitting_ends(self._layers, memory, in_flight), limits))
         return self._kept[key]

@@ -1,4 +1,4 @@
-"""Cuts that trade the sum of loads for the largest of them."""
+"""Cuts on the frontier between the sum of loads and the largest of them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.chain.cut_dp import one_line, split
+from tiger.pipeline.chain.cut_dp import positions_graph, split
 from tiger.pipeline.chain.minimax import TIE
 from tiger.pipeline.chain.params import LineParams, never_stop
-from tiger.pipeline.chain.sums import Total, count_pairs, least_sum, least_sum_of_all, stages_of, total
+from tiger.pipeline.chain.sums import CutCosts, costs_of_cuts, count_pairs, min_sum, min_unlimited_sum, stage_costs_of
 from tiger.pipeline.costs.stages import Position
 from tiger.pipeline.models.layers import Layers
 
@@ -27,11 +27,12 @@ def frontier(
     transfers_s: FloatArray,
     params: LineParams,
     stop: Callable[[], bool] = never_stop,
-) -> tuple[Total, ...]:
+) -> tuple[CutCosts, ...]:
     r"""Return cuts of which none has both a smaller sum of loads and a smaller largest load than another.
 
-    The first has the least bottleneck and, with that, the least sum; the last the least sum of all. Between them the
-    largest load is bounded at 16 levels in geometric progression, so that one of them comes close to the least
+    The first has the smallest bottleneck and, with that, the smallest sum; the last the smallest sum of all. Between
+    them the largest load is bounded at 16 levels in geometric progression, so that one of them comes close to the
+    minimum of
 
     .. math:: \sum_j t_j + (m - 1) \max_j t_j
 
@@ -42,24 +43,24 @@ def frontier(
     best = split(layers, positions, transfers_s, params, stop)
     if best is None:
         return ()
-    stages = stages_of(one_line(layers, positions, transfers_s, params))
-    found, left = [total(stages, best.cuts), least_sum_of_all(stages)], WORK_LIMIT
+    stages = stage_costs_of(positions_graph(layers, positions, transfers_s, params))
+    found, left = [costs_of_cuts(stages, best.cuts), min_unlimited_sum(stages)], WORK_LIMIT
     tightest = best.bottleneck_s * (1 + TIE)
-    # One microbatch asks for the least sum; for two and more, what the sum can gain has to make up for the bottleneck.
+    # One microbatch asks for the smallest sum; with two and more, its gain has to make up for the larger bottleneck.
     gain = found[0].total_s - found[1].total_s
     worth = max(min(found[1].bottleneck_s, tightest + gain), tightest)
     for limit in np.geomspace(tightest, worth, LEVELS)[::-1] if tightest else ():
-        # The least sum within a limit is often within a tighter one as well, which then needs no look.
+        # The smallest sum within a limit is often within a tighter one as well, which then is solved already.
         if limit > tightest and limit >= found[-1].bottleneck_s:
             continue
         left -= count_pairs(stages, limit)
         if left < 0 or stop():
             break
-        found.append(least_sum(stages, limit))
+        found.append(min_sum(stages, limit))
     return _pareto(found)
 
 
-def mixes(
+def mix_weights(
     layers: Layers,
     positions: Sequence[Position],
     transfers_s: FloatArray,
@@ -68,8 +69,8 @@ def mixes(
 ) -> tuple[Cuts, ...]:
     """Return different cuts on the frontiers of several weights of forward passes, those of weight 1 first.
 
-    Where layers differ in the ratio of their passes, as with frozen ones, the sum of both is not what a schedule waits
-    for; which weight suits it best is for a simulation to tell. One weight is enough where the ratio is the same.
+    Where layers differ in the ratio of their passes, as frozen ones do, a schedule does not wait for the sum of both;
+    simulations then compare the weights. One weight is enough where the ratio is the same.
     """
     ratio = layers.forward_s * layers.backward_s.sum() - layers.backward_s * layers.forward_s.sum()
     mixed = np.abs(ratio).max() > SAME_MIX * layers.forward_s.sum() * layers.backward_s.sum()
@@ -82,9 +83,9 @@ def mixes(
     return tuple(found)
 
 
-def _pareto(found: Iterable[Total]) -> tuple[Total, ...]:
-    """Return the cuts that no others better in both respects, by rising bottleneck."""
-    kept: list[Total] = []
+def _pareto(found: Iterable[CutCosts]) -> tuple[CutCosts, ...]:
+    """Return the cuts that no others surpass in both respects, by rising bottleneck."""
+    kept: list[CutCosts] = []
     for cuts in sorted(found, key=lambda cuts: (cuts.bottleneck_s, cuts.total_s, cuts.cuts)):
         if not kept or cuts.total_s < kept[-1].total_s * (1 - TIE):
             kept.append(cuts)

@@ -1,4 +1,4 @@
-"""All lines of stages, as levels of states: a level for every number of stages behind."""
+"""All lines of stages as a layered graph: a level of states for every number of stages behind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from tiger.pipeline.chain.windows import Windows
 class Level:
     """Hold the n states of a stage with a certain number of stages behind it.
 
-    `owner[n]` is who runs it, rising. The stage behind state s may be `options[s, k]` of the level below, -1 for none,
-    and messages to it take `via[s, k]`, a row of `Trellis.sent_s`. `windows[c]` are the runs of layers that owner c can
-    hold.
+    `owner[n]` is the number of the device type, or of the position, that runs it, rising. The next stage of state s may
+    be `options[s, k]` of the level below, -1 for none, and messages to it take `via[s, k]`, a row of
+    `LayeredGraph.sent_s`. `windows[c]` are the runs of layers that owner c can hold.
     """
 
     owner: IntArray
@@ -24,10 +24,10 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Trellis:
-    """Hold every line that is allowed: a path from a state at the last level, or at any, down to level 0.
+class LayeredGraph:
+    """Hold every line that is allowed: a path from a state of some level down to level 0.
 
-    `ahead_s[c, L + 1]` are the seconds of the first layers with owner c, `sent_s[x, L + 1]` those of all messages over
+    `ahead_s[c, L + 1]` are the seconds of the first layers on owner c, `sent_s[x, L + 1]` those of all messages over
     a boundary. `members[c]` are the devices of an owner in the order in which they are used. A line begins at one of
     the levels from `shortest` on.
     """

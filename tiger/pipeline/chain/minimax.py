@@ -1,4 +1,4 @@
-"""The least bottleneck of all lines in a trellis."""
+"""The smallest bottleneck of all lines in a layered graph: bisection over limits, each tried by one sweep."""
 
 import math
 from collections.abc import Callable
@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.chain.layered_graph import Level, Trellis
+from tiger.pipeline.chain.layered_graph import LayeredGraph, Level
 
+# Loads that differ by this share are equal but for rounding.
 TIE = 1e-12
+# Multiples of the lower bound that are tried as first limits, before one that every finite load keeps.
 PROBES = (1.0, 1.1, 1.5, 3.0, 16.0)
-
-
-# Sums are taken anew where they may be wrong by this share of the bottleneck, a hundredth of what hides behind MET.
+# Sums are taken anew where they may be wrong by this share of the bottleneck, a hundredth of the tolerance MET.
 ACCURATE = 1e-11
 
 
@@ -46,30 +46,31 @@ class Bracket:
 
 
 def accurate_bottleneck(
-    trellis_of: Callable[[float], Trellis], low_s: float, stop: Callable[[], bool]
-) -> tuple[Trellis, Bracket] | None:
-    """Return a trellis and the range that its least bottleneck is in for certain; None if there is no line.
+    graph_of: Callable[[float], LayeredGraph], low_s: float, stop: Callable[[], bool]
+) -> tuple[LayeredGraph, Bracket] | None:
+    """Return a graph and the range that its smallest bottleneck is in for certain; None if there is no line.
 
-    `trellis_of(most_s)` makes one in which no layer takes longer than so many seconds. A layer that takes twice as long
-    as all of a known line is in no better one, so that the sums that loads are differences of can be taken without most
-    of it: beside a layer of 1e12 s those of 1e-9 s would be lost. What rounding leaves open is taken off the bound.
+    `graph_of(most_s)` makes one in which no layer takes longer than so many seconds. A layer that takes twice as long
+    as all of a known line is in no better one, so that such layers are cut down to
+    that in the sums that loads are differences of: beside a layer of 1e12 s those of 1e-9 s would be lost. What
+    rounding leaves open is taken off the bound.
     """
     most_s, before_s = np.inf, np.inf
     while True:
-        trellis = trellis_of(most_s)
-        found = least_bottleneck(trellis, low_s, stop)
+        graph = graph_of(most_s)
+        found = min_bottleneck(graph, low_s, stop)
         if found is None:
             return None
-        most_s, before_s = 2 * (found.high_s + trellis.error_s), most_s
-        # Each turn makes the error smaller by many digits, till the known line is what it comes from.
-        if trellis.error_s <= ACCURATE * found.high_s or most_s > before_s / 2 or stop():
+        most_s, before_s = 2 * (found.high_s + graph.error_s), most_s
+        # Each turn makes the error smaller by many digits, until the known line itself accounts for it.
+        if graph.error_s <= ACCURATE * found.high_s or most_s > before_s / 2 or stop():
             break
-    rounding = trellis.error_s + found.high_s * 8 * float(np.finfo(np.float64).eps)
-    return trellis, Bracket(max(low_s, found.low_s - rounding), found.high_s)
+    rounding = graph.error_s + found.high_s * 8 * float(np.finfo(np.float64).eps)
+    return graph, Bracket(max(low_s, found.low_s - rounding), found.high_s)
 
 
-def least_bottleneck(trellis: Trellis, low_s: float, stop: Callable[[], bool]) -> Bracket | None:
-    r"""Return the least bottleneck of all lines, or the range that it is in if stopped; None if there is no line.
+def min_bottleneck(graph: LayeredGraph, low_s: float, stop: Callable[[], bool]) -> Bracket | None:
+    r"""Return the smallest bottleneck of all lines, or the range that it is in if stopped; None if there is no line.
 
     .. math:: \min \max_s \frac{\sum_{c_s \le i < c_{s+1}} (f_i + b_i)}{v_s} + 2 (T_{s-1,s}(c_s) + T_{s,s+1}(c_{s+1}))
 
@@ -78,11 +79,12 @@ def least_bottleneck(trellis: Trellis, low_s: float, stop: Callable[[], bool]) -
     a stop counts once a line is found. Source: the bisection of Pinar and Aykanat, J. Parallel Distrib. Comput. 64
     (2004) 974, doi:10.1016/j.jpdc.2004.05.003, on more than one order of processors.
     """
-    bracket = _first_bracket(trellis, low_s)
+    bracket = _first_bracket(graph, low_s)
     while bracket is not None and not bracket.closed and not stop():
-        # The geometric mean, as bounds may be off by a factor where messages dominate.
+        # Halve the bracket: at the geometric mean, as bounds may be off by a factor where messages dominate.
         middle = max(bracket.low_s, math.sqrt(bracket.low_s) * math.sqrt(bracket.high_s))
-        found = sweep(trellis, middle)
+        found = sweep(graph, middle)
+        # Each end moves on to the next load that occurs: exact bisection (Pinar and Aykanat 2004).
         if found.depth < 0:
             bracket = Bracket(min(found.above, bracket.high_s), bracket.high_s)
         else:
@@ -90,57 +92,58 @@ def least_bottleneck(trellis: Trellis, low_s: float, stop: Callable[[], bool]) -
     return bracket
 
 
-def sweep(trellis: Trellis, limit_s: float) -> Sweep:
+def sweep(graph: LayeredGraph, limit_s: float) -> Sweep:
     """Return which stages a limit allows, by levels from the end; O(options x L log L)."""
     rows: list[FloatArray] = []
     below, above = -np.inf, np.inf
-    for number, level in enumerate(trellis.levels):
-        reach = _ends(trellis, level) if not rows else np.full((len(level.owner), trellis.sent_s.shape[1]), np.inf)
+    for number, level in enumerate(graph.levels):
+        # reach[s, j]: the cheapest message out of a stage in state s that ends at boundary j, its successors in limit.
+        reach = _ends(graph, level) if not rows else np.full((len(level.owner), graph.sent_s.shape[1]), np.inf)
         for k in range(level.options.shape[1]):
-            sent = trellis.sent_s[level.via[:, k]]
+            sent = graph.sent_s[level.via[:, k]]
             # Number -1, no state, reads the last row, which is infinite.
             load = rows[-1][level.options[:, k]] + sent
             kept = load <= limit_s
             below = max(below, float(np.where(kept, load, -np.inf).max()))
             above = min(above, float(np.where(kept, np.inf, load).min()))
             np.minimum(reach, np.where(kept, sent, np.inf), out=reach)
-        rows.append(_loads(trellis, level, reach))
-        if number >= trellis.shortest:
+        rows.append(_loads(graph, level, reach))
+        if number >= graph.shortest:
             least = float(rows[-1][:, 0].min())
             if least <= limit_s:
-                # Longer lines need no look: the fewest stages are preferred.
+                # Longer lines are not looked at: the fewest stages are preferred.
                 return Sweep(rows, number, max(below, least), above)
             above = min(above, least)
     return Sweep(rows, -1, below, above)
 
 
-def _first_bracket(trellis: Trellis, low_s: float) -> Bracket | None:
+def _first_bracket(graph: LayeredGraph, low_s: float) -> Bracket | None:
     """Return the first bracket, of growing limits; None if no limit is high enough."""
-    finite = trellis.sent_s[np.isfinite(trellis.sent_s)]
-    ceiling = float(trellis.ahead_s[:, -1].max() + 2 * finite.max(initial=0.0)) * 2
+    finite = graph.sent_s[np.isfinite(graph.sent_s)]
+    ceiling = float(graph.ahead_s[:, -1].max() + 2 * finite.max(initial=0.0)) * 2
     for limit in [*(low_s * probe for probe in PROBES), ceiling]:
-        found = sweep(trellis, max(limit, low_s))
+        found = sweep(graph, max(limit, low_s))
         if found.depth >= 0:
             return Bracket(low_s, max(low_s, found.below))
         low_s = found.above
-        # Every load above the limit is infinite: a link is missing, or room.
+        # Every load above the limit is infinite: a link or memory is missing.
         if low_s == np.inf:
             break
     return None
 
 
-def _ends(trellis: Trellis, level: Level) -> FloatArray:
-    """Return how a last stage ends: with the last layer, and without a message."""
-    reach = np.full((len(level.owner), trellis.sent_s.shape[1]), np.inf)
+def _ends(graph: LayeredGraph, level: Level) -> FloatArray:
+    """Return the messages out of a last stage: it ends with the last layer, and sends none."""
+    reach = np.full((len(level.owner), graph.sent_s.shape[1]), np.inf)
     reach[:, -1] = 0.0
     return reach
 
 
-def _loads(trellis: Trellis, level: Level, reach: FloatArray) -> FloatArray:
-    """Return the least loads of stages without messages in, from what a message at each of their ends takes."""
+def _loads(graph: LayeredGraph, level: Level, reach: FloatArray) -> FloatArray:
+    """Return the smallest loads of stages without messages in, from the message out at each of their ends."""
     loads = np.full((len(level.owner) + 1, reach.shape[1]), np.inf)
     for owner, windows in level.windows.items():
         first, end = np.searchsorted(level.owner, [owner, owner + 1])
-        passed = trellis.ahead_s[owner]
+        passed = graph.ahead_s[owner]
         loads[first:end] = windows.minima(reach[first:end] + passed) - passed
     return loads

@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from tiger.pipeline.chain.backtrace import Line, first_line
-from tiger.pipeline.chain.classes import classes_of, equivalent_devices
+from tiger.pipeline.chain.backtrace import Line, trace_line
+from tiger.pipeline.chain.device_types import device_types_of, group_equal_devices
 from tiger.pipeline.chain.dp_states import WORK_LIMIT as WORK_LIMIT
-from tiger.pipeline.chain.dp_states import count_steps, device_trellis, merge_classes
+from tiger.pipeline.chain.dp_states import count_steps, device_graph, merge_device_types
 from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.hardware.cluster import Cluster
@@ -20,31 +20,31 @@ def best_line(
 ) -> Line | None:
     """Return the line with the least bottleneck over all orders and subsets of devices; None where nothing fits.
 
-    Exact, its own certificate. Takes some twenty times `work(..)` steps of about 10 ns, and 8 bytes for each; above
-    `WORK_LIMIT` orders are better searched for.
+    Exact, its own certificate. Takes some twenty times `sweep_steps(..)` steps of about 10 ns, and 8 bytes for each;
+    above `WORK_LIMIT` orders are better searched for.
     """
-    classes = classes_of(layers, cluster, equivalent_devices(cluster, params))
-    trellis_of = partial(device_trellis, layers, classes, params)
-    found = accurate_bottleneck(trellis_of, balance_s(layers, cluster, params), stop)
-    return None if found is None else first_line(*found)
+    types = device_types_of(layers, cluster, group_equal_devices(cluster, params))
+    graph_of = partial(device_graph, layers, types, params)
+    found = accurate_bottleneck(graph_of, balance_s(layers, cluster, params), stop)
+    return None if found is None else trace_line(*found)
 
 
 def sweep_steps(layers: Layers, cluster: Cluster, params: LineParams) -> int:
     """Return how many steps a sweep over all orders takes: pairs of neighbours, sets behind them and boundaries."""
-    return count_steps([(len(group), 1) for group in equivalent_devices(cluster, params)], layers.size, params.stages)
+    return count_steps([(len(group), 1) for group in group_equal_devices(cluster, params)], layers.size, params.stages)
 
 
 def bound_s(
     layers: Layers, cluster: Cluster, params: LineParams, limit: int = WORK_LIMIT, stop: Callable[[], bool] = never_stop
 ) -> float:
-    """Return what no line over any devices in any order goes below; infinite where none fits.
+    """Return a lower bound on the bottleneck of lines over any devices in any order; infinite where none fits.
 
     The optimum where a sweep over all orders takes at most `limit` steps; otherwise that of a relaxation, see
-    `affordable`, and lower still if stopped. Takes some twenty times `limit` steps at most.
+    `merge_device_types`, and lower still if stopped. Takes some twenty times `limit` steps at most.
     """
-    classes = merge_classes(layers, cluster, params, limit)
+    types = merge_device_types(layers, cluster, params, limit)
     balance = balance_s(layers, cluster, params)
-    found = accurate_bottleneck(partial(device_trellis, layers, classes, params), balance, stop)
+    found = accurate_bottleneck(partial(device_graph, layers, types, params), balance, stop)
     return np.inf if found is None else max(balance, found[1].low_s)
 
 

@@ -8,6 +8,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.models.layers import Layers
 
+# Pairs of machines are compared one by one in Python: at most 8,256 of them.
 MOST_MACHINES = 128
 
 

@@ -9,6 +9,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.models.layers import Layers
 
+# Whole numbers up to here, and their sums, are exact in float64.
 WHOLE = 2.0**53
 
 
@@ -20,9 +21,9 @@ def prefix_sums(values: FloatArray) -> FloatArray:
 def fitting_ends(layers: Layers, capacity_bytes: float, in_flight: float) -> IntArray:
     """Return, for each of L + 1 starts i, the largest end j such that layers i .. j - 1 fit; i where layer i does not.
 
-    What they hold is their state, that of tied layers once, and what `in_flight` microbatches leave behind. Where
-    rounding leaves it open whether layers fit, they do: who builds a plan has to look again. O((L log L) x (pairs of
-    tied layers + 1)).
+    They hold their state, that of tied layers once, and the activations of `in_flight` microbatches. Where rounding
+    leaves it open whether layers fit, they do: plans are checked again by what they hold in all.
+    O((L log L) x (pairs of tied layers + 1)).
     """
     need = layers.state_bytes + in_flight * layers.held_bytes
     room = capacity_bytes * (1 + MEMORY)
@@ -37,9 +38,8 @@ def fitting_ends(layers: Layers, capacity_bytes: float, in_flight: float) -> Int
         # A layer that is too large by itself must not make the sums so large that others are lost in rounding.
         own = np.minimum(own, np.floor(2 * room) + 1)
         sums = prefix_sums(own)
-        # Sums of whole numbers are exact.
-        wrong = 0.0 if (own % 1 == 0).all() and sums[-1] < WHOLE else sum_error(sums)
-        last[start:end] = np.searchsorted(sums, sums[start:end] + room + wrong, side="right") - 1
+        error = 0.0 if (own % 1 == 0).all() and sums[-1] < WHOLE else sum_error(sums)
+        last[start:end] = np.searchsorted(sums, sums[start:end] + room + error, side="right") - 1
     return last
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
-from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_trellis, merge_classes
+from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_graph, merge_device_types
 from tiger.pipeline.chain.minimax import sweep
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.chain.segments import fitting_ends
@@ -20,12 +20,12 @@ from tiger.pipeline.models.layers import Layers
 
 Cause = Literal["stages", "pinned", "unlinked", "memory"]
 ADVICE = "a larger tensor degree, recomputed activations or states offloaded to the host take less"
-AT_ONCE = Curve(size_bytes=np.array([0.0, 1.0]), seconds=np.zeros(2))
+INSTANT = Curve(size_bytes=np.array([0.0, 1.0]), seconds=np.zeros(2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortfall:
-    """Hold why nothing fits, and what is to be named.
+    """Hold why nothing fits, and the names for the message.
 
     "stages": there are fewer layers or devices than stages. "pinned": no line keeps all pins, which are those of
     `layers` on `devices`. "unlinked": if all devices, such as these two, were linked, there would be room. "memory":
@@ -66,36 +66,37 @@ def find_shortfall(
 ) -> Shortfall | None:
     """Return why no line fits, None where one does.
 
-    Exact: `missing_bytes` is the least number. Where the classes of devices by memory and links are too many to
-    enumerate, like ones are merged: then it is a lower bound, and None says only that there is no such reason. If
+    Exact: `missing_bytes` is the least number. Where the types of devices by memory and links are too many to
+    enumerate, similar ones are merged: then it is a lower bound, and None says only that there is no such reason. If
     stopped, so many bytes are enough, but may not be the least.
     """
     if (params.stages or 1) > min(layers.size, cluster.size):
         return Shortfall(kind="stages")
-    memory, ample = cluster.memory_bytes, np.full(cluster.size, np.inf)
-    whole = np.zeros_like(cluster.link)
+    memory, unlimited = cluster.memory_bytes, np.full(cluster.size, np.inf)
+    all_linked = np.zeros_like(cluster.link)
+    # Each limit is lifted in turn: memory and links together, links alone, memory alone.
     if _has_line(layers, cluster, params, (cluster.link, memory)):
         return None
-    if not _has_line(layers, cluster, params, (whole, ample)):
+    if not _has_line(layers, cluster, params, (all_linked, unlimited)):
         return _pin_reason(layers, cluster, params)
-    if _has_line(layers, cluster, params, (whole, memory)):
+    if _has_line(layers, cluster, params, (all_linked, memory)):
         return Shortfall(kind="unlinked", devices=_unlinked_devices(cluster))
-    link = cluster.link if _has_line(layers, cluster, params, (cluster.link, ample)) else whole
+    link = cluster.link if _has_line(layers, cluster, params, (cluster.link, unlimited)) else all_linked
     return _missing_memory(layers, cluster, params, (link, stop))
 
 
-def _has_line(layers: Layers, cluster: Cluster, params: LineParams, room: tuple[IntArray, FloatArray]) -> bool:
+def _has_line(layers: Layers, cluster: Cluster, params: LineParams, limits: tuple[IntArray, FloatArray]) -> bool:
     """Return whether some line fits with such links and memory, whatever time it takes."""
-    link, memory = room
+    link, memory = limits
     bare = Cluster(
         names=cluster.names,
         speed=np.ones(cluster.size),
         memory_bytes=memory,
-        curves=(AT_ONCE,),
+        curves=(INSTANT,),
         link=np.minimum(link, 0),
     )
-    classes = merge_classes(layers, bare, params, WORK_LIMIT)
-    return sweep(device_trellis(layers, classes, params), sys.float_info.max).depth >= 0
+    types = merge_device_types(layers, bare, params, WORK_LIMIT)
+    return sweep(device_graph(layers, types, params), sys.float_info.max).depth >= 0
 
 
 def _pin_reason(layers: Layers, cluster: Cluster, params: LineParams) -> Shortfall:
@@ -109,7 +110,7 @@ def _pin_reason(layers: Layers, cluster: Cluster, params: LineParams) -> Shortfa
 
 
 def _unlinked_devices(cluster: Cluster) -> tuple[str, ...]:
-    """Return two devices without a link, if possible without a way either."""
+    """Return two devices without a link, if possible in parts that no links join."""
     part = cluster.parts()
     apart = part[:, None] != part if part.any() else cluster.link == NO_LINK
     first, second = np.argwhere(np.triu(apart, 1))[0]
@@ -117,32 +118,32 @@ def _unlinked_devices(cluster: Cluster) -> tuple[str, ...]:
 
 
 def _missing_memory(
-    layers: Layers, cluster: Cluster, params: LineParams, how: tuple[IntArray, Callable[[], bool]]
+    layers: Layers, cluster: Cluster, params: LineParams, search: tuple[IntArray, Callable[[], bool]]
 ) -> Shortfall:
     """Return how much memory is missing, and where: bisection to one byte, or enough if stopped."""
-    link, stop = how
+    link, stop = search
     stages = params.stages or min(cluster.size, layers.size)
-    flying = [params.in_flight(after) for after in range(stages)]
-    low, high = 0, math.ceil(layers.state_bytes.sum() + max(flying) * layers.held_bytes.sum())
+    in_flight = [params.in_flight(after) for after in range(stages)]
+    low, high = 0, math.ceil(layers.state_bytes.sum() + max(in_flight) * layers.held_bytes.sum())
     while high - low > 1 and not stop():
         middle = (low + high) // 2
         if _has_line(layers, cluster, params, (link, cluster.memory_bytes + middle)):
             high = middle
         else:
             low = middle
-    need = layers.state_bytes + min(flying) * layers.held_bytes
+    need = layers.state_bytes + min(in_flight) * layers.held_bytes
     largest = int(np.argmax(need))
     return Shortfall(
         kind="memory",
         missing_bytes=high,
-        layers=_unplaced_layer(layers, cluster, flying),
+        layers=_unplaced_layer(layers, cluster, in_flight),
         oversize=layers.names[largest] if need[largest] > cluster.memory_bytes.max() else None,
     )
 
 
-def _unplaced_layer(layers: Layers, cluster: Cluster, flying: list[float]) -> tuple[str, ...]:
+def _unplaced_layer(layers: Layers, cluster: Cluster, in_flight: list[float]) -> tuple[str, ...]:
     """Return the first layer without a place when devices are filled in their order, if there is one."""
     start = 0
-    for device, count in enumerate(reversed(flying)):
+    for device, count in enumerate(reversed(in_flight)):
         start = int(fitting_ends(layers, float(cluster.memory_bytes[device]), count)[start])
     return layers.names[start : start + 1]

@@ -1,4 +1,4 @@
-"""Cuts at given positions with the least sum of loads, none above a limit."""
+"""Cuts at given positions with the smallest sum of loads, none above a limit."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -7,13 +7,14 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.chain.layered_graph import Trellis
+from tiger.pipeline.chain.layered_graph import LayeredGraph
 from tiger.pipeline.chain.windows import Windows
 
+# Numbers of a table at a time: 2 MB, so that its chunks stay in the cache of a core.
 CHUNK = 1 << 18
 
 
-class Total(NamedTuple):
+class CutCosts(NamedTuple):
     """Hold cuts, the largest of their loads and the sum of all."""
 
     cuts: tuple[int, ...]
@@ -21,8 +22,8 @@ class Total(NamedTuple):
     total_s: float
 
 
-class Stage(NamedTuple):
-    """Hold what a stage may cost by its boundaries: seconds of all layers before it, messages in and out, its ends."""
+class StageCosts(NamedTuple):
+    """Hold the costs of a stage by boundary: seconds of all layers before, of messages in and out, its last ends."""
 
     ahead_s: FloatArray
     received_s: FloatArray
@@ -30,8 +31,8 @@ class Stage(NamedTuple):
     last: IntArray
 
 
-def least_sum(stages: list[Stage], limit_s: float) -> Total:
-    """Return the cuts with the least sum of loads among those within a limit, which some cuts have to keep.
+def min_sum(stages: list[StageCosts], limit_s: float) -> CutCosts:
+    """Return the cuts with the smallest sum of loads among those within a limit, which some cuts have to keep.
 
     Exact. O(S r w), where w is the longest run of layers within the limit, and r the range of boundaries that a stage
     can begin at: narrow where the limit is.
@@ -42,11 +43,11 @@ def least_sum(stages: list[Stage], limit_s: float) -> Total:
     for stage, rows in zip(reversed(stages), reversed(ranges(stages, limit_s)), strict=True):
         totals, ends = _sums_before(stage, totals, limit_s, rows)
         behind.append(ends)
-    return total(stages, _follow(behind))
+    return costs_of_cuts(stages, _trace_cuts(behind))
 
 
-def least_sum_of_all(stages: list[Stage]) -> Total:
-    """Return the cuts with the least sum of loads, where some cuts are allowed; O(S L log L)."""
+def min_unlimited_sum(stages: list[StageCosts]) -> CutCosts:
+    """Return the cuts with the smallest sum of loads, where some cuts are allowed; O(S L log L)."""
     totals: FloatArray = np.full(len(stages[0].last), np.inf)
     totals[-1] = 0.0
     cost = [totals]
@@ -57,10 +58,10 @@ def least_sum_of_all(stages: list[Stage]) -> Total:
     for stage, beyond in zip(stages, reversed(cost[:-1]), strict=True):
         ends = slice(cuts[-1] + 1, stage.last[cuts[-1]] + 1)
         cuts.append(cuts[-1] + 1 + int(np.argmin((stage.sent_s + stage.ahead_s + beyond)[ends])))
-    return total(stages, tuple(cuts))
+    return costs_of_cuts(stages, tuple(cuts))
 
 
-def ranges(stages: list[Stage], limit_s: float) -> list[slice]:
+def ranges(stages: list[StageCosts], limit_s: float) -> list[slice]:
     """Return the boundaries that each stage may begin at when all keep a limit, by layers alone; O(S L)."""
     ends = [np.arange(len(stage.last)) + _counts(stage, limit_s) for stage in stages]
     far = [0]
@@ -72,53 +73,53 @@ def ranges(stages: list[Stage], limit_s: float) -> list[slice]:
     return [slice(first, last + 1) for first, last in zip(near[:0:-1], far, strict=True)]
 
 
-def total(stages: list[Stage], cuts: tuple[int, ...]) -> Total:
+def costs_of_cuts(stages: list[StageCosts], cuts: tuple[int, ...]) -> CutCosts:
     """Return cuts with the loads that they make."""
     loads = [
         float(stage.sent_s[j] + stage.ahead_s[j] - stage.ahead_s[i] + stage.received_s[i])
         for stage, (i, j) in zip(stages, pairwise(cuts), strict=True)
     ]
-    return Total(cuts, max(loads), sum(loads))
+    return CutCosts(cuts, max(loads), sum(loads))
 
 
-def count_pairs(stages: list[Stage], limit_s: float) -> int:
-    """Return how many pairs of boundaries `least_sum` looks at."""
+def count_pairs(stages: list[StageCosts], limit_s: float) -> int:
+    """Return how many pairs of boundaries `min_sum` compares."""
     each = zip(stages, ranges(stages, limit_s), strict=True)
     return sum((rows.stop - rows.start) * _width(stage, rows, limit_s) for stage, rows in each)
 
 
-def stages_of(trellis: Trellis) -> list[Stage]:
-    """Return the stages of a trellis of one line, from the first on."""
-    none = np.zeros(trellis.sent_s.shape[1])
-    made = []
-    for number in range(len(trellis.levels)):
-        level = trellis.levels[len(trellis.levels) - 1 - number]
+def stage_costs_of(graph: LayeredGraph) -> list[StageCosts]:
+    """Return the costs of the stages of a graph of one line, from the first on."""
+    none = np.zeros(graph.sent_s.shape[1])
+    costs = []
+    for number in range(len(graph.levels)):
+        level = graph.levels[len(graph.levels) - 1 - number]
         owner = int(level.owner[0])
-        received = trellis.sent_s[number - 1] if number else none
-        sent = trellis.sent_s[number] if number < len(trellis.levels) - 1 else none
-        made.append(Stage(trellis.ahead_s[owner], received, sent, level.windows[owner].last))
-    return made
+        received = graph.sent_s[number - 1] if number else none
+        sent = graph.sent_s[number] if number < len(graph.levels) - 1 else none
+        costs.append(StageCosts(graph.ahead_s[owner], received, sent, level.windows[owner].last))
+    return costs
 
 
-def _counts(stage: Stage, limit_s: float) -> IntArray:
+def _counts(stage: StageCosts, limit_s: float) -> IntArray:
     """Return, for each start, how many ends there are that the stage can hold and whose layers are within the limit."""
     within = np.searchsorted(stage.ahead_s, (stage.ahead_s + limit_s) * (1 + 1e-12), side="right") - 1
     # A little too many at most, for the loads are compared in full as well.
     return np.minimum(stage.last, within) - np.arange(len(within))
 
 
-def _width(stage: Stage, rows: slice, limit_s: float) -> int:
+def _width(stage: StageCosts, rows: slice, limit_s: float) -> int:
     """Return the largest number of ends of the starts in a range, at least 1."""
     return max(int(_counts(stage, limit_s)[rows].max()), 1)
 
 
-def _sums_before(stage: Stage, totals: FloatArray, limit_s: float, among: slice) -> tuple[FloatArray, IntArray]:
-    """Return the least sums from each start of a stage on, and where the stage then ends, for a range of starts."""
+def _sums_before(stage: StageCosts, totals: FloatArray, limit_s: float, among: slice) -> tuple[FloatArray, IntArray]:
+    """Return the smallest sums from each start of a stage on, and where the stage then ends, for a range of starts."""
     size, width, counts = len(totals), _width(stage, among, limit_s), _counts(stage, limit_s)
     padding = np.full(width, np.inf)
     costs = sliding_window_view(np.concatenate([(stage.sent_s + stage.ahead_s)[1:], padding]), width)
     beyond = sliding_window_view(np.concatenate([totals[1:], padding]), width)
-    # In chunks that stay in the cache, however long the runs are.
+    # Bellman's recursion, backwards: the load of a stage, and the smallest sum behind each of its ends.
     least, ends = np.full(size, np.inf), np.zeros(size, np.int64)
     chunk = max(CHUNK // width, 1)
     for first in range(among.start, among.stop, chunk):
@@ -132,7 +133,7 @@ def _sums_before(stage: Stage, totals: FloatArray, limit_s: float, among: slice)
     return least, ends
 
 
-def _follow(behind: list[IntArray]) -> tuple[int, ...]:
+def _trace_cuts(behind: list[IntArray]) -> tuple[int, ...]:
     """Return the cuts from the first boundary on, by the end of a stage for each of its starts, last stage first."""
     cuts = [0]
     for ends in reversed(behind):

@@ -1,4 +1,4 @@
-"""Minima over windows that begin behind an index and end at a given one."""
+"""Minima over windows of an array, each from behind one index to another: range minimum queries."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -35,13 +35,19 @@ class Windows:
         return cls(last=last, spans=tuple(spans))
 
     def minima(self, values: FloatArray) -> FloatArray:
-        """Return the minimum of each row of `values[n, L + 1]` over each window, infinite if empty; O(n L log L)."""
+        """Return the minimum of each row of `values[n, L + 1]` over each window, infinite if empty; O(n L log L).
+
+        A sparse table: minima of runs of 2^k values from those of 2^(k - 1). Source: Bender and Farach-Colton, LATIN
+        2000, doi:10.1007/10719839_9.
+        """
         made = np.full(values.shape, np.inf)
+        # Windows that all reach the end are suffixes: one pass of running minima.
         if not self.spans:
             made[:, :-1] = np.minimum.accumulate(values[:, :0:-1], axis=1)[:, ::-1]
             return made
         runs = values
         for k, starts, early, late in self.spans:
+            # Two runs of half the length make one; runs are asked for by rising length.
             if k:
                 runs = np.minimum(runs[:, : -(2 ** (k - 1))], runs[:, 2 ** (k - 1) :])
             made[:, starts] = np.minimum(runs[:, early], runs[:, late])

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.pipeline.chain.backtrace import first_line
-from tiger.pipeline.chain.classes import classes_of
-from tiger.pipeline.chain.dp_states import device_trellis, steps_of
-from tiger.pipeline.chain.layered_graph import Trellis
+from tiger.pipeline.chain.backtrace import trace_line
+from tiger.pipeline.chain.device_types import device_types_of
+from tiger.pipeline.chain.dp_states import device_graph, steps_of
+from tiger.pipeline.chain.layered_graph import LayeredGraph
 from tiger.pipeline.chain.minimax import Bracket, sweep
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.hardware.cluster import Cluster
@@ -29,9 +29,9 @@ class Targets:
     def __init__(self, layers: Layers, cluster: Cluster, terms: Terms, tolerance: float) -> None:
         self._terms, self._tolerance, self._count, self._size = terms, tolerance, cluster.size, layers.size
         groups = tuple((device,) for device in range(cluster.size))
-        self._trellis: Trellis | None = None
+        self._trellis: LayeredGraph | None = None
         if steps_of(layers, LineParams(), groups) <= WORK_LIMIT:
-            self._trellis = device_trellis(layers, classes_of(layers, cluster, groups), LineParams())
+            self._trellis = device_graph(layers, device_types_of(layers, cluster, groups), LineParams())
 
     def best(self, costs: Costs, line: Line) -> Found:
         """Return the line to make for, and its bottleneck first."""
@@ -51,12 +51,12 @@ class Targets:
                     limit, better = found[0], found
         return best
 
-    def _search_all(self, costs: Costs, near: Found, shape: Trellis) -> Found:
+    def _search_all(self, costs: Costs, near: Found, shape: LayeredGraph) -> Found:
         """Return a line of any order where that is better than one near by more than the tolerance."""
-        trellis = replace(shape, ahead_s=costs.ahead_s * costs.pace[:, None])
+        graph = replace(shape, ahead_s=costs.ahead_s * costs.pace[:, None])
         low, high, limit = self._floor(costs), near[0], near[0] * (1 - self._tolerance)
         while limit > low:
-            found = sweep(trellis, limit)
+            found = sweep(graph, limit)
             if found.depth >= 0:
                 high = found.below
             else:
@@ -64,7 +64,7 @@ class Targets:
             limit = max((low * high) ** 0.5, 0.0) if high > low * (1 + self._tolerance) else low
         if high >= near[0]:
             return near
-        line = first_line(trellis, Bracket(low, high))
+        line = trace_line(graph, Bracket(low, high))
         return line.bottleneck_s, Line(line.cuts, line.devices)
 
     def _floor(self, costs: Costs) -> float:

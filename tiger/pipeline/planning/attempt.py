@@ -17,7 +17,7 @@ from tiger.pipeline.planning.choices import Choice
 from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.result import PlaceResult
 from tiger.pipeline.schedules.memory import chunks_in_flight, in_flight
-from tiger.pipeline.search.candidates import LineSearch, candidates
+from tiger.pipeline.search.candidates import LineSearch, candidate_plans
 from tiger.pipeline.search.evaluator import Evaluator
 
 Bound = Literal["work", "cuts"]
@@ -85,7 +85,7 @@ def _plans(layers: Layers, cluster: Cluster, choice: Choice) -> Iterator[Plan]:
     flying = in_flight(schedule, count) if virtual == 1 else chunks_in_flight(schedule, choice.pipeline, virtual, count)
     search = LineSearch(LineParams(in_flight=flying), never_stop)
     for grid in _grids(cluster, choice):
-        yield from candidates(layers, cluster, grid, virtual, search)
+        yield from candidate_plans(layers, cluster, grid, virtual, search)
 
 
 def _grids(cluster: Cluster, choice: Choice) -> list[IntArray]:

@@ -11,7 +11,7 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.planning.choices import Family
 from tiger.pipeline.planning.links import Links
-from tiger.pipeline.schedules.best_cuts_bound import Leasts, cut_bounds_s, spans
+from tiger.pipeline.schedules.best_cuts_bound import LowestCosts, cut_bounds_s, spans
 from tiger.pipeline.schedules.memory import in_flight
 from tiger.pipeline.schedules.orders import Schedule
 
@@ -135,11 +135,11 @@ class FamilyBounds:
         flying = in_flight(schedule, self.family.microbatches)
         return _sweep([(state + flying(after) * held) / tensor for after in range(positions)])
 
-    def _leasts(self) -> Leasts:
+    def _leasts(self) -> LowestCosts:
         """Return the least seconds of passes and messages, for bounds without gradients."""
         reduced = self.reduced_s.min(axis=0)
         passes = self.passes_s[0] + self.passes_s[1] + 2 * reduced
-        return Leasts(
+        return LowestCosts(
             passes_s=passes,
             forward_s=self.passes_s[0] + reduced,
             urgent_s=passes - np.minimum(self.passes_s[2], self.passes_s[1]),

@@ -1,4 +1,4 @@
-"""What no iteration can take less than, by the best of all cuts."""
+"""A lower bound on the iteration time by the best of all cuts: a dynamic programme over the longest path."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,18 @@ from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.schedules.orders import Schedule
 
+# Windows of the largest forward pass of GPipe, besides three wide ones: more of them are sharper and slower.
 WINDOWS = 24
+# Layers up to which tables [L + 1, L + 1] are made, 32 MB each, and steps p L^2 up to which those of all windows are.
 MOST_LAYERS, MOST_WINDOWED = 2000, 2_000_000
+# The share by which a sum may differ from the window that it is the end of.
 ROUNDING = 1e-12
 Paths = tuple[FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Leasts:
-    """Hold the least that any plan spends: passes of L layers, and messages over the L + 1 boundaries, in seconds.
+class LowestCosts:
+    """Hold the lowest costs in any plan: passes of L layers, and messages over the L + 1 boundaries, in seconds.
 
     `passes_s` are forward and backward, `forward_s` forward alone, `urgent_s` all but weight passes.
     """
@@ -32,7 +35,7 @@ class Leasts:
 
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, places: Sequence[Position]) -> Self:
-        """Return the least over positions that each are one of `places`, and over all links of a cluster."""
+        """Return the lowest costs over positions that each are one of `places`, and over all links of a cluster."""
         forward = np.array([place.forward_s for place in places])
         passes = forward + [place.backward_s for place in places]
         urgent = passes - [place.weight_s for place in places]
@@ -47,7 +50,7 @@ class Leasts:
         )
 
 
-def cut_bounds_s(leasts: Leasts, schedule: Schedule, positions: int, microbatches: int) -> FloatArray:
+def cut_bounds_s(lowest: LowestCosts, schedule: Schedule, positions: int, microbatches: int) -> FloatArray:
     r"""Return bounds [p] on the seconds of an iteration of any plan of 1, 2, .. p stages, one at each position.
 
     All-reduces of gradients are left out. A stage of load L_s, of which P_s are passes, is on a path of
@@ -60,13 +63,13 @@ def cut_bounds_s(leasts: Leasts, schedule: Schedule, positions: int, microbatche
     cuts of the longest path, found backwards, stage by stage. Infinite for more stages than layers, 0 above 2,000
     layers. O(p L^2), for GPipe `WINDOWS` times that, as its longest path may be at one stage forward and another back.
     """
-    size = len(leasts.passes_s)
+    size = len(lowest.passes_s)
     if size > MOST_LAYERS:
         return np.zeros(positions)
-    paths = _paths(leasts, leasts, schedule, microbatches)
+    paths = _paths(lowest, lowest, schedule, microbatches)
     bounds = _sweep([paths] * positions, schedule, microbatches)
     if schedule == "gpipe" and microbatches > 1 and positions * size**2 <= MOST_WINDOWED:
-        parts = _window_paths(leasts, paths, positions, microbatches)
+        parts = _window_paths(lowest, paths, positions, microbatches)
         windows = [_sweep([part] * positions, schedule, microbatches) for part in parts]
         bounds = np.maximum(bounds, np.min(windows, axis=0))
     return bounds
@@ -78,26 +81,26 @@ def _sweep(stages: Sequence[Paths], schedule: Schedule, microbatches: int) -> Fl
     behind = np.where(np.arange(size + 1) == size, 0.0, np.inf)
     bounds = np.empty(len(stages))
     for after, (ahead, around, forward) in enumerate(stages):
-        # Row i begins with layer i, column j is where the stages behind begin.
+        # Bellman's recursion on a longest path: row i begins with layer i, the stages behind begin at column j.
         paths = np.maximum(ahead, around - _early(schedule, microbatches, after) * forward)
         behind = np.maximum(paths, behind).min(axis=1)
         bounds[after] = behind[0]
     return bounds
 
 
-def _window_paths(leasts: Leasts, paths: Paths, positions: int, microbatches: int) -> Iterator[Paths]:
+def _window_paths(lowest: LowestCosts, paths: Paths, positions: int, microbatches: int) -> Iterator[Paths]:
     """Yield the paths of GPipe for its largest forward pass, messages included, in each of some windows.
 
     A microbatch passes all stages, m - 1 more the stage with that pass, and m - 1 more back the stage of the path.
     """
-    message = leasts.transfer_s[:, None] + leasts.transfer_s[None, :]
-    forward = spans(leasts.forward_s) + message
-    back = spans(leasts.passes_s) - spans(leasts.forward_s) + message
+    message = lowest.transfer_s[:, None] + lowest.transfer_s[None, :]
+    forward = spans(lowest.forward_s) + message
+    back = spans(lowest.passes_s) - spans(lowest.forward_s) + message
     # No pipeline has all its forward passes below that of the largest layer, nor below their mean.
-    least = max(float(leasts.forward_s.max()), float(leasts.forward_s.sum()) / positions)
+    least = max(float(lowest.forward_s.max()), float(lowest.forward_s.sum()) / positions)
     lows = least * np.append(np.linspace(1, 2, WINDOWS, endpoint=False), [2.0, 4.0, 8.0])
     for low, high in zip(lows, np.append(lows[1:], np.inf), strict=True):
-        around = leasts.passes_s.sum() + 2 * message + (microbatches - 1) * (low + back)
+        around = lowest.passes_s.sum() + 2 * message + (microbatches - 1) * (low + back)
         # Rounding must not ban the pass that is as large as the window allows.
         banned = np.where(forward > high * (1 + ROUNDING), np.inf, 0.0)
         yield paths[0] + banned, around + banned, paths[2]
@@ -108,10 +111,10 @@ def _early(schedule: Schedule, microbatches: int, after: int) -> int:
     return min(microbatches - 1, after * (2 if schedule == "interleaved" else 1))
 
 
-def _paths(every: Leasts, own: Leasts, schedule: Schedule, microbatches: int) -> Paths:
-    """Return, for stages of layers i to j - 1 [L + 1, L + 1], both kinds of path, and what an early pass takes off.
+def _paths(every: LowestCosts, own: LowestCosts, schedule: Schedule, microbatches: int) -> Paths:
+    """Return, for stages of layers i to j - 1 [L + 1, L + 1], both kinds of path, and the seconds of an early pass.
 
-    A stage spends what `own` says, all others at least `every`. Infinite where i >= j.
+    A stage costs `own`, all others at least `every`. Infinite where i >= j.
     """
     message = own.transfer_s[:, None] + own.transfer_s[None, :]
     passes, urgent = spans(own.passes_s), spans(own.urgent_s)

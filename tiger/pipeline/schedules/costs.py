@@ -1,4 +1,4 @@
-"""What every kind of pass of every stage takes, messages included."""
+"""The seconds of every kind of pass of every stage, messages included."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,7 +12,7 @@ from tiger.pipeline.schedules.orders import Schedule
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Costs:
-    """Hold the seconds to receive what a pass needs, of the pass, and to send what it makes, by 3 x stage + kind."""
+    """Hold the seconds to receive the input of a pass, of the pass, and to send its output, by 3 x stage + kind."""
 
     received_s: FloatArray
     passing_s: FloatArray
@@ -23,7 +23,7 @@ class Costs:
         return isinstance(other, Costs) and self._content == other._content
 
     def __hash__(self) -> int:
-        """Return a number by the seconds, so that what has been simulated can be looked up."""
+        """Return a hash of all seconds, by which simulations of equal stages are found again."""
         return hash(self._content)
 
     @property

@@ -1,4 +1,4 @@
-"""Seconds that cuts cannot go below on given devices, known before anything is simulated."""
+"""A lower bound on the iteration time of given cuts on given devices, without a simulation."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -25,7 +25,7 @@ class FixedCutsBound:
 
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, grid: IntArray, microbatches: int) -> Self:
-        """Return the floor of cuts on a grid `[p, d, t]`."""
+        """Return the bound for cuts on a grid `[p, d, t]`."""
         p, d, _ = grid.shape
         places = [[position_of(layers, cluster, grid[at, [replica]]) for at in range(p)] for replica in range(d)]
         forward = np.array([[place.forward_s for place in row] for row in places])
@@ -33,7 +33,7 @@ class FixedCutsBound:
         return cls(forward_s=forward, passes_s=forward + backward, microbatches=microbatches)
 
     def seconds(self, cuts: tuple[int, ...]) -> float:
-        """Return seconds that no simulated iteration between cuts goes below; O(d p L)."""
+        """Return a lower bound on the simulated iteration of cuts; O(d p L)."""
         ends, positions = np.array(cuts[:-1]), self.forward_s.shape[1]
         stages = np.arange(len(ends))
         loads = np.add.reduceat(self.passes_s, ends, axis=2)[:, stages % positions, stages]

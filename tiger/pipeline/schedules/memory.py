@@ -1,4 +1,4 @@
-"""What every position holds in the course of an iteration."""
+"""The bytes that every position holds in the course of an iteration."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +12,13 @@ from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, Sc
 from tiger.pipeline.schedules.schedule_table import static_table
 from tiger.pipeline.schedules.simulator import Timeline, zero_bubble_order
 
+# Shapes of schedules whose counts are kept: searches ask for a few in turn.
 KEPT_COUNTS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Footprint:
-    """Hold what each of p positions holds over time: `held_bytes[p][k]` from `when_s[p][k]` on, state included."""
+    """Hold the bytes of each of p positions over time: `held_bytes[p][k]` from `when_s[p][k]` on, state included."""
 
     when_s: tuple[FloatArray, ...]
     held_bytes: tuple[FloatArray, ...]
@@ -80,7 +81,7 @@ def peak_held(schedule: Schedule, positions: int, virtual: int, microbatches: in
 def in_flight(schedule: Schedule | None, microbatches: int, virtual: int = 1) -> Callable[[int], int]:
     """Return a function from the number of stages behind one to the microbatches that it has to hold, for v = 1.
 
-    0 without a schedule. A zero-bubble schedule uses what more room there is, and gets by with that of 1F1B.
+    0 without a schedule. A zero-bubble schedule uses more memory where there is some, and needs as much as 1F1B.
     """
     if virtual > 1:
         raise ValueError(f"expected 1 stage at a position, got {virtual}: see peak_held")

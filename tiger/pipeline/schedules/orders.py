@@ -9,6 +9,7 @@ from tiger.errors import InputError, shorten
 Schedule = Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
 FORWARD, BACKWARD, WEIGHT = 0, 1, 2
 KINDS = 3
+# Passes that are simulated in seconds; a table of them takes tens of megabytes.
 MOST_PASSES = 2**20
 Pass = tuple[int, int, int]
 

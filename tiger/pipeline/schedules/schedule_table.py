@@ -1,4 +1,4 @@
-"""The passes of all positions in one sequence in which each follows whatever it waits for."""
+"""The table of a schedule: the passes of all positions in one sequence, each behind the pass that it waits for."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,13 +8,14 @@ import numpy as np
 
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, Pass, Schedule, pass_orders
 
-KEPT_PROGRAMMES, KEPT_LONG_PROGRAMMES, LONG = 32, 1, 2**14
-NOT_YET = -1
+# Tables that are kept for searches, which ask for a few shapes in turn; of those above so many passes only the last.
+KEPT_TABLES, KEPT_LONG_TABLES, LONG = 32, 1, 2**14
+NOT_SENT = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Programme:
-    """Hold N passes: at which of p positions each runs, what it is, and which pass it waits for.
+class ScheduleTable:
+    """Hold N passes: at which of p positions each runs, its kind and stage, and which pass it waits for.
 
     `key` is 3 x stage + kind. `waits[i]` is 1 + the number of the pass at another position that sends pass i what it
     needs, always one of those before it, and 0 where nothing is sent.
@@ -27,29 +28,29 @@ class Programme:
     waits: list[int]
 
 
-def static_table(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Programme:
+def static_table(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> ScheduleTable:
     """Return the table of an order that is fixed beforehand. O(p v m) once, then kept. Raises InputError."""
     kept = _kept_long if positions * virtual * microbatches > LONG else _kept
     return kept(schedule, positions, virtual, microbatches)
 
 
-def _merge(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> Programme:
+def _merge(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> ScheduleTable:
     """Return the passes of all positions, each behind the one that it waits for."""
     orders = pass_orders(schedule, positions, virtual, microbatches)
-    made = Programme(positions=positions, position=[], key=[], microbatch=[], waits=[])
-    sent = _nothing_sent(positions * virtual, microbatches)
-    running = {position: _append_passes(made, sent, position, order) for position, order in enumerate(orders)}
+    table = ScheduleTable(positions=positions, position=[], key=[], microbatch=[], waits=[])
+    sent = _unsent(positions * virtual, microbatches)
+    running = {position: _append_passes(table, sent, position, order) for position, order in enumerate(orders)}
     while running:
-        # Every round runs each position up to the first pass whose message nobody has sent so far.
+        # Every round runs each position up to the first pass whose message has not been sent.
         running = {position: steps for position, steps in running.items() if next(steps, None) is not None}
-    return made
+    return table
 
 
-_kept = lru_cache(maxsize=KEPT_PROGRAMMES)(_merge)
-_kept_long = lru_cache(maxsize=KEPT_LONG_PROGRAMMES)(_merge)
+_kept = lru_cache(maxsize=KEPT_TABLES)(_merge)
+_kept_long = lru_cache(maxsize=KEPT_LONG_TABLES)(_merge)
 
 
-def table_of(order: list[int], positions: int) -> Programme:
+def table_of(order: list[int], positions: int) -> ScheduleTable:
     """Return the table of passes given by their keys, one stage a position, each kind in order of microbatches.
 
     O(p m).
@@ -64,7 +65,7 @@ def table_of(order: list[int], positions: int) -> Programme:
     sender = np.where(key % KINDS == FORWARD, key - KINDS, key + KINDS)
     sent = (key % KINDS != WEIGHT) & (sender >= 0) & (sender < KINDS * positions)
     waits = np.where(sent, number[np.where(sent, sender, 0), microbatch], 0)
-    return Programme(
+    return ScheduleTable(
         positions=positions,
         position=(key // KINDS).tolist(),
         key=order,
@@ -73,9 +74,9 @@ def table_of(order: list[int], positions: int) -> Programme:
     )
 
 
-def _nothing_sent(stages: int, microbatches: int) -> dict[int, list[list[int]]]:
-    """Return, for every kind of pass, stage and microbatch, 1 + the pass that sends what it needs, or NOT_YET."""
-    sent = {kind: [[NOT_YET] * microbatches for _ in range(stages)] for kind in (FORWARD, BACKWARD)}
+def _unsent(stages: int, microbatches: int) -> dict[int, list[list[int]]]:
+    """Return, for every kind of pass, stage and microbatch, 1 + the pass that sends its input, or NOT_SENT."""
+    sent = {kind: [[NOT_SENT] * microbatches for _ in range(stages)] for kind in (FORWARD, BACKWARD)}
     # The first forward pass and the last backward pass need no message; nor does a weight pass anywhere.
     sent[FORWARD][0] = sent[BACKWARD][-1] = [0] * microbatches
     sent[WEIGHT] = [[0] * microbatches] * stages
@@ -83,19 +84,19 @@ def _nothing_sent(stages: int, microbatches: int) -> dict[int, list[list[int]]]:
 
 
 def _append_passes(
-    made: Programme, sent: dict[int, list[list[int]]], position: int, order: list[Pass]
+    table: ScheduleTable, sent: dict[int, list[list[int]]], position: int, order: list[Pass]
 ) -> Iterator[Pass]:
     """Append the passes of a position in its order, and yield each that has to wait for another position."""
     last = len(sent[FORWARD]) - 1
     for step in order:
         kind, microbatch, stage = step
-        while (waits := sent[kind][stage][microbatch]) == NOT_YET:
+        while (waits := sent[kind][stage][microbatch]) == NOT_SENT:
             yield step
-        made.position.append(position)
-        made.key.append(KINDS * stage + kind)
-        made.microbatch.append(microbatch)
-        made.waits.append(waits)
+        table.position.append(position)
+        table.key.append(KINDS * stage + kind)
+        table.microbatch.append(microbatch)
+        table.waits.append(waits)
         if kind == FORWARD and stage < last:
-            sent[FORWARD][stage + 1][microbatch] = len(made.waits)
+            sent[FORWARD][stage + 1][microbatch] = len(table.waits)
         elif kind == BACKWARD and stage:
-            sent[BACKWARD][stage - 1][microbatch] = len(made.waits)
+            sent[BACKWARD][stage - 1][microbatch] = len(table.waits)

@@ -1,4 +1,4 @@
-"""When every pass of a schedule runs."""
+"""The simulator of a schedule: when every pass of an iteration runs."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,9 +10,10 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.costs.stages import Workload
 from tiger.pipeline.schedules.costs import Costs
 from tiger.pipeline.schedules.orders import KINDS, Schedule
-from tiger.pipeline.schedules.schedule_table import Programme, static_table, table_of
+from tiger.pipeline.schedules.schedule_table import ScheduleTable, static_table, table_of
 from tiger.pipeline.schedules.zerobubble import zero_bubble_orders
 
+# Orders that are kept: an evaluation asks for the seconds and then for the memory of the same stages.
 RECENT_SEARCHES = 8
 
 
@@ -87,7 +88,7 @@ def bubble_of(workload: Workload, microbatches: int, iteration: float) -> float:
     return max(0.0, 1 - busy / (workload.positions * iteration)) if iteration else 0.0
 
 
-def table_for(workload: Workload, schedule: Schedule, microbatches: int) -> Programme:
+def table_for(workload: Workload, schedule: Schedule, microbatches: int) -> ScheduleTable:
     """Return the passes in order, which for "zero-bubble" depends on what they take. Raises InputError."""
     if schedule != "zero-bubble":
         return _fixed_table(workload, schedule, microbatches)
@@ -100,7 +101,7 @@ def zero_bubble_order(workload: Workload, microbatches: int) -> list[int]:
     return _search(costs, tuple(workload.closing_s.tolist()), _limits(workload, microbatches), microbatches)[1]
 
 
-def _fixed_table(workload: Workload, schedule: Schedule, microbatches: int) -> Programme:
+def _fixed_table(workload: Workload, schedule: Schedule, microbatches: int) -> ScheduleTable:
     """Return the table that does not depend on what passes take."""
     positions = workload.positions
     return static_table(schedule, positions, len(workload.forward_s) // positions, microbatches)
@@ -127,7 +128,7 @@ def _search(
 ) -> tuple[float, list[int]]:
     """Return the seconds and the order of the shortest iteration known with backward passes split.
 
-    Whoever compares plans asks for seconds and memory of the same stages in turn.
+    Kept, as an evaluation asks for seconds and memory of the same stages in turn.
     """
     positions = len(closing_s)
     fixed = static_table("zero-bubble", positions, len(costs.sent_s) // (KINDS * positions), microbatches)
@@ -136,10 +137,11 @@ def _search(
     return min(((float(np.max(free + closing_s)), order) for order, free in orders), key=itemgetter(0))
 
 
-def _times(table: Programme, costs: Costs) -> tuple[list[float], FloatArray]:
+def _times(table: ScheduleTable, costs: Costs) -> tuple[list[float], FloatArray]:
     """Return when every pass ends and when every position is free: a longest path along the table. O(N)."""
     taken, sent = (costs.received_s + costs.passing_s).tolist(), costs.sent_s.tolist()
-    # The pass of number 0 sends what nobody has to send.
+    # The longest path through the passes, in the order of the table: a pass begins when its position is free and its
+    # message has arrived. Number 0 stands for no message.
     free, ends = [0.0] * table.positions, [0.0]
     append = ends.append
     for position, key, waits in zip(table.position, table.key, table.waits, strict=True):

@@ -1,4 +1,4 @@
-"""How many bytes an iteration sends over every link."""
+"""The bytes that an iteration sends over every link."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ def link_traffic(layers: Layers, plan: Plan, microbatches: int) -> Mapping[Link,
 
     Every replica runs `microbatches`, whatever the schedule: activations forward and gradients back between stages,
     all-reduces among tensor-parallel ranks in both passes, and once, at the end, those of gradients among replicas and
-    among the holders of tied layers. Rings are those that `tiger.pipeline.costs.stages` prices. O(S d t).
+    among the holders of tied layers. Rings are those whose seconds `tiger.pipeline.costs.stages` counts. O(S d t).
     """
     sent: dict[Link, float] = defaultdict(float)
     _add_messages(sent, layers, plan, microbatches)
@@ -27,7 +27,7 @@ def link_traffic(layers: Layers, plan: Plan, microbatches: int) -> Mapping[Link,
 
 
 def _add_messages(sent: dict[Link, float], layers: Layers, plan: Plan, microbatches: int) -> None:
-    """Add what crosses the boundaries between stages, forward and back, a share for each tensor-parallel rank."""
+    """Add messages over the boundaries between stages, forward and back, a share for each tensor-parallel rank."""
     share = layers.crossing_bytes / plan.grid.shape[2]
     for stage in range(plan.stages - 1):
         here, there = plan.grid[stage % plan.positions], plan.grid[(stage + 1) % plan.positions]
@@ -36,7 +36,7 @@ def _add_messages(sent: dict[Link, float], layers: Layers, plan: Plan, microbatc
 
 
 def _add_reductions(sent: dict[Link, float], layers: Layers, plan: Plan, microbatches: int) -> None:
-    """Add what tensor-parallel ranks all-reduce in forward and backward passes."""
+    """Add the all-reduces of tensor-parallel ranks in forward and backward passes."""
     stages = np.add.reduceat(layers.reduced_bytes, np.array(plan.cuts[:-1]))
     for stage, size in enumerate(stages.tolist()):
         for ring in plan.grid[stage % plan.positions].tolist():
@@ -44,7 +44,7 @@ def _add_reductions(sent: dict[Link, float], layers: Layers, plan: Plan, microba
 
 
 def _add_gradients(sent: dict[Link, float], layers: Layers, plan: Plan) -> None:
-    """Add what replicas all-reduce, and what the stages that hold tied layers do."""
+    """Add the all-reduces of gradients among replicas, and among the stages that hold tied layers."""
     cuts, grid = np.array(plan.cuts), plan.grid
     replicas, tensor = grid.shape[1:]
     parameters = gradient_bytes(layers, plan.cuts, plan.positions) / tensor

@@ -1,4 +1,4 @@
-"""The zero-bubble order, found by simulating it."""
+"""The order of a zero-bubble schedule, found greedily by simulating it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,18 +10,20 @@ from tiger.model.arrays import FloatArray
 from tiger.pipeline.schedules.costs import Costs
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT
 
-# How long a position waits for a message rather than begin a weight pass, in parts of that pass.
+# How long a position waits for a message rather than begin a weight pass, in parts of that pass. Waiting pays at both
+# ends of an iteration, 2 % of one with 2 p microbatches, and nothing of one with 32 p: it is tried up to 8 p.
 PATIENCE = (0.0, 0.25)
 PATIENT_MICROBATCHES = 8
+# Times that differ by this share of the longest pass are the same but for rounding.
 SAME_TIME = 1e-9
 
 
 @dataclass(slots=True, kw_only=True)
-class _Station:
-    """Hold what a position has done so far, and when it is sent what it needs, in the order of microbatches."""
+class _PositionState:
+    """Hold the passes that a position has run so far, and when its inputs arrive, in the order of microbatches."""
 
-    before: "_Station | None"
-    after: "_Station | None"
+    before: "_PositionState | None"
+    after: "_PositionState | None"
     at: int
     limit: int
     taken_s: list[float]
@@ -43,38 +45,41 @@ def zero_bubble_orders(costs: Costs, limits: Sequence[int], microbatches: int) -
     microbatches. With equal stages, F = B = W, m >= p and limits of p the bubble is (p - 1) (F + B - W) at every
     position. For others the order follows the simulated time, greedily: not optimal. O(p m log p).
     """
-    # Patience pays at both ends of an iteration, 2 % of one with 2 p microbatches, and nothing of one with 32 p.
     tried = PATIENCE if microbatches <= PATIENT_MICROBATCHES * len(limits) else PATIENCE[:1]
-    return [_order_greedily(_stations(costs, limits, microbatches), patience) for patience in tried]
+    return [_order_greedily(_initial_states(costs, limits, microbatches), patience) for patience in tried]
 
 
-def _stations(costs: Costs, limits: Sequence[int], microbatches: int) -> list[_Station]:
+def _initial_states(costs: Costs, limits: Sequence[int], microbatches: int) -> list[_PositionState]:
     """Return the positions before an iteration, all inputs at the first."""
     taken, sent = (part.reshape(-1, KINDS).tolist() for part in (costs.received_s + costs.passing_s, costs.sent_s))
-    made: list[_Station] = []
+    positions: list[_PositionState] = []
     for at, limit in enumerate(limits):
-        before = made[-1] if at else None
-        made.append(_Station(before=before, after=None, at=at, limit=limit, taken_s=taken[at], sent_s=sent[at]))
+        before = positions[-1] if at else None
+        positions.append(
+            _PositionState(before=before, after=None, at=at, limit=limit, taken_s=taken[at], sent_s=sent[at])
+        )
         if at:
-            made[at - 1].after = made[at]
-    made[0].inputs = [0.0] * microbatches
-    return made
+            positions[at - 1].after = positions[at]
+    positions[0].inputs = [0.0] * microbatches
+    return positions
 
 
-def _order_greedily(stations: list[_Station], patience: float) -> tuple[list[int], FloatArray]:
-    """Return the order in which positions take what is there when they are free, and when each is free at last."""
+def _order_greedily(positions: list[_PositionState], patience: float) -> tuple[list[int], FloatArray]:
+    """Return the order in which free positions run the passes that are ready, and when each is free at last."""
     order: list[int] = []
-    same = SAME_TIME * max(max(station.taken_s) for station in stations)
+    same = SAME_TIME * max(max(position.taken_s) for position in positions)
+    # Discrete events: a position becomes free, or a message arrives where one is waited for.
     events = [(0.0, 0)]
     while events:
         now, at = events[0]
-        here = stations[at]
+        here = positions[at]
         if now < here.free_s:
             heappop(events)
             continue
         forward, backward, inputs, gradients = here.forward, here.backward, here.inputs, here.gradients
         ready = forward < len(inputs) and inputs[forward] <= now + same and forward - here.weight < here.limit
         back = backward < len(gradients) and gradients[backward] <= now + same
+        # One forward and one backward pass in turn, whichever is ready, as in 1F1B; weight passes fill waits (ZB-H1).
         if back and not (ready and here.turn == FORWARD):
             here.backward, here.turn = backward + 1, FORWARD
             kind, arrived, other = BACKWARD, gradients[backward], here.before
@@ -101,11 +106,11 @@ def _order_greedily(stations: list[_Station], patience: float) -> tuple[list[int
                 heappush(events, (end, other.at))
         elif kind == FORWARD:
             gradients.append(end)
-    return order, np.array([station.free_s for station in stations])
+    return order, np.array([position.free_s for position in positions])
 
 
-def _next_arrival(here: _Station) -> float:
-    """Return when the next message arrives that a position could use, as far as it has been sent, or 0."""
+def _next_arrival(here: _PositionState) -> float:
+    """Return when the next usable message arrives, of those already sent, or 0."""
     usable = here.gradients[here.backward : here.backward + 1]
     if here.forward - here.weight < here.limit:
         usable = usable + here.inputs[here.forward : here.forward + 1]

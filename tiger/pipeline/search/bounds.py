@@ -8,8 +8,8 @@ import numpy as np
 from tiger.pipeline.chain.orders import balance_s, bound_s
 from tiger.pipeline.costs.stages import position_of
 from tiger.pipeline.costs.tolerances import SUMS
-from tiger.pipeline.schedules.best_cuts_bound import Leasts, cut_bounds_s
-from tiger.pipeline.schedules.bound import Floors
+from tiger.pipeline.schedules.best_cuts_bound import LowestCosts, cut_bounds_s
+from tiger.pipeline.schedules.bound import PlanBounds
 from tiger.pipeline.schedules.bound import iteration_bound_s as positions_bound_s
 from tiger.pipeline.search.problem import ChainProblem
 
@@ -46,12 +46,12 @@ def iteration_bound_s(problem: ChainProblem, bottleneck_s: float) -> float:
     bare = replace(problem.layers, reduced_bytes=np.zeros(problem.layers.size))
     fastest = np.argsort(-problem.cluster.speed, kind="stable")[:tensor].reshape(1, tensor)
     place = position_of(bare, problem.cluster, fastest)
-    floors = Floors.of(bare, [place], bottleneck_s)
+    plan_bounds = PlanBounds.of(bare, [place], bottleneck_s)
     counts = range(1, problem.positions + 1)
-    bounds = np.array([positions_bound_s(floors, schedule, p, problem.microbatches) for p in counts])
+    bounds_s = np.array([positions_bound_s(plan_bounds, schedule, p, problem.microbatches) for p in counts])
     if problem.virtual == 1:
-        leasts = Leasts.of(bare, problem.cluster, [place])
-        bounds = np.maximum(bounds, cut_bounds_s(leasts, schedule, problem.positions, problem.microbatches))
-    lowest = float(bounds.min() if problem.params.pipeline is None else bounds[-1])
+        costs = LowestCosts.of(bare, problem.cluster, [place])
+        bounds_s = np.maximum(bounds_s, cut_bounds_s(costs, schedule, problem.positions, problem.microbatches))
+    lowest_s = float(bounds_s.min() if problem.params.pipeline is None else bounds_s[-1])
     # Sums in another order may differ by rounding, which must not lift the bound above the plan that meets it.
-    return lowest * (1 - SUMS)
+    return lowest_s * (1 - SUMS)

@@ -1,4 +1,4 @@
-"""Plans on given devices that are worth a look: exact cuts, those that trade bottleneck for sum, and even ones."""
+"""Candidate plans on given devices: exact cuts, those that trade bottleneck for sum, and uniform ones."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.chain.baselines import by_time, uniform_cuts
 from tiger.pipeline.chain.cut_dp import split
-from tiger.pipeline.chain.frontier import mixes
+from tiger.pipeline.chain.frontier import mix_weights
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import Position, position_of, transfers_s
@@ -17,7 +17,7 @@ from tiger.pipeline.models.layers import Layers
 
 
 class LineSearch(NamedTuple):
-    """Hold what a line has to keep to, and when to stop looking."""
+    """Hold the limits of a line, and when to stop the search."""
 
     params: LineParams
     stop: Callable[[], bool]
@@ -31,15 +31,15 @@ def best_cuts(
     return () if found is None else found.cuts
 
 
-def candidates(layers: Layers, cluster: Cluster, grid: IntArray, virtual: int, search: LineSearch) -> Iterator[Plan]:
+def candidate_plans(
+    layers: Layers, cluster: Cluster, grid: IntArray, virtual: int, search: LineSearch
+) -> Iterator[Plan]:
     """Yield plans on a grid `[p, d, t]` with so many stages a position; not all of them need fit."""
     stages = len(grid) * virtual
     costs, pinned = _costs(layers, cluster, grid, stages), _params_by_position(search.params, grid)
-    seen: set[tuple[int, ...]] = set()
-    for cuts in (*mixes(layers, *costs, pinned, search.stop), uniform_cuts(layers, stages), by_time(layers, stages)):
-        if cuts not in seen:
-            seen.add(cuts)
-            yield Plan(cuts=cuts, grid=grid)
+    mixed = mix_weights(layers, *costs, pinned, search.stop)
+    for cuts in dict.fromkeys((*mixed, uniform_cuts(layers, stages), by_time(layers, stages))):
+        yield Plan(cuts=cuts, grid=grid)
 
 
 def _costs(layers: Layers, cluster: Cluster, grid: IntArray, stages: int) -> tuple[list[Position], FloatArray]:

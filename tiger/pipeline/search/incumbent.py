@@ -10,7 +10,7 @@ from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.tolerances import meets
 from tiger.pipeline.ranks.search import OrderSearch
 from tiger.pipeline.search.bounds import iteration_bound_s
-from tiger.pipeline.search.candidates import LineSearch, candidates
+from tiger.pipeline.search.candidates import LineSearch, candidate_plans
 from tiger.pipeline.search.problem import ChainProblem
 from tiger.run.incumbent import Incumbent
 
@@ -74,7 +74,7 @@ class PlanIncumbent(Incumbent[Plan | None]):
         problem, least_bytes = self.problem, np.inf
         for grid in grids:
             search = LineSearch(replace(problem.line, stages=None), self.stop)
-            for plan in candidates(problem.layers, problem.cluster, grid, problem.virtual, search):
+            for plan in candidate_plans(problem.layers, problem.cluster, grid, problem.virtual, search):
                 self.offer(plan)
                 if not self.plans and (excess_bytes := problem.evaluator.excess_bytes(plan)) < least_bytes:
                     least_bytes, self.closest = excess_bytes, plan

@@ -1,4 +1,4 @@
-"""Classes of devices that stand for each other in a line."""
+"""Types of devices: those that can stand for each other in a line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +11,17 @@ from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
 from tiger.pipeline.models.layers import Layers
 
 Groups = tuple[tuple[int, ...], ...]
-MOST_CLASSES = 128
+# All pairs of types, and each with all third ones, are compared up to here.
+MOST_TYPES = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Classes:
-    """Hold c classes of devices, and the seconds of all messages between two devices over each boundary.
+class DeviceTypes:
+    """Hold c types of devices, and the seconds of all messages between two devices over each boundary.
 
     `link[c, c]` are rows of `sent_s[x, L + 1]`, which counts activations forward and gradients back. The members of a
-    class lie, in their order, on `islands[c]` islands of as many each; `link[c, c]` holds on one, `across[c]` between
-    two of them.
+    type lie, in their order, on `islands[c]` islands of as many each, such as machines or NVLink domains; `link[c, c]`
+    holds on one, `across[c]` between two of them.
     """
 
     members: Groups
@@ -32,10 +33,10 @@ class Classes:
     across: IntArray
 
 
-def equivalent_devices(cluster: Cluster, params: LineParams) -> Groups:
-    """Return the devices of each class that can be exchanged without any effect; a device with a pin is alone.
+def group_equal_devices(cluster: Cluster, params: LineParams) -> Groups:
+    """Return the devices of each type that can be exchanged without any effect; a device with a pin is alone.
 
-    Classes and devices are in the order of the cluster. O(n^2).
+    Types and devices are in the order of the cluster. O(n^2).
     """
     label = cluster.device_types().copy()
     alone = sorted(set(params.pinned.values()))
@@ -43,38 +44,38 @@ def equivalent_devices(cluster: Cluster, params: LineParams) -> Groups:
     return _group_by_label(label.tolist())
 
 
-def group_alike(cluster: Cluster, classes: int) -> Groups:
-    """Return at most so many classes of devices, by speed and memory: like ones first, then ones that are near."""
-    kinds = np.stack([cluster.speed, cluster.memory_bytes])
-    _, label = np.unique(kinds, axis=1, return_inverse=True)
+def group_similar_devices(cluster: Cluster, count: int) -> Groups:
+    """Return at most so many groups of devices by speed and memory: equal ones first, then similar ones."""
+    properties = np.stack([cluster.speed, cluster.memory_bytes])
+    _, label = np.unique(properties, axis=1, return_inverse=True)
     # np.unique sorts by speed first, so that neighbours in number are near in speed.
-    label = label.reshape(-1) * min(classes, int(label.max()) + 1) // (int(label.max()) + 1)
+    label = label.reshape(-1) * min(count, int(label.max()) + 1) // (int(label.max()) + 1)
     return _group_by_label(label.tolist())
 
 
-def join_classes(cluster: Cluster, groups: Groups, params: LineParams) -> tuple[Groups, tuple[int, ...]]:
-    """Return exact classes with those joined that can be exchanged as a whole, and how many of them each consists of.
+def join_exchangeable(cluster: Cluster, groups: Groups, params: LineParams) -> tuple[Groups, tuple[int, ...]]:
+    """Return exact types with those joined that can be exchanged as a whole, and how many of them each consists of.
 
-    Above 128 classes, and with pins, they stay as they are. O(c^3).
+    Above 128 types, and with pins, they stay as they are. O(c^3).
     """
-    if len(groups) > MOST_CLASSES:
+    if len(groups) > MOST_TYPES:
         return groups, (1,) * len(groups)
     pinned = set(params.pinned.values())
     link = cluster.link[np.ix_([group[0] for group in groups], [group[-1] for group in groups])]
-    twins: dict[int, list[int]] = {}
+    joined: dict[int, list[int]] = {}
     for c, group in enumerate(groups):
         # A device with a pin is no match for another.
-        others = [f for f in twins if pinned.isdisjoint((*group, *groups[f]))]
+        others = [f for f in joined if pinned.isdisjoint((*group, *groups[f]))]
         first = next((f for f in others if _are_exchangeable(cluster, groups, link, (f, c))), c)
-        twins.setdefault(first, []).append(c)
+        joined.setdefault(first, []).append(c)
     return (
-        tuple(tuple(device for c in classes for device in groups[c]) for classes in twins.values()),
-        tuple(len(classes) for classes in twins.values()),
+        tuple(tuple(device for c in members for device in groups[c]) for members in joined.values()),
+        tuple(len(members) for members in joined.values()),
     )
 
 
-def classes_of(layers: Layers, cluster: Cluster, groups: Groups, islands: tuple[int, ...] = ()) -> Classes:
-    """Return the classes, as good in speed, memory and links as the best of their devices; O(n^2 + c^2 curves L)."""
+def device_types_of(layers: Layers, cluster: Cluster, groups: Groups, islands: tuple[int, ...] = ()) -> DeviceTypes:
+    """Return types as good in speed, memory and links as the best of their devices; O(n^2 + c^2 curves L)."""
     islands = islands or (1,) * len(groups)
     times = [2 * curve.of(layers.crossing_bytes) for curve in cluster.curves]
     rows = [*times, np.where(layers.crossing_bytes > 0, np.inf, 0.0)]
@@ -86,7 +87,7 @@ def classes_of(layers: Layers, cluster: Cluster, groups: Groups, islands: tuple[
         between = cluster.link[np.ix_(island, island)]
         link[a, a] = _best_row(rows, between[~np.eye(len(island), dtype=bool)], len(times))
     across = [_best_row(rows, cluster.link[group[0], group[-1:]], len(times)) for group in groups]
-    return Classes(
+    return DeviceTypes(
         members=groups,
         speed=np.array([cluster.speed[list(group)].max() for group in groups]),
         memory_bytes=np.array([cluster.memory_bytes[list(group)].max() for group in groups]),
@@ -98,7 +99,7 @@ def classes_of(layers: Layers, cluster: Cluster, groups: Groups, islands: tuple[
 
 
 def _are_exchangeable(cluster: Cluster, groups: Groups, link: IntArray, pair: tuple[int, int]) -> bool:
-    """Return whether two classes can be exchanged."""
+    """Return whether two groups can be exchanged: equal sizes, devices and links inside, and to every third group."""
     a, b = pair
     firsts = [groups[a][0], groups[b][0]]
     same = len(groups[a]) == len(groups[b]) and link[a, a] == link[b, b]
