@@ -7,11 +7,10 @@ import numpy as np
 
 import tiger
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.plan import Plan, rank_order
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.reading import read_model
-from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.schedules.orders import Schedule
 from tiger.pipeline.search.candidates import best_cuts
 from tiger.pipeline.search.evaluator import Evaluator

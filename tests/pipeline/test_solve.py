@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.chain.shortfall import ADVICE
-from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.plan import Plan, rank_order
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.schedules.orders import Schedule
 from tiger.pipeline.search.evaluator import Evaluator
 from tiger.pipeline.search.reasons import UNDECIDED

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.plan import Plan, rank_order
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.breakdown import breakdown
 from tiger.pipeline.planning.model import Model
-from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.search.evaluator import Evaluator
 
 

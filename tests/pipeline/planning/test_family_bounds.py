@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.chain.baselines import uniform_cuts
-from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.plan import Plan, rank_order
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.attempt import make_evaluator
 from tiger.pipeline.planning.choices import Choice, Family
 from tiger.pipeline.planning.family_bounds import FamilyBounds
 from tiger.pipeline.planning.links import Links
 from tiger.pipeline.planning.model import Model
-from tiger.pipeline.ranks.ranks import rank_order
 
 Make = Callable[[tuple[int, ...]], Cluster]
 

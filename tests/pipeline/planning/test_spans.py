@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from tiger.pipeline.costs.plan import rank_order
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.spans import data_links, pipeline_links, tensor_links
-from tiger.pipeline.ranks.ranks import rank_order
 
 
 def test_the_slowest_link_of_each_kind_is_named(large: tuple[object, Cluster]) -> None:

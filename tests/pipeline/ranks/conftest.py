@@ -1,4 +1,4 @@
-"""Clusters of two machines, models between them, and who judges plans."""
+"""Clusters of two machines, models between them, and who functions plans."""
 
 from collections.abc import Callable
 
@@ -11,8 +11,8 @@ from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import Workload, position_of, transfers_s, workloads
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.ranks.grid import Judges
-from tiger.pipeline.ranks.prices import Degrees
+from tiger.pipeline.ranks.cost_model import Degrees
+from tiger.pipeline.ranks.grid_search import GridFunctions
 from tiger.pipeline.schedules.simulator import iteration_s
 
 # NVLinks between the V100s of a DGX-1: one or two.
@@ -38,9 +38,9 @@ def _transformer() -> Callable[..., Layers]:
     return transformer
 
 
-@pytest.fixture(scope="session", name="judges_of")
-def _judges_of() -> Callable[[Layers, Cluster, Degrees], Judges]:
-    return judges_of
+@pytest.fixture(scope="session", name="functions_of")
+def _functions_of() -> Callable[[Layers, Cluster, Degrees], GridFunctions]:
+    return functions_of
 
 
 @pytest.fixture(scope="session", name="replica_s")
@@ -97,7 +97,7 @@ def transformer(layers: int = 12, hidden: int = 1024) -> Layers:
     )
 
 
-def judges_of(layers: Layers, cluster: Cluster, degrees: Degrees) -> Judges:
+def functions_of(layers: Layers, cluster: Cluster, degrees: Degrees) -> GridFunctions:
     """Return who cuts exactly for the bottleneck, and simulates one forward, one backward."""
     one = replica_s(degrees.microbatches)
 
@@ -107,10 +107,10 @@ def judges_of(layers: Layers, cluster: Cluster, degrees: Degrees) -> Judges:
         found = split(layers, [position_of(layers, cluster, ranks) for ranks in grid], table, LineParams())
         return () if found is None else found.cuts
 
-    def judge(plan: Plan) -> float:
+    def seconds(plan: Plan) -> float:
         return max(one(workload) for workload in workloads(layers, cluster, plan))
 
-    return Judges(cuts_of=cuts_of, iteration_s=judge)
+    return GridFunctions(cuts_of=cuts_of, iteration_s=seconds)
 
 
 def replica_s(microbatches: int) -> Callable[[Workload], float]:

@@ -6,11 +6,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.plan import Plan, rank_order
 from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.ranks.bound import Goal, iteration_bound
-from tiger.pipeline.ranks.prices import Degrees, Prices
-from tiger.pipeline.ranks.ranks import rank_order
+from tiger.pipeline.ranks.bound import Target, same_cuts_bound_s
+from tiger.pipeline.ranks.cost_model import Degrees, GridCostModel
 from tiger.pipeline.ranks.search import OrderSearch
 
 SEARCH = OrderSearch()
@@ -22,23 +21,25 @@ def test_no_place_of_ranks_goes_below(seed, shape, transformer, replica_s):
     """On six devices of random speeds and links, on two machines or three, all orders are at or above the bound."""
     layers, cluster, (p, d, t) = transformer(4), _draw_cluster(seed), shape
     cuts = {1: (0, 6), 2: (0, 3, 6), 3: (0, 2, 4, 6)}[p]
-    prices = Prices.of(layers, cluster, cuts, Degrees(pipeline=p, data=d, tensor=t))
+    cost_model = GridCostModel.of(layers, cluster, cuts, Degrees(pipeline=p, data=d, tensor=t))
     one = replica_s(4)
     orders = [order for order in permutations(range(6)) if order[0] < order[1] or seed % 2][::13]
-    least = min(max(one(each) for each in prices.workloads(np.reshape(order, shape))) for order in orders)
+    least = min(max(one(each) for each in cost_model.workloads(np.reshape(order, shape))) for order in orders)
     plan = Plan(cuts=cuts, grid=rank_order(shape))
-    assert iteration_bound(layers, cluster, plan, Goal(iteration_s=one), SEARCH) <= least * (1 + 1e-12)
+    assert same_cuts_bound_s(layers, cluster, plan, Target(iteration_s=one), SEARCH) <= least * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("seed", [0, 2])
 def test_virtual_stages_are_bounded_too(seed, transformer):
     """With two stages a position, no order of four devices has a bottleneck below the bound."""
     layers, cluster, cuts = transformer(4), _draw_cluster(seed), (0, 1, 3, 4, 6)
-    prices = Prices.of(layers, cluster, cuts, Degrees(pipeline=2, tensor=2))
+    cost_model = GridCostModel.of(layers, cluster, cuts, Degrees(pipeline=2, tensor=2))
     grids = [np.reshape(order, (2, 1, 2)) for order in permutations(range(6), 4)]
-    least = min(_bottleneck_s(prices.workloads(grid)[0]) for grid in grids)
+    least = min(_bottleneck_s(cost_model.workloads(grid)[0]) for grid in grids)
     plan = Plan(cuts=cuts, grid=rank_order((2, 1, 2)))
-    assert 0 < iteration_bound(layers, cluster, plan, Goal(iteration_s=_bottleneck_s), SEARCH) <= least * (1 + 1e-12)
+    assert (
+        0 < same_cuts_bound_s(layers, cluster, plan, Target(iteration_s=_bottleneck_s), SEARCH) <= least * (1 + 1e-12)
+    )
 
 
 def test_a_crossing_is_put_where_it_costs_least(transformer, regular, replica_s):
@@ -48,9 +49,9 @@ def test_a_crossing_is_put_where_it_costs_least(transformer, regular, replica_s)
     cuts, grid = (0, 1, 3, 6), np.array([0, 2, 3, 1]).reshape(-1, 1, 1)[:3]
     plan, cluster = Plan(cuts=cuts, grid=grid), regular(2, 2)
     one = replica_s(4)
-    prices = Prices.of(layers, cluster, cuts, Degrees(pipeline=3))
-    assert iteration_bound(layers, cluster, plan, Goal(iteration_s=one), SEARCH) == pytest.approx(
-        one(prices.workloads(grid)[0]), rel=1e-12
+    cost_model = GridCostModel.of(layers, cluster, cuts, Degrees(pipeline=3))
+    assert same_cuts_bound_s(layers, cluster, plan, Target(iteration_s=one), SEARCH) == pytest.approx(
+        one(cost_model.workloads(grid)[0]), rel=1e-12
     )
 
 
@@ -59,9 +60,9 @@ def test_a_group_too_large_for_a_machine_crosses(transformer, regular, replica_s
     layers, cluster = transformer(4), regular(2, 3)
     plan = Plan(cuts=(0, 6), grid=rank_order((1, 1, 4)))
     one = replica_s(2)
-    seconds = one(Prices.of(layers, cluster, plan.cuts, Degrees(pipeline=1, tensor=4)).workloads(plan.grid)[0])
-    goal = Goal(iteration_s=one, target_s=seconds)
-    assert iteration_bound(layers, cluster, plan, goal, SEARCH) == pytest.approx(seconds, rel=1e-12)
+    seconds = one(GridCostModel.of(layers, cluster, plan.cuts, Degrees(pipeline=1, tensor=4)).workloads(plan.grid)[0])
+    target = Target(iteration_s=one, seconds=seconds)
+    assert same_cuts_bound_s(layers, cluster, plan, target, SEARCH) == pytest.approx(seconds, rel=1e-12)
 
 
 def test_a_target_out_of_reach_is_not_claimed(transformer, regular, replica_s):
@@ -69,16 +70,16 @@ def test_a_target_out_of_reach_is_not_claimed(transformer, regular, replica_s):
     layers, cluster = transformer(4), regular(2, 2)
     plan = Plan(cuts=(0, 3, 6), grid=np.array([[[0, 2]], [[1, 3]]]))
     one = replica_s(4)
-    seconds = one(Prices.of(layers, cluster, plan.cuts, Degrees(pipeline=2, tensor=2)).workloads(plan.grid)[0])
-    assert iteration_bound(layers, cluster, plan, Goal(iteration_s=one, target_s=seconds), SEARCH) < 0.9 * seconds
+    seconds = one(GridCostModel.of(layers, cluster, plan.cuts, Degrees(pipeline=2, tensor=2)).workloads(plan.grid)[0])
+    assert same_cuts_bound_s(layers, cluster, plan, Target(iteration_s=one, seconds=seconds), SEARCH) < 0.9 * seconds
 
 
 def test_a_stopped_bound_is_lower(transformer, regular, replica_s):
     """Told to stop at once, the bound is that of no case at all, and still one."""
     layers, cluster = transformer(4), regular(2, 2)
     plan, one = Plan(cuts=(0, 2, 4, 6), grid=rank_order((3, 1, 1))), replica_s(4)
-    early = iteration_bound(layers, cluster, plan, Goal(iteration_s=one), replace(SEARCH, stop=lambda: True))
-    assert 0 < early < iteration_bound(layers, cluster, plan, Goal(iteration_s=one), SEARCH)
+    early = same_cuts_bound_s(layers, cluster, plan, Target(iteration_s=one), replace(SEARCH, stop=lambda: True))
+    assert 0 < early < same_cuts_bound_s(layers, cluster, plan, Target(iteration_s=one), SEARCH)
 
 
 def _bottleneck_s(workload):

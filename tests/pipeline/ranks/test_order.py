@@ -62,7 +62,7 @@ def test_auto_is_exact_where_that_is_little_work(drawn_layers, drawn_cluster, le
 
 
 def test_a_fixed_number_of_stages_is_kept(drawn_layers, drawn_cluster):
-    """Lines of three stages have three devices, the best three in the best order."""
+    """LineCosts of three stages have three devices, the best three in the best order."""
     layers, cluster = drawn_layers(9, 6), drawn_cluster(5, 6)
     line = order_devices(layers, cluster, LineParams(stages=3), SEARCH)
     exact = order_devices(layers, cluster, LineParams(stages=3), OrderSearch())

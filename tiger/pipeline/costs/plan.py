@@ -48,3 +48,11 @@ class Plan:
     def virtual(self) -> int:
         """Return v, the number of stages at a position."""
         return self.stages // self.positions
+
+
+def rank_order(shape: tuple[int, int, int]) -> IntArray:
+    """Return the grid `[p, d, t]` of devices in order: tensor-parallel ranks side by side, then data-parallel ones.
+
+    That is the default of Megatron-LM, tp-dp-pp; Narayanan et al., SC 2021, arXiv:2104.04473.
+    """
+    return np.arange(int(np.prod(shape))).reshape(shape)

@@ -10,11 +10,10 @@ from tiger.model.arrays import IntArray
 from tiger.model.violation import Violation
 from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.chain.params import LineParams, never_stop
-from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.plan import Plan, rank_order
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.planning.choices import Choice
-from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.result import PlaceResult
 from tiger.pipeline.schedules.memory import chunks_in_flight, in_flight
 from tiger.pipeline.search.candidates import LineSearch, candidate_plans

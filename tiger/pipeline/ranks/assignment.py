@@ -1,4 +1,4 @@
-"""Things that talk, put onto devices by the core: a quadratic assignment problem and the solver that answers it."""
+"""Stages or ranks put onto devices by the core: a quadratic assignment problem, and the solver for it."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,8 @@ from tiger.model.topology import Topology
 from tiger.pipeline.ranks.search import OrderSearch
 from tiger.run.deadline import Deadline
 
+# Distance of pairs without a link, in units of the farthest with one: no saving pays for it, and solvers can tell
+# costs apart beside it. The shortest time limit that a solver is given, in seconds.
 FARTHEST, SHORT_S = 1e6, 1e-3
 
 
@@ -22,8 +24,7 @@ def assignment_problem(traffic: sp.csr_array, work: FloatArray, distance: FloatA
 
     `traffic[n, n]` in bytes, `distance[m, m]` in seconds per byte, infinite without a link, `work[n]` in seconds and
     `price[m]` per second of it; the cost is in units of its largest term, so that no size of them matters. Pairs
-    without a link are a million times as far apart as the farthest with one, which no saving pays for and every solver
-    can still tell apart.
+    without a link are a million times as far apart as the farthest with one.
     """
     linked = distance[np.isfinite(distance)]
     far = float(linked.max(initial=0.0)) or 1.0

@@ -1,4 +1,6 @@
-"""Which device is which stage of a pipeline: a quadratic assignment problem, in turns with exact cuts."""
+"""The search for an order of devices: a quadratic assignment problem, in turns with exact cuts."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,56 +14,69 @@ from tiger.pipeline.chain.orders import best_line, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.ranks.lines import Lines
-from tiger.pipeline.ranks.polish import ROUGHLY, Polish
+from tiger.pipeline.ranks.line_costs import LineCosts
+from tiger.pipeline.ranks.order_descent import ROUGHLY, OrderDescent
 from tiger.pipeline.ranks.search import OrderSearch
 from tiger.pipeline.ranks.starts import starts
 
-TURNS, STEPS, STRESS = 2, 3, 1.5
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderParams:
+    """Set the search for an order: `turns` for each effort, of at most `steps` of assigning stages and cutting anew.
+
+    The load of the bottleneck is weighted up by a factor of `stress` to the power of its turn and step.
+    """
+
+    turns: int = 2
+    steps: int = 3
+    stress: float = 1.5
 
 
 def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: OrderSearch) -> Line | None:
     """Order the devices of a cluster, or some of them, into a line with a small bottleneck; None where none was found.
 
     Starts from the cluster's order, the fastest first and machine by machine, each with as many devices as pay; in
-    turns, the stages between exact cuts are put onto devices as a quadratic assignment problem, and cut anew; what
-    comes of it is polished by moves. Exact in the cuts, heuristic in the order: the line's `bound_s` holds for all.
+    turns, the stages between exact cuts are put onto devices as a quadratic assignment problem, and cut anew; each
+    order is improved by moves. Exact in the cuts, heuristic in the order: the line's `bound_s` holds for all.
     "auto" goes through all orders instead where that is no more work, and then is exact in both.
     """
     if search.solver == "auto" and sweep_steps(layers, cluster, params) <= WORK_LIMIT:
         return best_line(layers, cluster, params, search.stop)
-    kind = _kinds(cluster, params)
-    polish = Polish(lines=Lines.of(layers, cluster, params), search=search, kind=kind, stages=params.stages)
-    best = polish.best_prefix(starts(cluster, search.seed))
-    if best.bottleneck_s < np.inf and kind.any():
-        best = polish.descend(best)
-        for turn in range(TURNS * search.effort):
+    device_type = _device_types(cluster, params)
+    descent = OrderDescent(
+        lines=LineCosts.of(layers, cluster, params), search=search, device_type=device_type, stages=params.stages
+    )
+    best = descent.best_prefix(starts(cluster, search.seed))
+    if best.bottleneck_s < np.inf and device_type.any():
+        best = descent.descend(best)
+        for turn in range(OrderParams().turns * search.effort):
             if not search.stop():
-                best = _take_turns(layers, cluster, polish, best, turn)
-        best = polish.perturb(best)
+                best = _alternate(layers, cluster, descent, best, turn)
+        best = descent.perturb(best)
     return best if best.bottleneck_s < np.inf else None
 
 
-def _kinds(cluster: Cluster, params: LineParams) -> IntArray:
-    """Return the class of each device; a pinned one is alone in its own."""
-    kinds, pinned = cluster.device_types(), sorted(set(params.pinned.values()))
-    kinds[pinned] = kinds.max() + 1 + np.arange(len(pinned))
-    return kinds
+def _device_types(cluster: Cluster, params: LineParams) -> IntArray:
+    """Return the type of each device; a pinned one is alone in its own."""
+    types, pinned = cluster.device_types(), sorted(set(params.pinned.values()))
+    types[pinned] = types.max() + 1 + np.arange(len(pinned))
+    return types
 
 
-def _take_turns(layers: Layers, cluster: Cluster, polish: Polish, best: Line, turn: int) -> Line:
+def _alternate(layers: Layers, cluster: Cluster, descent: OrderDescent, best: Line, turn: int) -> Line:
     """Return the best line of assigning stages and cutting in turns, until that gains nothing.
 
-    The load of the bottleneck is weighted up, as the sum knows nothing of its largest term; in later turns by more.
+    The load of the bottleneck is weighted up, as the cost of an assignment is a sum; in later turns by more.
     """
     from tiger.pipeline.ranks.assignment import assign
 
-    line, stress, search = best, np.ones(len(best.devices)), polish.search
-    for step in range(STEPS):
-        stress[int(np.argmax(polish.lines.loads_s(line.devices, line.cuts)))] *= STRESS ** (turn + step)
+    settings = OrderParams()
+    line, stress, search = best, np.ones(len(best.devices)), descent.search
+    for step in range(settings.steps):
+        stress[int(np.argmax(descent.lines.loads_s(line.devices, line.cuts)))] *= settings.stress ** (turn + step)
         problem = assignment_of(layers, cluster, line, stress)
         places = assign(problem, search, derive(search.seed, turn, step))
-        found = polish.descend(polish.lines.cut(places.tolist(), np.inf, ROUGHLY))
+        found = descent.descend(descent.lines.cut(places.tolist(), np.inf, ROUGHLY))
         if found.bottleneck_s == np.inf or search.stop():
             break
         best = min(best, found, key=lambda each: each.bottleneck_s)
@@ -76,7 +91,7 @@ def assignment_of(layers: Layers, cluster: Cluster, line: Line, stress: FloatArr
     cuts, count = np.array(line.cuts), len(line.devices)
     work = np.add.reduceat(layers.forward_s + layers.backward_s, cuts[:-1])
     crossing = layers.crossing_bytes[cuts[1:-1]]
-    # A message goes forward and one back, and both of its ends spend the time.
+    # A message goes forward and one back, and both of its ends wait for it.
     volume = 2 * crossing * (stress[:-1] + stress[1:])
     traffic = sp.csr_array((volume, (np.arange(count - 1), np.arange(1, count))), shape=(count, count))
     size = max(float(crossing.mean()), 1.0) if count > 1 else 1.0

@@ -1,38 +1,39 @@
-"""Rings of devices whose slowest link is fast."""
+"""A lower bound on the slowest link of rings of devices."""
 
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 
+# Steps of a search for a ring, after which it counts as found: a lower bound stays one.
 STEPS = 20_000
 
 
-def ring_floor_s(table_s: FloatArray, kind: IntArray, ranks: int) -> FloatArray:
-    """Return what the slowest link of any ring of so many of m devices takes at least, for every column.
+def ring_bound_s(table_s: FloatArray, link_type: IntArray, ranks: int) -> FloatArray:
+    """Return a lower bound on the slowest link of all rings of so many of m devices, for every column.
 
-    `table_s[k, x]` are the seconds of kinds of links, `kind[m, m]` the kind of each pair. Infinite where there is no
-    such ring. Exact, unless a search for a ring takes more than 20,000 steps: then the ring counts as found.
+    `table_s[k, x]` are the seconds of types of links, `link_type[m, m]` the type of each pair. Infinite where there
+    is no such ring. Exact, unless a search for a ring takes more than 20,000 steps: then the ring counts as found.
     """
     if ranks == 1:
         return np.zeros(table_s.shape[1])
     known: dict[tuple[int, ...], bool] = {}
-    used = np.unique(kind[~np.eye(len(kind), dtype=bool)])
-    floors = np.full(table_s.shape[1], np.inf)
+    used = np.unique(link_type[~np.eye(len(link_type), dtype=bool)])
+    bounds = np.full(table_s.shape[1], np.inf)
     for column in range(table_s.shape[1]):
         for limit in np.unique(table_s[used, column]):
             allowed = tuple(used[table_s[used, column] <= limit].tolist())
             if allowed not in known:
-                known[allowed] = has_ring(np.isin(kind, allowed), ranks)
+                known[allowed] = has_ring(np.isin(link_type, allowed), ranks)
             if known[allowed]:
-                floors[column] = limit
+                bounds[column] = limit
                 break
-    return floors
+    return bounds
 
 
 def has_ring(linked: BoolArray, ranks: int) -> bool:
     """Return whether some 2 or more nodes of a graph `linked[m, m]` form a ring; True as well when that takes too long.
 
-    Depth first from the least node of the ring.
+    Depth-first search from the least node of the ring.
     """
     links = [frozenset(np.flatnonzero(row).tolist()) - {node} for node, row in enumerate(linked)]
     steps = 0

@@ -1,4 +1,4 @@
-"""How hard devices are ordered and ranks are placed, and by what."""
+"""The settings of the searches for an order of devices and for places of ranks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tiger.pipeline.chain.params import never_stop
 class OrderSearch:
     """Set the search for an order of devices, or for a place of every rank.
 
-    `solver` is a name of `tiger.solvers.registry.list_solvers`; `seed` >= 0; `effort` >= 1 multiplies what is tried;
+    `solver` is a name of `tiger.solvers.registry.list_solvers`; `seed` >= 0; `effort` >= 1 multiplies trials;
     same seed and effort, same answer. `stop` is asked now and then, and only ends a search early.
     """
 

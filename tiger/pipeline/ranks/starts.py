@@ -6,7 +6,10 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
 from tiger.pipeline.hardware.cluster import Cluster
 
-WALKS, WALKED, NEAR_BYTES = 16, 512, 1e6
+# Orders of each of two kinds to start from, and the most devices for which neighbours are compared, as that is O(n^3).
+STARTS, MOST_DEVICES = 16, 512
+# The message by which devices are near, in bytes: of the size of activations, so that bandwidth counts.
+NEAR_BYTES = 1e6
 
 
 def starts(cluster: Cluster, seed: int) -> IntArray:
@@ -19,13 +22,14 @@ def starts(cluster: Cluster, seed: int) -> IntArray:
     fastest = np.argsort(-cluster.speed, kind="stable")
     together = np.lexsort((-cluster.speed, machine, -pace[machine]))
     near = cluster.table_s(NEAR_BYTES) / NEAR_BYTES
-    walks = [_walk(near, begin) for begin in range(min(cluster.size, WALKS) if cluster.size <= WALKED else 0)]
+    count = min(cluster.size, STARTS) if cluster.size <= MOST_DEVICES else 0
+    walks = [_nearest_neighbours(near, begin) for begin in range(count)]
     rng = np.random.default_rng(derive(seed, cluster.size))
-    drawn = [rng.permutation(cluster.size) for _ in range(WALKS)]
+    drawn = [rng.permutation(cluster.size) for _ in range(STARTS)]
     return np.array([np.arange(cluster.size), fastest, together, *walks, *drawn])
 
 
-def _walk(near: FloatArray, begin: int) -> IntArray:
+def _nearest_neighbours(near: FloatArray, begin: int) -> IntArray:
     """Return all devices, each the nearest to the one before of those not visited."""
     order, left = [begin], near.copy()
     for _ in range(len(near) - 1):

@@ -1,4 +1,4 @@
-"""What ranks send each other in an iteration, as a problem for the core."""
+"""The traffic between ranks in an iteration, as a quadratic assignment problem for the core."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from tiger.model.problem import Problem
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.ranks.assignment import assignment_problem
-from tiger.pipeline.ranks.prices import Degrees
+from tiger.pipeline.ranks.cost_model import Degrees
 
 
 class Flow(NamedTuple):

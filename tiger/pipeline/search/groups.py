@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.plan import Plan, rank_order
 from tiger.pipeline.costs.tolerances import MET, meets
-from tiger.pipeline.ranks.bound import Goal, iteration_bound
-from tiger.pipeline.ranks.grid import Judges, place_groups
-from tiger.pipeline.ranks.prices import Degrees
-from tiger.pipeline.ranks.ranks import rank_order
+from tiger.pipeline.ranks.bound import Target, same_cuts_bound_s
+from tiger.pipeline.ranks.cost_model import Degrees
+from tiger.pipeline.ranks.grid_search import GridFunctions, place_groups
 from tiger.pipeline.search.bounds import group_bound_s
 from tiger.pipeline.search.candidates import best_cuts
 from tiger.pipeline.search.grids import roomy_grids
@@ -54,8 +53,8 @@ def _search_grids(incumbent: PlanIncumbent, degrees: Degrees) -> list[IntArray]:
 
     cuts, grids = cuts_of(grid), [grid]
     if degrees.ranks < PROVED_FIRST_RANKS or not cuts or not _is_proved(incumbent, Plan(cuts=cuts, grid=grid)):
-        judges = Judges(cuts_of=cuts_of, iteration_s=problem.evaluator.value)
-        plan = place_groups(layers, cluster, degrees, judges, incumbent.order_search)
+        functions = GridFunctions(cuts_of=cuts_of, iteration_s=problem.evaluator.value)
+        plan = place_groups(layers, cluster, degrees, functions, incumbent.order_search)
         if plan is not None:
             grids.insert(0, plan.grid)
             if problem.virtual == 1:
@@ -76,5 +75,5 @@ def _same_cuts_bound_s(incumbent: PlanIncumbent, plan: Plan, value: float) -> fl
     problem = incumbent.problem
     if problem.params.schedule == "zero-bubble":
         return 0.0
-    goal = Goal(iteration_s=problem.evaluator.replica_s, target_s=value)
-    return iteration_bound(problem.layers, problem.cluster, plan, goal, incumbent.order_search)
+    target = Target(iteration_s=problem.evaluator.replica_s, seconds=value)
+    return same_cuts_bound_s(problem.layers, problem.cluster, plan, target, incumbent.order_search)

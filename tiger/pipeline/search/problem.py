@@ -6,11 +6,10 @@ from typing import Self
 
 from tiger.pipeline.chain.baselines import uniform_cuts
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.costs.plan import Plan
+from tiger.pipeline.costs.plan import Plan, rank_order
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.ranks.ranks import rank_order
 from tiger.pipeline.schedules.memory import chunks_in_flight, in_flight
 from tiger.pipeline.search.evaluator import Evaluator
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tiger.pipeline.ranks.moves import neighbours, prefixes
+from tiger.pipeline.ranks.order_moves import neighbours, prefixes
 
 
 def test_neighbours_are_one_move_away():

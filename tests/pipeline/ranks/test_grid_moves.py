@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.ranks.ranks import draw_grids, neighbour_grids, rank_order
+from tiger.pipeline.costs.plan import rank_order
+from tiger.pipeline.ranks.grid_moves import draw_grids, neighbour_grids
 
 MACHINE = np.repeat([0, 1], 4)
 

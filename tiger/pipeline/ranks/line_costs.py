@@ -1,4 +1,4 @@
-"""Exact cuts of a pipeline along orders of single devices, for many orders at once."""
+"""The costs of lines of single devices, and exact cuts along many orders at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,31 +13,34 @@ from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_su
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
 from tiger.pipeline.models.layers import Layers
 
+# Stands behind the last device of an order that is shorter than others.
 UNUSED = -1
+# Loads that differ by the first share are equal but for rounding; bands of boundaries are wider by the second.
 EQUAL, SLACK = 1e-12, 1e-9
+# Orders times boundaries at a time: tables of 1 MB, which stay in the cache of a core.
 BATCH_CELLS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Lines:
-    """Hold what L layers cost on each of n devices, and sending them over each of c kinds of links.
+class LineCosts:
+    """Hold the costs of L layers on each of n devices, and of messages over each of c types of links.
 
     `done_s[n, L + 1]` are the seconds of all layers before a boundary; `sent_s[c + 1, L + 1]` those of a message
-    forward and one back, the last row for pairs without a link; `kind[n, n]` is the row of a pair. A stage on device d
-    with a stages behind it that ends at boundary j begins at `first[window[d, a], j]` or later, as memory and pins
-    want. `least_s` is what no line goes below.
+    forward and one back, the last row for pairs without a link; `link_type[n, n]` is the row of a pair. A stage on
+    device d with a stages behind it that ends at boundary j begins at `first[window[d, a], j]` or later, by memory and pins.
+    `bound_s` is a lower bound on the bottleneck of all lines.
     """
 
     done_s: FloatArray
     sent_s: FloatArray
-    kind: IntArray
+    link_type: IntArray
     first: IntArray
     window: IntArray
-    least_s: float
+    bound_s: float
 
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, params: LineParams) -> Self:
-        """Return the costs of a model on a cluster, and what stages have to keep to."""
+        """Return the costs of a model on a cluster, and the limits of its stages."""
         spent, crossing = layers.forward_s + layers.backward_s, layers.crossing_bytes
         none = np.where(crossing > 0, np.inf, 0.0)
         first, window = _windows(layers, cluster, params)
@@ -45,10 +48,10 @@ class Lines:
         return cls(
             done_s=prefix_sums(spent) / cluster.speed[:, None],
             sent_s=np.array([*(2 * curve.of(crossing) for curve in cluster.curves), none]),
-            kind=np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link),
+            link_type=np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link),
             first=first,
             window=window,
-            least_s=max(float(spent.sum() / paces.sum()), float(spent.max() / paces[0])),
+            bound_s=max(float(spent.sum() / paces.sum()), float(spent.max() / paces[0])),
         )
 
     @property
@@ -64,7 +67,7 @@ class Lines:
     def loads_s(self, devices: Sequence[int], cuts: Sequence[int]) -> FloatArray:
         """Return the loads of the stages between cuts."""
         order, ends = np.array(devices), np.array(cuts)
-        between = self.sent_s[self.kind[order[:-1], order[1:]], ends[1:-1]]
+        between = self.sent_s[self.link_type[order[:-1], order[1:]], ends[1:-1]]
         spent = self.done_s[order, ends[1:]] - self.done_s[order, ends[:-1]]
         return np.asarray(spent + np.append(between, 0.0) + np.append(0.0, between))
 
@@ -72,7 +75,8 @@ class Lines:
         """Return which boundaries can end each stage of `orders[N, k]` with no load above `limits[N]`.
 
         Orders shorter than k end in -1, and keep the boundaries of their last stage. Returns k + 1 arrays [N, L + 1].
-        O(N k L), times log L where memory limits a stage.
+        O(N k L), times log L where memory limits a stage. The probe of a limit, stage by stage, of Pinar and Aykanat,
+        J. Parallel Distrib. Comput. 64 (2004) 974, doi:10.1016/j.jpdc.2004.05.003, for all orders side by side.
         """
         reached = np.zeros((len(orders), self.boundaries), bool)
         reached[:, 0] = True
@@ -101,7 +105,7 @@ class Lines:
         """
         order = np.array([devices], np.int64)
         best = self._trace(order, limit_s)
-        low = min(self.least_s, best.bottleneck_s)
+        low = min(self.bound_s, best.bottleneck_s)
         while best.bottleneck_s - low > slack * best.bottleneck_s:
             middle = max((low + best.bottleneck_s) / 2, low)
             found = self._trace(order, middle)
@@ -117,7 +121,7 @@ class Lines:
     def _bands(self, orders: IntArray, limits: FloatArray) -> list[slice]:
         """Return which boundaries can lie before, between and behind stages, for all orders together.
 
-        A stage gets no further than compute alone does in the limit, and leaves no more than all later ones can do.
+        A stage ends no later than compute alone does in the limit, and no earlier than all later ones can catch up.
         """
         whole = self.done_s[:, -1]
         if not whole.all():
@@ -141,6 +145,7 @@ class Lines:
         after = (orders[:, position + 1 :] != UNUSED).sum(axis=1)
         first = self.first[self.window[orders[:, position], after]]
         every = slice(0, self.boundaries)
+        # A load is the end's seconds less the begin's: the best begin of each end is a range maximum.
         if first.any():
             open_s = np.where(reached, self._begin_costs(orders, position, every), -np.inf)
             best = _window_maxima(open_s, first)[:, ends]
@@ -151,20 +156,20 @@ class Lines:
         return np.asarray(self._end_costs(orders, position, ends) - best <= limits[:, None])
 
     def _begin_costs(self, orders: IntArray, position: int, part: slice) -> FloatArray:
-        """Return what to subtract for the begin of a stage, at some boundaries."""
+        """Return the seconds to subtract for the begin of a stage, at some boundaries: layers before, less messages in."""
         device = orders[:, position]
         begun: FloatArray = self.done_s[:, part][device]
         if position:
-            begun -= self.sent_s[:, part][self.kind[orders[:, position - 1], device]]
+            begun -= self.sent_s[:, part][self.link_type[orders[:, position - 1], device]]
         return begun
 
     def _end_costs(self, orders: IntArray, position: int, part: slice) -> FloatArray:
-        """Return what to add for the end of a stage, at some boundaries."""
+        """Return the seconds to add for the end of a stage, at some boundaries: layers before it, and messages out."""
         device = orders[:, position]
         spent: FloatArray = self.done_s[:, part][device]
         if position + 1 < orders.shape[1]:
             following = orders[:, position + 1]
-            sent = self.sent_s[:, part][self.kind[device, following]]
+            sent = self.sent_s[:, part][self.link_type[device, following]]
             spent += np.where((following == UNUSED)[:, None], 0.0, sent)
         return spent
 
@@ -173,7 +178,7 @@ class Lines:
         devices = tuple(order[0].tolist())
         found = self.reachable(order, np.array([limit_s]))
         if not found[-1][0, -1]:
-            return Line(devices=devices, cuts=(), bottleneck_s=np.inf, bound_s=self.least_s)
+            return Line(devices=devices, cuts=(), bottleneck_s=np.inf, bound_s=self.bound_s)
         cuts, every = [self.boundaries - 1], slice(0, self.boundaries)
         for position in range(len(devices) - 1, -1, -1):
             begun = np.where(found[position][0], self._begin_costs(order, position, every)[0], -np.inf)
@@ -182,7 +187,7 @@ class Lines:
             cuts.append(int(lowest + np.argmax(begun[lowest : cuts[-1]])))
         cuts.reverse()
         worst = float(self.loads_s(devices, cuts).max())
-        return Line(devices=devices, cuts=tuple(cuts), bottleneck_s=worst, bound_s=self.least_s)
+        return Line(devices=devices, cuts=tuple(cuts), bottleneck_s=worst, bound_s=self.bound_s)
 
 
 def _windows(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[IntArray, IntArray]:
@@ -198,7 +203,7 @@ def _windows(layers: Layers, cluster: Cluster, params: LineParams) -> tuple[IntA
             last = np.minimum(
                 fitting_ends(layers, memory, flying), admitted_ends(layers.size, params.pinned, {int(device)})
             )
-            # A later start may hold more, where tied layers differ in state; then the earlier one is given up.
+            # A later start may hold more, where tied layers differ in state: the earlier one is then left out.
             last = np.minimum.accumulate(last[::-1])[::-1]
             first.append(np.searchsorted(last, np.arange(layers.size + 1)))
     window = host.ravel()[:, None] * len(flights) + flight.ravel()[None, :]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.model.arrays import IntArray
-from tiger.pipeline.ranks.lines import UNUSED
+from tiger.pipeline.ranks.line_costs import UNUSED
 
 
 def neighbours(order: IntArray, unused: IntArray, width: int) -> IntArray:
@@ -37,7 +37,7 @@ def _swap(spots: IntArray, low: IntArray, high: IntArray) -> IntArray:
 
 
 def _reverse(spots: IntArray, low: IntArray, high: IntArray) -> IntArray:
-    """Return the spots with those from low to high turned round."""
+    """Return the spots with those from low to high reversed."""
     inside = (spots >= low[:, None]) & (spots <= high[:, None])
     return np.where(inside, (low + high)[:, None] - spots, spots)
 

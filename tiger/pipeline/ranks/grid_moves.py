@@ -1,18 +1,10 @@
-"""Grids of ranks one move away from a grid: ranks, groups, stages, lanes or machines change places."""
+"""Grids of ranks one move away from a grid: ranks, groups, stages, rank indices or machines change places."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from tiger.model.arrays import IntArray
-
-
-def rank_order(shape: tuple[int, int, int]) -> IntArray:
-    """Return the grid `[p, d, t]` of devices in order: tensor-parallel ranks side by side, then data-parallel ones.
-
-    That is the default of Megatron-LM, tp-dp-pp; Narayanan et al., SC 2021, arXiv:2104.04473.
-    """
-    return np.arange(int(np.prod(shape))).reshape(shape)
 
 
 def neighbour_grids(grid: IntArray, machine: IntArray) -> IntArray:
@@ -22,7 +14,7 @@ def neighbour_grids(grid: IntArray, machine: IntArray) -> IntArray:
     contents of two machines; and along an axis, two indices of all ranks, or of those of one group.
     """
     return np.concatenate(
-        [_swap_devices(grid, len(machine)), *_swap_groups(grid), *_swap_lanes(grid), _swap_machines(grid, machine)]
+        [_swap_devices(grid, len(machine)), *_swap_groups(grid), *_swap_indices(grid), _swap_machines(grid, machine)]
     )
 
 
@@ -63,7 +55,7 @@ def _swap_devices(grid: IntArray, devices: int) -> IntArray:
 
 
 def _swap_groups(grid: IntArray) -> Iterator[IntArray]:
-    """Yield the grids with two tensor-parallel groups, or two stages, exchanged, or stages in between turned round."""
+    """Yield the grids with two tensor-parallel groups, or two stages, exchanged, or a run of stages reversed."""
     p, d, t = grid.shape
     if t > 1 and d > 1:
         yield np.array([rows.reshape(grid.shape) for rows in _exchange(grid.reshape(p * d, t))])
@@ -71,9 +63,9 @@ def _swap_groups(grid: IntArray) -> Iterator[IntArray]:
         yield from (np.array([rows]) for rows in _exchange(grid))
     for low in range(p):
         for high in range(low + 3, p + 1):
-            turned = grid.copy()
-            turned[low:high] = grid[low:high][::-1]
-            yield turned[None]
+            reversed_run = grid.copy()
+            reversed_run[low:high] = grid[low:high][::-1]
+            yield reversed_run[None]
 
 
 def _exchange(rows: IntArray) -> Iterator[IntArray]:
@@ -84,7 +76,7 @@ def _exchange(rows: IntArray) -> Iterator[IntArray]:
         yield made
 
 
-def _swap_lanes(grid: IntArray) -> Iterator[IntArray]:
+def _swap_indices(grid: IntArray) -> Iterator[IntArray]:
     """Yield the grids with two indices of tensor-parallel ranks exchanged at all positions, in replicas, or in groups.
 
     Exchanging them everywhere keeps which ranks of a pipeline talk, and changes the order of the rings alone.

@@ -1,4 +1,4 @@
-"""What a grid of ranks costs between fixed cuts, for many grids at once."""
+"""The costs of grids of ranks between fixed cuts, for many grids at once."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,12 +10,14 @@ from tiger.pipeline.costs.stages import Workload, gradient_bytes, state_bytes
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
 from tiger.pipeline.models.layers import Layers
 
-SMALL, MISFIT = 1e-6, 10.0
+# The share of all seconds that orders grids of one bottleneck. The factor by which an estimate grows for each time that
+# state exceeds memory: above any gain, and finite, so that a search moves towards grids that fit.
+TIE_BREAK, OVERFULL = 1e-6, 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Degrees:
-    """Say how many positions, data-parallel replicas and tensor-parallel ranks there are, and how many microbatches."""
+    """Hold the numbers of positions, of data-parallel replicas, of tensor-parallel ranks, and of microbatches."""
 
     pipeline: int
     data: int = 1
@@ -35,15 +37,15 @@ class Degrees:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tie:
-    """Hold the positions that share parameters, and the seconds of adding their gradients up over each kind of link."""
+    """Hold the positions that share parameters, and the seconds to all-reduce gradients over each type of link."""
 
     places: IntArray
     spent_s: FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Costs:
-    """Hold what N grids cost, in seconds: passes `[N, S, d]`, messages `[N, S - 1, d]`, closing `[N, p]`."""
+class GridCosts:
+    """Hold the costs of N grids in seconds: passes `[N, S, d]`, messages `[N, S - 1, d]`, closing `[N, p]`."""
 
     forward_s: FloatArray
     backward_s: FloatArray
@@ -53,14 +55,14 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Prices:
-    """Hold what S stages between cuts spend, and how long their messages take over each of c kinds of links.
+class GridCostModel:
+    """Hold the costs of S stages between cuts, and the seconds of their messages over each of c types of links.
 
     `passes_s[3, S]` are the seconds of forward, backward and weight passes on one rank of speed 1, `calls[S, U]` how
     often a pass all-reduces each of U sizes. `reduce_s[c + 2, U]`, `sent_s[c + 2, S - 1]` and `gradient_s[c + 2, p]`
     are seconds of all-reducing in a tensor-parallel ring, of a message to the next stage and of all-reducing gradients,
-    if all links are of one kind; the last two rows are no link, and none needed within a device. `kind[n, n]` is the
-    row of a pair, `speed[n]` and `memory_bytes[n]` are those of the devices, and `state_bytes[p]` and `held_bytes[S]`
+    if all links are of one type; the last two rows are no link, and none needed within a device. `link_type[n, n]` is
+    the row of a pair, `speed[n]` and `memory_bytes[n]` are those of the devices, and `state_bytes[p]` and `held_bytes[S]`
     what a rank holds.
     """
 
@@ -71,7 +73,7 @@ class Prices:
     sent_s: FloatArray
     gradient_s: FloatArray
     ties: tuple[Tie, ...]
-    kind: IntArray
+    link_type: IntArray
     speed: FloatArray
     memory_bytes: FloatArray
     state_bytes: FloatArray
@@ -79,7 +81,7 @@ class Prices:
 
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degrees: Degrees) -> Self:
-        """Return the prices of a model on a cluster between cuts."""
+        """Return the costs of a model on a cluster between cuts."""
         p, d, t = degrees.shape
         begins = np.array(cuts[:-1])
         times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
@@ -95,25 +97,25 @@ class Prices:
             sent_s=_rows(cluster, layers.crossing_bytes[list(cuts[1:-1])] / t),
             gradient_s=_ring_s(cluster, gradients, d),
             ties=tuple(_tied_positions(layers, cluster, cuts, group, degrees) for group in layers.tied),
-            kind=_kinds(cluster),
+            link_type=_link_types(cluster),
             speed=cluster.speed,
             memory_bytes=cluster.memory_bytes,
             state_bytes=state_bytes(layers, cuts) / t,
             held_bytes=np.add.reduceat(layers.held_bytes, begins) / t,
         )
 
-    def costs(self, grids: IntArray) -> Costs:
-        """Return what `grids[N, p, d, t]` cost; O(N S d t U)."""
+    def costs(self, grids: IntArray) -> GridCosts:
+        """Return the costs of `grids[N, p, d, t]`; O(N S d t U)."""
         stages = np.arange(self.passes_s.shape[1]) % self.degrees.pipeline
-        rings = self.kind[grids, np.roll(grids, 1, axis=3)]
+        rings = self.link_type[grids, np.roll(grids, 1, axis=3)]
         reduced = self.reduce_s[rings].max(axis=3)[:, stages]
         calls = np.broadcast_to(self.calls[:, None], reduced.shape)
         spent = np.multiply(reduced, calls, out=np.zeros(reduced.shape), where=calls > 0).sum(axis=3)
         pace = 1 / self.speed[grids].min(axis=3)[:, stages]
         forward, backward, weight = (each[:, None] * pace for each in self.passes_s)
-        ends = self.kind[grids[:, stages[:-1]], grids[:, stages[1:]]]
+        ends = self.link_type[grids[:, stages[:-1]], grids[:, stages[1:]]]
         sent = self.sent_s[ends, np.arange(len(stages) - 1)[:, None, None]].max(axis=3)
-        return Costs(
+        return GridCosts(
             forward_s=forward + spent,
             backward_s=backward + spent,
             weight_s=weight,
@@ -122,11 +124,11 @@ class Prices:
         )
 
     def estimates(self, grids: IntArray) -> FloatArray:
-        """Return about how many seconds an iteration takes on `grids[N, p, d, t]`, infinite without links.
+        """Return estimates of the seconds of an iteration on `grids[N, p, d, t]`, infinite without links.
 
         The slowest replica counts: its bottleneck for every microbatch, and the other positions once. A millionth of
-        all that is spent is added, so that of grids with one bottleneck the quicker is known; where state does not fit
-        that is multiplied, the more the less fits.
+        all seconds is added, which orders grids of one bottleneck; where state does not fit the estimate is multiplied
+        by how much it exceeds memory.
         """
         costs, p = self.costs(grids), self.degrees.pipeline
         around = np.pad(costs.transfer_s, ((0, 0), (1, 1), (0, 0)))
@@ -135,10 +137,10 @@ class Prices:
         busy = self.degrees.microbatches * loads + costs.closing_s[:, :, None]
         linked = np.where(np.isfinite(loads), loads, 0.0)
         idle = (linked.sum(axis=1, keepdims=True) - linked) * p / spent.shape[1]
-        slow = (busy + idle).max(axis=(1, 2)) + SMALL * busy.mean(axis=(1, 2))
+        slow = (busy + idle).max(axis=(1, 2)) + TIE_BREAK * busy.mean(axis=(1, 2))
         held = self.state_bytes.reshape(-1, p).sum(axis=0)
         room = np.maximum(self.memory_bytes[grids].min(axis=(2, 3)), 1.0)
-        return np.asarray(slow * (1 + MISFIT * np.maximum(held / room - 1, 0.0).sum(axis=1)))
+        return np.asarray(slow * (1 + OVERFULL * np.maximum(held / room - 1, 0.0).sum(axis=1)))
 
     def workloads(self, grid: IntArray) -> tuple[Workload, ...]:
         """Return what the stages of every replica cost; the same as `tiger.pipeline.costs.stages.workloads`."""
@@ -158,30 +160,30 @@ class Prices:
 
     def _closing_s(self, grids: IntArray) -> FloatArray:
         """Return the seconds of all-reducing gradients at each position."""
-        rings = self.kind[grids, np.roll(grids, 1, axis=2)]
+        rings = self.link_type[grids, np.roll(grids, 1, axis=2)]
         closing: FloatArray = self.gradient_s[rings, np.arange(grids.shape[1])[:, None, None]].max(axis=(2, 3))
         for tie in self.ties:
             held = grids[:, tie.places]
-            rings = self.kind[held, np.roll(held, 1, axis=1)]
+            rings = self.link_type[held, np.roll(held, 1, axis=1)]
             closing[:, tie.places] += tie.spent_s[rings].max(axis=(1, 2, 3))[:, None]
         return closing
 
 
-def _kinds(cluster: Cluster) -> IntArray:
-    """Return the row of each pair of devices among the kinds of links: a curve's, none, or the device itself."""
-    kinds = np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link)
-    np.fill_diagonal(kinds, len(cluster.curves) + 1)
-    return kinds
+def _link_types(cluster: Cluster) -> IntArray:
+    """Return the row of each pair of devices among the types of links: a curve's, none, or the device itself."""
+    types = np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link)
+    np.fill_diagonal(types, len(cluster.curves) + 1)
+    return types
 
 
 def _rows(cluster: Cluster, size_bytes: FloatArray) -> FloatArray:
-    """Return the seconds of messages over each kind of link, `[c + 2, sizes]`."""
+    """Return the seconds of messages over each type of link, `[c + 2, sizes]`."""
     none = np.where(size_bytes > 0, np.inf, 0.0)
     return np.array([*(curve.of(size_bytes) for curve in cluster.curves), none, np.zeros(len(size_bytes))])
 
 
 def _ring_s(cluster: Cluster, size_bytes: FloatArray, ranks: int) -> FloatArray:
-    """Return the seconds of all-reducing among ranks whose links are all of one kind, `[c + 2, sizes]`."""
+    """Return the seconds of all-reducing among ranks whose links are all of one type, `[c + 2, sizes]`."""
     spent = _rows(cluster, size_bytes / ranks)
     return 2 * (ranks - 1) * spent if ranks > 1 else np.zeros_like(spent)
 
