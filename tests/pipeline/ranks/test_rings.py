@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.pipeline.ranks.rings import has_ring, ring_floor_s
+from tiger.pipeline.ranks.rings import has_ring, ring_bound_s
 
 # Four devices in a square of fast links (kind 0), with slow diagonals (kind 1); the last kind is the device itself.
 SQUARE = np.array([[2, 0, 1, 0], [0, 2, 0, 1], [1, 0, 2, 0], [0, 1, 0, 2]])
@@ -16,7 +16,7 @@ SECONDS = np.array([[1.0, 5.0], [3.0, 4.0], [0.0, 0.0]])
 )
 def test_floors_are_those_of_the_best_ring(ranks, floors):
     """A square is a ring of four and no triangle; in the second column the diagonals are the fast ones."""
-    assert ring_floor_s(SECONDS, SQUARE, ranks).tolist() == floors
+    assert ring_bound_s(SECONDS, SQUARE, ranks).tolist() == floors
 
 
 def test_a_path_is_no_ring():

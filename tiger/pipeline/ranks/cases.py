@@ -95,9 +95,9 @@ class Cases:
         _, d, t = cost_model.degrees.shape
         fast = [np.sort(cost_model.speed[inside])[::-1] for inside in machines]
         every = np.sort(cost_model.speed)[::-1]
+        links = cost_model.link_type
         tensor = Links.of(cost_model.reduce_s, links, machines, t)
         slowest = [speeds[t - 1] if t <= len(speeds) else np.nan for speeds in (*fast, every, every)]
-        links = cost_model.link_type
         return cls(
             cost_model=cost_model,
             sizes=np.array([len(inside) for inside in machines]),

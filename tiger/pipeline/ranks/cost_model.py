@@ -62,8 +62,8 @@ class GridCostModel:
     often a pass all-reduces each of U sizes. `reduce_s[c + 2, U]`, `sent_s[c + 2, S - 1]` and `gradient_s[c + 2, p]`
     are seconds of all-reducing in a tensor-parallel ring, of a message to the next stage and of all-reducing gradients,
     if all links are of one type; the last two rows are no link, and none needed within a device. `link_type[n, n]` is
-    the row of a pair, `speed[n]` and `memory_bytes[n]` are those of the devices, and `state_bytes[p]` and `held_bytes[S]`
-    what a rank holds.
+    the row of a pair, `speed[n]` and `memory_bytes[n]` are those of the devices; a rank holds `state_bytes[p]` and, for
+    every microbatch, `held_bytes[S]`.
     """
 
     degrees: Degrees

@@ -27,8 +27,8 @@ class LineCosts:
 
     `done_s[n, L + 1]` are the seconds of all layers before a boundary; `sent_s[c + 1, L + 1]` those of a message
     forward and one back, the last row for pairs without a link; `link_type[n, n]` is the row of a pair. A stage on
-    device d with a stages behind it that ends at boundary j begins at `first[window[d, a], j]` or later, by memory and pins.
-    `bound_s` is a lower bound on the bottleneck of all lines.
+    device d with a stages behind it that ends at boundary j begins at `first[window[d, a], j]` or later, by memory and
+    pins. `bound_s` is a lower bound on the bottleneck of all lines.
     """
 
     done_s: FloatArray
@@ -156,7 +156,7 @@ class LineCosts:
         return np.asarray(self._end_costs(orders, position, ends) - best <= limits[:, None])
 
     def _begin_costs(self, orders: IntArray, position: int, part: slice) -> FloatArray:
-        """Return the seconds to subtract for the begin of a stage, at some boundaries: layers before, less messages in."""
+        """Return the seconds to subtract for the begin of a stage, at some boundaries."""
         device = orders[:, position]
         begun: FloatArray = self.done_s[:, part][device]
         if position:
