@@ -1,4 +1,4 @@
-"""What is found of a placement, before it becomes a report."""
+"""The result of placing a chain, before it becomes a report."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ from tiger.run.stage import Stage
 class PlaceResult:
     """Hold the best plan, None where nothing fits, and how good it is.
 
-    `bottleneck_s` is the largest load of a position for one microbatch, `lower_bound_s` what no plan of this order of
-    layers goes below, `iteration_s` and `bubble` what the simulated schedule comes to, with `iteration_bound_s` below
-    all of them, and `uniform_..` the same of as many layers in every stage, devices in the order of the cluster,
-    whether or not that fits.
-    `memory_bytes[p]` is the most that a device of each position holds.
+    `bottleneck_s` is the largest load of a position for one microbatch, `lower_bound_s` a lower bound on that of all
+    plans of this order of layers, `iteration_s` and `bubble` are those of the simulated schedule, `iteration_bound_s` a
+    lower bound on the iteration of all plans, and `uniform_..` are the figures of as many layers in every stage,
+    devices in the order of the cluster, whether or not that fits. `memory_bytes[p]` is the most that a device of each
+    position holds.
     """
 
     plan: Plan | None

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tiger.errors import InputError
-from tiger.pipeline.entry.request import Asked, check_fit, check_params
+from tiger.pipeline.entry.request import ChainRequest, check_fit, check_params
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
@@ -101,7 +101,7 @@ def test_what_does_not_go_with_model_and_cluster_is_named(
 ) -> None:
     """By its argument."""
     with pytest.raises(InputError) as caught:
-        check_fit(Asked(chain, pair, params))
+        check_fit(ChainRequest(chain, pair, params))
     assert caught.value.field.startswith(field)
     assert caught.value.reason.startswith(reason)
 
@@ -110,13 +110,13 @@ def test_layers_that_cannot_be_cut_have_one_rank(chain: Layers, pair: Cluster) -
     """Nobody said what their ranks would send each other."""
     whole = Layers(names=("a",), forward_s=[1.0], backward_s=[1.0], parameter_bytes=[0.0], crossing_bytes=[0.0, 0.0])
     with pytest.raises(InputError, match="tensor: expected 1, as the layers of this model cannot be cut, got 2"):
-        check_fit(Asked(whole, pair, PlaceParams(tensor=2)))
-    check_fit(Asked(chain, pair, PlaceParams(tensor=2, pinned={"a": "y"})))
+        check_fit(ChainRequest(whole, pair, PlaceParams(tensor=2)))
+    check_fit(ChainRequest(chain, pair, PlaceParams(tensor=2, pinned={"a": "y"})))
 
 
 def test_ranks_have_to_divide_what_is_cut(chain: Layers, pair: Cluster) -> None:
     """Sixteen heads are not cut among three ranks."""
     shaped = replace(chain, slices=16)
     with pytest.raises(InputError, match="tensor: expected a divisor of 16, as heads and feed-forward block are cut"):
-        check_fit(Asked(shaped, pair, PlaceParams(tensor=3)))
-    check_fit(Asked(shaped, pair, PlaceParams(tensor=2)))
+        check_fit(ChainRequest(shaped, pair, PlaceParams(tensor=3)))
+    check_fit(ChainRequest(shaped, pair, PlaceParams(tensor=2)))

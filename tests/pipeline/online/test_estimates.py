@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.online.costs import Line
-from tiger.pipeline.online.estimates import Estimates
+from tiger.pipeline.online.estimates import EstimateParams, Estimates
 
 FREE = np.zeros(2)
 
@@ -82,10 +82,9 @@ def test_a_surprise_counts_when_it_comes_twice() -> None:
     assert np.diff(estimates.costs.ahead_s) == pytest.approx([1, 1], rel=0.02)
 
 
-def test_many_stages_are_forgotten_from_the_oldest_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_stages_are_forgotten_from_the_oldest_on() -> None:
     """However many cuts are measured, what is kept is bounded."""
-    monkeypatch.setattr("tiger.pipeline.online.estimates.KEPT", 32)
-    estimates = Estimates(np.ones(20), np.ones(2), 0.02)
+    estimates = Estimates(np.ones(20), np.ones(2), 0.02, EstimateParams(kept=32))
     for cut in range(1, 20):
         estimates.measure(Line((0, cut, 20), (0, 1)), FREE, np.array([cut, 20.0 - cut]))
     assert len(estimates._readings) == 32

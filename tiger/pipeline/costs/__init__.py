@@ -1,1 +1,5 @@
-"""A plan, and the seconds and bytes that it makes of layers on devices."""
+"""A plan, and the seconds and bytes of its stages.
+
+In: layers, a cluster and a plan (`plan`). Out: the costs of each stage (`stages`), compared within `tolerances`. Read
+`plan.py` first.
+"""

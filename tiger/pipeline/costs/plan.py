@@ -1,4 +1,4 @@
-"""A plan: which layers a stage holds, and which devices it runs on."""
+"""A plan: the layers of each stage, and the devices of each position."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -20,7 +20,7 @@ class Plan:
     grid: IntArray
 
     def __post_init__(self) -> None:
-        """Check the shape and make the array read-only; a fault here is the caller's own, and raises ValueError."""
+        """Check the shape and make the array read-only; raise ValueError for a fault of the caller."""
         grid = np.asarray(self.grid, np.int64)
         if grid.ndim != 3 or not grid.size or len(np.unique(grid)) != grid.size:
             raise ValueError(f"expected different devices in an array of three axes, got shape {grid.shape}")

@@ -1,4 +1,4 @@
-"""What layers cost at the positions of a pipeline, and what stages cost under a plan."""
+"""The costs of layers at the positions of a pipeline, and of the stages of a plan."""
 
 from dataclasses import dataclass, field
 
@@ -14,9 +14,9 @@ from tiger.pipeline.models.layers import Layers
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Position:
-    """Hold what each of L layers would cost at a position of the pipeline, in seconds, and what the position holds.
+    """Hold the seconds of each of L layers at a position of the pipeline, and the memory of the position.
 
-    Layers are cut among `ranks` tensor-parallel devices; `memory_bytes` is what the smallest of the devices has.
+    Layers are cut among `ranks` tensor-parallel devices; `memory_bytes` is that of the smallest of them.
     """
 
     forward_s: FloatArray
@@ -28,13 +28,13 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Workload:
-    """Hold what the S stages of one replica of a pipeline of p positions cost; stage j runs at position j mod p.
+    """Hold the costs of the S stages of one replica of a pipeline of p positions; stage j runs at position j mod p.
 
     `forward_s[S]`, `backward_s[S]` and, within the latter, `weight_s[S]` are seconds of one microbatch,
     `transfer_s[S - 1]` those of a message to the next stage, or back from it. `held_bytes[S]` is held for every
-    microbatch in flight, `state_bytes[S]` all the time, on each of the ranks. `closing_s[p]` is what a position has to
-    do after its last backward pass: to all-reduce its gradients; `room_bytes[p]` (default: no end) what its smallest
-    device has.
+    microbatch in flight, `state_bytes[S]` all the time, on each of the ranks. `closing_s[p]` are the seconds
+    of a position after its last backward pass, to all-reduce its gradients; `room_bytes[p]` (default: no limit) is the
+    memory of its smallest device.
     """
 
     forward_s: FloatArray
@@ -65,7 +65,7 @@ class Workload:
 
 
 def position_of(layers: Layers, cluster: Cluster, ranks: IntArray) -> Position:
-    """Return what layers cost on devices `ranks[d, t]`: of d replicas the slowest, each cut among t devices."""
+    """Return the costs of layers on devices `ranks[d, t]`: of d replicas the slowest, each cut among t devices."""
     replicas = [_passes(layers, cluster, row) for row in ranks]
     forward, backward, weight = np.max(replicas, axis=0)
     return Position(
@@ -86,11 +86,11 @@ def transfers_s(layers: Layers, cluster: Cluster, sender: IntArray, receiver: In
 
 
 def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, ...]:
-    """Return what the stages of every replica cost."""
+    """Return the costs of the stages of every replica."""
     cuts, grid = np.array(plan.cuts), plan.grid
     tensor, closing = grid.shape[2], closing_s(layers, cluster, plan)
     held = np.add.reduceat(layers.held_bytes, cuts[:-1]) / tensor
-    made = []
+    loads = []
     for replica in range(grid.shape[1]):
         passes = [_passes(layers, cluster, grid[p, replica]) for p in range(plan.positions)]
         sums = np.array(
@@ -101,7 +101,7 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
         ]
         share = layers.crossing_bytes[cuts[1:-1]] / tensor
         sent = [float(_slowest_s(cluster, share[j], *ends[j])) for j in range(plan.stages - 1)]
-        made.append(
+        loads.append(
             Workload(
                 forward_s=sums[:, 0],
                 backward_s=sums[:, 1],
@@ -113,11 +113,11 @@ def workloads(layers: Layers, cluster: Cluster, plan: Plan) -> tuple[Workload, .
                 room_bytes=cluster.memory_bytes[grid].min(axis=(1, 2)),
             )
         )
-    return tuple(made)
+    return tuple(loads)
 
 
 def state_bytes(layers: Layers, cuts: tuple[int, ...]) -> FloatArray:
-    """Return what stages between cuts hold all the time; of tied layers in one stage the first alone counts."""
+    """Return the bytes that stages hold all the time; of tied layers in one stage the first alone counts."""
     sums = np.add.reduceat(layers.state_bytes, np.array(cuts[:-1]))
     for group in layers.tied:
         held = np.searchsorted(cuts, group, side="right") - 1

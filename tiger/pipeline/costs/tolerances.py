@@ -1,4 +1,4 @@
-"""What rounding may hide: the relative tolerances of all placements, each stated where it shows."""
+"""The relative tolerances for rounding of all placements."""
 
 # A value meets its lower bound, and is called optimal, within this share of it.
 MET = 1e-9

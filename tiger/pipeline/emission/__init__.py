@@ -1,1 +1,5 @@
-"""Placements in the words of training and serving systems."""
+"""Plans as text for training and serving systems: Megatron-LM, DeepSpeed, vLLM and torch.
+
+In: a `deployment`, the plan with its model and cluster. Out: text, and what parsing it again says. Read `formats.py`
+first, then the module of a system.
+"""

@@ -1,1 +1,4 @@
-"""Requests and reports of placements."""
+"""Requests for placements, and their reports.
+
+In: a model and a cluster in any form of a caller. Out: a `PlacementReport`. Read `place.py` first.
+"""

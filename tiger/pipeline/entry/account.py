@@ -1,4 +1,4 @@
-"""What each stage of a plan takes and sends, as its report says."""
+"""The figures of a report: seconds and bytes of each stage of a plan, and bytes over each link."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:
 
 
 def links_of(deployment: Deployment, microbatches: int) -> tuple[Link, ...]:
-    """Return what an iteration of so many microbatches sends between devices."""
+    """Return the bytes that an iteration of so many microbatches sends between devices."""
     names = deployment.cluster.names
     traffic = link_traffic(deployment.layers, deployment.plan, microbatches)
     return tuple(Link(a=names[a], b=names[b], sent_bytes=size) for (a, b), size in traffic.items())

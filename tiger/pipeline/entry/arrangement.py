@@ -1,4 +1,4 @@
-"""Operators on the devices of a cluster, and what each device has to do with them."""
+"""Operators on the devices of a cluster: the stages of a report, and the timetable of a microbatch."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ class Arrangement:
     line: tuple[int, ...] = ()
 
     def stages(self) -> tuple[PlacedStage, ...]:
-        """Return what every device that holds something holds and takes, in the order of the line or of the cluster."""
+        """Return the stage of every device that holds operators, in the order of the line or of the cluster."""
         terms = Terms.from_operators(self.operators, self.cluster, {})
         compute, communication = loads_s(terms, self.place)
         held = held_bytes(terms, self.place)
@@ -47,7 +47,7 @@ class Arrangement:
                 compute_s=float(compute[device]),
                 communication_s=float(communication[device]),
                 memory_bytes=float(held[device]),
-                capacity_bytes=_end(float(terms.capacity[device])),
+                capacity_bytes=_finite_or_none(float(terms.capacity[device])),
             )
             for device in order
             if len(members[device])
@@ -65,6 +65,6 @@ class Arrangement:
         return Timetable(device=device, begin_s=begin_s, end_s=end_s)
 
 
-def _end(size: float) -> float | None:
-    """Return a capacity, None for one without an end."""
+def _finite_or_none(size: float) -> float | None:
+    """Return a capacity, None for one without a limit."""
     return size if np.isfinite(size) else None

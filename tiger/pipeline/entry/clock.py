@@ -8,7 +8,7 @@ from tiger.run.deadline import Deadline
 
 
 class Clock:
-    """Hold the limit in seconds, if any, what stops a search at it, and once it has ended how long it all took."""
+    """Hold the time limit in seconds, if any, the deadline of a search, and at the end the wall seconds."""
 
     def __init__(self, limit_s: float | None) -> None:
         self._limit_s, self.seconds = limit_s, 0.0
@@ -24,7 +24,7 @@ class Clock:
 
 @contextmanager
 def measure_time(limit_s: float | None) -> Iterator[Clock]:
-    """Time what is done with a clock."""
+    """Time the body of a `with` statement."""
     begun, clock = time.perf_counter(), Clock(limit_s)
     yield clock
     clock.seconds = time.perf_counter() - begun

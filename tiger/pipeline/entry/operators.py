@@ -1,4 +1,4 @@
-"""The door of operators: a graph of them and a cluster as callers hold them in, a report out."""
+"""The entry of placements of operators: a graph and a cluster in any form of a caller in, a report out."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +9,7 @@ from tiger.pipeline.entry.arrangement import Arrangement
 from tiger.pipeline.entry.clock import measure_time
 from tiger.pipeline.entry.plausibility import warn_implausible
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import AskedOperators, check_pins
+from tiger.pipeline.entry.request import OperatorRequest, check_pins
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
@@ -39,22 +39,22 @@ def pair_with_cluster(
     return operators, devices.cluster(max_devices)
 
 
-def report_placement(asked: AskedOperators) -> PlacementReport:
+def report_placement(request: OperatorRequest) -> PlacementReport:
     """Report the placement of operators that have been read; raise InputError for pins that they do not know."""
     from tiger.pipeline.operators import solve
 
-    check_pins(asked.params.pinned, asked.operators.names, asked.cluster, "an operator")
-    with measure_time(asked.params.time_limit_s) as clock:
-        found = solve.place_operators(asked.operators, asked.cluster, asked.params, clock.stop, asked.watch)
-        report = _make_report(asked, found)
+    check_pins(request.params.pinned, request.operators.names, request.cluster, "an operator")
+    with measure_time(request.params.time_limit_s) as clock:
+        found = solve.place_operators(request.operators, request.cluster, request.params, clock.stop, request.watch)
+        report = _make_report(request, found)
     return replace(
-        report, seconds=clock.seconds, warnings=(*warn_implausible(asked.cluster), *found.warnings, *clock.remarks)
+        report, seconds=clock.seconds, warnings=(*warn_implausible(request.cluster), *found.warnings, *clock.remarks)
     )
 
 
-def _make_report(asked: AskedOperators, found: OperatorPlacement) -> PlacementReport:
+def _make_report(request: OperatorRequest, found: OperatorPlacement) -> PlacementReport:
     """Return what has been found as a report; time is left open."""
-    params = asked.params
+    params = request.params
     report = PlacementReport(
         feasible=found.place is not None and not found.violations,
         solver=params.solver,
@@ -73,5 +73,5 @@ def _make_report(asked: AskedOperators, found: OperatorPlacement) -> PlacementRe
     )
     if found.place is None:
         return report
-    arrangement = Arrangement(operators=asked.operators, cluster=asked.cluster, place=found.place, line=found.line)
+    arrangement = Arrangement(operators=request.operators, cluster=request.cluster, place=found.place, line=found.line)
     return replace(report, stages=arrangement.stages(), arrangement=arrangement)

@@ -1,4 +1,4 @@
-"""The door: a model and a cluster as callers hold them in, a report out."""
+"""The entry of placements: a model and a cluster in any form of a caller in, a report out."""
 
 import time
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from tiger.pipeline.entry.arguments import Hardware, Model, PlaceCall
 from tiger.pipeline.entry.clock import measure_time
 from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import Asked, AskedOperators, check_fit, check_request, require_cluster
+from tiger.pipeline.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, require_cluster
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
 from tiger.pipeline.models.layers import Layers
@@ -56,22 +56,22 @@ def place(call: PlaceCall) -> PlacementReport:
     watch(Progress("reading", None, None))
     if isinstance(params, OperatorParams):
         graph = operators.read(call.model)
-        asked = AskedOperators(*operators.pair_with_cluster(*graph, cluster_of(call.cluster)), params, watch)
-        report = operators.report_placement(asked)
+        request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster_of(call.cluster)), params, watch)
+        report = operators.report_placement(request)
     else:
         report = report_placement(
-            Asked(layers_of(call.model), require_cluster(cluster_of(call.cluster)), params, watch)
+            ChainRequest(layers_of(call.model), require_cluster(cluster_of(call.cluster)), params, watch)
         )
     return replace(report, seconds=time.perf_counter() - begun)
 
 
-def report_placement(asked: Asked) -> PlacementReport:
+def report_placement(request: ChainRequest) -> PlacementReport:
     """Report the placement of a model that has been read; raise InputError as `place` does, but for its arguments."""
-    check_fit(asked)
-    with measure_time(asked.params.time_limit_s) as clock:
-        found = solve.place_layers(asked.layers, asked.cluster, asked.params, clock.stop, asked.watch)
-        report = make_report(asked, found)
-    remarks = (*warn_implausible(asked.cluster), *warn_missing_state(asked.layers, asked.cluster))
+    check_fit(request)
+    with measure_time(request.params.time_limit_s) as clock:
+        found = solve.place_layers(request.layers, request.cluster, request.params, clock.stop, request.watch)
+        report = make_report(request, found)
+    remarks = (*warn_implausible(request.cluster), *warn_missing_state(request.layers, request.cluster))
     return replace(report, seconds=clock.seconds, warnings=(*remarks, *found.warnings, *clock.remarks))
 
 
@@ -97,9 +97,9 @@ def cluster_of(source: Hardware | None) -> Cluster | None:
     raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def make_report(asked: Asked, found: PlaceResult) -> PlacementReport:
+def make_report(request: ChainRequest, found: PlaceResult) -> PlacementReport:
     """Return what has been found as a report; time is left open."""
-    params, plan = asked.params, found.plan
+    params, plan = request.params, found.plan
     report = PlacementReport(
         feasible=plan is not None and not found.violations,
         solver=params.solver,
@@ -122,8 +122,8 @@ def make_report(asked: Asked, found: PlaceResult) -> PlacementReport:
     if plan is None:
         return report
     deployment = Deployment(
-        layers=asked.layers,
-        cluster=asked.cluster,
+        layers=request.layers,
+        cluster=request.cluster,
         plan=plan,
         schedule=params.schedule,
         memory_bytes=found.memory_bytes,

@@ -1,4 +1,4 @@
-"""What a cluster states that no hardware is like, with the slip that is likely behind it."""
+"""Warnings of figures that no hardware has, with the mistake in units that is likely."""
 
 import numpy as np
 

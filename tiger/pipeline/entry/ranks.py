@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+# Runs of numbers that are named before the rest is counted: as many as fit in a cell of a table.
 RUNS = 4
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from tiger.errors import InputError
 from tiger.model.document import HIDDEN, INFINITE, KEY, Document
 from tiger.model.violation import Violation
-from tiger.pipeline.costs.tolerances import MET
+from tiger.pipeline.costs.tolerances import meets
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Mode
@@ -22,7 +22,7 @@ SCHEMA: Final = "tiger.placement/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link(Document):
-    """Hold what an iteration sends between two devices, both directions together."""
+    """Hold the bytes that an iteration sends between two devices, both directions together."""
 
     a: str
     b: str
@@ -35,19 +35,21 @@ class PlacementReport(Document):
 
     In the mode chain, `stages` are in order; with v `virtual` stages a device, number j runs at position j mod p.
     `bottleneck_s` is the largest load of a position for one microbatch, messages not hidden behind passes, and
-    `lower_bound_s` what no plan of the same order of layers goes below. With a `schedule`, `iteration_s` is its
-    simulated time for all `microbatches`, `iteration_bound_s` below those of all plans, and `bubble` the share of it
-    in which devices wait. `uniform_..` is what as many layers in every stage come to, on devices in the order of the
-    cluster, None where they cannot send to each other; memory and pins play no part in it, and `uniform_feasible` says
-    whether it keeps to them, None where that is not known. Without a schedule, memory is parameters alone.
+    `lower_bound_s` a lower bound on that of all plans of the same order of layers. With a `schedule`, `iteration_s` is
+    its simulated time for all `microbatches`, `iteration_bound_s` a lower bound on those of all plans, and `bubble` the
+    share of it in which devices wait. `uniform_..` are the figures of as many layers in every stage, on devices in the
+    order of the cluster, None where they cannot send to each other; memory and pins play no part in it, and
+    `uniform_feasible` says whether it keeps to them, None where that is not known. Without a schedule, memory is
+    parameters alone.
 
-    In the mode dag there is a stage for every device that holds operators, and `uniform_..` is what as many classes of
-    them on every accelerator come to. Bounds are on all placements of the same kind: `lower_bound_s` on the bottleneck
-    and `latency_bound_s` on `latency_s`, the makespan of one microbatch, both None for the `objective` throughput.
+    In the mode dag there is a stage for every device that holds operators, and `uniform_..` are the figures of as many
+    colocation groups on every accelerator. Bounds are on all placements of the same kind: `lower_bound_s` on the
+    bottleneck and `latency_bound_s` on `latency_s`, the makespan of one microbatch, both None for the `objective`
+    throughput.
 
     `optimal` says that what was made small, the iteration with a schedule, else the bottleneck or what the `objective`
-    names, meets its bound. `progress` has what each step of the search reached as cost, `links` what devices send each
-    other in an iteration, `seconds` is wall time. Where no plan is possible, figures are None, stages empty, and
+    names, meets its bound. `progress` has the cost that each step of the search reached, `links` the bytes between
+    devices in an iteration, `seconds` is wall time. Where no plan is possible, figures are None, stages empty, and
     `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement` that of operators, and
     neither is serialised.
     """
@@ -87,14 +89,14 @@ class PlacementReport(Document):
 
     def _meets_bounds(self) -> bool:
         """Return whether what was made small meets its lower bound."""
-        made = {
+        figures = {
             "bottleneck": (self.bottleneck_s, self.lower_bound_s),
             "iteration": (self.iteration_s, self.iteration_bound_s),
             "latency": (self.latency_s, self.latency_bound_s),
         }
         usual = "bottleneck" if self.schedule is None else "iteration"
         goals = {"latency": ("latency",), "both": ("bottleneck", "latency")}.get(self.objective or "", (usual,))
-        return all(_is_met(*made[goal]) for goal in goals)
+        return all(_is_met(*figures[goal]) for goal in goals)
 
     def emit(self, system: str) -> str:
         """Return the plan as text for megatron, deepspeed, vllm or torch; raise InputError of `emit` if that cannot be.
@@ -113,4 +115,4 @@ class PlacementReport(Document):
 
 def _is_met(value: float | None, bound: float | None) -> bool:
     """Return whether a figure is no more than its bound."""
-    return value is not None and bound is not None and value <= bound * (1 + MET)
+    return value is not None and bound is not None and meets(value, bound)

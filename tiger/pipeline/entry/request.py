@@ -1,4 +1,4 @@
-"""What a caller asks of a placement, checked."""
+"""Requests for placements, and the checks of their parameters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,15 +17,16 @@ from tiger.run.limits import check_limits
 from tiger.run.progress import Progress, ignore
 
 COMING = "experts"
-# What only stages of a chain have.
+# Parameters that only the mode chain has.
 OF_CHAINS = ("schedule", "microbatches", "virtual", "pipeline", "tensor", "data")
 NATIVE = "auto"
+# More ranks, stages or microbatches than any training run has.
 COUNT_LIMIT = 65_536
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
-    """Hold a model, a cluster, what is asked of them and whom to tell."""
+class ChainRequest:
+    """Hold a model, a cluster, the parameters of its placement, and who hears of progress."""
 
     layers: Layers
     cluster: Cluster
@@ -34,8 +35,8 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AskedOperators:
-    """Hold operators, a cluster, what is asked of them and whom to tell."""
+class OperatorRequest:
+    """Hold operators, a cluster, the parameters of their placement, and who hears of progress."""
 
     operators: Operators
     cluster: Cluster
@@ -77,7 +78,7 @@ def _check_no_chain(params: PlaceParams) -> None:
 
 
 def _check_sampler(name: str, aim: Aim) -> None:
-    """Raise InputError for a solver of operators that is neither the native search nor a sampler, or asked too much."""
+    """Raise InputError for a solver that cannot place operators, or not with such an aim."""
     if name == NATIVE:
         return
     from tiger.solvers.registry import kind_of
@@ -118,9 +119,9 @@ def check_params(params: PlaceParams, mode: str = "chain") -> PlaceParams:
     return params
 
 
-def check_fit(asked: Asked) -> None:
+def check_fit(request: ChainRequest) -> None:
     """Raise InputError that names a parameter which this model or this cluster does not go with."""
-    params, layers, cluster = asked.params, asked.layers, asked.cluster
+    params, layers, cluster = request.params, request.layers, request.cluster
     if params.tensor > 1 and layers.slices == 1:
         raise InputError("tensor", f"expected 1, as the layers of this model cannot be cut, got {params.tensor}")
     if layers.slices and layers.slices % params.tensor:

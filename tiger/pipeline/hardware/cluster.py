@@ -1,4 +1,4 @@
-"""The cluster: devices, and how long a message takes from one to another."""
+"""The cluster: devices, and the seconds of messages between them."""
 
 from dataclasses import dataclass, field
 from typing import Literal, Self, get_args

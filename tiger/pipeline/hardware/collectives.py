@@ -1,4 +1,4 @@
-"""How long ranks take to add up what each of them holds."""
+"""The time of collective operations among ranks."""
 
 from collections.abc import Sequence
 

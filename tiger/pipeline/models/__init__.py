@@ -1,1 +1,4 @@
-"""Readers of models: profiles, layer tables and transformers by their shape."""
+"""Models: layers and operator graphs, read from profiles, tables, documents, or the shape of a transformer.
+
+In: a path, a SPEC or a document. Out: `layers.Layers`, or operators. Read `layers.py` first, then `reading.py`.
+"""

@@ -1,4 +1,4 @@
-"""The model: layers in the order of the pipeline, what each costs, holds and sends."""
+"""The model: layers in the order of the pipeline, with the seconds and bytes of each."""
 
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -10,6 +10,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, lock, unset_array
 
 LayerKind = Literal["embedding", "layer", "mtp", "head"]
+# The share of a backward pass that makes gradients of weights: as many products as those of activations.
 WEIGHT_SHARE = 0.5
 
 
@@ -19,15 +20,15 @@ class Layers:
 
     Times are seconds of one microbatch on a device of speed 1, `backward_s` without recomputation, of which
     `weight_s` (default: half of it) makes gradients of weights and may be put off. `parameter_bytes` are weights,
-    `state_bytes` (default: those) what a device holds of a layer all the time, `held_bytes` what it holds for every
-    microbatch in flight. `crossing_bytes[L + 1]` is what one microbatch sends forward over the boundary before each
-    layer, 0 at both ends; gradients of the same size come back. `reduced_bytes` is what one forward pass of a layer
+    `state_bytes` (default: those) are held all the time, such as weights, gradients and optimizer states, `held_bytes`
+    for every microbatch in flight. `crossing_bytes[L + 1]` one microbatch sends forward over the boundary before each
+    layer, 0 at both ends; gradients of the same size come back. `reduced_bytes` one forward pass of a layer
     all-reduces among tensor-parallel ranks, in `reductions` calls; the backward pass does the same.
     `tied` names groups of layers that share the parameters of the first of them: a stage that holds several holds
     them once, and stages that each hold one all-reduce the gradient once in an iteration.
-    `kinds` say what a system makes of a layer (default: all "layer"), `modules` what its code calls it (default: its
-    name). `slices` is what the number of tensor-parallel ranks
-    has to divide: 1 where layers cannot be cut, 0 where any number will do.
+    `kinds` say what part of a model a layer is (default: all "layer"), `modules` are names in its code (default: its
+    name). The number of tensor-parallel ranks has to divide `slices`: 1 where layers cannot be cut, 0 where any number
+    will do.
     """
 
     names: tuple[str, ...]
@@ -105,8 +106,9 @@ class Layers:
 def _range_sums(sent: FloatArray, last: IntArray) -> FloatArray:
     """Return the sum of all `sent[i]` at each of L + 1 boundaries from i + 1 up to `last[i]`, without a subtraction.
 
-    What is added and later subtracted again would take smaller amounts with it. A segment tree adds alone: each range
-    is made up of at most 2 log L nodes, whose sums then go down to the leaves.
+    Subtracting a large amount again would lose the digits of smaller ones. A segment tree adds alone: each range is
+    made up of at most 2 log L nodes, whose sums then go down to the leaves. Source: Bentley, Solutions to Klee's
+    rectangle problems, 1977.
     """
     size = len(sent) + 1
     tree, begin, end = np.zeros(2 * size), np.arange(1, size) + size, last + 1 + size

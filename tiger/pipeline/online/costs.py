@@ -1,4 +1,4 @@
-"""What stages take by given costs of layers and paces of devices, and the best cuts at an order of devices."""
+"""The seconds of stages by costs of layers and paces of devices, and the best cuts at an order of devices."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -38,7 +38,7 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Terms:
-    """Hold what no measurement changes: messages and memory, for L layers on n devices.
+    """Hold the costs that no measurement changes: messages and memory, for L layers on n devices.
 
     `sent_s[n, n, L + 1]` are the seconds of messages both ways over a boundary from device to device, infinite without
     a link; `last[n, L + 1]` is the largest end of a run of layers, by its start, that a device can hold.
@@ -65,7 +65,7 @@ class Terms:
         return np.asarray(np.pad(inner, ((0, 0), (1, 0))) + np.pad(inner, ((0, 0), (0, 1))))
 
     def feasible_lines(self, lines: list[Line]) -> list[Line]:
-        """Return those of lines of p stages that devices have the memory and links for."""
+        """Return the lines of p stages, of those given, that fit into memory and have links."""
         if not lines:
             return []
         cuts, devices = arrays(lines)
@@ -108,6 +108,8 @@ def least_cuts(
     Exact; O(p L^2) at most: stages grow backwards from each end until they alone are above the best.
     """
     count, size = len(order), len(ahead_s) - 1
+    # reach[j, i]: the smallest bottleneck of the first j stages when they hold the first i layers (Bellman's
+    # recursion).
     reach = np.full((count + 1, size + 1), np.inf)
     start = np.zeros((count + 1, size + 1), np.int64)
     reach[0, 0] = 0.0
@@ -118,6 +120,7 @@ def least_cuts(
             best = below_s
             for k in range(i - 1, j - 1, -1):
                 load = (ahead_s[i] - ahead_s[k]) * pace[device] + sent
+                # The stage only gets longer from here on.
                 if load >= best:
                     break
                 received = sent_s[order[j - 1], device, k] if j else 0.0
@@ -125,6 +128,7 @@ def least_cuts(
                 if last[device, k] >= i and value < best:
                     best, start[j + 1, i] = value, k
                     reach[j + 1, i] = best
+    # Backtrace from the last layer; cuts mean nothing where no line is below the limit.
     cuts = np.full(count + 1, size)
     for j in range(count, 0, -1):
         cuts[j - 1] = start[j, cuts[j]]

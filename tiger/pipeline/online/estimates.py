@@ -1,4 +1,4 @@
-"""What layers and devices cost, as far as measured stages tell."""
+"""Estimates of the costs of layers and devices from measured stages."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -8,15 +8,36 @@ import numpy as np
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.online.costs import Costs, Line
 
-LAYER_SPREAD, DEVICE_SPREAD, SCALE_SPREAD = 0.4, 0.7, 1.0
-# Layers of less than a share of all, such as 0 FLOPs, take a time that nobody has told.
-SLIGHT, SLIGHT_SPREAD = 1e-5, 3.0
-SURPRISE = 4.0
-RECENT, KEPT = 8, 160
-ROUNDS, CLOSE, STRIDE = 8, 1e-4, 1.0
-LEAST = 0.1
-# Short stages are measured less well: an error of a share of the longest one is added.
-GRAIN, LEAST_TIME = 0.01, 1e-6
+# Layers below this share of all seconds, such as 0 FLOPs, are of unknown cost.
+SLIGHT = 1e-5
+# The smallest share of the longest stage that a measured time is taken for, so that its logarithm is finite.
+LEAST_TIME = 1e-6
+# The smallest factor by which a draw changes a layer or a pace: to first order it could be negative.
+LEAST_FACTOR = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateParams:
+    """Set priors, and which measurements count.
+
+    Standard deviations are of logarithms: of guessed costs of layers, those of layers of unknown cost, of paces of
+    devices, and of the scale. A measurement surprises that is off by more than `surprise` standard deviations. Of one
+    stage the `recent` last measurements are averaged, and the `kept` last stages fitted by at most `rounds` steps of
+    Gauss-Newton, none longer than `stride`, until the longest is below `close`. Short stages are measured less well: an
+    error of `grain` times the longest one is added.
+    """
+
+    layer_spread: float = 0.4
+    unknown_spread: float = 3.0
+    device_spread: float = 0.7
+    scale_spread: float = 1.0
+    surprise: float = 4.0
+    recent: int = 8
+    kept: int = 160
+    rounds: int = 8
+    close: float = 1e-4
+    stride: float = 1.0
+    grain: float = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +62,20 @@ class Estimates:
 
     .. math:: \log t_s = \log\Bigl(e^{g + a_d} \sum_{l \in s} e^{u_l} + c_s\Bigr) + \varepsilon
 
-    for stage s on device d with messages c: normal priors around what was guessed on logarithms of layers' costs u, of
+    for stage s on device d with messages c: normal priors around guesses on logarithms of layers' costs u, of
     paces a, which multiply them, and of a scale g, which the first measurement sets; the most probable values by
-    Gauss-Newton. A device that surprises twice in a row begins a new pace, and what was measured before goes on telling
-    of layers. Values are u, g, a, and each device's pace before. O(readings x L^2) a measurement.
+    Gauss-Newton. A device that surprises twice in a row begins a new pace, and earlier measurements still count for
+    layers. Values are u, g, a, and each device's pace before. O(readings x L^2) a measurement.
     """
 
-    def __init__(self, layer_s: FloatArray, pace: FloatArray, noise: float) -> None:
-        self._size, self._count, self._noise = len(layer_s), len(pace), noise
+    def __init__(
+        self, layer_s: FloatArray, pace: FloatArray, noise: float, params: EstimateParams = EstimateParams()
+    ) -> None:
+        self._size, self._count, self._noise, self._params = len(layer_s), len(pace), noise, params
         least = SLIGHT * float(layer_s.sum()) or 1.0
         self._guess = np.concatenate([np.log(np.maximum(layer_s, least)), [0.0], np.log(pace), np.log(pace)])
-        layers = np.where(layer_s >= least, LAYER_SPREAD, SLIGHT_SPREAD)
-        self._spread = np.concatenate([layers, [SCALE_SPREAD], np.full(2 * self._count, DEVICE_SPREAD)])
+        layers = np.where(layer_s >= least, params.layer_spread, params.unknown_spread)
+        self._spread = np.concatenate([layers, [params.scale_spread], np.full(2 * self._count, params.device_spread)])
         self._value = self._guess.copy()
         self._root: FloatArray = np.diag(1 / self._spread)
         self._readings: dict[tuple[tuple[int, int], int], Reading] = {}
@@ -70,10 +93,10 @@ class Estimates:
         return bool(self._doubted)
 
     def draw(self, count: int, rng: np.random.Generator) -> Costs:
-        """Return so many draws of costs by how probable they are.
+        """Return so many draws of costs from their posterior distribution.
 
-        To first order, but so that draws agree with each other on stages that have been measured: layers change by
-        1 + x, and paces by 1 / (1 - x).
+        To first order (Laplace), but so that draws agree with each other on stages that have been measured: layers
+        change by 1 + x, and paces by 1 / (1 - x).
         """
         normal = rng.standard_normal((len(self._value), count))
         change = np.linalg.solve(self._root.T, normal).T
@@ -81,13 +104,14 @@ class Estimates:
         paces = change[:, self._now(0) : self._now(self._count)]
         costs = self.costs
         return Costs.of(
-            np.diff(costs.ahead_s) * np.maximum(1 + layers, LEAST), costs.pace / np.maximum(1 - scale - paces, LEAST)
+            np.diff(costs.ahead_s) * np.maximum(1 + layers, LEAST_FACTOR),
+            costs.pace / np.maximum(1 - scale - paces, LEAST_FACTOR),
         )
 
     def measure(self, line: Line, message_s: FloatArray, times_s: FloatArray) -> None:
         """Take in the measured seconds [p] of the stages of a line, messages included, at least one above 0."""
         share = np.maximum(times_s / times_s.max(), LEAST_TIME)
-        logs, errors = np.log(share * times_s.max()), self._noise * (1 + GRAIN / share)
+        logs, errors = np.log(share * times_s.max()), self._noise * (1 + self._params.grain / share)
         rows = zip(pairwise(line.cuts), line.devices, message_s.tolist(), logs.tolist(), errors.tolist(), strict=True)
         fresh = [Reading(run, self._now(device), *rest) for run, device, *rest in rows]
         if not self._readings:
@@ -113,13 +137,13 @@ class Estimates:
         self._guess[self._size] = self._value[self._size] = np.log(passed.sum() / np.exp(known).sum())
 
     def _surprises(self, fresh: list[Reading]) -> dict[int, float]:
-        """Return by how much readings are off what is known of their stages, by paces, where that is much."""
+        """Return by how much readings are off the estimates of their stages, by paces, where that is a surprise."""
         slope, known = self._linear(fresh)
         variance = (np.linalg.solve(self._root, slope.T) ** 2).sum(axis=0) + np.array(
             [reading.error**2 for reading in fresh]
         )
         off = np.array([reading.log_s for reading in fresh]) - known
-        much = np.flatnonzero(np.abs(off) > SURPRISE * np.sqrt(variance)).tolist()
+        much = np.flatnonzero(np.abs(off) > self._params.surprise * np.sqrt(variance)).tolist()
         return {fresh[j].pace: float(off[j]) for j in much}
 
     def _renew(self, pace: int, change: float) -> None:
@@ -135,11 +159,11 @@ class Estimates:
         """Keep a reading as the last one, together with recent ones of the same stage."""
         old = self._readings.pop(fresh.key, None)
         if old is not None:
-            count = min(old.count + 1, RECENT)
+            count = min(old.count + 1, self._params.recent)
             mean = old.log_s + (fresh.log_s - old.log_s) / count
             fresh = replace(fresh, log_s=mean, count=count)
         self._readings[fresh.key] = fresh
-        if len(self._readings) > KEPT:
+        if len(self._readings) > self._params.kept:
             del self._readings[next(iter(self._readings))]
 
     def _fit(self) -> None:
@@ -148,20 +172,21 @@ class Estimates:
         weight = np.array([row.count**0.5 / row.error for row in rows])
         logs = np.array([row.log_s for row in rows])
         prior = self._spread**-2.0
-        for _ in range(ROUNDS):
+        # Gauss-Newton on the log posterior: rows are weighted residuals, the prior adds a diagonal.
+        for _ in range(self._params.rounds):
             slope, known = self._linear(rows)
             slope *= weight[:, None]
             precision = slope.T @ slope + np.diag(prior)
             pull = slope.T @ (weight * (logs - known)) - (self._value - self._guess) * prior
             change = np.linalg.solve(precision, pull)
             largest = float(np.abs(change).max())
-            self._value = self._value + change * min(1.0, STRIDE / max(largest, CLOSE))
+            self._value = self._value + change * min(1.0, self._params.stride / max(largest, self._params.close))
             self._root = np.asarray(np.linalg.cholesky(precision), np.float64)
-            if largest < CLOSE:
+            if largest < self._params.close:
                 break
 
     def _linear(self, rows: list[Reading]) -> tuple[FloatArray, FloatArray]:
-        """Return the slopes [m, values] and the logarithms [m] that the values make of m readings."""
+        """Return the Jacobian [m, values] and the predicted logarithms [m] of m readings."""
         first, end, pace = np.array([(*row.run, row.pace) for row in rows], np.int64).reshape(-1, 3).T
         message_s = np.array([row.message_s for row in rows])
         layer_s = np.exp(self._value[: self._size])

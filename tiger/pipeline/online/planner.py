@@ -1,6 +1,7 @@
 """A plan that follows measured times, a move at a time."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
@@ -23,16 +24,32 @@ from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.solve import place_layers
 from tiger.run.limits import check_limits
 
-DRAWS, GOALS = 64, 16
-# The shares of the tolerance that a trial has to promise, on the way and once settled, and the factor by which it is to
-# promise more after every step that has brought nothing, as plans as good as each other promise a little for ever.
-CURIOUS, SETTLED, PATIENCE = 0.02, 0.25, 1.15
-LEAVING = 2.0
-# The share of what is enough for a move that is for a goal, and the share of that which it has to go on promising.
-FAR, KEPT = 0.5, 0.5
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialParams:
+    """Set which plans are tried; gains are shares of the tolerance.
+
+    Expected gains are means over `draws` of costs; the best lines by `goals` of them are goals several moves away. A
+    move is tried for an expected gain of `first` at least, `growth` times as much after every step without a gain, as
+    equally good plans go on promising a little, and at most `settled`, which holds once settled. A goal has to promise
+    `far` of that, and to go on promising `kept` of that on the way. Once settled, a plan is left for a better one whose
+    path leads through worse plans at `leaving` tolerances.
+    """
+
+    draws: int = 64
+    goals: int = 16
+    first: float = 0.02
+    settled: float = 0.25
+    growth: float = 1.15
+    far: float = 0.5
+    kept: float = 0.5
+    leaving: float = 2.0
 
 
-class Quest(NamedTuple):
+PARAMS = TrialParams()
+
+
+class Trial(NamedTuple):
     """Hold a line several moves away that is to be tried, the line that it is to beat, and the gain that is enough."""
 
     goal: Line
@@ -68,10 +85,10 @@ class OnlinePlanner:
         self._estimates = Estimates(layers.forward_s + layers.backward_s, pace, _share("noise", noise))
         self._rng = np.random.default_rng(seed)
         self._line = _first_line(layers, devices, seed)
-        self._least_s, self._enough = np.inf, CURIOUS
-        self._quest: Quest | None = None
-        # Whether quests may begin: until it has settled, and after a surprise.
-        self._curious = True
+        self._least_s, self._enough = np.inf, PARAMS.first
+        self._trial: Trial | None = None
+        # Whether trials several moves away may begin: until it has settled, and after a surprise.
+        self._exploring = True
         self.settled, self.evaluations = False, 0
 
     @property
@@ -93,32 +110,32 @@ class OnlinePlanner:
             raise InputError("times", f"expected numbers from 0 to {COST_LIMIT:g}, got {seconds.max():g}")
         self.evaluations += 1
         self._estimates.measure(self._line, self._terms.messages_s([self._line])[0], seconds)
-        self._tire()
+        self._raise_threshold()
         chosen = self._line if self._estimates.doubtful else self._next()
         self.settled, self._line = chosen == self._line and not self._estimates.doubtful, chosen
-        self._curious = (self._curious or self._estimates.doubtful) and not self.settled
+        self._exploring = (self._exploring or self._estimates.doubtful) and not self.settled
         return self.plan
 
-    def _tire(self) -> None:
-        """Ask trials for more after a step that has brought nothing; begin anew after one that has, or a surprise."""
+    def _raise_threshold(self) -> None:
+        """Ask trials for more after a step without a gain; begin anew after one with a gain, or a surprise."""
         if self._estimates.doubtful or self.bottleneck_s < self._least_s * (1 - self._tolerance):
-            self._least_s, self._enough = self.bottleneck_s, CURIOUS
+            self._least_s, self._enough = self.bottleneck_s, PARAMS.first
         else:
-            self._enough = min(SETTLED, self._enough * PATIENCE)
+            self._enough = min(PARAMS.settled, self._enough * PARAMS.growth)
 
     def _next(self) -> Line:
         """Return the line that is a move towards a better one, or that may be better, or the line itself."""
         near = self._near()
-        onward = self._pursue(near)
+        onward = self._continue_trial(near)
         if onward is not None:
             return onward
         best_s, target = self._targets.best(self._estimates.costs, self._line)
         enough = best_s * (1 + self._tolerance)
         # Several moves may lead through worse plans, which takes a clearer gain once settled.
-        leave = best_s * (1 + LEAVING * self._tolerance) if self.settled else enough
+        leave = best_s * (1 + PARAMS.leaving * self._tolerance) if self.settled else enough
         ahead = self._towards(target, enough, near) if self.bottleneck_s > leave else None
         if ahead and self.settled:
-            self._least_s, self._enough = np.inf, CURIOUS
+            self._least_s, self._enough = np.inf, PARAMS.first
         return ahead or self._most_promising(near)
 
     def _near(self) -> list[list[Line]]:
@@ -141,16 +158,16 @@ class OnlinePlanner:
 
     def _most_promising(self, near: list[list[Line]]) -> Line:
         """Return the line with the largest expected gain by what costs may be, the present one if that is small."""
-        drawn = self._estimates.draw(DRAWS, self._rng)
-        least = (SETTLED if self.settled else self._enough) * self._tolerance
+        drawn = self._estimates.draw(PARAMS.draws, self._rng)
+        least = (PARAMS.settled if self.settled else self._enough) * self._tolerance
         found = self._most(drawn, near, least)
-        if found is None and self._curious:
-            found = self._begin_quest(drawn, near, FAR * least)
+        if found is None and self._exploring:
+            found = self._begin_trial(drawn, near, PARAMS.far * least)
         return found or self._line
 
-    def _begin_quest(self, drawn: Costs, near: list[list[Line]], least: float) -> Line | None:
+    def _begin_trial(self, drawn: Costs, near: list[list[Line]], least: float) -> Line | None:
         """Return the first move to the most promising of the best lines by some draws, None where none is enough."""
-        costs = (Costs(drawn.ahead_s[k], drawn.pace[k]) for k in range(GOALS))
+        costs = (Costs(drawn.ahead_s[k], drawn.pace[k]) for k in range(PARAMS.goals))
         lines = sorted(
             {self._targets.best(each, self._line)[1] for each in costs}, key=lambda line: (len(line.devices), line)
         )
@@ -158,17 +175,17 @@ class OnlinePlanner:
             drawn, [list(alike) for _, alike in groupby(lines, key=lambda line: len(line.devices))], least
         )
         onward = None if goal is None else self._onward(goal, near)
-        self._quest = None if goal is None or onward is None else Quest(goal, self._line, least)
+        self._trial = None if goal is None or onward is None else Trial(goal, self._line, least)
         return onward
 
-    def _pursue(self, near: list[list[Line]]) -> Line | None:
+    def _continue_trial(self, near: list[list[Line]]) -> Line | None:
         """Return the next move to the goal, None where there is none that still promises enough."""
-        quest, self._quest = self._quest, None
-        if quest is None or quest.goal == self._line:
+        trial, self._trial = self._trial, None
+        if trial is None or trial.goal == self._line:
             return None
-        gains = self._gains(self._estimates.draw(DRAWS, self._rng), [quest.goal], quest.home)
-        onward = self._onward(quest.goal, near) if gains[0] > KEPT * quest.least else None
-        self._quest = None if onward is None else quest
+        gains = self._gains(self._estimates.draw(PARAMS.draws, self._rng), [trial.goal], trial.home)
+        onward = self._onward(trial.goal, near) if gains[0] > PARAMS.kept * trial.least else None
+        self._trial = None if onward is None else trial
         return onward
 
     def _most(self, drawn: Costs, groups: list[list[Line]], least: float) -> Line | None:
@@ -196,7 +213,7 @@ class OnlinePlanner:
 
 
 def _first_line(layers: Layers, cluster: Cluster, seed: int) -> Line:
-    """Return the best line by the guess."""
+    """Return the best line by the guessed costs."""
     placed = place_layers(layers, cluster, PlaceParams(seed=seed))
     if placed.plan is None or placed.violations:
         said = "; ".join(violation.message for violation in placed.violations)

@@ -1,4 +1,4 @@
-"""The plan to make for by what layers and devices are estimated to cost."""
+"""The best plan by estimated costs of layers and devices."""
 
 from dataclasses import replace
 
@@ -15,6 +15,7 @@ from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.online.costs import Costs, Line, Terms
 from tiger.pipeline.online.moves import exchange, resize
 
+# Steps of a sweep up to which all orders are compared, about 10 ns each: a few milliseconds a step of the planner.
 WORK_LIMIT = 1_000_000
 Found = tuple[float, Line]
 
@@ -22,24 +23,24 @@ Found = tuple[float, Line]
 class Targets:
     """Find lines whose bottleneck is within a tolerance of the least, near the line that runs where there is one.
 
-    Exact cuts for orders that are exchanges away from that line; then, while devices are few, a sweep over all orders
-    tells whether one of them is better by more than the tolerance.
+    Exact cuts for orders that are exchanges away from that line; then, where devices are few, sweeps over all orders
+    show whether one of them is better by more than the tolerance.
     """
 
     def __init__(self, layers: Layers, cluster: Cluster, terms: Terms, tolerance: float) -> None:
         self._terms, self._tolerance, self._count, self._size = terms, tolerance, cluster.size, layers.size
         groups = tuple((device,) for device in range(cluster.size))
-        self._trellis: LayeredGraph | None = None
+        self._graph: LayeredGraph | None = None
         if steps_of(layers, LineParams(), groups) <= WORK_LIMIT:
-            self._trellis = device_graph(layers, device_types_of(layers, cluster, groups), LineParams())
+            self._graph = device_graph(layers, device_types_of(layers, cluster, groups), LineParams())
 
     def best(self, costs: Costs, line: Line) -> Found:
-        """Return the line to make for, and its bottleneck first."""
+        """Return the best line found, and its bottleneck first."""
         near = self._search_near(costs, line)
-        return near if self._trellis is None else self._search_all(costs, near, self._trellis)
+        return near if self._graph is None else self._search_all(costs, near, self._graph)
 
     def _search_near(self, costs: Costs, line: Line) -> Found:
-        """Return the end of a descent over orders, each with its best cuts."""
+        """Return the end of a steepest descent over orders, each with its best cuts."""
         best, better = (np.inf, line), self._terms.best_cuts(costs, line.devices)
         while better is not None:
             best, order = better, better[1].devices
@@ -54,7 +55,8 @@ class Targets:
     def _search_all(self, costs: Costs, near: Found, shape: LayeredGraph) -> Found:
         """Return a line of any order where that is better than one near by more than the tolerance."""
         graph = replace(shape, ahead_s=costs.ahead_s * costs.pace[:, None])
-        low, high, limit = self._floor(costs), near[0], near[0] * (1 - self._tolerance)
+        low, high, limit = self._bound_s(costs), near[0], near[0] * (1 - self._tolerance)
+        # Bisection over limits, down to a factor of the tolerance between the ends.
         while limit > low:
             found = sweep(graph, limit)
             if found.depth >= 0:
@@ -67,6 +69,6 @@ class Targets:
         line = trace_line(graph, Bracket(low, high))
         return line.bottleneck_s, Line(line.cuts, line.devices)
 
-    def _floor(self, costs: Costs) -> float:
-        """Return what no bottleneck goes below: all devices equally busy."""
+    def _bound_s(self, costs: Costs) -> float:
+        """Return a lower bound on the bottleneck: all devices equally busy."""
         return float(costs.ahead_s[-1] / (1 / costs.pace).sum())

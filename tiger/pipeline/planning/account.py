@@ -10,7 +10,7 @@ from tiger.model.violation import Violation
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.entry.place import make_report
 from tiger.pipeline.entry.report import PlacementReport
-from tiger.pipeline.entry.request import Asked
+from tiger.pipeline.entry.request import ChainRequest
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.attempt import Attempt, make_evaluator
 from tiger.pipeline.planning.breakdown import Breakdown, breakdown
@@ -129,7 +129,7 @@ class Account:
         params = attempt.choice.params(self.params)
         layers = self.model.layers(attempt.choice.family.microbatch)
         placed = attempt.placed or _simulated_placement(self._evaluator(attempt), attempt)
-        report = make_report(Asked(layers, self.cluster, params), placed)
+        report = make_report(ChainRequest(layers, self.cluster, params), placed)
         return replace(report, seconds=sum(stage.seconds for stage in placed.stages))
 
     def _degrees(self, choice: Choice) -> Degrees:

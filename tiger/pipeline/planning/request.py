@@ -3,7 +3,7 @@
 from tiger.errors import InputError
 from tiger.model.options import narrow
 from tiger.model.wording import describe
-from tiger.pipeline.entry.request import COUNT_LIMIT, Asked, check_fit, check_params
+from tiger.pipeline.entry.request import COUNT_LIMIT, ChainRequest, check_fit, check_params
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.model import Model
@@ -22,7 +22,7 @@ def check_plan_params(params: PlanParams) -> PlanParams:
 
 def check_model(model: Model, cluster: Cluster, params: PlanParams) -> None:
     """Raise InputError that names a parameter which this model or this cluster does not go with."""
-    check_fit(Asked(model.given, cluster, _placement(params)))
+    check_fit(ChainRequest(model.given, cluster, _placement(params)))
     size = params.microbatch
     if size is not None and not model.resizable and size not in model.sizes:
         reason = "as only the shape of a transformer that learns tells what others cost"

@@ -1,4 +1,4 @@
-"""How good a plan is: what it costs by the schedule that is asked for, and whether it keeps to memory and pins."""
+"""The evaluation of plans: seconds by the bottleneck or by a schedule, bytes, and whether memory and pins are kept."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from tiger.pipeline.schedules.simulator import iteration_s, simulate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluator:
-    """Evaluator plans for a model on a cluster: by the bottleneck, or with a schedule by the simulated iteration.
+    """Evaluate plans for a model on a cluster: by the bottleneck, or with a schedule by the simulated iteration.
 
     `pinned` gives the device of a layer, by their numbers.
     """
@@ -30,7 +30,7 @@ class Evaluator:
     pinned: Mapping[int, int] = field(default_factory=dict)
 
     def value(self, plan: Plan) -> float:
-        """Return the seconds that are made small, infinite for a plan that breaks a rule or sends where no link is."""
+        """Return the seconds that are made small, infinite for a plan that breaks a rule or lacks a link."""
         if not self.keeps_pins(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
             return np.inf
         loads = self._loads(plan)
@@ -84,7 +84,7 @@ class Evaluator:
         return max(self.replica_s(load) for load in loads)
 
     def _loads(self, plan: Plan) -> tuple[Workload, ...]:
-        """Return what the stages of every replica cost."""
+        """Return the costs of the stages of every replica."""
         return workloads(self.layers, self.cluster, plan)
 
     def _held_bytes(self, load: Workload) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Why there is no plan, as far as that is known."""
+"""The reason why there is no plan, as far as that is known."""
 
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ UNDECIDED = "no plan was found that fits, nor a proof that there is none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closest:
-    """Hold how many stages a position has, the most positions, and what the closest plan lacks in all, if known."""
+    """Hold the stages of a position, the most positions, and the bytes that the closest plan lacks in all, if known."""
 
     virtual: int
     positions: int
@@ -27,7 +27,7 @@ class Closest:
 def find_violation(
     layers: Layers, cluster: Cluster, params: PlaceParams, line: LineParams, closest: Closest
 ) -> Violation:
-    """Return what cannot be met, exact for one device and stage a position; "undecided" where nothing is proved."""
+    """Return the limit that cannot be met, proved for one device and stage a position, else "undecided"."""
     if closest.virtual > 1:
         short = ""
         if closest.lacking_bytes is not None:
@@ -46,8 +46,8 @@ def find_violation(
 def _merge_groups(cluster: Cluster, params: PlaceParams, positions: int) -> Cluster:
     """Return a cluster of as many devices as groups, as large as groups get, and all linked.
 
-    Groups of the largest devices first hold at least what any others would, so that what fits in none of them fits
-    nowhere.
+    A relaxation: groups of the largest devices first hold at least as much as any others, so that layers that fit in
+    none of them fit nowhere.
     """
     ranks = params.tensor * params.data
     largest = np.sort(cluster.memory_bytes)[::-1][: positions * ranks].reshape(positions, ranks)
