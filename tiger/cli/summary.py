@@ -13,7 +13,7 @@ from rich.table import Table
 from tiger.cli.console import printable
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
-from tiger.pipeline.entry.ranks import short_ranks
+from tiger.pipeline.entry.rank_text import short_ranks
 from tiger.run.stage import Detail, Stage
 
 if TYPE_CHECKING:

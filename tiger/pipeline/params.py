@@ -1,4 +1,4 @@
-"""What a caller asks of a placement."""
+"""The options and parameters of a placement."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -24,7 +24,7 @@ KERNELS = ("operators", "stages of operators", "bounds of operators", "many oper
 
 
 def warm(progress: Callable[[str], None]) -> None:
-    """Load the kernels of every search; `progress` is told which comes next.
+    """Load the kernels of every search; `progress` is called with the name of the next.
 
     Takes about a minute of compilation the first time after installation, and about a second from the cache.
     """

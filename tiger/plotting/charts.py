@@ -15,7 +15,7 @@ from tiger.model.arrays import BoolArray
 from tiger.model.units import TIMES, seconds_text
 from tiger.pipeline.costs.stages import workloads
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.entry.ranks import short_ranks
+from tiger.pipeline.entry.rank_text import short_ranks
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.schedules.memory import Footprint, footprint
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT, Schedule

@@ -282,11 +282,11 @@ def test_plans_several_moves_off_are_tried(world: Callable[..., World]) -> None:
         while not planner.settled and planner.evaluations < 60:
             before = line_of(planner.plan)
             planner.step(here.times(planner.plan))
-            quest = planner._quest
-            if quest is None:
+            trial = planner._trial
+            if trial is None:
                 continue
-            sought += quest.goal != goal
-            goal, now = quest.goal, line_of(planner.plan)
+            sought += trial.goal != goal
+            goal, now = trial.goal, line_of(planner.plan)
             assert distance(now, goal) < distance(before, goal)
             reached += now == goal
     assert sought >= 5

@@ -16,7 +16,7 @@ from tiger.pipeline.models.transformer import is_made_of_shape
 PARTS, LAYERS, DEVICES = "parts", "layers", "devices"
 SPECS = ("LayerSpec", "TiedLayerSpec")
 TOPOLOGY = "PipeModelDataParallelTopology"
-# PipelineModule knows no way to be given its parts, so a subclass sets what its own ways would have set.
+# PipelineModule takes no parts from its caller, so a subclass sets them as its own methods would.
 MODULE = """
 class PlacedPipelineModule(PipelineModule):
     def _partition_layers(self, method="placed"):
@@ -69,7 +69,7 @@ def write(deployment: Deployment) -> str:
 
 
 def parse(text: str) -> DeepSpeedSplit:
-    """Return what Python text assigns to `parts`, `layers` and `devices`, of which it runs nothing.
+    """Return the split that Python text assigns to `parts`, `layers` and `devices`, none of which is run.
 
     Raises InputError that names the one at fault.
     """
@@ -90,7 +90,7 @@ def parse(text: str) -> DeepSpeedSplit:
 
 
 def _usage(deployment: Deployment) -> list[str]:
-    """Return comments on what to do with the text, and on a schedule that DeepSpeed does not run."""
+    """Return comments on how to use the text, and on a schedule that DeepSpeed does not run."""
     pipeline, data, tensor = deployment.plan.grid.shape
     shape = f"num_stages={pipeline}"
     if tensor > 1:

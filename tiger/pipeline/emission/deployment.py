@@ -1,4 +1,4 @@
-"""What is written out: a plan, with the model and the cluster that it is for."""
+"""A deployment: a plan, with the model and the cluster that it is for."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -19,7 +19,7 @@ FIELD = "emit"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Name a module of the model's code, what it is, and the stage that runs it."""
+    """Hold the name of a module of the model's code, its kind, and the stage that runs it."""
 
     module: str
     kind: LayerKind
@@ -67,7 +67,7 @@ class Deployment:
 
     @property
     def cuda_indices(self) -> dict[int, int]:
-        """Return what CUDA calls every accelerator of the cluster: those of a machine are numbered as they come."""
+        """Return the CUDA index of every accelerator of the cluster: those of a machine are numbered in order."""
         seen: Counter[int] = Counter()
         indices = {}
         for device, (machine, kind) in enumerate(zip(self.cluster.machine.tolist(), self.cluster.kinds, strict=True)):

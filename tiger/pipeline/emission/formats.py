@@ -19,12 +19,12 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
 
 
 def emit(name: str, deployment: Deployment) -> str:
-    """Return a plan as text to be pasted; raise InputError of `emit` for another name, or what a system cannot do."""
+    """Return a plan as text for a system; raise InputError of `emit` for another name, or a plan it cannot run."""
     return find_writer(name)(deployment)
 
 
 def find_writer(name: str) -> Writer:
-    """Return what writes for a system; raise InputError of `emit` for one that is not known."""
+    """Return the writer for a system; raise InputError of `emit` for one that is not known."""
     if name not in WRITERS:
         raise InputError(FIELD, f"expected one of {', '.join(WRITERS)}, got {describe(name)}")
     return WRITERS[name]

@@ -13,6 +13,7 @@ from tiger.pipeline.models.transformer import is_made_of_shape
 
 SYMBOLS = {"embedding": "E", "layer": "t", "mtp": "m", "head": "L"}
 LAYOUT = "layout"
+# Symbols of a layout that is written out: more than any model has layers.
 LONGEST = 1_000_000
 _GROUP = re.compile(r"\(([^)]+)\)\*(\d+)")
 _RUN = re.compile(r"(.)\*(\d+)")
@@ -21,7 +22,7 @@ _FLAG = re.compile(r"--([a-z-]+)[ =]+(\"[^\"]*\"|'[^']*'|\S+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MegatronSplit:
-    """Hold what Megatron-LM is told: symbols E, t, m and L of every stage, and the sizes.
+    """Hold a layout of Megatron-LM: symbols E, t, m and L of every stage, and the sizes.
 
     Stage k runs on pipeline rank k mod `pipeline`, as its virtual stage k // `pipeline`.
     """
@@ -51,7 +52,7 @@ def write(deployment: Deployment) -> str:
 
 
 def parse(text: str) -> MegatronSplit:
-    """Return what a text written here says; raise InputError of `layout` for another."""
+    """Return the split of a text of `write`; raise InputError of `layout` for another."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     flags = {name: value.strip("\"'") for name, value in _FLAG.findall(" ".join(lines))}
     stages = stages_of_layout(flags.get("pipeline-model-parallel-layout", ""))

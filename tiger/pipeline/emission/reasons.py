@@ -1,4 +1,4 @@
-"""Why a plan cuts a model where it does, in sentences for whoever pastes it."""
+"""The reasons for the cuts of a plan, in sentences beside its text."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,9 @@ from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.ranges import ranges
 from tiger.pipeline.models.layers import LayerKind
 
+# Ends of a model that cost at least this part of a decoder layer are named, and devices filled to this share.
 NOTABLE, FULL = 0.05, 0.9
+# Entries of a list before the rest is counted, so that a comment stays a line or two.
 LISTED = 16
 GIGABYTE = 1e9
 
@@ -26,7 +28,7 @@ def comments(deployment: Deployment) -> list[str]:
 
 
 def relative_cost(deployment: Deployment, kind: LayerKind) -> float:
-    """Return what all layers of a kind cost, forward and backward, in units of the mean decoder layer.
+    """Return the cost of all layers of a kind, forward and backward, in units of the mean decoder layer.
 
     0 without any of either.
     """

@@ -51,14 +51,14 @@ def write(deployment: Deployment) -> str:
 
 
 def _usual_names(block: Block) -> tuple[str, ...]:
-    """Return what torchtitan calls the modules of a layer made of a shape; it deletes those that no stage names."""
+    """Return the names of torchtitan for the modules of a layer of a shape; it deletes those that no stage names."""
     if block.kind == "layer":
         return (f"layers.{block.module.rpartition('.')[2]}",)
     return ENDS[block.kind]
 
 
 def parse(text: str) -> TorchSplit:
-    """Return what a JSON object says; raise InputError that names the key at fault."""
+    """Return the split of a JSON object; raise InputError that names the key at fault."""
     data = read_json(text, "split")
     if not isinstance(data, dict):
         raise InputError("split", f"expected an object, got {describe(data)}")

@@ -49,7 +49,7 @@ def write(deployment: Deployment) -> str:
 
 
 def parse(text: str) -> VllmSplit:
-    """Return what lines of a shell say; raise InputError that names the variable at fault."""
+    """Return the split of lines of a shell; raise InputError that names the variable at fault."""
     found = [match.groups() for line in text.splitlines() if (match := _LINE.fullmatch(line))]
     partitions = [_numbers(PARTITION, value) for name, value in found if name == PARTITION]
     if len(partitions) != 1:

@@ -25,4 +25,4 @@ class PlaceArguments(PlaceOptions):
 
 @dataclass(frozen=True, eq=False)
 class PlaceCall(Watched, PlaceArguments):
-    """Hold what `tiger.place` is called with."""
+    """Hold the arguments of `tiger.place`."""

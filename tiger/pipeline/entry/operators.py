@@ -53,7 +53,7 @@ def report_placement(request: OperatorRequest) -> PlacementReport:
 
 
 def _make_report(request: OperatorRequest, found: OperatorPlacement) -> PlacementReport:
-    """Return what has been found as a report; time is left open."""
+    """Return the report of a result; time is left open."""
     params = request.params
     report = PlacementReport(
         feasible=found.place is not None and not found.violations,

@@ -29,7 +29,7 @@ from tiger.run.progress import Progress, ignore
 
 @from_fields(PlaceCall)
 def place(call: PlaceCall) -> PlacementReport:
-    """Place a model on the devices of a cluster, and report what that costs.
+    """Place a model on the devices of a cluster, and report its costs.
 
     In the mode chain, the layers of a model become the stages of a pipeline. The model is Layers, a path, a SPEC or a
     document (`tiger.pipeline.models.reading`), the cluster a Cluster, a path, a SPEC such as `dgx:2` or a document
@@ -98,7 +98,7 @@ def cluster_of(source: Hardware | None) -> Cluster | None:
 
 
 def make_report(request: ChainRequest, found: PlaceResult) -> PlacementReport:
-    """Return what has been found as a report; time is left open."""
+    """Return the report of a result; time is left open."""
     params, plan = request.params, found.plan
     report = PlacementReport(
         feasible=plan is not None and not found.violations,

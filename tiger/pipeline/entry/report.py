@@ -1,4 +1,4 @@
-"""The report of a placement: which stage runs where, what it costs and holds, and how good that is."""
+"""The report of a placement: stages and their devices, seconds, bytes, and lower bounds."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal

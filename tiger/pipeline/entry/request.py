@@ -45,7 +45,7 @@ class OperatorRequest:
 
 
 def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams:
-    """Return parameters that can be used with some model: those given for a chain, in the mode dag what operators need.
+    """Return parameters that can be used with some model: those given for a chain, in the mode dag those of operators.
 
     Raises InputError that names one, also for one that the other mode alone knows, and TypeError.
     """
@@ -69,7 +69,7 @@ def check_request(params: PlaceParams, aim: Aim) -> PlaceParams | OperatorParams
 
 
 def _check_no_chain(params: PlaceParams) -> None:
-    """Raise InputError for what only stages of a chain have."""
+    """Raise InputError for a parameter that only stages of a chain have."""
     usual = PlaceParams()
     for name in OF_CHAINS:
         value = getattr(params, name)
@@ -148,11 +148,11 @@ def check_pins(pinned: Mapping[str, str], names: tuple[str, ...], cluster: Clust
 
 
 def _check_solver(name: object) -> None:
-    """Raise InputError for a solver that nobody knows, TypeError for what is no name."""
+    """Raise InputError for an unknown solver, TypeError unless it is a name."""
     if not isinstance(name, str):
         raise TypeError(f"solver: expected a name, got {describe(name)}")
     if name != NATIVE:
-        # The list of solvers brings in what some of them need.
+        # The list of solvers imports the libraries of some of them.
         from tiger.solvers.registry import kind_of
 
         kind_of(name)

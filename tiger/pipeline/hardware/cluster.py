@@ -46,7 +46,7 @@ class Curve:
     @classmethod
     def affine(cls, bandwidth: float, latency_s: float) -> Self:
         """Return the curve of a latency and of bytes per second."""
-        # Far enough that the latency hides no digit of what bytes take, and within what a message may have.
+        # So large that the latency hides no digit of the bandwidth, and within the limit of a message.
         size = min(max(1e9, latency_s * bandwidth), COST_LIMIT)
         return cls(size_bytes=np.array([0.0, size]), seconds=np.array([latency_s, latency_s + size / bandwidth]))
 

@@ -45,7 +45,7 @@ class Catalogue:
 
 
 def connection(field: str, fields: Mapping[str, object], prefix: str = "") -> Connection | None:
-    """Return what `bandwidth` and `latency` (default 0), or `table`, say of a connection; None where all are missing.
+    """Return the connection of `bandwidth` and `latency` (default 0), or of `table`; None where all are missing.
 
     A table is a list of pairs `[bytes, seconds]` or `{"csv": TEXT, "where": {COLUMN: VALUE}}`. Raises InputError for
     both at once, and for a latency alone.

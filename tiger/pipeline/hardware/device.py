@@ -1,4 +1,4 @@
-"""What devices of one type have in common: kind, memory and speed."""
+"""Types of devices: kind, memory and speed."""
 
 import math
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class DeviceType:
 
 
 def device_type(field: str, fields: Mapping[str, object]) -> DeviceType:
-    """Return what the fields `kind`, `memory_bytes` and `speed` of an object say; each may be missing."""
+    """Return the type that the fields `kind`, `memory_bytes` and `speed` of an object state; each may be missing."""
     room, speed = f"{field}/memory_bytes", fields.get("speed")
     memory = convert_quantity(room, fields.get("memory_bytes"), "bytes")
     return DeviceType(

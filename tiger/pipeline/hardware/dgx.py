@@ -12,7 +12,7 @@ from tiger.pipeline.hardware.fleet import Fleet, MachineType
 from tiger.pipeline.hardware.nvidia import LANES, RATES
 
 GPUS = 8
-# What NCCL reckons with for a message over the network (src/graph/tuning.cc), in seconds.
+# The latency of NCCL for a message over the network (src/graph/tuning.cc), in seconds.
 NETWORK_LATENCY_S = 14e-6
 # NVLinks between the V100s of a DGX-1 (NVIDIA DGX-1 with Tesla V100 System Architecture, WP-08437-002): six for each,
 # on a hybrid of two fully linked squares and the four edges between them.
@@ -25,7 +25,7 @@ DGX_1V_LANES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineKind:
-    """Describe a kind of machine: the `syntax` of its SPEC, what it is, its make, and its network."""
+    """Describe a machine: the `syntax` of its SPEC, a sentence for users, its devices and links, and its network."""
 
     syntax: str
     description: str

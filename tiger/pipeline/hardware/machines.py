@@ -67,7 +67,7 @@ def _nic(field: str, value: object, nics: Mapping[str, Connection]) -> str:
 def _machine(field: str, value: object, nics: Mapping[str, Connection]) -> MachineType:
     """Return a node group."""
     fields = check_record(field, value, _MACHINE_FIELDS)
-    devices, inside, links = _own_devices(field, fields) if TOPO not in fields else _read_printed(field, fields)
+    devices, inside, links = _own_devices(field, fields) if TOPO not in fields else _read_topo(field, fields)
     return MachineType(
         count=_count(f"{field}/count", fields.get("count", 1)),
         devices=devices,
@@ -97,8 +97,8 @@ def _own_devices(field: str, fields: Mapping[str, object]) -> Inside:
     return devices, inside, {}
 
 
-def _read_printed(field: str, fields: Mapping[str, object]) -> Inside:
-    """Return the same from what `nvidia-smi topo -m` prints."""
+def _read_topo(field: str, fields: Mapping[str, object]) -> Inside:
+    """Return the same from the text of `nvidia-smi topo -m`."""
     also = next((name for name in _INSIDE_FIELDS if name in fields), None)
     if also is not None:
         raise InputError(f"{field}/{also}", f"expected either this field or {TOPO}, got both")

@@ -24,7 +24,7 @@ TOPO = "nvidia_smi_topo"
 CLASSES = "classes"
 LANES = "NV#"
 # Bandwidth in bytes per second and direction, latency in seconds. NVLink 2 to 4 carry 25 GB/s a lane (NVIDIA's
-# whitepapers of V100, A100 and H100; NVLink 1: 20, NVLink 5: 50). The rest is what NCCL reckons with (src/graph/topo.h
+# whitepapers of V100, A100 and H100; NVLink 1: 20, NVLink 5: 50). The rest are the figures of NCCL (src/graph/topo.h
 # and tuning.cc): 12 GB/s over PCIe 3.0 x16, a fifth more traffic through host bridges, 10 GB/s between sockets, and
 # 3.4 or 5.7 us a step.
 RATES: Mapping[str, Affine] = {
@@ -132,7 +132,7 @@ def _header(field: str, lines: Sequence[str]) -> _Header:
 
 
 def _rows(field: str, lines: Sequence[str], header: _Header) -> dict[str, dict[str, str]]:
-    """Return the entries of every GPU by column, checked one by one; what follows the matrix is passed over."""
+    """Return the entries of every GPU by column, checked one by one; lines behind the matrix are skipped."""
     rows: dict[str, dict[str, str]] = {}
     for line in lines:
         name, *words = line.split() or [""]

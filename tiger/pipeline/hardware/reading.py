@@ -1,4 +1,4 @@
-"""Where clusters come from: files told apart by their ending, documents by their fields, and SPECs."""
+"""The readers of clusters, chosen by the ending of a file, the fields of a document, or a SPEC."""
 
 import re
 from collections.abc import Callable, Mapping

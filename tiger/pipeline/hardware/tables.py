@@ -18,7 +18,7 @@ from tiger.pipeline.hardware.record import check_list
 KIBIBYTE = 1024.0
 MICROSECOND = 1e-6
 Rows = list[dict[str, str]]
-# Column of sizes: the column of times, and what one of each stands for, in bytes and seconds.
+# Column of sizes: the column of times, and the units of the two in bytes and seconds.
 _COLUMNS = {"bytes": ("seconds", 1.0, 1.0), "size(kb)": ("time(us)", KIBIBYTE, MICROSECOND)}
 
 

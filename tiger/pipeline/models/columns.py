@@ -1,4 +1,4 @@
-"""The columns of a table of layers, and what stands in for those that it leaves out."""
+"""The columns of a table of layers, and the defaults of those that it leaves out."""
 
 from collections.abc import Mapping, Sequence
 from typing import get_args

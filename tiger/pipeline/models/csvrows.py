@@ -17,7 +17,7 @@ SEPARATORS = ",;\t"
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Hold what the rows of a table are, its columns, those it must have, and those of numbers."""
+    """Hold the noun for the rows of a table, its columns, those it must have, and those of numbers."""
 
     rows: str
     known: Sequence[str]
@@ -68,9 +68,9 @@ def _names(words: list[str], columns: Columns) -> list[str]:
 
 
 def _row(field: str, names: list[str], words: list[str], numbers: Sequence[str]) -> dict[str, object]:
-    """Return a row by column, what is a number as one."""
+    """Return a row by column, numbers as such."""
     if len(words) != len(names):
         raise InputError(field, f"expected {len(names)} cells, got {len(words)}")
-    # What is no number stays text, for the check of its column to name.
+    # Other words stay text, which the check of their column names.
     stated = [(column, word) for column, word in zip(names, words, strict=True) if word]
     return {column: float(word) if column in numbers and is_number(word) else word for column, word in stated}

@@ -33,7 +33,7 @@ class Devices:
     cpus: int
 
     def cluster(self, max_devices: int = DEVICE_LIMIT) -> Cluster:
-        """Return accelerators gpu0, gpu1, .. and cpus cpu0, ..; messages take what the model states, links nothing."""
+        """Return accelerators gpu0, gpu1, .. and cpus cpu0, ..; messages take what edges state, links nothing."""
         size = self.accelerators + self.cpus
         check_device_count(size, max_devices)
         kinds: list[DeviceKind] = ["accelerator"] * self.accelerators

@@ -1,4 +1,4 @@
-"""Operator graphs, told apart by the ending of a file or by the keys of a document."""
+"""The readers of operator graphs, chosen by the ending of a file or by the keys of a document."""
 
 from collections.abc import Mapping
 from pathlib import Path

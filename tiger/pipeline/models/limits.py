@@ -6,6 +6,7 @@ from tiger.formats.values import check_amount
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.limits import COST_LIMIT
 
+# Sizes up to which models are read: larger uploads are refused before anything large is made.
 LAYER_LIMIT = 200_000
 OPERATOR_LIMIT = 1_000_000
 

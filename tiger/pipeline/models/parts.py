@@ -1,4 +1,4 @@
-r"""What a microbatch costs in the layers of a transformer.
+r"""The costs of a microbatch in the layers of a transformer.
 
 With h hidden, f the width of a feed-forward block of g matrices (3 with a gate, else 2), k experts of E that a token
 goes through, d the width of its keys, V the vocabulary, and microbatches of b sequences of s tokens, a forward pass is
@@ -25,7 +25,7 @@ COMPUTED = {"flash": 0.5, "full": 1.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Hold what a microbatch costs in a layer: FLOP of products with weights and without, bytes held and reduced."""
+    """Hold the costs of a microbatch in a layer: FLOP of products with weights and without, bytes held and reduced."""
 
     weight_flops: float = 0.0
     other_flops: float = 0.0
@@ -71,7 +71,7 @@ def head_of(shape: Shape) -> Part:
         weight_flops=2.0 * shape.tokens * width * shape.vocabulary,
         parameters=width * shape.vocabulary + _norm(shape),
         held_bytes=shape.tokens * (2 * number * width + LOGIT_BYTES * shape.vocabulary),
-        # The maximum, the sum and the target's logit of every token forward, what goes back to the decoder backward.
+        # The maximum, the sum and the target's logit of every token forward, the gradient of the decoder backward.
         reduced_bytes=(sent_bytes(shape) + 3 * LOGIT_BYTES * shape.tokens) / 2,
         reductions=2,
     )
@@ -88,7 +88,7 @@ def sent_bytes(shape: Shape) -> int:
 
 
 def _held_bytes(shape: Shape) -> float:
-    """Return what a layer of the decoder holds: b s h (34 + 5 a s / h) bytes for a GPT in 16 bits with full attention.
+    """Return the bytes held by a decoder layer: b s h (34 + 5 a s / h) for a GPT in 16 bits with full attention.
 
     Those are inputs of norms, of products and of activation functions, a byte of mask for every number dropped out,
     and with full attention the scores of a heads.

@@ -93,7 +93,7 @@ def _read(text: str, max_layers: int) -> _Graph:
             graph.edges.append(_edge(number, line))
         else:
             _add_node(graph, number, line)
-            # Asked line by line, so that a text far too long is given up early.
+            # Checked line by line, so that a text far too long is refused early.
             check_size("model/nodes", len(graph.costs), max_layers)
     if not graph.costs:
         raise InputError("model/nodes", "expected at least one node, got none")
@@ -117,7 +117,7 @@ def _add_node(graph: _Graph, number: int, line: str) -> None:
         raise InputError("model/nodes", f"line {number}: {what}, got {describe(line)}")
     if name in graph.costs:
         raise InputError(f"model/nodes/{name}", f"line {number}: expected different nodes, got {name} twice")
-    # A description may hold the same dashes: the costs are what follows the last of them.
+    # A description may hold the same dashes: the costs follow the last of them.
     description, _, costs = rest.partition(" -- stage_id=")[0].rpartition(" -- ")
     values = _costs(f"model/nodes/{name}", costs)
     # A profile times how long data took to arrive, which is no work of a stage.

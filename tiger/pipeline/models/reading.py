@@ -1,4 +1,4 @@
-"""Models, told apart by the ending of a file, by a SPEC, or by the keys of a document."""
+"""The readers of models, chosen by the ending of a file, by a SPEC, or by the keys of a document."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ def read_model(source: Path | str, max_layers: int = LAYER_LIMIT) -> Layers:
 
     A `.json` may hold whatever `model_of_document` takes. Raises InputError of `model` or below.
     """
-    # Told first, as a SPEC may end like a file.
+    # Checked first, as a SPEC may end like a file.
     if isinstance(source, str) and source.startswith(PREFIX):
         return model_of_document(source, max_layers)
     path = Path(source)

@@ -1,4 +1,4 @@
-"""Transformers that answer instead of learning: one pass, weights, and the keys and values of what is answered."""
+"""Transformers for inference: one pass, weights, and a cache of keys and values."""
 
 from dataclasses import replace
 
@@ -8,6 +8,7 @@ from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.parts import NUMBER_BYTES, cached_bytes
 from tiger.pipeline.models.shape import Shape
 
+# A schedule counts two passes of a microbatch, forward and backward; inference has one.
 PASSES = 2
 
 
@@ -20,7 +21,7 @@ def serve(layers: Layers, shape: Shape) -> Layers:
     nothing = np.zeros(layers.size)
     decoder = np.array([kind == "layer" for kind in layers.kinds])
     head = np.array([kind == "head" for kind in layers.kinds])
-    # To gather takes half as long as to all-reduce, and what a pass sends is counted in each of two.
+    # To gather takes half as long as to all-reduce, and the bytes of a pass are counted in each of two.
     gathered = shape.tokens * shape.vocabulary * NUMBER_BYTES[shape.dtype] / 2 / PASSES
     reduced = np.where(decoder, layers.reduced_bytes / PASSES, layers.reduced_bytes)
     return replace(

@@ -1,4 +1,4 @@
-"""The shape of a transformer: the numbers that decide what it computes, holds and sends."""
+"""The shape of a transformer: the numbers that decide its FLOP, memory and messages."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -10,10 +10,12 @@ from tiger.model.wording import describe
 Precision = Literal["bf16", "fp16", "fp32"]
 Attention = Literal["flash", "full"]
 FIELD = "model/transformer"
+# Products of three such numbers stay inside float64.
 NUMBER_LIMIT = 10**9
 # Dense peak of an H100 SXM: 989e12 FLOP/s in 16 bits, half of it in TF32; large models reach about two fifths.
 PACE = {"bf16": 4e14, "fp16": 4e14, "fp32": 2e14}
 PACE_LIMITS = (1.0, 1e30)
+# Experts of a token by default, as in Mixtral.
 TOP_K = 2
 # As in the code of Llama, which rounds widths up to a multiple of this.
 WIDTH_STEP = 256
@@ -30,8 +32,8 @@ class Shape:
     dropout, norms without shift; others like GPT, with all of those. `tied` (default: not gated) shares the matrix of
     the embedding with the head. `attention` that is flash computes the half of the scores that a token may see, and
     holds none; full computes and holds all of them.
-    `serve` makes a model that answers instead of learning: there is no backward pass and nothing is held for one, and
-    the state is weights and the keys and values of `batch` x `sequence` tokens, the most that are answered at once.
+    `serve` makes a model for inference: there is no backward pass and nothing is held for one, and the state is weights
+    and the keys and values of `batch` x `sequence` tokens, the most that are answered at once.
     `flops` is what a device of speed 1 achieves a second: by default 4e14, two fifths of the 989e12 that an H100 can
     do in 16 bits, and half of it in fp32; the same of an A100 is 1.25e14, of a V100 5e13. Raises InputError that names
     the key.
@@ -107,13 +109,13 @@ class Shape:
 
 
 def _check_count(name: str, value: object) -> None:
-    """Raise InputError for what is no whole number from 1 to the limit."""
+    """Raise InputError unless a value is a whole number from 1 to the limit."""
     if not (isinstance(value, int) and 1 <= check_whole(f"{FIELD}/{name}", value) <= NUMBER_LIMIT):
         raise InputError(f"{FIELD}/{name}", f"expected a whole number from 1 to {NUMBER_LIMIT}, got {describe(value)}")
 
 
 def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
-    """Raise InputError for what is none of the known words."""
+    """Raise InputError unless a value is one of the known words."""
     if value not in known:
         raise InputError(f"{FIELD}/{name}", f"expected one of {', '.join(known)}, got {describe(value)}")
 

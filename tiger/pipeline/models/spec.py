@@ -44,7 +44,7 @@ def shape_of_document(document: object) -> Shape:
 
 
 def _value(word: str) -> object:
-    """Return what a word of a SPEC states: a truth value, a number, or the word."""
+    """Return the value of a word of a SPEC: a truth value, a number, or the word."""
     if word in _FLAGS:
         return _FLAGS[word]
     if len(word) > _DIGITS or not is_number(word):

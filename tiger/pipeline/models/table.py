@@ -74,7 +74,7 @@ def _names(rows: Sequence[Row]) -> dict[str, int]:
     names: dict[str, int] = {}
     for k, row in enumerate(rows):
         field = f"model/layers/{k}/name"
-        # An empty name could not be pinned, nor told apart in a report.
+        # An empty name could not be pinned, nor found in a report.
         name = read_name(field, row["name"]) if "name" in row else ""
         if not name:
             raise InputError(field, "expected a name, got none")

@@ -1,4 +1,4 @@
-"""Transformers described by their shape: their layers, and what they send in an iteration."""
+"""Transformers described by their shape: their layers, and the bytes of an iteration."""
 
 import math
 from dataclasses import dataclass
@@ -66,12 +66,12 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
 
 
 def module_names(decoders: int) -> tuple[str, ...]:
-    """Return what layers made of a shape are called: what Megatron-LM calls its modules."""
+    """Return the names of layers of a shape: those of the modules of Megatron-LM."""
     return ("embedding", *(f"decoder.layers.{k}" for k in range(decoders)), "output_layer")
 
 
 def is_made_of_shape(layers: Layers) -> bool:
-    """Return whether layers are called what those made of a shape are, so that nobody has named a module."""
+    """Return whether layers have the names of those of a shape, so that no module has another."""
     kinds = ("embedding", *("layer",) * (layers.size - 2), "head")
     return layers.slices != 1 and layers.kinds == kinds and layers.modules == module_names(layers.size - 2)
 
@@ -84,7 +84,7 @@ def parameter_count(shape: Shape) -> int:
 
 
 def volumes(shape: Shape, *, tensor: int = 1, pipeline: int = 1, data: int = 1, microbatches: int = 1) -> Volumes:
-    r"""Return what a tensor- x pipeline- x data-parallel iteration of training sends, m microbatches a replica.
+    r"""Return the bytes of a tensor- x pipeline- x data-parallel iteration of training, m microbatches a replica.
 
     To all-reduce B bytes, r ranks of a ring send 2 (r - 1) B in all, just under the 2 B each of the source. With S the
     bytes that one layer hands to the next, W those of the weights, and M those of a matrix that two stages share:

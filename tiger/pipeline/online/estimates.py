@@ -53,7 +53,7 @@ class Reading:
 
     @property
     def key(self) -> tuple[tuple[int, int], int]:
-        """Return what readings of the same stage share."""
+        """Return the key that readings of the same stage share."""
         return self.run, self.pace
 
 

@@ -157,7 +157,7 @@ class OnlinePlanner:
         return found[0][1] if nearer is None and found[0][0] < self.bottleneck_s else nearer
 
     def _most_promising(self, near: list[list[Line]]) -> Line:
-        """Return the line with the largest expected gain by what costs may be, the present one if that is small."""
+        """Return the line with the largest expected gain over draws of costs, the present one if that is small."""
         drawn = self._estimates.draw(PARAMS.draws, self._rng)
         least = (PARAMS.settled if self.settled else self._enough) * self._tolerance
         found = self._most(drawn, near, least)

@@ -51,7 +51,7 @@ def same_cuts_bound_s(layers: Layers, cluster: Cluster, plan: Plan, target: Targ
     enough = target.seconds * (1 - EQUAL)
     while len(options) < CASES * search.effort:
         least, case = heap[0]
-        if least >= enough or tree.is_settled(options[case]) or search.stop():
+        if least >= enough or tree.is_complete(options[case]) or search.stop():
             break
         heapq.heappop(heap)
         for child in tree.children(options[case]):
@@ -68,7 +68,7 @@ class SearchTree:
     target: Target
     known: dict[Key, float] = field(default_factory=dict)
 
-    def is_settled(self, options: IntArray) -> bool:
+    def is_complete(self, options: IntArray) -> bool:
         """Return whether every group has its option."""
         return not (options == self.cases.free).any()
 

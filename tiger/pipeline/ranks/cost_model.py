@@ -143,7 +143,7 @@ class GridCostModel:
         return np.asarray(slow * (1 + OVERFULL * np.maximum(held / room - 1, 0.0).sum(axis=1)))
 
     def workloads(self, grid: IntArray) -> tuple[Workload, ...]:
-        """Return what the stages of every replica cost; the same as `tiger.pipeline.costs.stages.workloads`."""
+        """Return the costs of the stages of every replica; the same as `tiger.pipeline.costs.stages.workloads`."""
         costs = self.costs(grid[None])
         return tuple(
             Workload(

@@ -35,7 +35,7 @@ def draw_grids(grid: IntArray, machine: IntArray, count: int, rng: np.random.Gen
 
 
 def _shuffle(machine: IntArray, count: int, rng: np.random.Generator) -> IntArray:
-    """Return what devices become, `[count, n]`, where machines of one size get one random order inside."""
+    """Return permutations of the devices, `[count, n]`, in which machines of one size get one random order inside."""
     members = [np.flatnonzero(machine == one) for one in np.unique(machine)]
     orders = {len(inside): rng.permuted(np.tile(np.arange(len(inside)), (count, 1)), axis=1) for inside in members}
     made = np.empty((count, len(machine)), np.int64)

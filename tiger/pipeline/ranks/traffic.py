@@ -14,7 +14,7 @@ from tiger.pipeline.ranks.cost_model import Degrees
 
 
 class Flow(NamedTuple):
-    """Hold pairs of ranks, what each pair sends in an iteration, and the bytes of one of these messages."""
+    """Hold pairs of ranks, the bytes that each pair sends in an iteration, and those of one message."""
 
     source: IntArray
     target: IntArray

@@ -54,7 +54,7 @@ def warm_up(schedule: Schedule, shape: tuple[int, int, int], position: int) -> i
 
 
 def _order(schedule: Schedule, shape: tuple[int, int, int], position: int) -> list[Pass]:
-    """Return the passes of one position: warm-up, one forward and one backward in turn, and what is left."""
+    """Return the passes of one position: warm-up, one forward and one backward in turn, and the rest."""
     forward, backward = _deal(shape, position)
     warm = warm_up(schedule, shape, position)
     turns = list(chain.from_iterable(zip(forward[warm:], backward, strict=False)))

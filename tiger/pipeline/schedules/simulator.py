@@ -102,7 +102,7 @@ def zero_bubble_order(workload: Workload, microbatches: int) -> list[int]:
 
 
 def _fixed_table(workload: Workload, schedule: Schedule, microbatches: int) -> ScheduleTable:
-    """Return the table that does not depend on what passes take."""
+    """Return the table of a schedule whose order does not depend on the seconds of passes."""
     positions = workload.positions
     return static_table(schedule, positions, len(workload.forward_s) // positions, microbatches)
 
@@ -146,7 +146,7 @@ def _times(table: ScheduleTable, costs: Costs) -> tuple[list[float], FloatArray]
     append = ends.append
     for position, key, waits in zip(table.position, table.key, table.waits, strict=True):
         start, arrived = free[position], ends[waits]
-        # A conditional is twice as fast as max(), and this loop is what a search spends its time in.
+        # A conditional is twice as fast as max(), and searches spend most of their time in this loop.
         if arrived > start:
             start = arrived
         end = start + taken[key]

@@ -1,4 +1,4 @@
-"""What a search for a plan knows: the best plan, all others that fit, the closest that does not, and bounds."""
+"""The incumbent of a search for a plan: the best plan, all others that fit, the closest that does not, and bounds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from tiger.run.incumbent import Incumbent
 
 @dataclass(kw_only=True)
 class PlanIncumbent(Incumbent[Plan | None]):
-    """Hold the best plan of a chain, None before one fits, and what else the search has found.
+    """Hold the best plan of a chain, None before one fits, all other plans that fit, and bounds.
 
     The value is seconds: of the bottleneck, or with a schedule of the simulated iteration. `plans` are all that fit,
     each with its value; `closest` lacks the least memory of those that do not. `bottleneck_bound_s` is a lower bound

@@ -47,7 +47,7 @@ def report_too_few_layers(layers: Layers, params: PlaceParams) -> PlaceResult:
 
 
 def _find_reason(incumbent: PlanIncumbent) -> Violation:
-    """Return what cannot be met, as far as that is known."""
+    """Return the limit that cannot be met, as far as that is known."""
     problem = incumbent.problem
     lacking = None if incumbent.closest is None else problem.evaluator.excess_bytes(incumbent.closest)
     closest = Closest(virtual=problem.virtual, positions=problem.positions, lacking_bytes=lacking)

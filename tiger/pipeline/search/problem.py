@@ -13,7 +13,7 @@ from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.schedules.memory import chunks_in_flight, in_flight
 from tiger.pipeline.search.evaluator import Evaluator
 
-# Defaults that users are told: microbatches for each position, and stages at a position of an interleaved pipeline.
+# Documented defaults: microbatches for each position, and stages at a position of an interleaved pipeline.
 MICROBATCHES, VIRTUAL = 4, 2
 
 
@@ -35,10 +35,10 @@ def most_positions(layers: Layers, cluster: Cluster, params: PlaceParams) -> int
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ChainProblem:
-    """Hold a model, a cluster and parameters, and what follows from them.
+    """Hold a model, a cluster and parameters, and the sizes and limits that follow from them.
 
-    A pipeline has at most `positions` positions of `virtual` stages each, and runs `microbatches`. `line` is what a
-    line of single devices has to keep to, `evaluator` measures plans.
+    A pipeline has at most `positions` positions of `virtual` stages each, and runs `microbatches`. `line` are the
+    limits of a line of single devices, `evaluator` evaluates plans.
     """
 
     layers: Layers

@@ -39,7 +39,7 @@ def find_violation(
         found = find_shortfall(layers, _merge_groups(cluster, params, closest.positions), replace(line, pinned={}))
     if found is None:
         return Violation(kind="undecided", message=UNDECIDED)
-    # Ranks share what a group lacks.
+    # The ranks of a group share its layers.
     return replace(found, missing_bytes=-(-found.missing_bytes // params.tensor)).violation
 
 

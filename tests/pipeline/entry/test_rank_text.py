@@ -2,7 +2,7 @@
 
 import pytest
 
-from tiger.pipeline.entry.ranks import short_ranks
+from tiger.pipeline.entry.rank_text import short_ranks
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""Measure what a constant of placing chains is worth: plans with several values of it, everything else the same.
+
+    python -m benchmarks.vary_plans MODULE:NAME VALUE .. [--only TEXT] [--data FOLDER]
+
+NAME is a constant, or CLASS.FIELD for the parameters of a search, for example `python -m benchmarks.vary_plans
+tiger.pipeline.search.refinement:RefineParams.finalists 3 1 6`. For each value it prints by how many per cent the
+seconds that are made small lie above those of the first value, in the mean over all problems, the worst and the best
+problem, and the processor seconds relative to the first. Efforts count iterations, so that the plans are the same on
+every machine. `--data` adds PipeDream's profiles to the problems that are built here.
+"""
+
+import argparse
+import ast
+import gc
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+import tiger
+from benchmarks.chains import cluster
+from tiger.pipeline.hardware.reading import read_cluster
+from tiger.pipeline.models.reading import read_model
+
+SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
+CLUSTERS = Path("examples/clusters")
+EVERY = ("gpipe", "1f1b", "interleaved", "zero-bubble")
+CHAINS = {"uneven4": EVERY, "slow_network2": EVERY, "two_networks": ("1f1b",)}
+PROFILES = ("alexnet", "vgg16", "resnet50", "squeezenet1_0", "gnmt", "inception_v3")
+Problem = tuple[str, Callable[[], tiger.PlacementReport]]
+
+
+def main() -> None:
+    """Print a line for each value."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.vary_plans", description=__doc__.split("\n")[0])
+    parser.add_argument("constant", metavar="MODULE:NAME")
+    parser.add_argument("values", metavar="VALUE", nargs="+", type=ast.literal_eval)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--data", type=Path)
+    given = parser.parse_args()
+    problems = [problem for problem in instances(given.data) if given.only in problem[0]]
+    first = None
+    for value in given.values:
+        change(given.constant, value)
+        begun = time.process_time()
+        reports = [place() for _, place in problems]
+        spent = time.process_time() - begun
+        seconds = np.array([report.iteration_s or report.bottleneck_s for report in reports], float)
+        first = (seconds, spent) if first is None else first
+        above = 100 * (seconds / first[0] - 1)
+        low, high = int(above.argmin()), int(above.argmax())
+        print(
+            f"{given.constant.partition(':')[2]} = {value}: {above.mean():+.3f} % of {len(problems)} plans "
+            f"({above[low]:+.2f} % {problems[low][0]}, {above[high]:+.2f} % {problems[high][0]}), "
+            f"{spent / first[1]:.2f} x {first[1]:.1f} s",
+            flush=True,
+        )
+
+
+def change(constant: str, value: object) -> None:
+    """Set a constant of a module, or a field of all parameters of a class, those by default too."""
+    module, _, name = constant.partition(":")
+    owner, _, field = name.partition(".")
+    place = import_module(module)
+    if not field:
+        setattr(place, name, value)
+        return
+    params = getattr(place, owner)
+    params.__init__.__kwdefaults__[field] = value
+    for instance in [each for each in gc.get_objects() if isinstance(each, params)]:
+        object.__setattr__(instance, field, value)
+
+
+def instances(data: Path | None) -> Iterator[Problem]:
+    """Yield chains under each schedule, groups of ranks, and profiles of networks on equal devices."""
+    gpt = read_model(SMALL)
+    for name, schedules in CHAINS.items():
+        devices = read_cluster(CLUSTERS / f"{name}.json")
+        for schedule in schedules:
+            yield f"{schedule} on {name}", partial(tiger.place, gpt, devices, schedule=schedule, microbatches=8)
+    for spec, tensor, replicas in (("dgx:2", 2, 2), ("dgx-1v:2", 2, 2), ("dgx-1v:2", 4, 1)):
+        groups = partial(tiger.place, gpt, spec, pipeline=4, tensor=tensor, data=replicas)
+        yield f"groups {tensor} x {replicas} on {spec}", partial(groups, schedule="1f1b", microbatches=16)
+    for name in PROFILES if data is not None else ():
+        layers = read_model(Path(data or "") / f"{name}.txt")
+        for schedule in ("gpipe", "1f1b", "zero-bubble"):
+            chain = partial(tiger.place, layers, cluster(4, 12e9))
+            yield f"{schedule} {name}", partial(chain, schedule=schedule, microbatches=16)
+
+
+if __name__ == "__main__":
+    main()
