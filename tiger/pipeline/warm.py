@@ -19,6 +19,7 @@ from tiger.pipeline.operators.throughput.contiguous import split
 from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, search_multilevel
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
 
+# A small problem whose searches reach every kernel.
 OPERATORS, DEVICES, PASSES, FEW = 40, 2, 200_000, 5
 KERNELS = ("operators", "stages of operators", "bounds of operators", "many operators", "makespans", "measured stages")
 

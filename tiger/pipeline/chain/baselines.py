@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.chain.segments import prefix_sums
+from tiger.pipeline.chain.fitting_runs import prefix_sums
 from tiger.pipeline.models.layers import Layers
 
 Cuts = tuple[int, ...]

@@ -7,10 +7,10 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.chain.backtrace import trace_line
+from tiger.pipeline.chain.fitting_runs import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.layered_graph import LayeredGraph, Level
 from tiger.pipeline.chain.minimax import min_bottleneck
 from tiger.pipeline.chain.params import LineParams, never_stop
-from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.windows import Windows
 from tiger.pipeline.costs.stages import Position
 from tiger.pipeline.models.layers import Layers

@@ -18,10 +18,10 @@ from tiger.pipeline.chain.device_types import (
     group_similar_devices,
     join_exchangeable,
 )
+from tiger.pipeline.chain.fitting_runs import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.layered_graph import LayeredGraph, Level
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.relaxation import relax_by_machine
-from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.windows import Windows
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.chain.segments import sum_error
+from tiger.pipeline.chain.fitting_runs import sum_error
 from tiger.pipeline.chain.windows import Windows
 
 

@@ -12,14 +12,15 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_graph, merge_device_types
+from tiger.pipeline.chain.fitting_runs import fitting_ends
 from tiger.pipeline.chain.minimax import sweep
 from tiger.pipeline.chain.params import LineParams, never_stop
-from tiger.pipeline.chain.segments import fitting_ends
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.models.layers import Layers
 
 Cause = Literal["stages", "pinned", "unlinked", "memory"]
 ADVICE = "a larger tensor degree, recomputed activations or states offloaded to the host take less"
+# Messages that take no time: only whether devices are linked counts.
 INSTANT = Curve(size_bytes=np.array([0.0, 1.0]), seconds=np.zeros(2))
 
 

@@ -11,6 +11,7 @@ from tiger.pipeline.hardware.device import DeviceType
 from tiger.pipeline.hardware.fleet import Fleet, MachineType
 from tiger.pipeline.hardware.nvidia import LANES, RATES
 
+# GPUs of every machine listed here.
 GPUS = 8
 # The latency of NCCL for a message over the network (src/graph/tuning.cc), in seconds.
 NETWORK_LATENCY_S = 14e-6

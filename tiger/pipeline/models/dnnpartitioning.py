@@ -21,7 +21,8 @@ NODE = (
     ("name", "colorClass", "size", "layerId"),
 )
 EDGE = ("sourceId", "destId", "cost"), ("size",)
-SECONDS = 1e-3
+# Seconds of the unit of the format.
+MILLISECOND = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +75,10 @@ def operators_of_nodes(
     source, target = edges.ends("sourceId", rows), edges.ends("destId", rows)
     operators = Operators(
         names=names,
-        seconds=nodes.numbers("fpgaLatency") * SECONDS,
-        cpu_s=nodes.numbers("cpuLatency") * SECONDS,
+        seconds=nodes.numbers("fpgaLatency") * MILLISECOND,
+        cpu_s=nodes.numbers("cpuLatency") * MILLISECOND,
         memory_bytes=nodes.numbers("size"),
-        sent_s=_source_costs(edges.numbers("cost"), source, names) * SECONDS,
+        sent_s=_source_costs(edges.numbers("cost"), source, names) * MILLISECOND,
         source=source,
         target=target,
         colour=nodes.classes("colorClass"),

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from tiger.pipeline.models.shape import Shape
 
 NUMBER_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+# Logits and the loss are computed in fp32.
 LOGIT_BYTES = 4
 # Of the scores of a token with every other, those that are computed.
 COMPUTED = {"flash": 0.5, "full": 1.0}

@@ -15,7 +15,8 @@ from tiger.pipeline.models.order import CycleError, topological_order
 from tiger.pipeline.operators.graph import Operators
 
 COSTS = ("forward_compute_time", "backward_compute_time", "activation_size", "parameter_size")
-SECONDS = 1e-3
+# Seconds of the unit of the format.
+MILLISECOND = 1e-3
 # Up to 18 digits are whole numbers of 64 bits.
 _NAME = re.compile(r"[A-Za-z_]{0,40}([0-9]{1,18})")
 # Lists of activations hold commas in some versions, so that only a key behind it makes a comma a separator.
@@ -55,8 +56,8 @@ def layers_of_graph(text: str, max_layers: int = LAYER_LIMIT) -> Layers:
     forward, backward, sent, weights = np.array(list(graph.costs.values()))[order].T
     return Layers(
         names=tuple(names[node] for node in order),
-        forward_s=forward * SECONDS,
-        backward_s=backward * SECONDS,
+        forward_s=forward * MILLISECOND,
+        backward_s=backward * MILLISECOND,
         parameter_bytes=weights,
         crossing_bytes=Layers.crossing(sent, place[source], place[target]),
         held_bytes=sent,
@@ -74,7 +75,7 @@ def operators_of_graph(text: str, max_operators: int = OPERATOR_LIMIT) -> Operat
     forward, backward, sent, weights = np.array(list(graph.costs.values())).T
     return Operators(
         names=tuple(graph.costs),
-        seconds=(forward + backward) * SECONDS,
+        seconds=(forward + backward) * MILLISECOND,
         memory_bytes=weights,
         sent_bytes=2 * sent,
         source=source,

@@ -14,6 +14,7 @@ FIELD = "model/transformer"
 NUMBER_LIMIT = 10**9
 # Dense peak of an H100 SXM: 989e12 FLOP/s in 16 bits, half of it in TF32; large models reach about two fifths.
 PACE = {"bf16": 4e14, "fp16": 4e14, "fp32": 2e14}
+# FLOP per second that keep seconds inside float64.
 PACE_LIMITS = (1.0, 1e30)
 # Experts of a token by default, as in Mixtral.
 TOP_K = 2

@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.chain.segments import fitting_ends
+from tiger.pipeline.chain.fitting_runs import fitting_ends
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.solvers.kernel import allocating_kernel

@@ -8,8 +8,8 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.chain.backtrace import Line
+from tiger.pipeline.chain.fitting_runs import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.params import LineParams
-from tiger.pipeline.chain.segments import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
 from tiger.pipeline.models.layers import Layers
 

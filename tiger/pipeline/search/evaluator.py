@@ -34,9 +34,7 @@ class Evaluator:
         if not self.keeps_pins(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
             return np.inf
         loads = self._loads(plan)
-        if (self._held_bytes(loads[0]) > self.room(plan) * (1 + MEMORY)).any():
-            return np.inf
-        return self._seconds(loads)
+        return self._seconds(loads) if self._fits_memory(plan, loads[0]) else np.inf
 
     def seconds(self, plan: Plan) -> float:
         """Return the seconds that are made small, rules aside."""
@@ -56,7 +54,7 @@ class Evaluator:
         return self._held_bytes(self._loads(plan)[0])
 
     def room(self, plan: Plan) -> FloatArray:
-        """Return the bytes that the smallest device of each position has."""
+        """Return the memory of the smallest device of each position, in bytes."""
         return np.asarray(self.cluster.memory_bytes[plan.grid].min(axis=(1, 2)))
 
     def keeps_pins(self, plan: Plan) -> bool:
@@ -78,6 +76,10 @@ class Evaluator:
         if self.schedule is None:
             return None
         return max(simulate(load, self.schedule, self.microbatches).bubble for load in self._loads(plan))
+
+    def _fits_memory(self, plan: Plan, load: Workload) -> bool:
+        """Return whether the stages at every position fit into the memory of its smallest device."""
+        return not (self._held_bytes(load) > self.room(plan) * (1 + MEMORY)).any()
 
     def _seconds(self, loads: tuple[Workload, ...]) -> float:
         """Return the seconds of the slowest replica."""

@@ -1,4 +1,4 @@
-"""Which runs of consecutive layers a device can hold."""
+"""The runs of consecutive layers that fit into the memory of a device, and that pins admit."""
 
 from collections.abc import Collection, Mapping
 from itertools import pairwise

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pipeline.chain.instances import draw_case, layers_of
-from tiger.pipeline.chain.segments import admitted_ends, fitting_ends
+from tiger.pipeline.chain.fitting_runs import admitted_ends, fitting_ends
 from tiger.pipeline.costs.stages import state_bytes
 
 
