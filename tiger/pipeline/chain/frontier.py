@@ -18,8 +18,8 @@ from tiger.pipeline.models.layers import Layers
 LEVELS = 16
 # Steps of all levels together, about 10 ns each.
 WORK_LIMIT = 40_000_000
-# Weights of forward passes in the loads, against 1 of backward passes: with 1 alone an iteration is 0.15 % longer in the
-# mean, and 4.5 % with GPipe on alexnet.
+# Weights of forward passes in the loads, against 1 of backward passes: with 1 alone an iteration is 0.15 % longer in
+# the mean, and 4.5 % with GPipe on alexnet.
 FORWARD_WEIGHTS = (1.0, 0.5, 0.75, 1.5, 2.0)
 # Ratios of the passes of layers that differ by less than this share of the whole model are the same.
 SAME_MIX = 1e-3
