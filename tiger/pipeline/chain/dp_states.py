@@ -56,8 +56,8 @@ def device_graph(layers: Layers, types: DeviceTypes, params: LineParams, most_s:
     """
     stage_types = stage_types_of(types)
     device_types = stage_types.device_type[np.unique(stage_types.owner, return_index=True)[1]]
-    spent = layers.forward_s + layers.backward_s
-    sums = [prefix_sums(np.minimum(spent / speed, most_s)) for speed in types.speed.tolist()]
+    work_s = layers.forward_s + layers.backward_s
+    sums = [prefix_sums(np.minimum(work_s / speed, most_s)) for speed in types.speed.tolist()]
     return LayeredGraph(
         ahead_s=np.array(sums)[device_types],
         sent_s=types.sent_s,

@@ -50,7 +50,7 @@ def bound_s(
 
 def balance_s(layers: Layers, cluster: Cluster, params: LineParams) -> float:
     """Return the simplest bound: all devices equally busy without messages, or the largest layer on the fastest."""
-    spent = layers.forward_s + layers.backward_s
+    work_s = layers.forward_s + layers.backward_s
     count = min(cluster.size, layers.size, params.stages or layers.size)
     fastest = np.sort(cluster.speed)[::-1][:count]
-    return max(float(spent.sum() / fastest.sum()), float(spent.max() / fastest[0]))
+    return max(float(work_s.sum() / fastest.sum()), float(work_s.max() / fastest[0]))

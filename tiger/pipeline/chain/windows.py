@@ -40,15 +40,15 @@ class Windows:
         A sparse table: minima of runs of 2^k values from those of 2^(k - 1). Source: Bender and Farach-Colton, LATIN
         2000, doi:10.1007/10719839_9.
         """
-        made = np.full(values.shape, np.inf)
+        least = np.full(values.shape, np.inf)
         # Windows that all reach the end are suffixes: one pass of running minima.
         if not self.spans:
-            made[:, :-1] = np.minimum.accumulate(values[:, :0:-1], axis=1)[:, ::-1]
-            return made
+            least[:, :-1] = np.minimum.accumulate(values[:, :0:-1], axis=1)[:, ::-1]
+            return least
         runs = values
         for k, starts, early, late in self.spans:
             # Two runs of half the length make one; runs are asked for by rising length.
             if k:
                 runs = np.minimum(runs[:, : -(2 ** (k - 1))], runs[:, 2 ** (k - 1) :])
-            made[:, starts] = np.minimum(runs[:, early], runs[:, late])
-        return made
+            least[:, starts] = np.minimum(runs[:, early], runs[:, late])
+        return least

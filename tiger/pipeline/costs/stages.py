@@ -60,8 +60,8 @@ class Workload:
     def loads_s(self) -> FloatArray:
         """Return the seconds of each position for one microbatch: passes, and all messages at both of their ends."""
         crossing = np.concatenate([[0.0], self.transfer_s, [0.0]])
-        spent = self.forward_s + self.backward_s + 2 * (crossing[:-1] + crossing[1:])
-        return np.asarray(spent.reshape(-1, self.positions).sum(axis=0))
+        load_s = self.forward_s + self.backward_s + 2 * (crossing[:-1] + crossing[1:])
+        return np.asarray(load_s.reshape(-1, self.positions).sum(axis=0))
 
 
 def position_of(layers: Layers, cluster: Cluster, ranks: IntArray) -> Position:
@@ -170,6 +170,6 @@ def _passes(layers: Layers, cluster: Cluster, ranks: IntArray) -> FloatArray:
     """Return forward, backward and weight seconds [3, L] on tensor-parallel devices; each pass all-reduces as much."""
     pace = 1 / (len(ranks) * cluster.speed[ranks].min())
     calls = np.maximum(layers.reductions, 1)
-    spent = calls * all_reduce_s(cluster, ranks.tolist(), layers.reduced_bytes / calls)
+    reduce_s = calls * all_reduce_s(cluster, ranks.tolist(), layers.reduced_bytes / calls)
     weight = layers.weight_s * pace
-    return np.array([layers.forward_s * pace + spent, layers.backward_s * pace + spent, weight])
+    return np.array([layers.forward_s * pace + reduce_s, layers.backward_s * pace + reduce_s, weight])

@@ -102,9 +102,9 @@ def stages_of(deployment: Deployment) -> tuple[str, ...]:
     if not re.fullmatch("E?tm?L?", order):
         raise InputError(FIELD, "expected embedding, decoder layers, MTP and head in this order, got another")
     for kind, stage in (("embedding", 0), ("head", last)):
-        astray = at[kind] - {stage}
-        if astray:
-            raise InputError(FIELD, f"expected all of the {kind} in stage {stage}, got some in {min(astray)}")
+        misplaced = at[kind] - {stage}
+        if misplaced:
+            raise InputError(FIELD, f"expected all of the {kind} in stage {stage}, got some in {min(misplaced)}")
     if len(at["mtp"]) > 1 or any(stage < last - deployment.plan.positions + 1 for stage in at["mtp"]):
         raise InputError(FIELD, "expected all MTP layers in one of the last stages, got them elsewhere")
     mtp = sum(block.kind == "mtp" for block in deployment.blocks)

@@ -32,12 +32,12 @@ def relative_cost(deployment: Deployment, kind: LayerKind) -> float:
 
     0 without any of either.
     """
-    spent = deployment.layers.forward_s + deployment.layers.backward_s
+    work_s = deployment.layers.forward_s + deployment.layers.backward_s
     kinds = np.array(deployment.layers.kinds)
-    decoders = spent[kinds == "layer"]
+    decoders = work_s[kinds == "layer"]
     modules = len({m for m, k in zip(deployment.layers.modules, deployment.layers.kinds, strict=True) if k == "layer"})
     mean = decoders.sum() / modules if modules else 0.0
-    return float(spent[kinds == kind].sum() / mean) if mean else 0.0
+    return float(work_s[kinds == kind].sum() / mean) if mean else 0.0
 
 
 def _describe_ends(deployment: Deployment) -> Iterator[str]:

@@ -37,10 +37,10 @@ def write(deployment: Deployment) -> str:
     if not all(counts):
         reason = "expected a decoder layer in every stage, as vLLM keeps a KV cache in each, got none"
         raise InputError(FIELD, f"{reason} in stage {counts.index(0)}: ask for fewer than {plan.stages} stages")
-    astray = [b for b in deployment.blocks if b.kind != "layer" and b.stage != (0 if b.kind == "embedding" else last)]
-    if astray:
-        reason = f"expected the embedding in the first and the head in the last stage, got {describe(astray[0].module)}"
-        raise InputError(FIELD, f"{reason} in stage {astray[0].stage}")
+    wrong = [b for b in deployment.blocks if b.kind != "layer" and b.stage != (0 if b.kind == "embedding" else last)]
+    if wrong:
+        reason = f"expected the embedding in the first and the head in the last stage, got {describe(wrong[0].module)}"
+        raise InputError(FIELD, f"{reason} in stage {wrong[0].stage}")
     sizes = f"--pipeline-parallel-size {plan.positions} --tensor-parallel-size {plan.grid.shape[2]}"
     partition = f"export {PARTITION}={','.join(map(str, counts))}"
     remarks = [*comments(deployment), *_training(deployment), f"# vllm serve MODEL {sizes}"]

@@ -192,12 +192,12 @@ class Estimates:
         layer_s = np.exp(self._value[: self._size])
         held = _is_within(first, end, self._size) * layer_s
         passed = held.sum(axis=1)
-        spent = passed * np.exp(self._value[self._size] + self._value[pace])
-        share = spent / (spent + message_s)
+        compute_s = passed * np.exp(self._value[self._size] + self._value[pace])
+        share = compute_s / (compute_s + message_s)
         slope = np.zeros((len(rows), len(self._value)))
         slope[:, : self._size] = held * (share / passed)[:, None]
         slope[:, self._size] = slope[np.arange(len(rows)), pace] = share
-        return slope, np.log(spent + message_s)
+        return slope, np.log(compute_s + message_s)
 
 
 def _is_within(first: IntArray, end: IntArray, size: int) -> BoolArray:

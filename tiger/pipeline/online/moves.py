@@ -34,8 +34,8 @@ def resize(order: tuple[int, ...], spare: list[int], size: int) -> Iterator[tupl
 def distance(line: Line, target: Line) -> int:
     """Return how many moves lead to a target, memory aside; with another number of stages one that falls on the way."""
     if len(line.devices) != len(target.devices):
-        astray = len(set(line.devices) ^ set(target.devices))
-        return 3 * (len(line.cuts) + len(target.cuts)) * abs(len(line.cuts) - len(target.cuts)) + astray
+        misplaced = len(set(line.devices) ^ set(target.devices))
+        return 3 * (len(line.cuts) + len(target.cuts)) * abs(len(line.cuts) - len(target.cuts)) + misplaced
     return _count_exchanges(line.devices, target.devices) + sum(
         a != b for a, b in zip(line.cuts, target.cuts, strict=True)
     )

@@ -127,12 +127,12 @@ class Cases:
     def _workload(self, options: IntArray, closing: FloatArray) -> Workload:
         """Return the bounds of one replica."""
         stages = options[np.arange(self.cost_model.passes_s.shape[1]) % len(options)].tolist()
-        spent = self.spent_s[stages, np.arange(len(stages))]
+        reducing_s = self.spent_s[stages, np.arange(len(stages))]
         forward, backward, weight = self.cost_model.passes_s * self.pace[stages]
         sent = [self.sent.least_s(frozenset(stages[j : j + 2]))[j] for j in range(len(stages) - 1)]
         return Workload(
-            forward_s=forward + spent,
-            backward_s=backward + spent,
+            forward_s=forward + reducing_s,
+            backward_s=backward + reducing_s,
             weight_s=weight,
             transfer_s=np.array(sent, np.float64),
             held_bytes=self.cost_model.held_bytes,
@@ -155,8 +155,8 @@ def _reduction_s(links: Links, calls: FloatArray) -> FloatArray:
     count = len(links.ring_s)
     bounds = np.array([*links.ring_s, links.apart_s(), links.least_s(frozenset([count + 1]))])[:, None]
     wanted = np.broadcast_to(calls, (count + 2, *calls.shape))
-    spent = np.multiply(bounds, wanted, out=np.zeros(wanted.shape), where=wanted > 0)
-    return np.asarray(spent.sum(axis=2))
+    reducing_s = np.multiply(bounds, wanted, out=np.zeros(wanted.shape), where=wanted > 0)
+    return np.asarray(reducing_s.sum(axis=2))
 
 
 def _first_alike(cost_model: GridCostModel, machines: list[IntArray]) -> IntArray:

@@ -110,14 +110,14 @@ class GridCostModel:
         rings = self.link_type[grids, np.roll(grids, 1, axis=3)]
         reduced = self.reduce_s[rings].max(axis=3)[:, stages]
         calls = np.broadcast_to(self.calls[:, None], reduced.shape)
-        spent = np.multiply(reduced, calls, out=np.zeros(reduced.shape), where=calls > 0).sum(axis=3)
+        reducing_s = np.multiply(reduced, calls, out=np.zeros(reduced.shape), where=calls > 0).sum(axis=3)
         pace = 1 / self.speed[grids].min(axis=3)[:, stages]
         forward, backward, weight = (each[:, None] * pace for each in self.passes_s)
         ends = self.link_type[grids[:, stages[:-1]], grids[:, stages[1:]]]
         sent = self.sent_s[ends, np.arange(len(stages) - 1)[:, None, None]].max(axis=3)
         return GridCosts(
-            forward_s=forward + spent,
-            backward_s=backward + spent,
+            forward_s=forward + reducing_s,
+            backward_s=backward + reducing_s,
             weight_s=weight,
             transfer_s=sent,
             closing_s=self._closing_s(grids),
@@ -132,11 +132,11 @@ class GridCostModel:
         """
         costs, p = self.costs(grids), self.degrees.pipeline
         around = np.pad(costs.transfer_s, ((0, 0), (1, 1), (0, 0)))
-        spent = costs.forward_s + costs.backward_s + 2 * (around[:, :-1] + around[:, 1:])
-        loads = spent.reshape(len(grids), -1, p, spent.shape[2]).sum(axis=1)
+        stage_s = costs.forward_s + costs.backward_s + 2 * (around[:, :-1] + around[:, 1:])
+        loads = stage_s.reshape(len(grids), -1, p, stage_s.shape[2]).sum(axis=1)
         busy = self.degrees.microbatches * loads + costs.closing_s[:, :, None]
         linked = np.where(np.isfinite(loads), loads, 0.0)
-        idle = (linked.sum(axis=1, keepdims=True) - linked) * p / spent.shape[1]
+        idle = (linked.sum(axis=1, keepdims=True) - linked) * p / stage_s.shape[1]
         slow = (busy + idle).max(axis=(1, 2)) + TIE_BREAK * busy.mean(axis=(1, 2))
         held = self.state_bytes.reshape(-1, p).sum(axis=0)
         room = np.maximum(self.memory_bytes[grids].min(axis=(2, 3)), 1.0)
@@ -184,8 +184,8 @@ def _rows(cluster: Cluster, size_bytes: FloatArray) -> FloatArray:
 
 def _ring_s(cluster: Cluster, size_bytes: FloatArray, ranks: int) -> FloatArray:
     """Return the seconds of all-reducing among ranks whose links are all of one type, `[c + 2, sizes]`."""
-    spent = _rows(cluster, size_bytes / ranks)
-    return 2 * (ranks - 1) * spent if ranks > 1 else np.zeros_like(spent)
+    seconds = _rows(cluster, size_bytes / ranks)
+    return 2 * (ranks - 1) * seconds if ranks > 1 else np.zeros_like(seconds)
 
 
 def _tied_positions(

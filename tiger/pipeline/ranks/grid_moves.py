@@ -38,10 +38,10 @@ def _shuffle(machine: IntArray, count: int, rng: np.random.Generator) -> IntArra
     """Return permutations of the devices, `[count, n]`, in which machines of one size get one random order inside."""
     members = [np.flatnonzero(machine == one) for one in np.unique(machine)]
     orders = {len(inside): rng.permuted(np.tile(np.arange(len(inside)), (count, 1)), axis=1) for inside in members}
-    made = np.empty((count, len(machine)), np.int64)
+    permuted = np.empty((count, len(machine)), np.int64)
     for inside in members:
-        made[:, inside] = inside[orders[len(inside)]]
-    return made
+        permuted[:, inside] = inside[orders[len(inside)]]
+    return permuted
 
 
 def _swap_devices(grid: IntArray, devices: int) -> IntArray:
@@ -49,9 +49,9 @@ def _swap_devices(grid: IntArray, devices: int) -> IntArray:
     order = np.append(grid.ravel(), np.setdiff1d(np.arange(devices), grid))
     low, high = np.triu_indices(devices, 1)
     low, high = low[low < grid.size], high[low < grid.size]
-    rows, made = np.arange(len(low)), np.tile(order, (len(low), 1))
-    made[rows, low], made[rows, high] = order[high], order[low]
-    return made[:, : grid.size].reshape(-1, *grid.shape)
+    rows, swapped = np.arange(len(low)), np.tile(order, (len(low), 1))
+    swapped[rows, low], swapped[rows, high] = order[high], order[low]
+    return swapped[:, : grid.size].reshape(-1, *grid.shape)
 
 
 def _swap_groups(grid: IntArray) -> Iterator[IntArray]:
@@ -71,9 +71,9 @@ def _swap_groups(grid: IntArray) -> Iterator[IntArray]:
 def _exchange(rows: IntArray) -> Iterator[IntArray]:
     """Yield the rows with two of them exchanged."""
     for low, high in zip(*np.triu_indices(len(rows), 1), strict=True):
-        made = rows.copy()
-        made[[low, high]] = rows[[high, low]]
-        yield made
+        exchanged = rows.copy()
+        exchanged[[low, high]] = rows[[high, low]]
+        yield exchanged
 
 
 def _swap_indices(grid: IntArray) -> Iterator[IntArray]:
@@ -95,10 +95,10 @@ def _swap_indices(grid: IntArray) -> Iterator[IntArray]:
 def _swap_machines(grid: IntArray, machine: IntArray) -> IntArray:
     """Return the grids with the contents of two machines of one size exchanged."""
     members = [np.flatnonzero(machine == one) for one in np.unique(machine)]
-    made = [grid[:0]]
+    grids = [grid[:0]]
     for low, high in zip(*np.triu_indices(len(members), 1), strict=True):
         if len(members[low]) == len(members[high]):
             other = np.arange(len(machine))
             other[members[low]], other[members[high]] = members[high], members[low]
-            made.append(other[grid][None])
-    return np.concatenate([rows.reshape(-1, *grid.shape) for rows in made])
+            grids.append(other[grid][None])
+    return np.concatenate([rows.reshape(-1, *grid.shape) for rows in grids])

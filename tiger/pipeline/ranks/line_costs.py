@@ -41,17 +41,17 @@ class LineCosts:
     @classmethod
     def of(cls, layers: Layers, cluster: Cluster, params: LineParams) -> Self:
         """Return the costs of a model on a cluster, and the limits of its stages."""
-        spent, crossing = layers.forward_s + layers.backward_s, layers.crossing_bytes
+        load_s, crossing = layers.forward_s + layers.backward_s, layers.crossing_bytes
         none = np.where(crossing > 0, np.inf, 0.0)
         first, window = _windows(layers, cluster, params)
         paces = np.sort(cluster.speed)[::-1][: params.stages or layers.size]
         return cls(
-            done_s=prefix_sums(spent) / cluster.speed[:, None],
+            done_s=prefix_sums(load_s) / cluster.speed[:, None],
             sent_s=np.array([*(2 * curve.of(crossing) for curve in cluster.curves), none]),
             link_type=np.where(cluster.link == NO_LINK, len(cluster.curves), cluster.link),
             first=first,
             window=window,
-            bound_s=max(float(spent.sum() / paces.sum()), float(spent.max() / paces[0])),
+            bound_s=max(float(load_s.sum() / paces.sum()), float(load_s.max() / paces[0])),
         )
 
     @property
@@ -68,8 +68,8 @@ class LineCosts:
         """Return the loads of the stages between cuts."""
         order, ends = np.array(devices), np.array(cuts)
         between = self.sent_s[self.link_type[order[:-1], order[1:]], ends[1:-1]]
-        spent = self.done_s[order, ends[1:]] - self.done_s[order, ends[:-1]]
-        return np.asarray(spent + np.append(between, 0.0) + np.append(0.0, between))
+        load_s = self.done_s[order, ends[1:]] - self.done_s[order, ends[:-1]]
+        return np.asarray(load_s + np.append(between, 0.0) + np.append(0.0, between))
 
     def reachable(self, orders: IntArray, limits: FloatArray) -> list[BoolArray]:
         """Return which boundaries can end each stage of `orders[N, k]` with no load above `limits[N]`.
@@ -166,12 +166,12 @@ class LineCosts:
     def _end_costs(self, orders: IntArray, position: int, part: slice) -> FloatArray:
         """Return the seconds to add for the end of a stage, at some boundaries: layers before it, and messages out."""
         device = orders[:, position]
-        spent: FloatArray = self.done_s[:, part][device]
+        load_s: FloatArray = self.done_s[:, part][device]
         if position + 1 < orders.shape[1]:
             following = orders[:, position + 1]
             sent = self.sent_s[:, part][self.link_type[device, following]]
-            spent += np.where((following == UNUSED)[:, None], 0.0, sent)
-        return spent
+            load_s += np.where((following == UNUSED)[:, None], 0.0, sent)
+        return load_s
 
     def _trace(self, order: IntArray, limit_s: float) -> Line:
         """Return cuts along one order with no load above a limit, empty and infinite where there are none."""

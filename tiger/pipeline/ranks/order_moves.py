@@ -31,9 +31,9 @@ def prefixes(orders: IntArray) -> IntArray:
 
 def _swap(spots: IntArray, low: IntArray, high: IntArray) -> IntArray:
     """Return the spots with two of them exchanged, a row for each pair."""
-    rows, made = np.arange(len(low)), np.tile(spots, (len(low), 1))
-    made[rows, low], made[rows, high] = high, low
-    return made
+    rows, orders = np.arange(len(low)), np.tile(spots, (len(low), 1))
+    orders[rows, low], orders[rows, high] = high, low
+    return orders
 
 
 def _reverse(spots: IntArray, low: IntArray, high: IntArray) -> IntArray:
@@ -46,17 +46,17 @@ def _move(spots: IntArray, source: IntArray, target: IntArray) -> IntArray:
     """Return the spots with the one at source taken out and put back at target."""
     up = (spots >= source[:, None]) & (spots < target[:, None])
     down = (spots > target[:, None]) & (spots <= source[:, None])
-    made = spots + up.astype(np.int64) - down.astype(np.int64)
-    made[np.arange(len(source)), target] = source
-    return made
+    orders = spots + up.astype(np.int64) - down.astype(np.int64)
+    orders[np.arange(len(source)), target] = source
+    return orders
 
 
 def _replace(order: IntArray, unused: IntArray) -> IntArray:
     """Return the order with each device replaced by each that is not used."""
     spot, other = (part.ravel() for part in np.meshgrid(np.arange(len(order)), unused, indexing="ij"))
-    made = np.tile(order, (len(spot), 1))
-    made[np.arange(len(spot)), spot] = other
-    return made
+    orders = np.tile(order, (len(spot), 1))
+    orders[np.arange(len(spot)), spot] = other
+    return orders
 
 
 def _insert(order: IntArray, unused: IntArray) -> IntArray:

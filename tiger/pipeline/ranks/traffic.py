@@ -36,8 +36,8 @@ def rank_problem(layers: Layers, cluster: Cluster, cuts: tuple[int, ...], degree
     ]
     source, target, volume, message = (np.concatenate([flow[part].ravel() for flow in flows]) for part in range(4))
     traffic = sp.csr_array((volume, (source, target)), shape=(degrees.ranks, degrees.ranks))
-    spent = np.add.reduceat(layers.forward_s + layers.backward_s, np.array(cuts[:-1]))
-    work = _per_position(spent, degrees.pipeline) * degrees.microbatches / degrees.tensor
+    work_s = np.add.reduceat(layers.forward_s + layers.backward_s, np.array(cuts[:-1]))
+    work = _per_position(work_s, degrees.pipeline) * degrees.microbatches / degrees.tensor
     size = max(_middle(message, volume), 1.0)
     distance = cluster.table_s(size) / size
     return assignment_problem(traffic, np.repeat(work, degrees.data * degrees.tensor), distance, 1 / cluster.speed)

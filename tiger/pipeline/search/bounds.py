@@ -28,10 +28,10 @@ def group_bound_s(problem: ChainProblem) -> float:
     """Return a lower bound on the bottleneck of groups: all devices equally busy, or the largest layer."""
     params = problem.params
     ranks = params.tensor * params.data * problem.positions
-    spent = (problem.layers.forward_s + problem.layers.backward_s) / params.tensor
+    work_s = (problem.layers.forward_s + problem.layers.backward_s) / params.tensor
     pace = np.sort(problem.cluster.speed)[-ranks:]
     # Every replica runs all microbatches, so that each has its share of the devices.
-    return max(float(spent.sum() / (problem.positions * pace.max())), float(spent.max() / pace.max()))
+    return max(float(work_s.sum() / (problem.positions * pace.max())), float(work_s.max() / pace.max()))
 
 
 def iteration_bound_s(problem: ChainProblem, bottleneck_s: float) -> float:

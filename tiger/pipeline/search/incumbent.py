@@ -1,6 +1,6 @@
 """The incumbent of a search for a plan: the best plan, all others that fit, the closest that does not, and bounds."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -29,11 +29,8 @@ class PlanIncumbent(Incumbent[Plan | None]):
     plans: dict[tuple[tuple[int, ...], bytes], tuple[float, Plan]] = field(default_factory=dict)
     closest: Plan | None = None
     bottleneck_bound_s: float = 0.0
+    meets: Callable[[float, float], bool] = meets
     _iteration_bound_s: float | None = None
-
-    def __post_init__(self) -> None:
-        """Compare values with bounds as all placements do."""
-        self.meets = meets
 
     @property
     def optimal(self) -> bool:

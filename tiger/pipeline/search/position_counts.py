@@ -30,5 +30,5 @@ def _may_improve(incumbent: PlanIncumbent, count: int) -> bool:
     """Return whether so many positions, on the fastest devices and always busy, would be better than the best plan."""
     problem, params = incumbent.problem, incumbent.problem.params
     rounds = 1 if params.schedule is None else problem.microbatches
-    spent = float((problem.layers.forward_s + problem.layers.backward_s).sum()) / params.tensor
-    return rounds * spent / (count * float(problem.cluster.speed.max())) < incumbent.value
+    work_s = float((problem.layers.forward_s + problem.layers.backward_s).sum()) / params.tensor
+    return rounds * work_s / (count * float(problem.cluster.speed.max())) < incumbent.value
