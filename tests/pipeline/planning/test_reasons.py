@@ -5,7 +5,6 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.planning.breakdown import Breakdown
 from tiger.pipeline.planning.pruning import Pruned
 from tiger.pipeline.planning.reasons import PlanTimes, why_misfit, why_pruned, why_slower
-from tiger.pipeline.ranks.ranks import rank_order
 
 
 def plan_and_breakdown(shape: tuple[int, int, int], seconds: tuple[float, float, float, float, float]) -> PlanTimes:
