@@ -17,10 +17,10 @@ from tiger.errors import InputError
 from tiger.mapper import solve
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
+from tiger.model.rounding import ROUNDING
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objectives.makespan import schedule_of
-from tiger.run.report import ROUNDING
 
 SOLVERS = ("auto", "exact", "search", "greedy")
 ULPS = Fraction(20, 2**53)
