@@ -2,7 +2,7 @@
 
 import pytest
 
-from tiger.client.errors import JobCancelledError, ServiceError, refusal_of
+from tiger.client.errors import JobCancelledError, ServiceError, error_of
 from tiger.errors import InputError
 
 
@@ -22,7 +22,7 @@ def problem(pointer: str, detail: str = "expected more") -> dict[str, object]:
 )
 def test_a_pointer_names_the_field(pointer: str, field: str) -> None:
     """The error is that of a local run: a pointer without its beginning, and the reason."""
-    error = refusal_of(422, problem(pointer))
+    error = error_of(422, problem(pointer))
     assert isinstance(error, InputError)
     assert (error.field, error.reason) == (field, "expected more")
 
@@ -30,26 +30,26 @@ def test_a_pointer_names_the_field(pointer: str, field: str) -> None:
 @pytest.mark.parametrize("errors", [None, [], ["x"], [{"pointer": 3, "detail": "x"}], [{"pointer": "#/a"}], "no list"])
 def test_without_a_pointer_it_is_about_the_service(errors: object) -> None:
     """Such as a key that came with another request before."""
-    error = refusal_of(422, {"detail": "this key was used before", "errors": errors})
+    error = error_of(422, {"detail": "this key was used before", "errors": errors})
     assert isinstance(error, ServiceError)
     assert (error.status, error.detail) == (422, "this key was used before")
 
 
 def test_other_statuses_are_about_the_service() -> None:
     """A pointer in them plays no part."""
-    error = refusal_of(413, problem("#/tasks"))
+    error = error_of(413, problem("#/tasks"))
     assert isinstance(error, ServiceError)
     assert str(error) == "all in all (status 413)"
 
 
 def test_without_a_key_it_says_what_to_set() -> None:
     """The variable is named, and never a key."""
-    assert "TIGER_API_KEY" in str(refusal_of(401, {"detail": "No key."}))
+    assert "TIGER_API_KEY" in str(error_of(401, {"detail": "No key."}))
 
 
 def test_an_answer_that_says_nothing() -> None:
     """The phrase of the status is better than nothing."""
-    assert str(refusal_of(502, None, "Bad Gateway")) == "the service answered Bad Gateway (status 502)"
+    assert str(error_of(502, None, "Bad Gateway")) == "the service answered Bad Gateway (status 502)"
 
 
 def test_no_answer_has_no_status() -> None:

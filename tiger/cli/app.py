@@ -1,9 +1,8 @@
-"""The command line: `tiger assign`, `layout`, `place`, `encode`, `decode`, `topologies`, `solvers`, `serve` and `warm`.
+"""The command `tiger`: `assign`, `layout`, `place`, `topologies`, `solvers`, `serve` and `warm` here, others beside it.
 
 What a command needs is imported inside it, so that help and bad options answer at once.
 """
 
-import json
 import os
 import sys
 import threading
@@ -18,12 +17,16 @@ import typer
 import tiger as local
 from tiger import __version__
 from tiger.cli import console, options
-from tiger.cli import plan as cli_plan
+from tiger.cli.console import INFEASIBLE, OK
+from tiger.cli.exchange import decode, encode
+from tiger.cli.plan import plan
 from tiger.client.service import open_client
 from tiger.errors import InputError
 from tiger.formats import outfile
 
-OK, INFEASIBLE, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
+# As sysexits.h has it for an internal error, and shells for an interrupt.
+BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
+# The names of threads that an interrupt does not wait for.
 THREADS = "tiger-assign"
 
 app = typer.Typer(
@@ -105,13 +108,17 @@ def assign(
     Exits with 0 when solved, 1 when nothing feasible exists, 2 on bad input. The result goes to standard output,
     progress and complaints to standard error.
     """
-    pins, pairs, betas = options.pins(pin or []), options.pairs(forbid or []), options.betas(beta_range)
+    pins, pairs, betas = (
+        options.parse_pins(pin or []),
+        options.parse_pairs(forbid or []),
+        options.parse_betas(beta_range),
+    )
     console.check_report(json_file)
     from tiger.cli.summary import summary
     from tiger.qubo.ising import IsingParams
 
-    with open_client(server, threads) as there, console.progress() as show, _pool(threads) as executor:
-        report = (there.assign if there else local.assign)(
+    with open_client(server, threads) as client, console.progress() as show, _pool(threads) as executor:
+        report = (client.assign if client else local.assign)(
             tasks,
             topology,
             rule=rule,
@@ -154,14 +161,14 @@ def layout(
     Exits with 0 when that is done, 1 when the device cannot hold the circuit, 2 on bad input. The summary goes to
     standard output, progress and complaints to standard error.
     """
-    start = options.qubits(initial_layout)
+    start = options.parse_qubits(initial_layout)
     console.check_report(json_file)
     if output is not None:
         outfile.check(output, "output")
     from tiger.cli.summary import circuit_summary
 
-    with open_client(server, threads) as there, console.progress() as show:
-        report = (there.layout if there else local.layout)(
+    with open_client(server, threads) as client, console.progress() as show:
+        report = (client.layout if client else local.layout)(
             circuit,
             coupling,
             level=level,
@@ -210,7 +217,7 @@ def place(
     Exits with 0 when that is done, 1 when the cluster cannot hold the network, 2 on bad input. The summary goes to
     standard output, but to standard error, as progress and complaints do, where the plan is emitted.
     """
-    pins = options.pins(pin or [], "NAME=DEVICE")
+    pins = options.parse_pins(pin or [], "NAME=DEVICE")
     console.check_report(json_file)
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
@@ -223,8 +230,8 @@ def place(
         outfile.check(plot, "plot")
     from tiger.cli.summary import placement_summary
 
-    with open_client(server) as there, console.progress() as show:
-        report = (there.place if there else local.place)(
+    with open_client(server) as client, console.progress() as show:
+        report = (client.place if client else local.place)(
             model,
             cluster,
             mode=mode,
@@ -249,89 +256,9 @@ def place(
     return OK if report.feasible else INFEASIBLE
 
 
-app.command()(cli_plan.plan)
-
-
-@app.command()
-def encode(
-    tasks: options.Tasks,
-    output: options.ModelFile,
-    topology: options.Topology = None,
-    rule: options.Rule = None,
-    slots: options.Slots = None,
-    imbalance: options.Imbalance = 0.0,
-    allocation: options.Allocation = None,
-    pin: options.Pin = None,
-    forbid: options.Forbid = None,
-    penalty_scale: options.PenaltyScale = None,
-    capacity_encoding: options.CapacityEncoding = "slack",
-    variables: options.Variables = None,
-) -> int:
-    """Write the model of a problem for other software.
-
-    A .bqm file is the QUBO in dimod's format, .coo the same as text, .cqm a constrained model for hybrid solvers. Below
-    a penalty scale of 1, the safe bound and the default, costs are centred. Exits as `tiger assign` does.
-    """
-    pins, bans = options.pins(pin or []), options.pairs(forbid or [])
-    if variables is not None:
-        outfile.check(variables, "variables")
-        if os.path.realpath(variables) == os.path.realpath(output):
-            raise InputError("variables", f"expected another file than --output, got {variables!r} for both")
-    from tiger.cli.summary import model_summary, unmet
-    from tiger.entry import problem_of
-    from tiger.exchange.export import Model, write_model
-    from tiger.qubo.ising import IsingParams
-
-    ising = IsingParams(penalty_scale=penalty_scale, capacity=capacity_encoding)
-    problem = problem_of(
-        tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
-    )
-    written = write_model(problem, output, ising)
-    if not isinstance(written, Model):
-        console.emit(unmet(written))
-        return INFEASIBLE
-    if variables is not None:
-        outfile.write(variables, "variables", json.dumps(written.to_dict()) + "\n")
-    console.emit(model_summary(written, output))
-    return OK
-
-
-@app.command()
-def decode(
-    tasks: options.Tasks,
-    samples: options.Samples,
-    topology: options.Topology = None,
-    rule: options.Rule = None,
-    slots: options.Slots = None,
-    imbalance: options.Imbalance = 0.0,
-    allocation: options.Allocation = None,
-    pin: options.Pin = None,
-    forbid: options.Forbid = None,
-    variables: options.Encoded = None,
-    json_file: options.Json = None,
-) -> int:
-    """Turn samples of an encoded problem into a mapping.
-
-    The problem is stated as it was for `tiger encode`: samples of another are refused, and a warning says where nothing
-    in them tells. Every sample is repaired and polished, and the best one is reported as `tiger assign` does.
-    """
-    pins, bans = options.pins(pin or []), options.pairs(forbid or [])
-    console.check_report(json_file)
-    from tiger.cli.summary import summary
-    from tiger.entry import problem_of
-    from tiger.exchange.decode_samples import decode_samples
-    from tiger.exchange.sample_file import read_samples, read_variables
-
-    problem = problem_of(
-        tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
-    )
-    rows = read_samples(samples)
-    if variables is not None:
-        rows = read_variables(variables, rows)
-    with console.progress() as show:
-        report = decode_samples(problem, rows, show)
-    console.deliver(report, json_file, summary)
-    return OK if report.feasible else INFEASIBLE
+app.command()(plan)
+app.command()(encode)
+app.command()(decode)
 
 
 @app.command()
@@ -391,7 +318,7 @@ def warm() -> None:
 
 @contextmanager
 def _pool(threads: int) -> Iterator[Executor | None]:
-    """Lend what runs independent parts of the work, nothing for one thread; at the end nobody waits for the rest."""
+    """Yield an executor of independent parts of the work, None for one thread; at the end nobody waits for the rest."""
     if threads == 1:
         yield None
         return

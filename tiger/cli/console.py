@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from tiger.run.progress import Progress
     from tiger.run.report import Report
 
+# Exit codes: solved, and nothing feasible exists.
+OK, INFEASIBLE = 0, 1
+
 Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport")
 Plan = TypeVar("Plan", "PlacementReport", "PlanReport")
 
@@ -29,16 +32,16 @@ Plan = TypeVar("Plan", "PlacementReport", "PlanReport")
 def emit(text: str) -> None:
     """Write a result to standard output, escaped where its encoding has no sign for a letter.
 
-    A reader that has gone away, as in `| head`, is no error; anything else in the way raises InputError of `stdout`.
+    A reader that has closed the pipe, as `| head` does, is no error; any other failure raises InputError of `stdout`.
     """
     encoding = sys.stdout.encoding or "utf-8"
     try:
         sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
     except BrokenPipeError:
-        forsake()
+        discard_output()
     except OSError as error:
-        forsake()
+        discard_output()
         raise InputError("stdout", f"expected to write the result there: {error.strerror or error}") from None
 
 
@@ -69,8 +72,8 @@ def deliver_plan(report: Plan, system: str | None, json_file: str | None, summar
     deliver(report, json_file, lambda _: text)
 
 
-def forsake() -> None:
-    """Let what is left for standard output go nowhere, as Python flushes again at exit and would complain."""
+def discard_output() -> None:
+    """Discard what is left for standard output, as Python flushes again at exit and would fail."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
@@ -86,7 +89,7 @@ def open_streams() -> None:
     results = sys.__stdout__
     if results is not None and sys.stdout is results:
         own = os.dup(results.fileno())
-        forsake()
+        discard_output()
         sys.stdout = os.fdopen(own, "w", encoding=results.encoding, errors=results.errors)
 
 
@@ -102,13 +105,14 @@ def complain(field: str, reason: str) -> None:
 
 def report_crash(error: BaseException) -> None:
     """Write one line to standard error about an internal error, and its traceback to a file that stays."""
-    trace, kept = "".join(traceback.format_exception(error)), "the command"
+    trace, evidence = "".join(traceback.format_exception(error)), "the command"
     with suppress(OSError), tempfile.NamedTemporaryFile("w", prefix="tiger-", suffix=".txt", delete=False) as file:
         file.write(trace)
-        kept = f"the command and {file.name}"
-    said = str(error).partition("\n")[0][:200]
+        evidence = f"the command and {file.name}"
+    message = str(error).partition("\n")[0][:200]
     with suppress(OSError):
-        note(f"tiger: internal error: {type(error).__name__}: {said}; please report it to the maintainers with {kept}")
+        what = f"{type(error).__name__}: {message}"
+        note(f"tiger: internal error: {what}; please report it to the maintainers with {evidence}")
 
 
 def field_of(error: "TyperException") -> str:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what the words of some of them say."""
+"""Options of commands, and the parsers of their texts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -147,23 +147,23 @@ Emit = Annotated[
 ]
 
 
-def pins(texts: Sequence[str], form: str = "TASK=NODE") -> dict[str, str]:
-    """Return {task: node} of `--pin` arguments; `form` names both in what is refused."""
+def parse_pins(texts: Sequence[str], form: str = "TASK=NODE") -> dict[str, str]:
+    """Return {task: node} of `--pin` arguments; `form` names both in the error."""
     wanted = form.rpartition("=")[2].lower()
     places: dict[str, str] = {}
     for text in texts:
-        task, node = _pair("pinned", text, form)
+        task, node = _parse_pair("pinned", text, form)
         if places.setdefault(task, node) != node:
             raise InputError(pin_field(task), f"expected one {wanted}, got {places[task]!r} and {node!r}")
     return places
 
 
-def pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
+def parse_pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
     """Return the pairs of `--forbid` arguments."""
-    return [_pair("forbidden", text) for text in texts]
+    return [_parse_pair("forbidden", text) for text in texts]
 
 
-def _pair(field: str, text: str, form: str = "TASK=NODE") -> tuple[str, str]:
+def _parse_pair(field: str, text: str, form: str = "TASK=NODE") -> tuple[str, str]:
     """Return task and node of TASK=NODE, split at the last sign: a task may hold any, the nodes of a SPEC hold none."""
     task, sign, node = text.rpartition("=")
     if not (task and sign and node):
@@ -171,7 +171,7 @@ def _pair(field: str, text: str, form: str = "TASK=NODE") -> tuple[str, str]:
     return task, node
 
 
-def betas(text: str | None) -> tuple[float, float] | None:
+def parse_betas(text: str | None) -> tuple[float, float] | None:
     """Return the two numbers of `--beta-range`."""
     if text is None:
         return None
@@ -182,7 +182,7 @@ def betas(text: str | None) -> tuple[float, float] | None:
     return hot, cold
 
 
-def qubits(text: str | None) -> list[int] | None:
+def parse_qubits(text: str | None) -> list[int] | None:
     """Return the device qubits of `--initial-layout`."""
     if text is None:
         return None

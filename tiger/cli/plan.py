@@ -6,10 +6,9 @@ import typer
 
 import tiger as local
 from tiger.cli import console, options
+from tiger.cli.console import INFEASIBLE, OK
 from tiger.errors import InputError
 from tiger.formats import outfile
-
-OK, INFEASIBLE = 0, 1
 
 Cluster = Annotated[
     str,

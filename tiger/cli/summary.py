@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tiger.pipeline.entry.stage import PlacedStage
     from tiger.run.report import Report
 
-SHOWN = 40
-NARROWEST = 100
+# Rows of a table on a terminal, beyond which --json is easier to read, and characters of a line where there is none.
+SHOWN, WIDTH = 40, 100
 MILLISECONDS = 1e3
 
 
@@ -64,15 +64,15 @@ def placement_summary(report: "PlacementReport") -> str:
 
 def unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
     """Return one sentence on what has no solution, or none that was found, then what cannot be met."""
-    open_yet = bool(violations) and all(violation.kind == "undecided" for violation in violations)
-    start = f"no {wanted} found\n" if open_yet else f"infeasible: no {wanted} meets\n"
+    undecided = bool(violations) and all(violation.kind == "undecided" for violation in violations)
+    start = f"no {wanted} found\n" if undecided else f"infeasible: no {wanted} meets\n"
     lines = [f"  {violation.kind}: {violation.message}\n" for violation in violations]
     return "".join([start, *lines[:SHOWN], _rest(len(lines), "violations"), "\n"])
 
 
-def warnings(said: Sequence[str]) -> str:
+def warnings(texts: Sequence[str]) -> str:
     """Return a line for each warning."""
-    return "".join(f"warning: {printable(warning)}\n" for warning in said)
+    return "".join(f"warning: {printable(warning)}\n" for warning in texts)
 
 
 def model_summary(model: "Model", target: str) -> str:
@@ -105,7 +105,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     for row in rows:
         grid.add_row(*row)
     page = io.StringIO()
-    width = None if sys.stdout.isatty() else NARROWEST
+    width = None if sys.stdout.isatty() else WIDTH
     Console(file=page, markup=False, highlight=False, emoji=False, width=width).print(grid)
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 

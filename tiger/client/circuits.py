@@ -26,8 +26,8 @@ _SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
 def circuit_text(source: "QuantumCircuit | Path | str | bytes") -> str:
     """Return a circuit as OpenQASM: text as it is, QPY and a QuantumCircuit written out.
 
-    Raises InputError of `circuit` for a file that cannot be read and a circuit that OpenQASM cannot say, and TypeError
-    for another type; what a text says is for the service to judge.
+    Raises InputError of `circuit` for a file that cannot be read or a circuit that OpenQASM cannot state, TypeError for
+    another type; the service checks what a text states.
     """
     if isinstance(source, str) and ";" in source:
         return source
@@ -46,7 +46,7 @@ def circuit_text(source: "QuantumCircuit | Path | str | bytes") -> str:
 def device_document(source: "CouplingMap | Target | Path | str | Iterable[Sequence[int]] | object") -> object:
     """Return a device as a SPEC, as the JSON of a file, or as a document of its pairs of qubits or of its Target.
 
-    Raises InputError of `topology` and TypeError as the local door does.
+    Raises InputError of `topology` and TypeError as the local entry does.
     """
     if isinstance(source, str) and (_SPEC.fullmatch(source) or any(source == kind.name for kind in KINDS)):
         return source

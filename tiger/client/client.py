@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 Watch = Callable[[Progress], None]
+# Seconds that a service may take to answer with a report before it answers with a job, less where progress is watched.
 WAIT_S, WATCHED_WAIT_S = 10, 1
 ACCEPTED = 202
 
@@ -112,7 +113,7 @@ class Client:
         return RemoteJob(self._connection, self._connection.document(call)[1], read_report)
 
     def jobs(self) -> "Iterator[RemoteJob[AnyReport]]":
-        """Yield the jobs of this key, the newest first, without reports; pages are asked for as they are needed."""
+        """Yield the jobs of this key, the newest first, without reports; pages are requested as they are needed."""
         from tiger.client.reports import read_report
 
         path: str | None = "jobs"

@@ -1,4 +1,4 @@
-"""The way to a service: requests, asked again while nobody answers."""
+"""The connection to a service, which repeats requests while nobody answers."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 
 from tiger import __version__
-from tiger.client.errors import Document, ServiceError, refusal_of
+from tiger.client.errors import Document, ServiceError, error_of
 from tiger.errors import InputError
 
 BUSY = (429, 503)
@@ -74,7 +74,7 @@ class Connection:
             stated = None if isinstance(answer, ServiceError) else _retry_after(answer)
             if isinstance(answer, httpx.Response) and stated is None:
                 break
-            # Who says when to come back is there, and who holds a job will be again.
+            # A service that says when to come back is up, and one that keeps a job will be again.
             limit = patience.waiting_s if call.kept or stated is not None else patience.asking_s
             wait = pause if stated is None else max(stated, pause)
             if time.monotonic() + wait > begun + limit:
@@ -84,7 +84,7 @@ class Connection:
         if isinstance(answer, ServiceError):
             raise answer
         if not answer.is_success:
-            raise refusal_of(answer.status_code, _object(answer), answer.reason_phrase)
+            raise error_of(answer.status_code, _object(answer), answer.reason_phrase)
         return answer
 
     def document(self, call: Call) -> tuple[int, Document]:

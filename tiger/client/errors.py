@@ -1,4 +1,4 @@
-"""What a service says where it does not do what is asked (RFC 9457), as exceptions."""
+"""Problem documents of a service (RFC 9457) as exceptions."""
 
 from collections.abc import Mapping
 from urllib.parse import unquote
@@ -7,6 +7,7 @@ from tiger.errors import InputError
 
 Document = Mapping[str, object]
 BAD_REQUEST, UNAUTHORIZED, UNPROCESSABLE = 400, 401, 422
+# Characters of a message that are shown of what a service sends.
 LONGEST = 1000
 KEY_VARIABLE = "TIGER_API_KEY"
 ADVICE = f"; set {KEY_VARIABLE} to a key of this service, or give the client one"
@@ -32,8 +33,8 @@ class JobCancelledError(Exception):
         self.job_id = job_id
 
 
-def refusal_of(status: int, problem: Document | None, phrase: str = "") -> InputError | ServiceError:
-    """Return the exception for a refusal: InputError where its problem document points at a field of the request."""
+def error_of(status: int, problem: Document | None, phrase: str = "") -> InputError | ServiceError:
+    """Return the exception for an answer that is no success: InputError where its problem points at a field."""
     found = problem or {}
     pointed = _first_pointer(found.get("errors")) if status in (BAD_REQUEST, UNPROCESSABLE) else None
     if pointed is not None:

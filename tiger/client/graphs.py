@@ -9,6 +9,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 
+# Rows of distances that are compared at a time: 16 MiB at the largest size with a dense table.
 BLOCK = 256
 Columns = dict[str, tuple[list[float], int | None]]
 

@@ -9,12 +9,13 @@ from typing import Generic, TypeVar
 import httpx
 
 from tiger.client.connection import Call, Connection
-from tiger.client.errors import Document, JobCancelledError, ServiceError, refusal_of
+from tiger.client.errors import Document, JobCancelledError, ServiceError, error_of
 from tiger.run.progress import Progress
 
 Found = TypeVar("Found")
 Watch = Callable[[Progress], None]
 ENDED = ("done", "failed", "cancelled")
+# Seconds that one request waits for the end, less where progress is watched, and between two requests.
 POLL_S, WATCHED_POLL_S, PAUSE_S = 30, 1, 0.1
 
 
@@ -59,7 +60,7 @@ class RemoteJob(Generic[Found]):
         return self.status
 
     def wait(self, progress: Watch | None = None, timeout_s: float | None = None) -> Found:
-        """Wait until it ends and return its report; `progress` is told how far it has come.
+        """Wait until it ends and return its report; `progress` is called with how far it has come.
 
         The wait outlives a restart of the service. Raises TimeoutError after `timeout_s` seconds, while the job goes
         on, JobCancelledError for one that was cancelled, and for one that failed what its request would have raised:
@@ -84,7 +85,7 @@ class RemoteJob(Generic[Found]):
     def cancel(self) -> None:
         """Cancel it where it has not ended; raise ServiceError."""
         if not self.ended:
-            with suppress(_NothingSaidError):
+            with suppress(_NoDocumentError):
                 self._take(_read_document(self._connection.send(Call(method="DELETE", path=f"jobs/{self.id}"))))
 
     @property
@@ -93,12 +94,12 @@ class RemoteJob(Generic[Found]):
         return self.ended and (self.status != "done" or self._document.get("report") is not None)
 
     def _take(self, document: Document) -> None:
-        """Take over what the service says."""
+        """Replace what is known by what the service says."""
         self._document = document
         self.id, self.status = str(document.get("id", "")), str(document.get("status", ""))
 
     def _follow(self, progress: Watch, end: float | None) -> None:
-        """Tell of progress as the service sends it, until the job ends, or the stream, or the time."""
+        """Call `progress` as the service reports it, until the job ends, or the stream, or the time."""
         silence_s = POLL_S if end is None else max(0.0, min(POLL_S, end - time.monotonic()))
         with (
             suppress(ServiceError, httpx.TransportError),
@@ -121,7 +122,7 @@ class RemoteJob(Generic[Found]):
         if self.status == "failed" or report is None:
             found = problem if isinstance(problem, Mapping) else None
             status = found.get("status") if found else None
-            raise refusal_of(status if isinstance(status, int) else 500, found, "that the job failed")
+            raise error_of(status if isinstance(status, int) else 500, found, "that the job failed")
         return report
 
 
@@ -143,26 +144,26 @@ def events(lines: Iterable[str]) -> Iterator[tuple[str, Document]]:
             name, data = "message", []
 
 
-class _NothingSaidError(Exception):
-    """Say that an answer has no document."""
+class _NoDocumentError(Exception):
+    """Report an answer without a document."""
 
 
 def _read_document(answer: httpx.Response) -> Document:
-    """Return the document of an answer; raise _NothingSaidError without one."""
+    """Return the document of an answer; raise _NoDocumentError without one."""
     with suppress(ValueError):
         document = json.loads(answer.content)
         if isinstance(document, dict) and "status" in document:
             return document
-    raise _NothingSaidError
+    raise _NoDocumentError
 
 
-def _progress(said: object, status: str) -> Progress | None:
-    """Return what a service says of progress, None where it says nothing."""
-    if not isinstance(said, Mapping):
+def _progress(stated: object, status: str) -> Progress | None:
+    """Return the progress that a service states, None where it states none."""
+    if not isinstance(stated, Mapping):
         return None
-    fraction, cost, bound = (said.get(name) for name in ("fraction", "cost", "bound"))
+    fraction, cost, bound = (stated.get(name) for name in ("fraction", "cost", "bound"))
     return Progress(
-        stage=str(said.get("stage") or status),
+        stage=str(stated.get("stage") or status),
         fraction=min(max(float(fraction), 0.0), 1.0) if isinstance(fraction, int | float) else None,
         cost=float(cost) if isinstance(cost, int | float) else None,
         bound=float(bound) if isinstance(bound, int | float) else None,

@@ -36,7 +36,7 @@ from tiger.pipeline.params import PlaceParams
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stated:
+class NetworkDocuments:
     """Hold a model and a cluster as documents, and how to read the report on them; no cluster where none is given."""
 
     model: object
@@ -44,24 +44,24 @@ class Stated:
     read: Callable[[Document], PlacementReport]
 
 
-def read_network(model: Model, cluster: Hardware | None, params: PlaceParams | OperatorParams) -> Stated:
+def read_network(model: Model, cluster: Hardware | None, params: PlaceParams | OperatorParams) -> NetworkDocuments:
     """Return a model and a cluster as documents; raise InputError, and TypeError."""
     hardware, devices = (None, None) if cluster is None else cluster_document(cluster)
     if isinstance(params, OperatorParams):
         document, graph = operators_document(model)
         on = operators.pair_with_cluster(*graph, devices)
         line = params.contiguous
-        return Stated(
-            document, hardware, lambda said: _add_arrangement(reports.read_placement(said), *on, contiguous=line)
+        return NetworkDocuments(
+            document, hardware, lambda answer: _add_arrangement(reports.read_placement(answer), *on, contiguous=line)
         )
     stated, layers = model_document(model)
     known = require_cluster(devices)
 
-    def read(said: Document) -> PlacementReport:
-        report = reports.read_placement(said)
+    def read(answer: Document) -> PlacementReport:
+        report = reports.read_placement(answer)
         return replace(report, deployment=deployment_of(report, layers, known))
 
-    return Stated(stated, hardware, read)
+    return NetworkDocuments(stated, hardware, read)
 
 
 def operators_document(source: Model) -> tuple[object, tuple[Operators, Devices | None]]:

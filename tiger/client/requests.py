@@ -31,7 +31,7 @@ from tiger.run.report import Report
 Found = TypeVar("Found")
 TOPOLOGY_FILES = (".json", ".arc")
 ISING_FIELDS = ("penalty_scale", "beta_range", "capacity")
-HERE = "expected it left out, as the service decides that itself"
+REFUSED = "expected it left out, as the service decides that itself"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ class Asked(Generic[Found]):
 def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     """State what `tiger.assign` answers for some arguments; files are read and the problem is checked here."""
     if arguments.executor is not None:
-        raise InputError("executor", f"{HERE}, got one")
+        raise InputError("executor", f"{REFUSED}, got one")
     params = arguments.ising or IsingParams()
     options = asdict(narrow(MappingOptions, arguments))
     Request(**options, ising=params)
@@ -70,13 +70,13 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
         **options,
         "ising": _ising(params),
     }
-    return Asked("assign", _body(document), lambda said: _add_remarks(reports.read_assignment(said), remarks))
+    return Asked("assign", _body(document), lambda document: _add_remarks(reports.read_assignment(document), remarks))
 
 
 def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
     """State what `tiger.layout` answers for some arguments; files are read here, and circuits written as OpenQASM."""
     if arguments.threads != 1:
-        raise InputError("threads", f"{HERE}, got {arguments.threads}")
+        raise InputError("threads", f"{REFUSED}, got {arguments.threads}")
     options = narrow(LayoutOptions, arguments)
     Request(seed=options.seed, effort=options.effort, time_limit_s=options.time_limit_s)
     document = {
@@ -92,7 +92,7 @@ def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
 def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
     """State what `tiger.place` answers for some arguments; files are read here."""
     pinned = {} if arguments.pinned is None else arguments.pinned
-    # What a service does not know as a solver, it says itself.
+    # Which solvers there are is for the service to say.
     params = narrow(PlaceParams, arguments, pinned=pinned, solver="auto")
     stated = read_network(arguments.model, arguments.cluster, check_request(params, narrow(Aim, arguments)))
     options = {**asdict(narrow(PlaceOptions, arguments)), "solver": _solver_name(arguments.solver), "pinned": pinned}
@@ -144,7 +144,7 @@ def _ising(params: IsingParams) -> dict[str, object]:
     usual = IsingParams()
     for field in fields(params):
         if field.name not in ISING_FIELDS and getattr(params, field.name) != getattr(usual, field.name):
-            raise InputError(f"ising/{field.name}", f"{HERE}, got another value than usual")
+            raise InputError(f"ising/{field.name}", f"{REFUSED}, got another value than usual")
     return {name: getattr(params, name) for name in ISING_FIELDS}
 
 

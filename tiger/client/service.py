@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_client(url: str | None, threads: int = 1) -> Iterator["Client | None"]:
-    """Lend a client of the service at a URL, or None where there is no URL and the command runs here.
+    """Yield a client of the service at a URL, or None where there is no URL and the command runs here.
 
-    What a service fails at is InputError of `server` then, and threads are not for a client to ask for.
+    Failures of the service are raised as InputError of `server`, and no client may ask for threads.
     """
     if url is None:
         yield None
