@@ -1,6 +1,6 @@
 """The problem of placing operators as plain arrays: colocation groups, devices, work, messages and memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Self
 
 import numpy as np
@@ -45,6 +45,11 @@ class Terms:
     producer: IntArray
     backward: BoolArray
 
+    def __post_init__(self) -> None:
+        """Make all arrays read-only, so that compiled code meets one type of each wherever the terms come from."""
+        for each in fields(self):
+            lock(getattr(self, each.name))
+
     @property
     def operators(self) -> int:
         """Return n."""
@@ -71,24 +76,24 @@ class Terms:
         allowed[np.ix_(np.unique(colour[operators.cpu_only]), ~cpu)] = False
         for operator, device in pinned.items():
             allowed[colour[operator]] &= np.arange(cluster.size) == device
+        member_start, member = group_by_key(colour, np.arange(size), operators.groups)
+        consumer_start, consumer = group_by_key(operators.source, operators.target, size)
+        producer_start, producer = group_by_key(operators.target, operators.source, size)
         return cls(
-            work=lock(np.ascontiguousarray(work)),
-            send=lock(np.array(curves).reshape(len(curves), size)),
+            work=np.ascontiguousarray(work),
+            send=np.array(curves).reshape(len(curves), size),
             link=cluster.link,
-            pays=lock(np.where(cpu, 0.0, 1.0)),
-            memory=lock(np.asarray(np.bincount(colour, operators.memory_bytes, operators.groups), np.float64)),
-            capacity=lock(np.where(cpu, np.inf, cluster.memory_bytes)),
-            allowed=lock(allowed),
+            pays=np.where(cpu, 0.0, 1.0),
+            memory=np.asarray(np.bincount(colour, operators.memory_bytes, operators.groups), np.float64),
+            capacity=np.where(cpu, np.inf, cluster.memory_bytes),
+            allowed=allowed,
             group_of=colour,
-            **dict(
-                zip(("member_start", "member"), group_by_key(colour, np.arange(size), operators.groups), strict=True)
-            ),
-            **dict(
-                zip(("consumer_start", "consumer"), group_by_key(operators.source, operators.target, size), strict=True)
-            ),
-            **dict(
-                zip(("producer_start", "producer"), group_by_key(operators.target, operators.source, size), strict=True)
-            ),
+            member_start=member_start,
+            member=member,
+            consumer_start=consumer_start,
+            consumer=consumer,
+            producer_start=producer_start,
+            producer=producer,
             backward=operators.backward,
         )
 
@@ -96,4 +101,4 @@ class Terms:
 def group_by_key(key: IntArray, value: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """Return where the values of every key begin [size + 1], and the values by key."""
     start = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=size))]).astype(np.int64)
-    return lock(start), lock(value[np.argsort(key, kind="stable")])
+    return start, value[np.argsort(key, kind="stable")]

@@ -52,7 +52,8 @@ def make_jobs(terms: Terms) -> Jobs:
     position = np.empty(terms.operators, np.int64)
     position[sorted_] = np.arange(terms.operators)
     return Jobs(
-        work=np.ascontiguousarray(terms.work.T),
+        # A copy even where one device makes the transpose contiguous: a read-only view would be compiled for again.
+        work=np.array(terms.work.T, order="C"),
         send=np.ascontiguousarray(terms.send),
         link=terms.link,
         group_of=terms.group_of,

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.model.arrays import FloatArray, IntArray, lock
+from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.operators.terms import Terms, group_by_key
 from tiger.solvers.kernel import allocating_kernel
 from tiger.solvers.multilevel.coarsening import Graph
@@ -42,21 +42,21 @@ def coarsen(terms: Terms, label: IntArray) -> Terms:
     consumer_start, consumer = group_by_key(source, target, count)
     producer_start, producer = group_by_key(target, source, count)
     return Terms(
-        work=lock(_sum_by_number(number, terms.work, count)),
-        send=lock(_sum_by_number(number[sends], terms.send[:, sends], count)),
+        work=_sum_by_number(number, terms.work, count),
+        send=_sum_by_number(number[sends], terms.send[:, sends], count),
         link=terms.link,
         pays=terms.pays,
-        memory=lock(np.bincount(label, terms.memory, groups).astype(np.float64)),
+        memory=np.bincount(label, terms.memory, groups).astype(np.float64),
         capacity=terms.capacity,
-        allowed=lock(allowed),
-        group_of=lock(of),
+        allowed=allowed,
+        group_of=of,
         member_start=member_start,
         member=member,
         consumer_start=consumer_start,
         consumer=consumer,
         producer_start=producer_start,
         producer=producer,
-        backward=lock(backward),
+        backward=backward,
     )
 
 

@@ -53,7 +53,8 @@ def _needs(terms: Terms, devices: IntArray) -> Needs:
     """Return what groups need on devices in an order."""
     rows = [np.bincount(terms.group_of, terms.work[d], terms.groups) for d in devices]
     work = np.ascontiguousarray(np.array(rows, np.float64).T)
-    return Needs(work, terms.memory, terms.allowed[:, devices], terms.capacity[devices] * (1 + MEMORY))
+    allowed = np.ascontiguousarray(terms.allowed[:, devices])
+    return Needs(work, terms.memory, allowed, terms.capacity[devices] * (1 + MEMORY))
 
 
 @kernel
