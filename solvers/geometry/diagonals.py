@@ -1,4 +1,4 @@
-"""Diagonals of stencils: edges that change several coordinates at once, told from those that change one."""
+"""Diagonals of stencils: edges that change several coordinates at once, unlike those that change one."""
 
 import math
 
@@ -8,10 +8,14 @@ import scipy.sparse as sp
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 
+# Without this module stencils of 9 and 27 points on tori of their size cost 7 to 9 % more, `auto` at effort 1.
+# Axes of the stencils that are looked for: 9 and 27 points.
 AXES = (2, 3)
-SAMPLE = 8
-SHARE = 0.7
+# Tasks looked at, and the share of them that must look like the inside of a stencil.
+SAMPLE, SHARE = 8, 0.7
+# Below 4/9, the least ratio of an edge along one axis, see axis_edges.
 STRAIGHT = 0.4
+# Difference of ratios that may be rounding alone.
 TOLERANCE = 1e-9
 
 
@@ -38,8 +42,8 @@ def axis_edges(traffic: sp.csr_array, ends: IntArray) -> IntArray:
 def _looks_like_stencil(problem: Problem, axes: int) -> bool:
     """Return whether most of a few tasks with 3^axes - 1 neighbours look like the inside of a stencil."""
     full = 3**axes - 1
-    heard, told = (np.diff(matrix.indptr) for matrix in (problem.inflow, problem.tasks.traffic))
-    inside = np.flatnonzero((told == full) | (heard + told == full))
+    received, sent = (np.diff(matrix.indptr) for matrix in (problem.inflow, problem.tasks.traffic))
+    inside = np.flatnonzero((sent == full) | (received + sent == full))
     if not inside.size:
         return False
     picked = inside[np.unique(np.linspace(0, len(inside) - 1, SAMPLE).astype(np.int64))].tolist()
@@ -58,7 +62,7 @@ def _count_shared(problem: Problem, task: int) -> list[int]:
 
 
 def neighbours(problem: Problem, task: int) -> set[int]:
-    """Return the tasks that a task talks to or hears from, itself left out."""
+    """Return the tasks that a task exchanges traffic with, itself left out."""
     found: set[int] = set()
     for traffic in (problem.tasks.traffic, problem.inflow):
         found.update(traffic.indices[traffic.indptr[task] : traffic.indptr[task + 1]].tolist())

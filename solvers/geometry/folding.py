@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 from tiger.solvers.geometry.lattices import Lattice
 
+# Orders of the axes of a grid that are tried: all of four.
 ORDERS = 24
-STATES = 512
+# Beam of the dynamic programme: ways to have cut the task axes that go on, and foldings kept for each.
+STATES, VARIANTS = 512, 3
+# Task axes up to which digits of a grid axis come in every order.
 FEW = 4
-VARIANTS = 3
 
 
 class Digit(NamedTuple):
@@ -26,7 +28,7 @@ class Digit(NamedTuple):
 
 Folding = tuple[Digit, ...]
 Digits = tuple[tuple[int, int], ...]
-Kind = tuple[int, bool, float]
+AxisType = tuple[int, bool, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,27 +87,28 @@ def foldings(lattice: Lattice, stages: tuple[Stage, ...], keep: int) -> list[Sta
 
 
 def _distinct_orders(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, ...]]:
-    """Yield the orders of the axes, leaving out those that differ in axes of one kind alone."""
+    """Yield the orders of the axes, leaving out those that differ in equal axes alone."""
     seen = set()
     for order in itertools.islice(itertools.permutations(stages), ORDERS**2):
-        kinds = tuple((stage.extent, getattr(stage, "around", 0)) for stage in order)
-        if kinds not in seen:
-            seen.add(kinds)
+        types = tuple((stage.extent, getattr(stage, "around", 0)) for stage in order)
+        if types not in seen:
+            seen.add(types)
             yield order
 
 
 def _cut_dp(lattice: Lattice, stages: tuple[Stage, ...]) -> list[State]:
     """Return the cheapest foldings, up to three, for every way to end up with so many parts an axis."""
     across, jags = lattice.across.tolist(), _jags(lattice)
-    kinds = list(zip(lattice.dims, lattice.wrap, lattice.pull.round(9).tolist(), strict=True))
+    types = list(zip(lattice.dims, lattice.wrap, lattice.pull.round(9).tolist(), strict=True))
+    # A state is into how many parts each task axis has been cut; a stage cuts them into `extent` times as many in all.
     states: dict[tuple[int, ...], list[State]] = {(1,) * len(lattice.dims): [(0.0, ())]}
     for number, stage in enumerate(stages):
-        # A cut through the midst of layers leaves pieces that are no boxes, and all cuts after it suffer.
+        # A cut through the middle of layers leaves pieces that are no boxes, and all cuts after it suffer.
         worse = [jag * (len(stages) - number) for jag in jags]
         new: dict[tuple[int, ...], list[State]] = {}
         for parts, known in states.items():
             for digits in orderings(stage.extent, len(parts), isinstance(stage, Axis) and len(parts) <= FEW):
-                if not _is_first_of_kind(kinds, parts, digits):
+                if not _is_first_of_type(types, parts, digits):
                     continue
                 after, more = _extend(lattice, stage, parts, digits, (across, worse))
                 found = new.setdefault(after, [])
@@ -114,18 +117,19 @@ def _cut_dp(lattice: Lattice, stages: tuple[Stage, ...]) -> list[State]:
                     last = tuple(Digit(axis, stage.column, k) for axis, k in inner)
                     found += [(cost + more, folding + last) for cost, folding in known]
                     found[:] = sorted(found)[:VARIANTS]
+        # Beam search: the cheapest states by the costs so far.
         states = dict(heapq.nsmallest(STATES, new.items(), key=lambda item: item[1]))
     return [state for found in states.values() for state in found]
 
 
-def _is_first_of_kind(kinds: list[Kind], parts: tuple[int, ...], digits: Digits) -> bool:
+def _is_first_of_type(types: list[AxisType], parts: tuple[int, ...], digits: Digits) -> bool:
     """Return whether no axis is cut more than an earlier one that it could change places with."""
     counts = dict(digits)
-    most: dict[tuple[Kind, int], int] = {}
-    for axis, kind in enumerate(zip(kinds, parts, strict=True)):
-        if counts.get(axis, 1) > most.setdefault(kind, counts.get(axis, 1)):
+    most: dict[tuple[AxisType, int], int] = {}
+    for axis, type_ in enumerate(zip(types, parts, strict=True)):
+        if counts.get(axis, 1) > most.setdefault(type_, counts.get(axis, 1)):
             return False
-        most[kind] = counts.get(axis, 1)
+        most[type_] = counts.get(axis, 1)
     return True
 
 
@@ -134,7 +138,7 @@ def _extend(
 ) -> tuple[tuple[int, ...], float]:
     """Return the parts of every axis after a stage and what its cuts cost.
 
-    `prices` are those of a cut through each axis, and what it costs more in the midst of a layer.
+    `prices` are those of a cut through each axis, and what it costs more in the middle of a layer.
     """
     after, cost, stride = list(parts), 0.0, stage.extent
     for axis, count in digits:
@@ -157,7 +161,7 @@ def _whole_first(lattice: Lattice, stage: Stage, after: tuple[int, ...], digits:
 
 
 def _jags(lattice: Lattice) -> list[float]:
-    """Return what a cut through the midst of a layer of each axis costs more than one between two layers."""
+    """Return what a cut through the middle of a layer of each axis costs more than one between two layers."""
     across, dims = lattice.across.tolist(), lattice.dims
     others = [[across[k] / extent for k in range(len(dims)) if k != axis] for axis, extent in enumerate(dims)]
     return [min(found, default=0.0) for found in others]

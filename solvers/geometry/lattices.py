@@ -11,10 +11,11 @@ from tiger.model.problem import Problem
 from tiger.solvers.geometry.diagonals import axis_edges, has_diagonals, neighbours
 from tiger.solvers.geometry.squares import axes_of
 
-SAMPLE = 32
-MOST_DEGREE = 16
-LIKELY = 0.7
-EXPLAINED = 0.7
+# Tasks looked at, and the most neighbours of one: those of a lattice of eight axes.
+SAMPLE, MOST_DEGREE = 32, 16
+# Share of the pairs of neighbours that must be corners of squares, and of all edges that a lattice must explain.
+LIKELY, EXPLAINED = 0.7, 0.7
+# Share of the edges below which an axis is taken for a few odd ones.
 RARE = 0.02
 
 

@@ -7,8 +7,6 @@ from tiger.solvers.geometry.folding import Folding
 from tiger.solvers.geometry.footprints import Footprint
 from tiger.solvers.geometry.lattices import Lattice
 
-Filling = tuple[IntArray, ...]
-
 
 def cut(labels: IntArray, keys: IntArray, quotas: IntArray) -> IntArray:
     """Return new labels: the tasks sorted by label, then key, and dealt to part q in runs of `quotas[q]`."""
@@ -35,37 +33,19 @@ def priorities(lattice: Lattice, sides: FloatArray, axis: int) -> list[int]:
     return [axis, *others]
 
 
-def keys_of(lattice: Lattice, order: list[int], filling: Filling) -> IntArray:
-    """Return key[n] that sorts tasks by layers along the first axis of the order, within one by the filling."""
-    key = lattice.coords[:, order[0]].copy()
-    for axis in order[1:]:
-        key = key * lattice.dims[axis] + filling[axis][lattice.coords[:, axis]]
+def keys_of(lattice: Lattice, order: list[int]) -> IntArray:
+    """Return key[n] that sorts tasks by the axes in this order."""
+    key = np.zeros(lattice.size, np.int64)
+    for axis in order:
+        key = key * lattice.dims[axis] + lattice.coords[:, axis]
     return key
 
 
-def straight(lattice: Lattice) -> Filling:
-    """Return the filling in the order of coordinates: a cut through a layer has one step."""
-    return tuple(np.arange(extent) for extent in lattice.dims)
-
-
-def waves(lattice: Lattice, folding: Folding) -> Filling:
-    """Return the filling from every other boundary of the parts towards the ones between.
-
-    Each part gets as much of a layer that is cut through as any other, so that later cuts stay in line across slabs.
-    """
-    return tuple(_ranks(np.abs(at % 2 - 1)) for at in _positions(lattice, folding))
-
-
-def teeth(lattice: Lattice, folding: Folding) -> Filling:
-    """Return the filling of every part from its lower boundary."""
-    return tuple(_ranks(at % 1) for at in _positions(lattice, folding))
-
-
-def fold_lattice(lattice: Lattice, folding: Folding, footprint: Footprint, filling: Filling) -> IntArray:
+def fold_lattice(lattice: Lattice, folding: Folding, footprint: Footprint) -> IntArray:
     """Return places[n]: at each digit every piece of the tasks is cut as the nodes below it are, with as many seats.
 
     Odd pieces of a task axis are laid backwards, as in a reflected Gray code, so that pieces that follow each other
-    stay neighbours. Layers that are cut through are filled as told. O(digits n log n).
+    stay neighbours. O(digits n log n).
     """
     tasks, nodes = np.zeros(lattice.size, np.int64), np.zeros(len(footprint.nodes), np.int64)
     low = np.zeros_like(footprint.coords)
@@ -73,12 +53,15 @@ def fold_lattice(lattice: Lattice, folding: Folding, footprint: Footprint, filli
     odd, groups = np.zeros((1, len(lattice.dims)), np.int64), 1
     sides = np.array(lattice.dims, np.float64)
     for axis, column, parts in folding:
+        # Cut every piece of the nodes along a column, and count off the parts backwards where the piece is an odd one.
         part = _split(footprint.coords[:, column], low[:, column], high[:, column], parts)
         part = np.where(odd[nodes, axis] == 1, parts - 1 - part, part)
         nodes = nodes * parts + part
+        # Cut every piece of the tasks the same way, each part as large as its seats.
         room = np.bincount(nodes, weights=footprint.seats, minlength=groups * parts).astype(np.int64)
         quotas = shares(np.bincount(tasks, minlength=groups), room.reshape(groups, parts))
-        tasks = cut(tasks, keys_of(lattice, priorities(lattice, sides, axis), filling), quotas.ravel())
+        tasks = cut(tasks, keys_of(lattice, priorities(lattice, sides, axis)), quotas.ravel())
+        # Which of the new pieces are odd along the axis, as the digits of a reflected Gray code (Gray 1953) alternate.
         odd = np.repeat(odd, parts, axis=0)
         odd[:, axis] = (odd[:, axis] * parts + np.tile(np.arange(parts), groups)) % 2
         groups, sides[axis] = groups * parts, sides[axis] / parts
@@ -94,18 +77,3 @@ def _split(at: IntArray, low: IntArray, high: IntArray, parts: int) -> IntArray:
     low[:] = start - part * extent // -parts
     high[:] = start - (part + 1) * extent // -parts
     return part
-
-
-def _positions(lattice: Lattice, folding: Folding) -> list[FloatArray]:
-    """Return at[extent] for each axis, the midst of every layer in units of the parts the axis is cut into."""
-    parts = np.ones(len(lattice.dims))
-    for axis, _, count in folding:
-        parts[axis] *= count
-    return [(np.arange(extent) + 0.5) * parts[axis] / extent for axis, extent in enumerate(lattice.dims)]
-
-
-def _ranks(values: FloatArray) -> IntArray:
-    """Return the rank of each value, equal ones in their order."""
-    rank = np.empty(len(values), np.int64)
-    rank[np.argsort(values.round(9), kind="stable")] = np.arange(len(values))
-    return rank

@@ -8,8 +8,11 @@ from scipy.sparse.csgraph import connected_components
 
 from tiger.model.arrays import BoolArray, IntArray
 
+# Corners up to which squares are looked for, of which several arrays are kept.
 PAIRS = 1 << 22
+# Share of the edges of the smaller of two strips that must meet the other without a square to be along one axis.
 AGREED = 0.6
+# An edge is in no lattice where it is in so many times fewer squares than most.
 FEW = 3
 
 

@@ -48,20 +48,6 @@ def test_only_the_box_around_hosts_is_used():
     assert region.footprint.seats.tolist() == [1, 1, 1, 0]
 
 
-def test_cycles_of_four_come_twice():
-    """Tests that nodes next to each other on the cycle are so on the square, and all distances are the same."""
-    metric = GridMetric((4, 3), (True, False))
-    whole, doubled = regions(metric, np.ones(12, np.int64), 12)
-    assert doubled.footprint.extents == (2, 2, 3)
-    for region in (whole, doubled):
-        at, nodes = region.footprint.coords, region.footprint.nodes
-        away = sum(
-            np.array([stage.away(step) for step in range(4)])[np.abs(column[:, None] - column[None, :])]
-            for stage, column in zip(region.stages, at.T, strict=True)
-        )
-        assert (away == metric.between(nodes[:, None], nodes[None, :])).all()
-
-
 @pytest.mark.parametrize("axes", [1, 6])
 def test_boxes_of_few_and_of_many_axes(axes):
     """Tests a line, whose first nodes suffice, and a hypercube, which is used as a whole."""

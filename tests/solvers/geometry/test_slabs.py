@@ -7,7 +7,7 @@ from tiger.model.metrics import GridMetric
 from tiger.solvers.geometry.folding import Digit, foldings
 from tiger.solvers.geometry.footprints import regions
 from tiger.solvers.geometry.lattices import Lattice
-from tiger.solvers.geometry.slabs import cut, fold_lattice, keys_of, priorities, shares, straight, teeth, waves
+from tiger.solvers.geometry.slabs import cut, fold_lattice, keys_of, priorities, shares
 
 
 def box(*dims, pull=None):
@@ -44,13 +44,13 @@ def test_layers_are_filled_across_their_longest_side():
     lattice = box(2, 3, 4)
     assert priorities(lattice, np.array([2.0, 3.0, 4.0]), 0) == [0, 2, 1]
     assert priorities(box(2, 3, 4, pull=[1.0, 1.0, 9.0]), np.array([2.0, 3.0, 4.0]), 0) == [0, 1, 2]
-    assert keys_of(lattice, [2, 1, 0], straight(lattice))[:5].tolist() == [0, 6, 12, 18, 2]
+    assert keys_of(lattice, [2, 1, 0])[:5].tolist() == [0, 6, 12, 18, 2]
 
 
 def test_a_long_axis_is_folded_back_and_forth():
     """Tests a path of eight on 2 x 4."""
     region = region_of(2, 4, seats=[1] * 8)
-    places = fold_lattice(box(8), (Digit(0, 0, 2), Digit(0, 1, 4)), region.footprint, straight(box(8)))
+    places = fold_lattice(box(8), (Digit(0, 0, 2), Digit(0, 1, 4)), region.footprint)
     assert places.tolist() == [0, 1, 2, 3, 7, 6, 5, 4]
 
 
@@ -61,9 +61,8 @@ def test_exact_seats_are_kept_whatever_divides(dims):
     region = region_of(3, 4, seats=seats)
     lattice = box(*dims)
     for _, folding in foldings(lattice, region.stages, 20):
-        for filling in (straight(lattice), waves(lattice, folding), teeth(lattice, folding)):
-            places = fold_lattice(lattice, folding, region.footprint, filling)
-            assert np.bincount(places, minlength=12).tolist() == seats
+        places = fold_lattice(lattice, folding, region.footprint)
+        assert np.bincount(places, minlength=12).tolist() == seats
 
 
 def test_nodes_without_seats_stay_empty():
@@ -71,21 +70,4 @@ def test_nodes_without_seats_stay_empty():
     seats = [1, 1, 0, 1, 1, 1, 0, 1, 1]
     region = region_of(3, 3, seats=seats)
     _, folding = foldings(box(7), region.stages, 1)[0]
-    assert np.bincount(fold_lattice(box(7), folding, region.footprint, straight(box(7))), minlength=9).tolist() == seats
-
-
-def test_layers_are_filled_part_by_part():
-    """Tests ten layers in four parts of two and a half: outwards and back, and each part from its start."""
-    lattice, folding = box(10), (Digit(0, 0, 2), Digit(0, 1, 2))
-    assert straight(lattice)[0].tolist() == list(range(10))
-    assert np.argsort(waves(lattice, folding)[0]).tolist() == [2, 7, 1, 3, 6, 8, 0, 4, 5, 9]
-    assert np.argsort(teeth(lattice, folding)[0]).tolist() == [2, 7, 0, 5, 3, 8, 1, 6, 4, 9]
-
-
-def test_waves_keep_later_cuts_in_line():
-    """Tests 10 x 16 on 4 x 4 nodes: the second cut of a slab falls on the same layers in all of them."""
-    lattice, region = box(10, 16), region_of(4, 4, seats=[10] * 16)
-    folding = (Digit(0, 0, 4), Digit(1, 1, 4))
-    places = fold_lattice(lattice, folding, region.footprint, waves(lattice, folding)).reshape(10, 16) % 4
-    assert (places == places[0]).all()
-    assert not (fold_lattice(lattice, folding, region.footprint, straight(lattice)).reshape(10, 16) % 4 == places).all()
+    assert np.bincount(fold_lattice(box(7), folding, region.footprint), minlength=9).tolist() == seats

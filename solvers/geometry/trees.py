@@ -1,6 +1,4 @@
-"""Orders of the hosts of a distance matrix, in which hosts that are close to each other follow each other."""
-
-from typing import NamedTuple
+"""Trees: hardware known by its distances alone whose hosts are the leaves of a regular tree, as those of a fat tree."""
 
 import numpy as np
 
@@ -8,37 +6,8 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import TreeMetric
 from tiger.model.problem import Problem
 
-LIMIT = 2048
-LEVELS = 8
-
-
-class Order(NamedTuple):
-    """Hold `hosts[k]` in order, and `middle[low, high]`, where a run of them is best cut in two."""
-
-    hosts: IntArray
-    middle: dict[tuple[int, int], int]
-
-
-def order_of(problem: Problem) -> Order:
-    """Return the hosts by average linkage of their distances, in the order of their numbers above 2,048; O(k^2)."""
-    # Loading these takes longer than most searches, and grids and trees never need them.
-    from scipy.cluster.hierarchy import leaves_list, linkage, to_tree
-
-    hosts = problem.topology.hosts
-    if not 2 < len(hosts) <= LIMIT:
-        return Order(hosts, {})
-    above = np.triu_indices(len(hosts), 1)
-    merges = linkage(_distances(problem, hosts)[above], method="average")
-    middle: dict[tuple[int, int], int] = {}
-    todo = [(to_tree(merges), 0)]
-    while todo:
-        cluster, low = todo.pop()
-        if cluster.is_leaf():
-            continue
-        left, right = cluster.get_left(), cluster.get_right()
-        middle[low, low + cluster.count] = low + left.count
-        todo += [(left, low), (right, low + left.count)]
-    return Order(hosts[leaves_list(merges)], middle)
+# Hosts up to which all distances are compared, and the most levels of a tree.
+LIMIT, LEVELS = 2048, 8
 
 
 def tree_of(problem: Problem) -> tuple[IntArray, TreeMetric] | None:

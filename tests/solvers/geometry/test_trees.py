@@ -1,4 +1,4 @@
-"""Tests of ordering the hosts of a distance matrix."""
+"""Tests of finding the tree in a distance matrix."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.solvers.geometry import orders
-from tiger.solvers.geometry.orders import order_of, tree_of
+from tiger.solvers.geometry import trees
+from tiger.solvers.geometry.trees import tree_of
 from tiger.topologies.spec import build
 
 
@@ -24,30 +24,11 @@ def dense(table):
     return Topology(names=tuple(map(str, range(len(table)))), metric=DenseMetric(table))
 
 
-def test_clusters_stay_together():
-    """Tests two clusters whose nodes alternate: one after the other, cut in the middle."""
-    side = np.arange(8) % 2
-    table = np.where(side[:, None] == side[None, :], 1.0, 9.0) - np.eye(8)
-    order = order_of(problem_of(dense(table)))
-    assert side[order.hosts].tolist() in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
-    assert order.middle[0, 8] == 4
-
-
-def test_every_run_is_cut_inside():
-    """Tests that the runs of a random matrix make a binary tree."""
-    order = order_of(problem_of(dense(np.random.default_rng(0).random((30, 30)))))
-    assert sorted(order.hosts.tolist()) == list(range(30))
-    assert len(order.middle) == 29
-    assert all(low < middle < high for (low, high), middle in order.middle.items())
-
-
 @pytest.mark.parametrize("limit", [1, 2048])
-def test_few_or_many_hosts_keep_their_order(limit, monkeypatch):
-    """Tests two hosts, and more than are looked at."""
-    monkeypatch.setattr(orders, "LIMIT", limit)
-    topology = dense(np.ones((2 if limit > 1 else 5,) * 2))
-    assert order_of(problem_of(topology)).hosts.tolist() == list(range(topology.size))
-    assert tree_of(problem_of(topology)) is None
+def test_few_or_many_hosts_are_not_looked_at(limit, monkeypatch):
+    """Tests two hosts, and more than the limit."""
+    monkeypatch.setattr(trees, "LIMIT", limit)
+    assert tree_of(problem_of(dense(np.ones((2 if limit > 1 else 5,) * 2)))) is None
 
 
 def test_a_tree_is_found_whatever_the_numbers():
