@@ -20,13 +20,16 @@ from tiger.model.metrics import GridMetric, Metric, TreeMetric
 from tiger.model.seams import Stop
 from tiger.model.window import Window
 
-PASSES = 6
-PATIENCE = 50
+# Passes over a cut, and swaps of a pass that may bring nothing before it ends.
+PASSES, PATIENCE = 6, 50
+# Tasks up to which an eigenvector of the Laplacian, O(tasks^3), orders them.
 SPECTRAL = 256
+# How much farther from even than possible a cut of nodes may be, as a share of all seats, where these are far apart.
+UNEVEN = 0.15
 
 
 class Field(NamedTuple):
-    """Hold what the cuts look at: `flow[k, k]` and `away[q, q]`, both symmetric, `own[k, q]`, and `seats[q]`."""
+    """Hold what the cuts depend on: `flow[k, k]` and `away[q, q]`, both symmetric, `own[k, q]`, and `seats[q]`."""
 
     flow: FloatArray
     away: FloatArray
@@ -35,7 +38,7 @@ class Field(NamedTuple):
 
 
 def bisect_window(window: Window, metric: Metric, seed: int, stop: Stop) -> IntArray | None:
-    """Return local nodes of a window's tasks, at most as many on a node as it has seats, or None once told to stop.
+    """Return local nodes of a window's tasks, no more on a node than it has seats, or None once told to stop.
 
     Other limits are not looked at. The window needs as many seats as tasks. O(k^2 + k q) memory and O(k^2 log q) time;
     deterministic for a seed.
@@ -64,12 +67,12 @@ def _field(window: Window) -> Field:
     """Return the arrays of a window."""
     flow = window.traffic.toarray()
     allowed = window.allowed
-    dear = np.where(allowed, window.linear, 0.0).max(initial=0.0) + flow.sum() * window.distance.max(initial=0.0) + 1.0
+    most = np.where(allowed, window.linear, 0.0).max(initial=0.0) + flow.sum() * window.distance.max(initial=0.0)
     rooms = [capacity.room for capacity in window.capacities if capacity.name == "slots"]
     return Field(
         flow=flow + flow.T,
         away=(window.distance + window.distance.T) / 2,
-        own=np.where(allowed, window.linear, dear),
+        own=np.where(allowed, window.linear, most + 1.0),
         seats=np.minimum(rooms[0], len(flow)) if rooms else np.ones(window.shape[1], np.int64),
     )
 
@@ -103,7 +106,7 @@ def _halve(
     line = area[order]
     filled = np.cumsum(field.seats[line])[:-1] / field.seats[line].sum()
     off = np.abs(filled - 0.5)
-    near = off <= off.min() + 0.15
+    near = off <= off.min() + UNEVEN
     step = np.where(near, field.away[line[:-1], line[1:]], -1.0)
     cut = int(np.lexsort((off, -step))[0]) + 1
     return line[:cut], line[cut:]
@@ -113,12 +116,14 @@ def _cut(field: Field, reach: FloatArray, inside: IntArray, halves: tuple[IntArr
     """Return which of the tasks inside, `count` of them, go to the first half."""
     flow = field.flow[np.ix_(inside, inside)]
     means = [reach[:, half].mean(axis=1) for half in halves]
+    # Terminal propagation (Dunlop and Kernighan 1985): traffic with tasks outside pulls to the half closer to them.
     outer = field.flow[inside]
     outer[:, inside] = 0.0
     pull = outer @ (means[1] - means[0])
     pull += field.own[inside][:, halves[1]].mean(axis=1) - field.own[inside][:, halves[0]].mean(axis=1)
     within = (field.away[np.ix_(halves[0], halves[0])].mean() + field.away[np.ix_(halves[1], halves[1])].mean()) / 2
     apart = max(float(field.away[np.ix_(*halves)].mean()) - float(within), 1e-9)
+    # Each order of the tasks, cut at the count and refined; the best of the three is kept.
     best, least = np.zeros(len(inside), bool), np.inf
     for line in _lines(flow, pull):
         first = np.zeros(len(inside), bool)
@@ -141,7 +146,7 @@ def _lines(flow: FloatArray, pull: FloatArray) -> list[IntArray]:
         lines += [banded, banded[::-1]]
     elif len(flow) > 2:
         vector = eigh(np.diag(flow.sum(axis=1)) - flow, subset_by_index=[1, 1])[1][:, 0]
-        # Rounded, as the sign of an eigenvector and the order of its equal entries are the library's whim.
+        # Rounded, as the sign of an eigenvector and the order of its equal entries depend on the library.
         vector = np.round(vector * np.sign(vector[np.abs(vector).argmax()]), 9)
         lines += [np.argsort(vector, kind="stable"), np.argsort(-vector, kind="stable")]
     return lines
@@ -152,10 +157,12 @@ def _refine(flow: FloatArray, pull: FloatArray, first: BoolArray) -> BoolArray:
     for _ in range(PASSES):
         side, kept, total, last = first.copy(), first, 0.0, 0
         lowest = -1e-9 * float(np.abs(pull).sum() + flow.sum())
+        # Kernighan and Lin 1970: `flip` is what moving a task alone would cost; a swap costs both and twice their edge.
         sign = np.where(side, 1.0, -1.0)
         flip = sign * (flow @ sign + pull)
         open_ = np.ones(len(side), bool)
         for step in range(min(int(side.sum()), int((~side).sum()))):
+            # The task that costs least to move, then its best partner: O(k) a swap instead of all pairs.
             a = int(np.where(open_ & side, flip, np.inf).argmin())
             pair = np.where(open_ & ~side, flip + 2 * flow[a], np.inf)
             b = int(pair.argmin())

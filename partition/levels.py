@@ -20,6 +20,7 @@ class LevelWindows:
 
     def split(self, problem: Problem, start: IntArray, *, max_size: int, seed: int) -> Iterator[Block]:
         """Yield the runs of levels as blocks; one that exceeds `max_size` at its tasks' own nodes is cut by tasks."""
+        # Runs start half a span later for odd seeds, so that levels at an edge come to lie inside.
         first = self.span // 2 if seed % 2 else 0
         groups = [group[problem.pins[group] < 0] for group in problem.groups]
         edges = sorted({0, *range(first, len(groups), self.span), len(groups)})

@@ -1,4 +1,4 @@
-"""Windows of tasks that have something to do with each other, with the nodes they occupy and those close by."""
+"""Windows of related tasks, with the nodes they occupy and those close by."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tiger.model.problem import Problem
 from tiger.model.window import Block
 from tiger.partition.nodes import nodes_near
 
-Kinship = Literal["traffic", "nodes", "cost", "none"]
+TaskOrder = Literal["traffic", "nodes", "cost", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,30 +21,31 @@ class TaskWindows:
     """Cut a problem into runs of at most `width` tasks along an order with randomness from the seed.
 
     By "traffic" the order is breadth-first over it, by "nodes" it walks from node to nearest node, by "cost" the tasks
-    that pay most come first, and by "none" it is random.
+    that cost most come first, and by "none" it is random.
     """
 
     width: int = 12
-    kinship: Kinship = "traffic"
+    order_by: TaskOrder = "traffic"
 
     def split(self, problem: Problem, start: IntArray, *, max_size: int, seed: int) -> Iterator[Block]:
         """Yield the runs as blocks; different seeds cut differently."""
         width = max(min(self.width, int(max_size**0.5)), 1)
         rng = np.random.default_rng(seed)
-        if self.kinship == "traffic":
-            order = _order(problem, rng)
-        elif self.kinship == "nodes":
-            order = _walk(problem, start, rng)
+        if self.order_by == "traffic":
+            order = _breadth_first_order(problem, rng)
+        elif self.order_by == "nodes":
+            order = _nearest_node_order(problem, start, rng)
         else:
+            # Random factors on the costs, so that different seeds still cut differently.
             order = rng.permutation(problem.free)
-            if self.kinship == "cost":
+            if self.order_by == "cost":
                 order = order[np.argsort(-_traffic_costs(problem, start)[order] * rng.uniform(0.5, 1.0, len(order)))]
         for chunk in np.array_split(order, -(-len(order) // width)) if len(order) else []:
             yield Block(tasks=np.sort(chunk), nodes=nodes_near(problem, start, chunk, max_size // len(chunk)))
 
 
-def _walk(problem: Problem, start: IntArray, rng: np.random.Generator) -> IntArray:
-    """Return the tasks without a pin in the order in which a walk from a random node to ever the nearest meets them."""
+def _nearest_node_order(problem: Problem, start: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return the tasks without a pin by a walk over their nodes, from a random one always on to the nearest."""
     tasks = rng.permutation(problem.free)
     nodes, at = np.unique(start[tasks], return_inverse=True)
     rank, here, left = np.zeros(len(nodes), np.int64), int(rng.integers(max(len(nodes), 1))), np.ones(len(nodes), bool)
@@ -57,14 +58,14 @@ def _walk(problem: Problem, start: IntArray, rng: np.random.Generator) -> IntArr
 
 
 def _traffic_costs(problem: Problem, start: IntArray) -> FloatArray:
-    """Return paid[n], what every task's own traffic costs."""
+    """Return cost[n], what the traffic of every task costs."""
     edges = problem.tasks.traffic.tocoo()
     cost = edges.data * problem.metric.between(start[edges.row], start[edges.col])
     ends, size = np.concatenate([edges.row, edges.col]), problem.tasks.size
     return np.asarray(np.bincount(ends, np.concatenate([cost, cost]), size), np.float64)
 
 
-def _order(problem: Problem, rng: np.random.Generator) -> IntArray:
+def _breadth_first_order(problem: Problem, rng: np.random.Generator) -> IntArray:
     """Return the tasks without a pin in breadth-first order, the components of the traffic one after another.
 
     One search from an extra root, tied to a task of every component, visits each of them as one from that task would.

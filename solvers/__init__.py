@@ -1,1 +1,8 @@
-"""Searches and samplers, one file each."""
+"""Searches on the problem itself, and samplers of its models.
+
+In come a problem and a feasible mapping, or a binary model; out come a mapping no worse, or samples. Read `registry`
+first: it names the solvers and says which searches suit a problem. `instance` is the form in which compiled searches
+read a problem, `annealing` holds those that move tasks, `multilevel` those that cut large graphs, `geometry`
+constructions for grids, `samplers` what Ocean and D-Wave offer; `exact`, `greedy` and `baselines` are small searches to
+compare with.
+"""

@@ -1,4 +1,4 @@
-"""The dumb siblings: keep the mapping, or shuffle it. They are baselines and oracles for the others."""
+"""Baselines: keep the mapping, or draw random ones. They are oracles for the other searches."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,6 +11,7 @@ from tiger.solvers.annealing import moves
 from tiger.solvers.annealing.local import shuffle
 from tiger.solvers.instance import instance_of, state_of
 
+# Random moves a task that turn a mapping into a random one.
 SHUFFLE = 8
 
 
@@ -40,6 +41,7 @@ class Random:
         best = start.copy()
         if not inst.movable.size:
             return Assignment(places=best)
+        # Each mapping is shuffled on from the last one, which is as random.
         state = state_of(problem, start)
         for number in range(effort):
             if stop():

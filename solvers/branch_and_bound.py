@@ -8,7 +8,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import allocating_kernel, kernel
 
 
-class Tree(NamedTuple):
+class SearchTree(NamedTuple):
     """Hold a window for branching: k tasks in the order they are placed, on q nodes.
 
     `linear[k, q]` (inf: not allowed), `out[k, k]` and `back[k, k]` traffic to and from, `away[q, q]` distances,
@@ -24,8 +24,24 @@ class Tree(NamedTuple):
     room: IntArray
 
 
+class Progress(NamedTuple):
+    """Hold how far a search has come, to be taken up again.
+
+    `fields[k + 1, k, q]` are costs, see add_traffic; per depth `local[k]` is the current node, `ranked[k, q]` the order
+    of nodes, `spent[k + 1]` the cost so far, and `cursor[k + 1]` the next rank, with the depth last. `best[k]` receives
+    improvements.
+    """
+
+    fields: FloatArray
+    local: IntArray
+    ranked: IntArray
+    spent: FloatArray
+    cursor: IntArray
+    best: IntArray
+
+
 @kernel
-def is_open(tree: Tree, local: IntArray, depth: int, q: int) -> bool:
+def has_room(tree: SearchTree, local: IntArray, depth: int, q: int) -> bool:
     """Return whether node q has room for the task placed at `depth` beside those placed before it."""
     for c in range(len(tree.load)):
         need = tree.load[c, depth]
@@ -38,13 +54,14 @@ def is_open(tree: Tree, local: IntArray, depth: int, q: int) -> bool:
 
 
 @kernel
-def push(tree: Tree, fields: FloatArray, depth: int, q: int) -> float:
+def add_traffic(tree: SearchTree, fields: FloatArray, depth: int, q: int) -> float:
     """Add the traffic of the task placed at `depth` on q to the costs of those after it; return their least cost.
 
     `fields[d + 1]` are the costs of tasks after d given the places up to d.
     """
     rest = 0.0
     for u in range(depth + 1, fields.shape[1]):
+        # With q settled, traffic between the two tasks is a cost of u alone; its least is part of the bound.
         out, back = tree.out[depth, u], tree.back[depth, u]
         least = np.inf
         apart = tree.group_of[u] >= 0 and tree.group_of[u] == tree.group_of[depth]
@@ -54,6 +71,7 @@ def push(tree: Tree, fields: FloatArray, depth: int, q: int) -> float:
                 value += out * tree.away[q, r]
             if back != 0.0:
                 value += back * tree.away[r, q]
+            # Tasks of one group exclude each other on a node.
             if apart and r == q:
                 value = np.inf
             fields[depth + 1, u, r] = value
@@ -64,51 +82,44 @@ def push(tree: Tree, fields: FloatArray, depth: int, q: int) -> float:
 
 @allocating_kernel
 def branch(
-    tree: Tree,
-    fields: FloatArray,
-    local: IntArray,
-    ranked: IntArray,
-    spent: FloatArray,
-    best: IntArray,
-    bound: float,
-    limits: tuple[int, float],
-    cursor: IntArray,
+    tree: SearchTree, progress: Progress, bound: float, visit_limit: int, gain: float
 ) -> tuple[float, int, bool]:
     """Search depth first for placements cheaper than `bound`, cheapest nodes first; return (bound, visits, ended).
 
-    All arrays are the search's own memory, so that a later call goes on where this one stopped: `fields[k + 1, k, q]`,
-    `local[k]` current nodes, `ranked[k, q]` node order and `cursor[k + 1]` next rank per depth with the depth last,
-    `spent[k + 1]` cost so far. `best[k]` receives improvements. `limits` are the visits of this call and the smallest
-    gain that counts, relative to the bound of the moment. The bound of a partial placement lets every later task have
-    its cheapest node.
+    At most `visit_limit` visits; a later call goes on where this one stopped. `gain` is the smallest that counts,
+    relative to the bound of the moment. Source: P. C. Gilmore, doi:10.1137/0110022, with a weaker bound than his: every
+    later task has its cheapest node.
     """
-    count = len(local)
-    visits, ceiling = 0, bound * (1.0 - limits[1])
+    count, cursor = len(progress.local), progress.cursor
+    visits, threshold = 0, bound * (1.0 - gain)
     depth = cursor[count]
-    while depth >= 0 and visits < limits[0]:
+    while depth >= 0 and visits < visit_limit:
+        # A task met anew tries the nodes by what they cost, given the tasks before it.
         if cursor[depth] == 0:
-            ranked[depth] = np.argsort(fields[depth, depth])
+            progress.ranked[depth] = np.argsort(progress.fields[depth, depth])
         rank = cursor[depth]
-        if rank >= ranked.shape[1]:
+        if rank >= progress.ranked.shape[1]:
             cursor[depth] = 0
             depth -= 1
             continue
         cursor[depth] = rank + 1
-        q = ranked[depth, rank]
-        cost = spent[depth] + fields[depth, depth, q]
-        if not cost < ceiling:
+        q = progress.ranked[depth, rank]
+        cost = progress.spent[depth] + progress.fields[depth, depth, q]
+        # Nodes come in rising order, so where one costs too much all others do: back up.
+        if not cost < threshold:
             cursor[depth] = 0
             depth -= 1
             continue
-        if not is_open(tree, local, depth, q):
+        if not has_room(tree, progress.local, depth, q):
             continue
         visits += 1
-        local[depth] = q
+        progress.local[depth] = q
         if depth == count - 1:
-            bound, ceiling = cost, cost * (1.0 - limits[1])
-            best[:] = local
-        elif cost + push(tree, fields, depth, q) < ceiling:
-            spent[depth + 1] = cost
+            bound, threshold = cost, cost * (1.0 - gain)
+            progress.best[:] = progress.local
+        # Bound: what is spent, and the least that each later task costs by itself.
+        elif cost + add_traffic(tree, progress.fields, depth, q) < threshold:
+            progress.spent[depth + 1] = cost
             depth += 1
             cursor[depth] = 0
     cursor[count] = depth

@@ -9,9 +9,11 @@ from tiger.model.problem import Problem
 from tiger.model.rounding import ROUNDING, relative_error
 from tiger.model.seams import Assignment, Stop
 from tiger.model.window import Window, fold, whole
-from tiger.solvers import branch_and_bound as branching
+from tiger.solvers import branch_and_bound
 
-CELLS = 1 << 16
+# Visits of a call that can't be stopped, times tasks and nodes, of which a visit looks at most once at each pair.
+SLICE = 1 << 22
+# Entries of the largest array, 128 MB.
 MEMORY_CELLS = 1 << 24
 # Branches that gain less are dropped, so that equal costs that differ by rounding alone are not searched one by one.
 GAIN = 1e-12
@@ -22,7 +24,7 @@ class Exact:
     """Place tasks one by one, most traffic first, and drop every branch that cannot beat the best.
 
     `visits` is the number of partial placements at effort 1. Exponential in n; meant for about a dozen tasks, more
-    where costs tell nodes apart.
+    where nodes differ much in cost.
     """
 
     visits: int = 5_000_000
@@ -45,7 +47,7 @@ class Exact:
 
 
 def _is_certain(tasks: int, free: int) -> bool:
-    """Return whether what is dropped unseen is too dear beyond doubt, for so many tasks of which some are free.
+    """Return whether what is dropped unseen costs too much beyond doubt, for so many tasks of which some are free.
 
     A cost is a sum of terms >= 0, none of which is rounded more often than once for each task that it is added to.
     """
@@ -53,23 +55,28 @@ def _is_certain(tasks: int, free: int) -> bool:
 
 
 def _search(window: Window, start: IntArray, visits: int, stop: Stop) -> tuple[IntArray, bool]:
-    """Run branch and bound in slices so that `stop` is heard; return local places and whether they are proved."""
+    """Run branch and bound, asking `stop` now and then; return local places and whether they are proved."""
     order = _order(window)
     tree = _tree(window, order)
     count, nodes = window.shape
-    fields = np.zeros((count + 1, count, nodes))
-    fields[0] = tree.linear
-    best, cursor = start[order].copy(), np.zeros(count + 1, np.int64)
-    memory = (np.zeros(count, np.int64), np.zeros((count, nodes), np.int64), np.zeros(count + 1))
+    progress = branch_and_bound.Progress(
+        fields=np.zeros((count + 1, count, nodes)),
+        local=np.zeros(count, np.int64),
+        ranked=np.zeros((count, nodes), np.int64),
+        spent=np.zeros(count + 1),
+        cursor=np.zeros(count + 1, np.int64),
+        best=start[order].copy(),
+    )
+    progress.fields[0] = tree.linear
     least = window.linear.min(axis=1)
     bound = replace(window, constant=0.0, linear=window.linear - least[:, None]).cost(start)
     ended = False
     while visits > 0 and not ended and not stop():
-        slice_ = max(1, min(visits, CELLS * 64 // (count * nodes)))
-        bound, done, ended = branching.branch(tree, fields, *memory, best, bound, (slice_, GAIN), cursor)
+        limit = max(1, min(visits, SLICE // (count * nodes)))
+        bound, done, ended = branch_and_bound.branch(tree, progress, bound, limit, GAIN)
         visits -= max(done, 1)
     local = np.empty(count, np.int64)
-    local[order] = best
+    local[order] = progress.best
     return local, ended
 
 
@@ -89,7 +96,7 @@ def _order(window: Window) -> IntArray:
     return np.array(order, np.int64)
 
 
-def _tree(window: Window, order: IntArray) -> branching.Tree:
+def _tree(window: Window, order: IntArray) -> branch_and_bound.SearchTree:
     """Return the window's arrays in placing order."""
     traffic = window.traffic.toarray()[np.ix_(order, order)]
     group_of = np.full(len(order), -1, np.int64)
@@ -98,7 +105,7 @@ def _tree(window: Window, order: IntArray) -> branching.Tree:
     empty = np.zeros((0, len(order)), np.int64), np.zeros((0, window.shape[1]), np.int64)
     loads = [capacity.load[order] for capacity in window.capacities]
     rooms = [capacity.room for capacity in window.capacities]
-    return branching.Tree(
+    return branch_and_bound.SearchTree(
         linear=np.ascontiguousarray((window.linear - window.linear.min(axis=1)[:, None])[order]),
         out=np.ascontiguousarray(traffic),
         back=np.ascontiguousarray(traffic.T),

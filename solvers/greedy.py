@@ -13,8 +13,8 @@ from tiger.solvers import construction
 from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, State, instance_of, state_of
 
-LIMIT = 1 << 31
-SLICE = 1 << 22
+# Pairs of a task, or an end of an edge, with a node: in all, and in a call that can't be stopped.
+LIMIT, SLICE = 1 << 31, 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,12 @@ class Greedy:
         work = hosts * (tasks + inst.indices.size)
         if not tasks or work > LIMIT:
             return Assignment(places=start.copy())
-        state, contest, field = _clear(problem, inst, start), _contest(inst), _field(problem, inst)
-        construction.settle(contest)
+        # All movable tasks leave their places and compete for the next turn by their traffic.
+        state, tournament, costs = _clear(problem, inst, start), _tournament(inst), _host_costs(problem, inst)
+        construction.build(tournament)
         step = max(tasks * SLICE // work, 1)
         for placed in range(0, tasks, step):
-            if stop() or not construction.construct(inst, state, contest, field, min(step, tasks - placed)):
+            if stop() or not construction.construct(inst, state, tournament, costs, min(step, tasks - placed)):
                 return Assignment(places=start.copy())
         cheaper = moves.total(inst, state.place) < moves.total(inst, start)
         return Assignment(places=state.place if cheaper else start.copy())
@@ -58,7 +59,7 @@ def _clear(problem: Problem, inst: Instance, start: IntArray) -> State:
     return state
 
 
-def _contest(inst: Instance) -> construction.Contest:
+def _tournament(inst: Instance) -> construction.Tournament:
     """Return all movable tasks as waiting, with their traffic with movable ones."""
     size = len(inst.work)
     movable = np.zeros(size, bool)
@@ -67,18 +68,18 @@ def _contest(inst: Instance) -> construction.Contest:
     weight = np.bincount(row, (inst.out + inst.back) * movable[inst.indices], size)
     winner = np.full(2 * size, -1)
     winner[size + inst.movable] = inst.movable
-    return construction.Contest(np.zeros(size), weight.astype(np.float64), winner)
+    return construction.Tournament(np.zeros(size), weight.astype(np.float64), winner)
 
 
-def _field(problem: Problem, inst: Instance) -> construction.Field:
+def _host_costs(problem: Problem, inst: Instance) -> construction.HostCosts:
     """Return all hosts as open, with their coordinates where the hardware is a grid."""
     size, is_grid = problem.topology.size, inst.kind == GRID
-    point = np.stack(np.unravel_index(np.arange(size), inst.shape), axis=1) if is_grid else np.zeros((1, 1), np.int64)
-    return construction.Field(
+    coords = np.stack(np.unravel_index(np.arange(size), inst.shape), axis=1) if is_grid else np.zeros((1, 1), np.int64)
+    return construction.HostCosts(
         hosts=inst.hosts.copy(),
-        left=np.array([inst.hosts.size]),
+        open_count=np.array([inst.hosts.size]),
         cost=np.zeros(size),
-        point=point,
-        ramp=np.zeros(int(inst.shape.sum()) if is_grid else 1),
-        mirrored=int(problem.metric.symmetric),
+        coords=coords,
+        axis_sums=np.zeros(int(inst.shape.sum()) if is_grid else 1),
+        symmetric=int(problem.metric.symmetric),
     )

@@ -12,10 +12,12 @@ from tiger.model.arrays import FloatArray, IntArray, Scalar
 from tiger.model.metrics import GridMetric, Metric, TreeMetric
 from tiger.model.problem import Problem
 
+# Hosts listed as close to a node, of which proposals draw one.
 NEAREST = 8
+# Nodes up to which distances that could be worked out are kept in a table, of 8 MB at most.
 DENSE_NODES = 1024
-SEATS = 1 << 24
-DIFFERENCES = 1 << 23
+# Seats in all, and distances by difference of coordinates: 128 and 64 MB.
+SEATS, DIFFERENCES = 1 << 24, 1 << 23
 
 
 class Instance(NamedTuple):
@@ -58,7 +60,7 @@ class Instance(NamedTuple):
 
 
 class State(NamedTuple):
-    """Hold a mapping under change: `place[n]`, and who is where.
+    """Hold a mapping under change: `place[n]`, and which tasks are on each node.
 
     `occupant[groups, m]` is the task of a group on a node or -1, and `held[m]` how many tasks a node has. Where nodes
     are shared, node p's tasks are `seats[seat_start[p] : seat_start[p] + held[p]]`, task t sits at `seat_of[t]`, and
@@ -82,6 +84,7 @@ def instance_of(problem: Problem) -> Instance:
         metric = metric._replace(kind=0, table=problem.metric.between(nodes[:, None], nodes[None, :]))
     away, row, col = differences(problem.metric)
     indptr, indices, out, back = neighbour_lists(problem)
+    # On a symmetric metric directions don't matter, and traffic both ways is one number.
     if problem.metric.symmetric:
         out, back = out + back, np.zeros_like(back)
     tasks, topology = problem.tasks, problem.topology
@@ -230,7 +233,7 @@ def _largest(problem: Problem) -> float:
 
 
 def uniform(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return a contiguous read-only view: compiled code tells such arrays from writable ones, and one kind will do."""
+    """Return a contiguous read-only view; with all arguments so, a kernel is compiled for one signature only."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view

@@ -17,6 +17,8 @@ from tiger.model.seams import Search, Stop, Usage
 from tiger.model.window import Block
 
 GROUP = "tiger.samplers"
+# Free tasks from which on the multilevel search is in the portfolio, and from which on a quick one comes first; and up
+# to which annealing of random moves goes on beside it.
 MULTILEVEL_FROM, QUICK_FROM, ANNEALED_UP_TO = 48, 1024, 200
 DWAVE = ("dwave", "leap-bqm", "leap-cqm", "leap-nl")
 
@@ -117,9 +119,9 @@ def exact(visits: int) -> Search:
 
 def objective_search(aims: ObjectiveArrays) -> Search:
     """Return annealing towards another objective than the cost."""
-    from tiger.solvers.annealing.objective_annealing import Judged
+    from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing
 
-    return Judged(aims)
+    return ObjectiveAnnealing(aims)
 
 
 def polish(problem: Problem) -> Callable[[IntArray, Block, Stop], IntArray]:

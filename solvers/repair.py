@@ -1,4 +1,4 @@
-"""Mend a mapping that gives nodes more than their memory or uses forbidden pairs, at little cost."""
+"""Repair a mapping that gives nodes more than their memory or uses forbidden pairs, at little cost."""
 
 import numpy as np
 
@@ -10,34 +10,35 @@ from tiger.solvers.annealing.moves import can_move, is_open_to, move_change, swa
 from tiger.solvers.instance import Instance, State, fixed_of, state_of
 from tiger.solvers.kernel import inner_kernel, kernel
 
+# Pairs of tasks that may be looked at in a round.
 SCANS = 1 << 26
 
 
-def mend(problem: Problem, inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
+def repair_mapping(problem: Problem, inst: Instance, places: IntArray, stop: Stop) -> IntArray | None:
     """Return a feasible mapping near `places[n]`, which keeps pins and slots, or None where none is found so.
 
-    Tasks that are where they may not be make the cheapest move that helps, one after another. O(n degree) a task.
+    Misplaced tasks make the cheapest move that helps, one after another. O(n degree) a task.
     """
     if problem.tasks.memory is None and not len(problem.banned):
         return places
     state, fixed = state_of(problem, places), fixed_of(inst)
-    amiss = _find_misplaced(problem, inst, state)
-    while len(amiss):
-        if len(amiss) * len(places) > SCANS:
+    misplaced = _find_misplaced(problem, inst, state)
+    while len(misplaced):
+        if len(misplaced) * len(places) > SCANS:
             return None
-        for t in amiss[np.argsort(-inst.memory[amiss], kind="stable")]:
+        for t in misplaced[np.argsort(-inst.memory[misplaced], kind="stable")]:
             if stop():
                 return None
             if is_misplaced(inst, state, int(t)):
                 _move(inst, state, *cheapest_move(inst, state, fixed, int(t)))
-        before, amiss = len(amiss), _find_misplaced(problem, inst, state)
-        if len(amiss) >= before:
+        before, misplaced = len(misplaced), _find_misplaced(problem, inst, state)
+        if len(misplaced) >= before:
             return None
     return state.place
 
 
 def _find_misplaced(problem: Problem, inst: Instance, state: State) -> IntArray:
-    """Return the tasks without a pin that are where they may not be."""
+    """Return the tasks without a pin on a node that is forbidden for them or too full."""
     return np.array([t for t in problem.free if is_misplaced(inst, state, int(t))], np.int64)
 
 
@@ -60,6 +61,7 @@ def is_misplaced(inst: Instance, state: State, t: int) -> bool:
 def cheapest_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tuple[int, int, int]:
     """Return task t, and the node or the node and partner of its cheapest move that helps, -1 for none."""
     best, node, partner = np.inf, -1, -1
+    # The cheapest move helps, not the first: costs grow least, and the multilevel search has made a good mapping.
     for q in inst.hosts:
         if q == state.place[t] or not is_open_to(inst, t, q):
             continue
@@ -79,12 +81,13 @@ def cheapest_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tupl
 
 @inner_kernel
 def helps(inst: Instance, state: State, t: int, u: int) -> bool:
-    """Return whether a swap puts tasks t and u where they may be, or t's node closer to what it holds."""
+    """Return whether a swap gives tasks t and u nodes open to them, or lowers the overload of the node of t."""
     p, q = state.place[t], state.place[u]
     if not is_open_to(inst, u, p):
         return False
     more = inst.memory[t] - inst.memory[u]
     if inst.group_of[t] >= 0:
         return True
+    # Either node p then holds no more than its room, or less than before: overload falls with every swap.
     fits = state.used[p] - more <= inst.room[p] or (more > 0 and is_open_to(inst, t, p))
     return bool(fits and state.used[q] + more <= inst.room[q])

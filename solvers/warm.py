@@ -17,6 +17,7 @@ from tiger.model.topology import Topology
 from tiger.solvers.registry import exact
 from tiger.solvers.registry import search as registry_search
 
+# Tasks of the problems that kernels are compiled on, which any rule and hardware of them can hold.
 TASKS = 16
 KERNELS = (
     "greedy",
@@ -33,15 +34,15 @@ KERNELS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Mending:
+class Repair:
     """Repair a mapping, which the multilevel search does where memory or forbidden pairs ask for it."""
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return a repaired `start[n]`, here one that breaks a rule, or the same."""
         from tiger.solvers.instance import instance_of
-        from tiger.solvers.repair import mend
+        from tiger.solvers.repair import repair_mapping
 
-        found = mend(problem, instance_of(problem), start, stop)
+        found = repair_mapping(problem, instance_of(problem), start, stop)
         return Assignment(places=start if found is None else found)
 
 
@@ -79,19 +80,19 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
     if name not in KERNELS:
         return ()
     if name == "objective":
-        from tiger.solvers.annealing.objective_annealing import Judged
+        from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing
 
-        return ((Judged(TaskOrder(np.arange(TASKS))), _ring(1)),)
+        return ((ObjectiveAnnealing(TaskOrder(np.arange(TASKS))), _ring(1)),)
     if name in ("bisection", "multilevel"):
         from tiger.solvers.multilevel.multilevel import Multilevel
 
         return ((Multilevel(), _ring(1)),)
     if name == "repair":
-        return ((Mending(), _ring(4, ("0", "0"))),)
+        return ((Repair(), _ring(4, ("0", "0"))),)
     if name == "refinement":
         from tiger.solvers.annealing.refinement import Refinement, RefineParams
 
-        return ((Refinement(RefineParams(crowded=1)), _ring(4)),)
+        return ((Refinement(RefineParams(shared_from=1)), _ring(4)),)
     if name in ("dense", "annealing"):
         from tiger.solvers.annealing.dense import Dense
         from tiger.solvers.annealing.local import Annealing

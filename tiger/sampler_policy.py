@@ -77,8 +77,8 @@ def _strengths(sampler: Sampler) -> tuple[float | None, float | None]:
 
 def _task_windows(problem: Problem) -> tuple[Partitioner, ...]:
     """Return windows of every kind that the size of the problem allows."""
-    kinds = [TaskWindows(kinship="traffic"), TaskWindows(kinship="cost"), TaskWindows(kinship="none")]
-    return (*kinds, TaskWindows(kinship="nodes")) if len(problem.free) <= BISECTED else tuple(kinds)
+    kinds = [TaskWindows(order_by="traffic"), TaskWindows(order_by="cost"), TaskWindows(order_by="none")]
+    return (*kinds, TaskWindows(order_by="nodes")) if len(problem.free) <= BISECTED else tuple(kinds)
 
 
 def _bisect(problem: Problem, window: Window, seed: int, stop: Stop) -> IntArray | None:

@@ -1,4 +1,4 @@
-"""Compiled boundary refinement: tasks move on to where their neighbours are, and overfull nodes pay a toll meanwhile.
+"""Compiled annealing at boundaries: tasks move to where their neighbours are, and overfull nodes pay a penalty.
 
 Single moves under a soft balance get through where exchanges at exact capacity are all refused. Source: D. S. Johnson,
 C. R. Aragon, L. A. McGeoch, C. Schevon, doi:10.1287/opre.37.6.865 (annealing for graph partitioning with a penalty).
@@ -13,14 +13,11 @@ from tiger.solvers.annealing.moves import is_open_to
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
 
-BESIDE = 0.25
 
-
-class Web(NamedTuple):
-    """Hold what the cost of a move depends on, as in a plain Instance.
-
-    An array more makes every call slower that is not compiled into its caller.
-    """
+# Kernels that take the 25 fields of Instance in place of these make refinement 30 to 50 % slower: CPU seconds at effort
+# 1 on the problems of `python -m benchmarks sparse` with 4,096 tasks.
+class CsrGraph(NamedTuple):
+    """Hold what the cost of a move depends on: the arrays of a plain Instance in compressed sparse rows."""
 
     indptr: IntArray
     indices: IntArray
@@ -33,13 +30,13 @@ class Web(NamedTuple):
     price: FloatArray
 
 
-class Crowd(NamedTuple):
+class Occupancy(NamedTuple):
     """Hold a mapping `place[n]` that may overfill nodes, and the tasks at the boundaries of their domains.
 
     `label[k, m]` is the domain of a node in k tiers, each nested in the next; the first are those that tasks move
     between. `load[k, m]` counts a domain's tasks against `limit[k, m]`; `used[m]` is a node's memory in use, which is
-    never exceeded. `border[: listed[0]]` are the tasks that move, `rank[n]` where a task stands among them, -1 outside
-    and -2 for one that may not move. `apart[n]` counts its neighbours in other domains.
+    never exceeded. `boundary[: boundary_size[0]]` are the tasks that move, `rank[n]` where a task stands among them, -1
+    outside and -2 for one that may not move. `external[n]` counts its neighbours in other domains.
     """
 
     place: IntArray
@@ -47,119 +44,142 @@ class Crowd(NamedTuple):
     load: IntArray
     limit: IntArray
     used: IntArray
-    border: IntArray
-    listed: IntArray
+    boundary: IntArray
+    boundary_size: IntArray
     rank: IntArray
-    apart: IntArray
+    external: IntArray
 
 
-def web_of(inst: Instance) -> Web:
+class BoundarySchedule(NamedTuple):
+    """Hold what one call does: `proposals` at each of `temperatures[h]` with `overload_penalties[h]`, from a seed.
+
+    For a part `near_share` of the proposals a node near that of the neighbour is proposed instead of that itself.
+    """
+
+    temperatures: FloatArray
+    overload_penalties: FloatArray
+    proposals: int
+    near_share: float
+    seed: int
+
+
+def csr_graph_of(inst: Instance) -> CsrGraph:
     """Return the part of a plain instance that costs depend on."""
-    return Web(inst.indptr, inst.indices, inst.out, inst.away, inst.row, inst.col, inst.loop, inst.work, inst.price)
+    return CsrGraph(
+        inst.indptr, inst.indices, inst.out, inst.away, inst.row, inst.col, inst.loop, inst.work, inst.price
+    )
 
 
 @kernel
-def relocation_change(web: Web, place: IntArray, t: int, q: int, skip: int) -> float:
+def relocation_change(graph: CsrGraph, place: IntArray, t: int, q: int, skip: int) -> float:
     """Return the cost change of moving task t to node q, traffic with task `skip` left out; O(degree)."""
     p = place[t]
-    there, here = web.row[q], web.row[p]
-    change = web.work[t] * (web.price[q] - web.price[p])
-    if web.loop[t] != 0.0:
-        change += web.loop[t] * (web.away[there + web.col[q]] - web.away[here + web.col[p]])
-    for e in range(web.indptr[t], web.indptr[t + 1]):
-        u = web.indices[e]
+    # Distances follow from differences of coordinates: one addition an edge, whatever the metric.
+    there, here = graph.row[q], graph.row[p]
+    change = graph.work[t] * (graph.price[q] - graph.price[p])
+    if graph.loop[t] != 0.0:
+        change += graph.loop[t] * (graph.away[there + graph.col[q]] - graph.away[here + graph.col[p]])
+    for e in range(graph.indptr[t], graph.indptr[t + 1]):
+        u = graph.indices[e]
         if u != skip:
-            other = web.col[place[u]]
-            change += web.out[e] * (web.away[there + other] - web.away[here + other])
+            other = graph.col[place[u]]
+            change += graph.out[e] * (graph.away[there + other] - graph.away[here + other])
     return float(change)
 
 
 @kernel
-def enlist(web: Web, crowd: Crowd) -> None:
+def collect_boundary(graph: CsrGraph, occupancy: Occupancy) -> None:
     """Find the tasks at boundaries; O(edges)."""
-    for t in range(len(crowd.place)):
-        home = crowd.label[0, crowd.place[t]]
-        for e in range(web.indptr[t], web.indptr[t + 1]):
-            crowd.apart[t] += crowd.label[0, crowd.place[web.indices[e]]] != home
-        list_or_drop(crowd, t)
+    for t in range(len(occupancy.place)):
+        home = occupancy.label[0, occupancy.place[t]]
+        for e in range(graph.indptr[t], graph.indptr[t + 1]):
+            occupancy.external[t] += occupancy.label[0, occupancy.place[graph.indices[e]]] != home
+        update_boundary(occupancy, t)
 
 
 @inner_kernel
-def list_or_drop(crowd: Crowd, t: int) -> None:
+def update_boundary(occupancy: Occupancy, t: int) -> None:
     """Keep task t among those at boundaries if it has a neighbour in another domain, and only then."""
-    k = crowd.rank[t]
-    if crowd.apart[t] > 0 and k == -1:
-        crowd.border[crowd.listed[0]] = t
-        crowd.rank[t] = crowd.listed[0]
-        crowd.listed[0] += 1
-    elif crowd.apart[t] == 0 and k >= 0:
-        crowd.listed[0] -= 1
-        last = crowd.border[crowd.listed[0]]
-        crowd.border[k] = last
-        crowd.rank[last] = k
-        crowd.rank[t] = -1
+    k = occupancy.rank[t]
+    if occupancy.external[t] > 0 and k == -1:
+        occupancy.boundary[occupancy.boundary_size[0]] = t
+        occupancy.rank[t] = occupancy.boundary_size[0]
+        occupancy.boundary_size[0] += 1
+    elif occupancy.external[t] == 0 and k >= 0:
+        # The last entry fills the gap, so that a random boundary task stays an O(1) draw.
+        occupancy.boundary_size[0] -= 1
+        last = occupancy.boundary[occupancy.boundary_size[0]]
+        occupancy.boundary[k] = last
+        occupancy.rank[last] = k
+        occupancy.rank[t] = -1
 
 
 @inner_kernel
-def depart(web: Web, crowd: Crowd, t: int, q: int) -> None:
+def move_task(graph: CsrGraph, occupancy: Occupancy, t: int, q: int) -> None:
     """Move task t to node q and keep count of boundaries; O(degree)."""
-    p = crowd.place[t]
-    for k in range(len(crowd.label)):
-        crowd.load[k, crowd.label[k, p]] -= 1
-        crowd.load[k, crowd.label[k, q]] += 1
-    crowd.place[t] = q
-    a, b = crowd.label[0, p], crowd.label[0, q]
-    for e in range(web.indptr[t], web.indptr[t + 1]):
-        u = web.indices[e]
-        other = crowd.label[0, crowd.place[u]]
+    p = occupancy.place[t]
+    for k in range(len(occupancy.label)):
+        occupancy.load[k, occupancy.label[k, p]] -= 1
+        occupancy.load[k, occupancy.label[k, q]] += 1
+    # Neighbours in the domain left now have t outside, those in the new one no longer.
+    occupancy.place[t] = q
+    a, b = occupancy.label[0, p], occupancy.label[0, q]
+    for e in range(graph.indptr[t], graph.indptr[t + 1]):
+        u = graph.indices[e]
+        other = occupancy.label[0, occupancy.place[u]]
         step = int(other == a) - int(other == b)
         if step != 0:
-            crowd.apart[t] += step
-            crowd.apart[u] += step
-            list_or_drop(crowd, u)
-    list_or_drop(crowd, t)
+            occupancy.external[t] += step
+            occupancy.external[u] += step
+            update_boundary(occupancy, u)
+    update_boundary(occupancy, t)
 
 
 @kernel
-def drift(inst: Instance, web: Web, crowd: Crowd, plan: FloatArray, draw: tuple[int, int]) -> float:
+def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, schedule: BoundarySchedule) -> float:
     """Let tasks at boundaries move to the node of a neighbour or near it; return the cost change.
 
-    draw[0] proposals are made at each row (heat, toll) of `plan[h, 2]`, and accepted by Metropolis' rule on the cost
-    change and the toll on the change in squared overload, summed over all tiers. draw[1] is the seed. O(degree) each.
+    Proposals are accepted by Metropolis' rule on the cost change and the penalty on the change in squared overload,
+    summed over all tiers. O(degree) each.
     """
-    np.random.seed(draw[1])
+    np.random.seed(schedule.seed)
     change = 0.0
-    for step in range(len(plan)):
-        heat, toll = plan[step, 0], plan[step, 1]
-        for _ in range(draw[0] if crowd.listed[0] > 0 else 0):
-            t = crowd.border[np.random.randint(max(crowd.listed[0], 1))]
-            degree = web.indptr[t + 1] - web.indptr[t]
+    for step in range(len(schedule.temperatures)):
+        temperature, overload_penalty = schedule.temperatures[step], schedule.overload_penalties[step]
+        for _ in range(schedule.proposals if occupancy.boundary_size[0] > 0 else 0):
+            # Proposal: a boundary task to the domain of a neighbour. Johnson et al. 1989 draw any vertex, of which at
+            # low temperature nearly all are refused.
+            t = occupancy.boundary[np.random.randint(max(occupancy.boundary_size[0], 1))]
+            degree = graph.indptr[t + 1] - graph.indptr[t]
             if degree == 0:
                 continue
-            p, q = crowd.place[t], crowd.place[web.indices[web.indptr[t] + np.random.randint(degree)]]
-            if np.random.random() < BESIDE:
+            p, q = occupancy.place[t], occupancy.place[graph.indices[graph.indptr[t] + np.random.randint(degree)]]
+            if np.random.random() < schedule.near_share:
                 near = inst.near[q, np.random.randint(inst.near.shape[1])]
                 q = near if near >= 0 else q
-            if crowd.label[0, p] == crowd.label[0, q]:
+            if occupancy.label[0, p] == occupancy.label[0, q]:
                 continue
-            most = -heat * np.log(np.random.random())
-            for k in range(len(crowd.label)):
-                a, b = crowd.label[k, p], crowd.label[k, q]
+            # Metropolis' rule, the draw first: the most that the move may cost and still be accepted.
+            threshold = -temperature * np.log(np.random.random())
+            # The penalty is on squared overload, so one task more costs 2 (load - limit) + 1 units. Tiers are nested:
+            # where both nodes share a domain, they share all wider ones, whose loads stay as they are.
+            for k in range(len(occupancy.label)):
+                a, b = occupancy.label[k, p], occupancy.label[k, q]
                 if a == b:
                     break
-                over, under = crowd.load[k, a] - crowd.limit[k, a], crowd.load[k, b] - crowd.limit[k, b]
-                most -= toll * (max(2 * under + 1, 0) - max(2 * over - 1, 0))
-            cost = relocation_change(web, crowd.place, t, q, -1)
-            if cost <= most and is_open_to(inst, t, q) and crowd.used[q] + inst.memory[t] <= inst.room[q]:
-                crowd.used[p] -= inst.memory[t]
-                crowd.used[q] += inst.memory[t]
-                depart(web, crowd, t, q)
+                over, under = occupancy.load[k, a] - occupancy.limit[k, a], occupancy.load[k, b] - occupancy.limit[k, b]
+                threshold -= overload_penalty * (max(2 * under + 1, 0) - max(2 * over - 1, 0))
+            cost = relocation_change(graph, occupancy.place, t, q, -1)
+            if cost <= threshold and is_open_to(inst, t, q) and occupancy.used[q] + inst.memory[t] <= inst.room[q]:
+                occupancy.used[p] -= inst.memory[t]
+                occupancy.used[q] += inst.memory[t]
+                move_task(graph, occupancy, t, q)
                 change += cost
     return change
 
 
 @kernel
-def sample_changes(web: Web, place: IntArray, tasks: IntArray, nodes: IntArray, found: FloatArray) -> None:
+def sample_changes(graph: CsrGraph, place: IntArray, tasks: IntArray, nodes: IntArray, found: FloatArray) -> None:
     """Put the size of the cost change of moving tasks[k] to nodes[k] into `found[k]`; no move is made."""
     for k in range(len(found)):
-        found[k] = abs(relocation_change(web, place, tasks[k], nodes[k], -1))
+        found[k] = abs(relocation_change(graph, place, tasks[k], nodes[k], -1))

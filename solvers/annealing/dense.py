@@ -22,7 +22,7 @@ __all__ = ["Dense", "applies"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Dense:
-    """Anneal on the field matrix of a one-to-one problem, from chance and from what it found before.
+    """Anneal on the field matrix of a one-to-one problem, from random mappings and from those it found before.
 
     `elites[k, n]` are mappings that an earlier search of the same problem returned.
     """
@@ -51,7 +51,7 @@ class Dense:
         elites = np.stack([model.places(elite.order) for elite in found])
         best = elites[0]
         if 0.0 < found[0].cost < model.unit:
-            # Fields and temperatures follow the largest single cost, which a good mapping has learnt to avoid.
+            # Fields and temperatures follow the largest single cost, which a good mapping avoids.
             best = Annealing().search(problem, best, effort=effort, seed=seed, stop=stop).places
         elif 0.0 < found[0].cost < FINE * model.unit:
             best = Polish(problem).improve(best, whole(problem), stop)

@@ -1,6 +1,7 @@
-"""Compiled chains of moves: each takes one task off an overfull node and puts one more on a node with room.
+"""Compiled ejection chains: each takes one task off an overfull node and puts one more on a node with room.
 
-Along a chain every task moves on to the next node, so that all nodes in between hold as many as before.
+Along a chain every task moves on to the next node, so that all nodes in between hold as many as before. Source:
+F. Glover, doi:10.1016/0166-218X(94)00037-E (ejection chains), here the cheapest ones by Dijkstra's algorithm.
 """
 
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.boundary_annealing import Web, relocation_change
+from tiger.solvers.annealing.boundary_annealing import CsrGraph, relocation_change
 from tiger.solvers.annealing.moves import is_open_to
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -33,27 +34,28 @@ class Chains(NamedTuple):
 
 
 @kernel
-def settle(inst: Instance, web: Web, chains: Chains, most: int) -> int:
-    """Make chains until no node is overfull, at most `most`; return how many tasks are still too many, -1 if stuck.
+def clear_overload(inst: Instance, graph: CsrGraph, chains: Chains, most: int) -> int:
+    """Apply chains until no node is overfull, at most `most`; return how many tasks are still too many, -1 if stuck.
 
     O(m + what is reached) time a node on the way, and O(m tasks degree) where no chain follows the traffic.
     """
     left = 0
+    # One chain at a time, as each changes the costs of the next.
     for p in range(len(chains.held)):
         while chains.held[p] > inst.slots[p] and most > 0:
-            q = reach(inst, web, chains, p)
+            q = find_chain(inst, graph, chains, p)
             if q < 0:
-                q = jump(inst, web, chains, p)
+                q = find_direct_move(inst, graph, chains, p)
             if q < 0:
                 return -1
-            pull(inst, chains, p, q)
+            apply_chain(inst, chains, p, q)
             most -= 1
         left += max(chains.held[p] - inst.slots[p], 0)
     return left
 
 
 @kernel
-def reach(inst: Instance, web: Web, chains: Chains, start: int) -> int:
+def find_chain(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> int:
     """Find the shortest chain from a node to one with room, and return that, or -1.
 
     Each task of a chain moves to the node of one of its neighbours; Dijkstra's algorithm, gains counted as nothing.
@@ -61,6 +63,7 @@ def reach(inst: Instance, web: Web, chains: Chains, start: int) -> int:
     chains.cost[:] = np.inf
     chains.done[:] = 0
     chains.cost[start] = 0.0
+    # Dijkstra 1959, over nodes: the unsettled one that is cheapest to reach ends the search if it has room.
     while True:
         p, least = -1, np.inf
         for q in inst.hosts:
@@ -69,28 +72,31 @@ def reach(inst: Instance, web: Web, chains: Chains, start: int) -> int:
         if p < 0 or chains.held[p] < inst.slots[p]:
             return p
         chains.done[p] = 1
+        # Relax the arcs of every task on the node: to the nodes of its neighbours, where a move costs least.
         t = chains.head[p]
         while t >= 0:
-            for e in range(web.indptr[t], web.indptr[t + 1]):
-                q = chains.place[web.indices[e]]
+            for e in range(graph.indptr[t], graph.indptr[t + 1]):
+                q = chains.place[graph.indices[e]]
                 if chains.done[q] == 0 and chains.cost[q] > least:
-                    lengthen(inst, web, chains, t, q)
+                    relax(inst, graph, chains, t, q)
             t = chains.after[t]
 
 
 @inner_kernel
-def lengthen(inst: Instance, web: Web, chains: Chains, t: int, q: int) -> None:
-    """Note the chain that ends with task t moving to node q, if it may and that is cheaper than what is known."""
+def relax(inst: Instance, graph: CsrGraph, chains: Chains, t: int, q: int) -> None:
+    """Keep the chain that ends with task t moving to node q, if that is legal and cheaper than what is known."""
     if is_open_to(inst, t, q) and chains.used[q] + inst.memory[t] <= inst.room[q]:
-        change = max(relocation_change(web, chains.place, t, q, -1), 0.0) + inst.tolerance
+        # Gains count as nothing, as Dijkstra's algorithm asks for; the tolerance prefers short chains among equals.
+        change = max(relocation_change(graph, chains.place, t, q, -1), 0.0) + inst.tolerance
         if chains.cost[chains.place[t]] + change < chains.cost[q]:
             chains.cost[q] = chains.cost[chains.place[t]] + change
             chains.mover[q] = t
 
 
 @inner_kernel
-def jump(inst: Instance, web: Web, chains: Chains, start: int) -> int:
+def find_direct_move(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> int:
     """Find the cheapest move of one task from a node to any with room, and return that node, or -1."""
+    # Where traffic leads to no node with room, every such node is one arc away.
     chains.cost[:] = np.inf
     chains.cost[start] = 0.0
     best = -1
@@ -99,7 +105,7 @@ def jump(inst: Instance, web: Web, chains: Chains, start: int) -> int:
             continue
         t = chains.head[start]
         while t >= 0:
-            lengthen(inst, web, chains, t, q)
+            relax(inst, graph, chains, t, q)
             t = chains.after[t]
         if chains.cost[q] < np.inf and (best < 0 or chains.cost[q] < chains.cost[best]):
             best = q
@@ -107,12 +113,13 @@ def jump(inst: Instance, web: Web, chains: Chains, start: int) -> int:
 
 
 @kernel
-def pull(inst: Instance, chains: Chains, start: int, end: int) -> None:
-    """Make the chain from one node to another, last task first."""
+def apply_chain(inst: Instance, chains: Chains, start: int, end: int) -> None:
+    """Apply the chain from one node to another, last task first."""
     q = end
     while q != start:
         t = chains.mover[q]
         p = chains.place[t]
+        # Unlink the task from the list of its node, then put it first on the next one.
         before, after = chains.before[t], chains.after[t]
         if before >= 0:
             chains.after[before] = after
@@ -120,7 +127,7 @@ def pull(inst: Instance, chains: Chains, start: int, end: int) -> None:
             chains.head[p] = after
         if after >= 0:
             chains.before[after] = before
-        seat(chains, t, q)
+        insert(chains, t, q)
         chains.used[p] -= inst.memory[t]
         chains.used[q] += inst.memory[t]
         q = p
@@ -129,7 +136,7 @@ def pull(inst: Instance, chains: Chains, start: int, end: int) -> None:
 
 
 @kernel
-def seat(chains: Chains, t: int, q: int) -> None:
+def insert(chains: Chains, t: int, q: int) -> None:
     """Put task t first among those of node q."""
     first = chains.head[q]
     chains.after[t], chains.before[t], chains.head[q] = first, -1, t

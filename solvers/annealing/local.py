@@ -1,4 +1,4 @@
-"""Local search: descent by best swaps and relocations, and annealing lanes that end in it."""
+"""Local search: descent by best swaps and relocations, and annealing restarts that end in it."""
 
 import math
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from tiger.model.window import Block
 from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, State, fixed_of, instance_of, restrict, state_of
 
-SWEEPS = 10_000
-SCAN_LIMIT = 1 << 20
-MOST_MOVES_A_HEAT = 20_000
-MOST_MOVES = 5_000_000
-CHUNK = 100_000
-KICKED_PAIRS = 4096
-KICKS_A_CHUNK = 100
-SLICE = 1 << 23
+# Rounds of a descent, which ends by itself long before, and the most moves that a round may look at.
+SWEEPS, SCAN_LIMIT = 10_000, 1 << 20
+# Moves of tasks with up to ENTRIES neighbours, neighbours looked at, and kicks, in a call that can't be stopped.
+CHUNK, SLICE, KICKS_A_CHUNK = 100_000, 1 << 23, 100
 ENTRIES = 16
+# Cost changes drawn to estimate their median.
+SAMPLE = 512
+# Random moves a task that turn a mapping into a random one.
+SHUFFLE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,42 +54,48 @@ class Polish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnealParams:
-    """Set the annealer: `lanes` starts, and `moves` proposals a task at each of `heats` temperatures, at effort 1.
+    """Set the annealer: `restarts`, and `moves` proposals a task at each of `temperatures`, at effort 1.
 
-    Lanes and proposals grow with the square root of the effort, so that the work is proportional to it. Temperatures
-    fall from `hot` to `cold` times the median size of a cost change at a local optimum; `reheat` scales the first one
-    for lanes that start from the best mapping instead of a random one. Small problems get `kicks` more descents.
+    Restarts and proposals grow with the square root of the effort, so that the work is proportional to it. Proposals
+    grow with the power `growth` of the nodes from 16 on, up to 32 times as many, and are at most `most_moves` a
+    temperature at effort 1, `longest` at any. Temperatures fall from `hot` to `cold` times the median size of a cost
+    change at a local optimum; `reheat` scales the first one for restarts from the best mapping instead of a random one.
+    Small problems get up to `kicks` more descents, none where a round looks at more than `kicked_pairs` moves.
     """
 
-    lanes: int = 4
+    restarts: int = 4
     moves: int = 8
-    heats: int = 32
+    growth: float = 2.5
+    most_moves: int = 20_000
+    longest: int = 5_000_000
+    temperatures: int = 32
     hot: float = 0.5
     cold: float = 0.02
     reheat: float = 0.4
     kicks: int = 100
+    kicked_pairs: int = 4096
 
     def moves_at(self, tasks: int, nodes: int) -> float:
-        """Return the moves a heat at effort 1: `moves` a task, more where nodes are many, at most 20,000."""
-        return min(self.moves * tasks * min(max(math.pow(nodes / 16, 2.5), 1.0), 32.0), MOST_MOVES_A_HEAT)
+        """Return the moves a temperature at effort 1: `moves` a task, more where nodes are many."""
+        return min(self.moves * tasks * min(max(math.pow(nodes / 16, self.growth), 1.0), 32.0), self.most_moves)
 
     def kicks_at(self, pairs: int) -> int:
-        """Return the kicks at effort 1: all where a round of descent looks at up to 256 moves, none above 4,096."""
-        return self.kicks * 256 // max(pairs, 256) if pairs <= KICKED_PAIRS else 0
+        """Return the kicks at effort 1: all where a round of descent looks at up to 256 moves."""
+        return self.kicks * 256 // max(pairs, 256) if pairs <= self.kicked_pairs else 0
 
     def schedule(self, scale: tuple[float, float], *, shuffle: bool) -> FloatArray:
-        """Return the falling temperatures of a lane, an infinite one first where it starts from a shuffle.
+        """Return the falling temperatures of a restart, an infinite one first where it begins with a shuffle.
 
         `scale` are the sizes of a cost change that the first and the last one are relative to.
         """
         hot = self.hot * (1.0 if shuffle else self.reheat)
-        falling = scale[0] * np.geomspace(hot, self.cold * (scale[1] / scale[0]), self.heats)
+        falling = scale[0] * np.geomspace(hot, self.cold * (scale[1] / scale[0]), self.temperatures)
         return np.concatenate([[np.inf], falling]) if shuffle else falling
 
 
 @dataclass(frozen=True, slots=True)
 class Annealing:
-    """Anneal on the problem itself, every other lane from a random mapping, each lane ending in descent."""
+    """Anneal on the problem itself, every other restart from a random mapping, each ending in descent."""
 
     params: AnnealParams = AnnealParams()
     usage: ClassVar[Usage] = Usage(parts=2)
@@ -103,26 +109,28 @@ class Annealing:
         if not inst.movable.size:
             return Assignment(places=start.copy())
         best = _descend(problem, inst, start, stop)
+        # Temperatures are relative to the cost changes at a local optimum, so that they fit any unit of cost.
         cost = moves.total(inst, best)
         least = self.params.moves_at(inst.movable.size, inst.hosts.size)
-        moves_each = math.ceil(min(math.sqrt(effort) * least, MOST_MOVES))
+        moves_each = math.ceil(min(math.sqrt(effort) * least, self.params.longest))
         scale = _scale(problem, inst, best, derive(seed))
-        for lane in range(math.ceil(effort * self.params.lanes * least / moves_each)):
+        for number in range(math.ceil(effort * self.params.restarts * least / moves_each)):
             if stop():
                 break
-            heats = self.params.schedule(scale, shuffle=lane % 2 == 0)
-            found = _anneal_lane(problem, inst, best, (heats, moves_each, derive(seed, lane)), stop)
+            temperatures = self.params.schedule(scale, shuffle=number % 2 == 0)
+            found = _anneal_once(problem, inst, best, (temperatures, moves_each, derive(seed, number)), stop)
             found_cost = moves.total(inst, found)
             if found_cost < cost - moves.smallest_gain(inst, cost):
                 best, cost = found, found_cost
+        # Small problems end in iterated local search, where descents are cheap.
         kicks = effort * self.params.kicks_at(_pairs(problem, inst))
-        return Assignment(places=_shake(problem, inst, best, kicks, derive(seed, 0, 1), stop))
+        return Assignment(places=_kick_and_descend(problem, inst, best, kicks, derive(seed, 0, 1), stop))
 
 
 def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> None:
     """Make about `count` random legal moves (in place), fewer when told to stop."""
     fixed, scratch = fixed_of(inst), state.place.copy()
-    chunk = _chunk(inst)
+    chunk = moves_in_chunk(inst, CHUNK)
     for number, done in enumerate(range(0, count, chunk)):
         draw = derive(seed, 1, number) if number else seed
         moves.anneal(inst, state, fixed, scratch, np.array([np.inf]), min(chunk, count - done), draw)
@@ -130,21 +138,21 @@ def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> 
             break
 
 
-def _anneal_lane(
+def _anneal_once(
     problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatArray, int, int], stop: Stop
 ) -> IntArray:
     """Anneal once from `start[n]` by temperatures, moves at each and seed, and descend.
 
-    A leading infinite temperature shuffles first. All is run in chunks so that `stop` is heard.
+    A leading infinite temperature shuffles first. All is run in chunks so that `stop` is asked in between.
     """
-    heats, moves_each, seed = plan
+    temperatures, moves_each, seed = plan
     state, fixed = state_of(problem, start), fixed_of(inst)
-    if np.isinf(heats[0]):
-        shuffle(inst, state, 4 * inst.movable.size, seed, stop)
-        heats = heats[1:]
-    lowest, chunk = state.place.copy(), _chunk(inst)
+    if np.isinf(temperatures[0]):
+        shuffle(inst, state, SHUFFLE * inst.movable.size, seed, stop)
+        temperatures = temperatures[1:]
+    lowest, chunk = state.place.copy(), moves_in_chunk(inst, CHUNK)
     repeats = -(-moves_each // chunk)
-    parts = np.array_split(np.repeat(heats, repeats), -(-len(heats) * moves_each // chunk))
+    parts = np.array_split(np.repeat(temperatures, repeats), -(-len(temperatures) * moves_each // chunk))
     for number, part in enumerate(parts):
         if stop():
             break
@@ -152,20 +160,20 @@ def _anneal_lane(
     return _descend(problem, inst, lowest, stop) if _is_connected(problem, lowest) else start.copy()
 
 
-def _shake(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: int, stop: Stop) -> IntArray:
-    """Return the cheapest mapping of `kicks` kicks of the local optimum `start[n]`, in chunks to hear `stop`."""
+def _kick_and_descend(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: int, stop: Stop) -> IntArray:
+    """Return the cheapest mapping of `kicks` kicks of the local optimum `start[n]`, in chunks to ask `stop`."""
     state, spare, fixed = state_of(problem, start), state_of(problem, start), fixed_of(inst)
     chunk = min(max(SLICE // 8 // _work(problem, inst), 1), KICKS_A_CHUNK)
     for number, done in enumerate(range(0, kicks, chunk)):
         if stop():
             break
-        moves.shake(inst, state, spare, fixed, min(chunk, kicks - done), derive(seed, number))
+        moves.iterate_local_search(inst, state, spare, fixed, min(chunk, kicks - done), derive(seed, number))
     return state.place if _is_connected(problem, state.place) else start
 
 
-def _chunk(inst: Instance) -> int:
-    """Return how many moves take about as long as CHUNK moves of tasks with few neighbours."""
-    return max(CHUNK * ENTRIES * len(inst.work) // max(inst.indices.size, ENTRIES * len(inst.work)), 1)
+def moves_in_chunk(inst: Instance, most: int) -> int:
+    """Return how many moves take about as long as `most` moves of tasks with up to 16 neighbours."""
+    return max(most * ENTRIES * len(inst.work) // max(inst.indices.size, ENTRIES * len(inst.work)), 1)
 
 
 def _is_connected(problem: Problem, places: IntArray) -> bool:
@@ -179,7 +187,7 @@ def _is_connected(problem: Problem, places: IntArray) -> bool:
 def _descend(problem: Problem, inst: Instance, start: IntArray, stop: Stop) -> IntArray:
     """Return the local optimum below `start[n]`, or the start itself where a round of descent is too long.
 
-    Rounds are run in slices so that `stop` is heard.
+    Rounds are run in slices so that `stop` is asked in between.
     """
     state, fixed = state_of(problem, start), fixed_of(inst)
     if not 0 < _pairs(problem, inst) <= SCAN_LIMIT:
@@ -213,7 +221,7 @@ def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tup
 
     Where no move costs anything they are 1. The first lets tasks gather in one part, the second find their places.
     """
-    sizes = np.empty(512)
+    sizes = np.empty(SAMPLE)
     moves.sample_moves(inst, state_of(problem, places), fixed_of(inst), sizes, seed)
     sizes, most = sizes[sizes > inst.tolerance], cost_ceiling(problem)
     far, near = sizes[sizes > most], sizes[sizes <= most]

@@ -10,7 +10,12 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel
 
+# Rounds of a descent after a kick, which ends by itself long before.
 KICK_SWEEPS = 1000
+# Shares of the proposals that go near the node of a neighbour, and, of these, to that node itself.
+BESIDE, SAME = 0.5, 0.25
+# Tasks up to which every new best mapping is kept; beyond, one a temperature, as a copy takes as long as many moves.
+KEPT_TASKS = 256
 # Of a cost that is a sum of terms >= 0, smaller parts may be rounding, and are a quarter of what reports promise.
 GAIN = 1e-12
 
@@ -31,6 +36,7 @@ def distance_below(kind: int, shape: IntArray, steps: FloatArray, axis: int, p: 
     """
     if axis < 0:
         return 0.0
+    # Coordinates are digits of the node's number, the last one first; in a tree they name subtrees.
     extent = shape[axis]
     if kind == 2:
         return float(steps[axis]) if p // extent != q // extent else distance_below(kind, shape, steps, axis - 1, p, q)
@@ -68,6 +74,7 @@ def move_change(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> f
         change += inst.loop[t] * (distance(inst, q, q) - distance(inst, p, p))
     if inst.plain == 0:
         return float(change + traffic_change(inst, place, t, q, skip))
+    # Symmetric distances in a table: one lookup for both directions of the traffic.
     there, here = inst.row[q], inst.row[p]
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
         u = inst.indices[e]
@@ -108,6 +115,7 @@ def is_open_to(inst: Instance, t: int, q: int) -> bool:
     """Return whether task t may lie on node q as far as slots, its own memory and forbidden pairs go."""
     if inst.slots[q] == 0 or inst.memory[t] > inst.room[q]:
         return False
+    # Binary search among the nodes forbidden to the task.
     low, high = inst.ban_start[t], inst.ban_start[t + 1]
     while low < high:
         middle = (low + high) // 2
@@ -151,6 +159,7 @@ def relocate(inst: Instance, state: State, t: int, q: int) -> None:
         state.occupant[group, p] = -1
         state.occupant[group, q] = t
     else:
+        # The last task of the node takes the seat that falls free, so that seats stay without gaps.
         last = state.seats[state.seat_start[p] + state.held[p] - 1]
         state.seats[state.seat_of[t]] = last
         state.seat_of[last] = state.seat_of[t]
@@ -188,6 +197,7 @@ def best_move(inst: Instance, state: State, fixed: IntArray, t: int, tolerance: 
     Node is -1 where none gains more than the tolerance.
     """
     best, node, partner = -tolerance, -1, -1
+    # The whole neighbourhood of one task: every node with room, and every task to swap with.
     for q in inst.hosts:
         if q == state.place[t]:
             continue
@@ -202,6 +212,7 @@ def best_move(inst: Instance, state: State, fixed: IntArray, t: int, tolerance: 
                 if change < best:
                     best, node, partner = change, q, u
         else:
+            # On a shared node every task there is a partner.
             for seat in range(state.seat_start[q], state.seat_start[q] + state.held[q]):
                 u = state.seats[seat]
                 if can_swap(inst, state, fixed, t, u):
@@ -218,8 +229,10 @@ def descend(inst: Instance, state: State, fixed: IntArray, sweeps: int) -> bool:
     Return whether the last round gained. O(m degree) a task and round in groups, O((n + m) degree) on shared nodes.
     """
     moved = False
+    # Best improvement for each task in turn, round after round, until a round makes no move (2-exchange local optimum).
     for _ in range(sweeps):
         moved = False
+        # Gains that rounding could fake don't count, or a descent might never end.
         tolerance = smallest_gain(inst, total(inst, state.place))
         for t in inst.movable:
             _, q, u = best_move(inst, state, fixed, t, tolerance)
@@ -236,12 +249,12 @@ def descend(inst: Instance, state: State, fixed: IntArray, sweeps: int) -> bool:
 
 @kernel
 def propose(inst: Instance, state: State, t: int) -> int:
-    """Draw a node for task t: half the time next to or on a neighbour's node, else any host."""
+    """Draw a node for task t: half the time next to or on the node of a neighbour, else any host."""
     degree = inst.indptr[t + 1] - inst.indptr[t]
-    if degree > 0 and np.random.random() < 0.5:
+    if degree > 0 and np.random.random() < BESIDE:
         u = inst.indices[inst.indptr[t] + np.random.randint(degree)]
         r = state.place[u]
-        if np.random.random() < 0.25:
+        if np.random.random() < SAME:
             return int(r)
         q = inst.near[r, np.random.randint(inst.near.shape[1])]
         if q >= 0:
@@ -260,14 +273,15 @@ def partner_at(inst: Instance, state: State, t: int, q: int) -> int:
 
 
 @kernel
-def try_move(inst: Instance, state: State, fixed: IntArray, t: int, heat: float) -> float:
-    """Draw a move of task t and make it by Metropolis' rule at temperature `heat`; return the cost change made."""
+def try_move(inst: Instance, state: State, fixed: IntArray, t: int, temperature: float) -> float:
+    """Draw a move of task t and make it by Metropolis' rule at a temperature; return the cost change made."""
+    # Proposal and its price first: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi 1983, with the rule of Metropolis et al.
     q = propose(inst, state, t)
     if q == state.place[t]:
         return 0.0
     u = partner_at(inst, state, t, q)
     change = swap_change(inst, state.place, t, u) if u >= 0 else move_change(inst, state.place, t, q, -1)
-    if change > 0.0 and (heat <= 0.0 or np.random.random() >= np.exp(-change / heat)):
+    if change > 0.0 and (temperature <= 0.0 or np.random.random() >= np.exp(-change / temperature)):
         return 0.0
     # Most moves cost too much, so whether one is legal is looked at last.
     if u >= 0:
@@ -287,25 +301,26 @@ def anneal(
     state: State,
     fixed: IntArray,
     best: IntArray,
-    heats: FloatArray,
+    temperatures: FloatArray,
     moves: int,
     seed: int,
 ) -> None:
-    """Anneal `moves` moves at each of the temperatures `heats`, keeping in `best[n]` the cheapest mapping seen.
+    """Anneal `moves` moves at each of the temperatures `temperatures`, keeping in `best[n]` the cheapest mapping seen.
 
     `best` holds a mapping of the same problem before. An infinite temperature accepts everything and so shuffles.
     """
     np.random.seed(seed)
     lowest = total(inst, best)
     tolerance = smallest_gain(inst, lowest)
-    often = len(state.place) <= 256
-    for heat in heats:
-        # Beside the huge costs that a sum of changes has gone through, small ones are lost.
+    # Small mappings are copied whenever they are the best so far, large ones at the end of a temperature.
+    keep_every = len(state.place) <= KEPT_TASKS
+    for temperature in temperatures:
+        # The cost anew at each temperature: a sum of changes that has gone through huge costs has lost the small ones.
         current = total(inst, state.place)
         for _ in range(moves):
-            change = try_move(inst, state, fixed, inst.movable[np.random.randint(len(inst.movable))], heat)
+            change = try_move(inst, state, fixed, inst.movable[np.random.randint(len(inst.movable))], temperature)
             current += change
-            if often and change < 0.0 and current < lowest - tolerance:
+            if keep_every and change < 0.0 and current < lowest - tolerance:
                 lowest = current
                 copy(state.place, best)
         if current < lowest - tolerance:
@@ -334,8 +349,8 @@ def copy_state(state: State, to: State) -> None:
 
 
 @kernel
-def shake(inst: Instance, state: State, spare: State, fixed: IntArray, kicks: int, seed: int) -> None:
-    """Kick a local optimum by a few random legal moves and descend, `kicks` times, going on from what is no dearer.
+def iterate_local_search(inst: Instance, state: State, spare: State, fixed: IntArray, kicks: int, seed: int) -> None:
+    """Kick a local optimum by a few random legal moves and descend, `kicks` times, going on from what costs no more.
 
     `spare` is another state of the same problem, overwritten. The state ends at the cheapest mapping seen. Source:
     iterated local search, H. R. Lourenco, O. C. Martin, T. Stuetzle, doi:10.1007/0-306-48056-5_11.
@@ -345,9 +360,11 @@ def shake(inst: Instance, state: State, spare: State, fixed: IntArray, kicks: in
     cost = total(inst, state.place)
     most = max(3, len(inst.movable) // 2)
     for _ in range(kicks):
+        # Perturbation: so many random moves that the descent does not simply undo them.
         for _ in range(np.random.randint(2, most + 1)):
             try_move(inst, state, fixed, inst.movable[np.random.randint(len(inst.movable))], np.inf)
         descend(inst, state, fixed, KICK_SWEEPS)
+        # Acceptance: a local optimum as cheap is taken, which leads across plateaus.
         found = total(inst, state.place)
         if found > cost + smallest_gain(inst, cost):
             copy_state(spare, state)
@@ -364,6 +381,7 @@ def sample_moves(inst: Instance, state: State, fixed: IntArray, found: FloatArra
     """
     np.random.seed(seed)
     for k in range(len(found)):
+        # The same proposals as in annealing, so that the scale is that of its moves.
         found[k] = 0.0
         t = inst.movable[np.random.randint(len(inst.movable))]
         q = propose(inst, state, t)

@@ -26,12 +26,15 @@ from tiger.solvers.annealing.moves import (
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel
 
+# Squarings of a load: the norm of order 16 of 16 loads exceeds the largest of them by 19 % at most.
 DOUBLINGS = 4
+# Links up to which the largest load is looked up at every move that may be the best so far.
 SCANNED = 4096
+# Relative difference of values that may be rounding alone.
 TIE = 1e-12
 
 
-class Judge(NamedTuple):
+class Objective(NamedTuple):
     """Hold what moves are judged by.
 
     `out[e]` and `back[e]` are the traffic to and from each neighbour, as in Instance but never merged. For loads `ways`
@@ -50,12 +53,20 @@ class Judge(NamedTuple):
     most: float
 
 
-class Books(NamedTuple):
+class Evaluation(NamedTuple):
     """Hold what follows from a mapping: `load[l]` of links, `finish[n]` of tasks, `free[m]` when nodes are."""
 
     load: FloatArray
     finish: FloatArray
     free: FloatArray
+
+
+class Level(NamedTuple):
+    """Hold the cost change of the state since the start, and the value and cost change of the best mapping."""
+
+    cost_change: float
+    value: float
+    best_cost_change: float
 
 
 @kernel
@@ -76,60 +87,68 @@ def root(total: float) -> float:
 
 
 @inner_kernel
-def add_load(judge: Judge, books: Books, link: int, volume: float) -> float:
+def add_load(objective: Objective, values: Evaluation, link: int, volume: float) -> float:
     """Add to the load of a link and return by how much that raises the sum of high powers."""
-    before = books.load[link]
-    books.load[link] = before + volume * judge.scale[link]
-    return float(power(books.load[link]) - power(before))
+    before = values.load[link]
+    values.load[link] = before + volume * objective.scale[link]
+    return float(power(values.load[link]) - power(before))
 
 
 @kernel
-def add_transfer(judge: Judge, books: Books, s: int, t: int, volume: float) -> float:
+def add_transfer(objective: Objective, values: Evaluation, s: int, t: int, volume: float) -> float:
     """Add a transfer from node s to node t to the loads and return the rise of the sum; O(hops)."""
-    ways, rise = judge.ways, 0.0
+    ways, rise = objective.ways, 0.0
+    # Shortest paths by table: the link to take next on the way to t, and its other end.
     if ways.kind == 2:
         while t != s:
             link = ways.table[s, t]
-            rise += add_load(judge, books, link, volume)
+            rise += add_load(objective, values, link, volume)
             t = ways.ends[link] - t
+    # Trees: up from the one and down to the other, a link a level, where they are in different subtrees.
     elif ways.kind == 1:
         for level in range(ways.table.shape[1]):
             a, b = ways.table[s, level], ways.table[t, level]
             if a != b:
-                rise += add_load(judge, books, a, volume) + add_load(judge, books, b, volume)
+                rise += add_load(objective, values, a, volume) + add_load(objective, values, b, volume)
+    # Grids: axis after axis, the last first (dimension-ordered routing, W. J. Dally, C. L. Seitz 1987).
     else:
         stride = 1
         for axis in range(len(ways.shape) - 1, -1, -1):
             x, y = ways.table[s, axis], ways.table[t, axis]
-            rise += add_along_axis(judge, books, axis, (s - x * stride, stride, x, y), volume)
+            rise += add_along_axis(objective, values, axis, (s - x * stride, stride, x, y), volume)
             s += (y - x) * stride
             stride *= ways.shape[axis]
     return rise
 
 
 @inner_kernel
-def add_along_axis(judge: Judge, books: Books, axis: int, line: tuple[int, int, int, int], volume: float) -> float:
+def add_along_axis(
+    objective: Objective, values: Evaluation, axis: int, line: tuple[int, int, int, int], volume: float
+) -> float:
     """Add a transfer along one axis to the loads and return the rise of the sum.
 
     The line has its first node, its stride, and where the transfer begins and ends on it.
     """
     start, stride, x, y = line
-    extent, first, rise = judge.ways.shape[axis], axis * len(judge.ways.table) + start, 0.0
+    extent, first, rise = objective.ways.shape[axis], axis * len(objective.ways.table) + start, 0.0
+    # On a cycle the shorter way round, up where both are as long.
     up = x < y
-    if judge.ways.wrap[axis] != 0:
+    if objective.ways.wrap[axis] != 0:
         up = 2 * (y - x if up else y - x + extent) <= extent
     while x != y:
         if up:
-            rise += add_load(judge, books, first + x * stride, volume)
+            rise += add_load(objective, values, first + x * stride, volume)
             x = x + 1 if x + 1 < extent else 0
         else:
             x = x - 1 if x > 0 else extent - 1
-            rise += add_load(judge, books, first + x * stride, volume)
+            rise += add_load(objective, values, first + x * stride, volume)
     return rise
 
 
 @kernel
-def add_task(inst: Instance, judge: Judge, books: Books, place: IntArray, t: int, skip: int, sign: float) -> float:
+def add_task(
+    inst: Instance, objective: Objective, values: Evaluation, place: IntArray, t: int, skip: int, sign: float
+) -> float:
     """Add the transfers of task t, but those with task `skip`, `sign` times; return the rise of the sum."""
     rise = 0.0
     for e in range(inst.indptr[t], inst.indptr[t + 1]):
@@ -137,55 +156,56 @@ def add_task(inst: Instance, judge: Judge, books: Books, place: IntArray, t: int
         p, q = place[t], place[u]
         if u == skip or p == q:
             continue
-        if judge.out[e] != 0.0:
-            rise += add_transfer(judge, books, p, q, sign * judge.out[e])
-        if judge.back[e] != 0.0:
-            rise += add_transfer(judge, books, q, p, sign * judge.back[e])
+        if objective.out[e] != 0.0:
+            rise += add_transfer(objective, values, p, q, sign * objective.out[e])
+        if objective.back[e] != 0.0:
+            rise += add_transfer(objective, values, q, p, sign * objective.back[e])
     return rise
 
 
 @kernel
-def reset_loads(inst: Instance, judge: Judge, books: Books, place: IntArray) -> float:
+def reset_loads(inst: Instance, objective: Objective, values: Evaluation, place: IntArray) -> float:
     """Set all loads anew and return the sum of their high powers; O(edges hops + links)."""
-    books.load[:] = 0.0
+    values.load[:] = 0.0
     total = 0.0
     for t in range(len(place)):
         for e in range(inst.indptr[t], inst.indptr[t + 1]):
             p, q = place[t], place[inst.indices[e]]
-            if p != q and judge.out[e] != 0.0:
-                total += add_transfer(judge, books, p, q, judge.out[e])
+            if p != q and objective.out[e] != 0.0:
+                total += add_transfer(objective, values, p, q, objective.out[e])
     return total
 
 
 @kernel
-def largest_load(books: Books) -> float:
+def largest_load(values: Evaluation) -> float:
     """Return the largest load; O(links)."""
     most = 0.0
-    for load in books.load:
+    for load in values.load:
         most = max(most, load)
     return most
 
 
 @kernel
-def makespan_of(inst: Instance, judge: Judge, books: Books, place: IntArray) -> float:
+def makespan_of(inst: Instance, objective: Objective, values: Evaluation, place: IntArray) -> float:
     """Return the makespan of a mapping; O(n + edges)."""
-    books.free[:] = 0.0
+    values.free[:] = 0.0
     last = 0.0
-    for t in judge.order:
+    # List scheduling in a fixed order: a task begins when its node is free and its inputs have come.
+    for t in objective.order:
         p = place[t]
-        begin = books.free[p]
+        begin = values.free[p]
         for e in range(inst.indptr[t], inst.indptr[t + 1]):
-            if judge.back[e] != 0.0:
+            if objective.back[e] != 0.0:
                 u = inst.indices[e]
-                begin = max(begin, books.finish[u] + judge.back[e] * distance(inst, place[u], p))
-        books.finish[t] = begin + inst.work[t] * inst.price[p]
-        books.free[p] = books.finish[t]
-        last = max(last, books.finish[t])
-    return last / judge.unit
+                begin = max(begin, values.finish[u] + objective.back[e] * distance(inst, place[u], p))
+        values.finish[t] = begin + inst.work[t] * inst.price[p]
+        values.free[p] = values.finish[t]
+        last = max(last, values.finish[t])
+    return last / objective.unit
 
 
 @kernel
-def cost_rise(inst: Instance, state: State, fixed: IntArray, judge: Judge, t: int, q: int, u: int) -> float:
+def cost_rise(inst: Instance, state: State, fixed: IntArray, objective: Objective, t: int, q: int, u: int) -> float:
     """Return by how much a swap of tasks t and u, or a relocation of t to q, raises the cost; inf if it is illegal."""
     if u >= 0:
         if not can_swap(inst, state, fixed, t, u):
@@ -195,37 +215,36 @@ def cost_rise(inst: Instance, state: State, fixed: IntArray, judge: Judge, t: in
         if q == state.place[t] or not can_move(inst, state, t, q):
             return np.inf
         extra = move_change(inst, state.place, t, q, -1)
-    return extra if extra <= judge.most else np.inf
+    return extra if extra <= objective.most else np.inf
 
 
 @kernel
-def make_move(inst: Instance, state: State, judge: Judge, books: Books, t: int, q: int, u: int) -> float:
+def make_move(inst: Instance, state: State, objective: Objective, values: Evaluation, t: int, q: int, u: int) -> float:
     """Swap tasks t and u, or relocate t to q where u is -1; return the rise of the sum of high powers."""
-    loads, rise = len(judge.order) == 0, 0.0
+    # Transfers of both tasks leave the links, the tasks move, and the transfers come back; their own counts once.
+    loads, rise = len(objective.order) == 0, 0.0
     if loads:
-        rise += add_task(inst, judge, books, state.place, t, -1, -1.0)
+        rise += add_task(inst, objective, values, state.place, t, -1, -1.0)
         if u >= 0:
-            rise += add_task(inst, judge, books, state.place, u, t, -1.0)
+            rise += add_task(inst, objective, values, state.place, u, t, -1.0)
     if u >= 0:
         swap(inst, state, t, u)
     else:
         relocate(inst, state, t, q)
     if loads:
-        rise += add_task(inst, judge, books, state.place, t, -1, 1.0)
+        rise += add_task(inst, objective, values, state.place, t, -1, 1.0)
         if u >= 0:
-            rise += add_task(inst, judge, books, state.place, u, t, 1.0)
+            rise += add_task(inst, objective, values, state.place, u, t, 1.0)
     return rise
 
 
 @kernel
-def keep_if_better(
-    state: State, best: IntArray, value: float, level: tuple[float, float, float]
-) -> tuple[float, float, float]:
-    """Copy the mapping into `best[n]` if it is better by value, then by cost; return the level, see anneal_by."""
-    current, lowest, cheapest = level
-    if value < lowest * (1 - TIE) or (value <= lowest * (1 + TIE) and current < cheapest):
+def keep_if_better(state: State, best: IntArray, value: float, level: Level) -> Level:
+    """Copy the mapping into `best[n]` if it is better by value, then by cost; return the new level."""
+    tied = value <= level.value * (1 + TIE) and level.cost_change < level.best_cost_change
+    if value < level.value * (1 - TIE) or tied:
         copy(state.place, best)
-        return current, value, current
+        return Level(level.cost_change, value, level.cost_change)
     return level
 
 
@@ -234,40 +253,47 @@ def anneal_by(
     inst: Instance,
     state: State,
     fixed: IntArray,
-    judge: Judge,
-    books: Books,
+    objective: Objective,
+    values: Evaluation,
     best: IntArray,
-    heats: FloatArray,
+    temperatures: FloatArray,
     moves: int,
     seed: int,
-    level: tuple[float, float, float],
-) -> tuple[float, float, float]:
-    """Anneal `moves` moves at each of the temperatures `heats`, keeping the best mapping seen in `best[n]`.
+    level: Level,
+) -> Level:
+    """Anneal `moves` moves at each of the `temperatures`, keeping the best mapping in `best[n]`; return the new level.
 
-    `level` is the cost change of the state since the start, then value and cost change of `best`; the new level is
-    returned. Beyond 4,096 links the largest load is looked up once a temperature instead of when it may be the lowest.
+    Beyond 4,096 links the largest load is looked up once a temperature instead of when it may be the lowest.
     """
     np.random.seed(seed)
-    loads, links = len(judge.order) == 0, len(books.load)
-    total = reset_loads(inst, judge, books, state.place) if loads else makespan_of(inst, judge, books, state.place)
+    loads, links = len(objective.order) == 0, len(values.load)
+    total = (
+        reset_loads(inst, objective, values, state.place)
+        if loads
+        else makespan_of(inst, objective, values, state.place)
+    )
     score = root(total) if loads else total
-    for heat in heats:
+    for temperature in temperatures:
         for _ in range(moves):
             t = inst.movable[np.random.randint(len(inst.movable))]
             q = propose(inst, state, t)
             p, u = state.place[t], partner_at(inst, state, t, q)
-            extra = cost_rise(inst, state, fixed, judge, t, q, u)
+            extra = cost_rise(inst, state, fixed, objective, t, q, u)
             if extra == np.inf:
                 continue
-            rise = make_move(inst, state, judge, books, t, q, u)
-            after = total + rise if loads else makespan_of(inst, judge, books, state.place)
+            # The move is made to see what it does to the objective, and undone if it is refused.
+            rise = make_move(inst, state, objective, values, t, q, u)
+            after = total + rise if loads else makespan_of(inst, objective, values, state.place)
             smooth = root(after) if loads else after
-            change = smooth - score + judge.share * extra
-            if not (change <= 0.0 or np.random.random() < np.exp(-change / heat)):
-                make_move(inst, state, judge, books, t, p, u)
+            # Metropolis' rule on the objective and, in a small share, on the cost, which leads across plateaus.
+            change = smooth - score + objective.share * extra
+            if not (change <= 0.0 or np.random.random() < np.exp(-change / temperature)):
+                make_move(inst, state, objective, values, t, p, u)
                 continue
-            total, score, level = after, smooth, (level[0] + extra, level[1], level[2])
-            if not loads or (links <= SCANNED and score <= level[1] * root(links)):
-                level = keep_if_better(state, best, largest_load(books) if loads else total, level)
-        level = keep_if_better(state, best, largest_load(books) if loads else total, level)
+            total, score = after, smooth
+            level = Level(level.cost_change + extra, level.value, level.best_cost_change)
+            # The norm is at most so many times the maximum: only below that can the largest load be a new lowest one.
+            if not loads or (links <= SCANNED and score <= level.value * root(links)):
+                level = keep_if_better(state, best, largest_load(values) if loads else total, level)
+        level = keep_if_better(state, best, largest_load(values) if loads else total, level)
     return level

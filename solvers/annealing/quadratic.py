@@ -11,9 +11,10 @@ from tiger.model.window import Block, Window, fold
 from tiger.solvers.annealing.fields import Fields
 from tiger.solvers.instance import uniform
 
-MOST_NODES = 256
-SPARE_NODES = 64
-SPARE_SHARE = 2
+# Free nodes up to which matrices pay off, and up to which they may exceed the tasks more than SPARE_SHARE times.
+MOST_NODES, SPARE_NODES, SPARE_SHARE = 256, 64, 2
+# Smallest gain that counts, in units near the largest single cost.
+TOLERANCE = 1e-10
 
 
 def applies(problem: Problem) -> bool:
@@ -77,6 +78,7 @@ class Quadratic:
         """
         mixed = one.copy()
         task = np.argsort(mixed)
+        # Each swap puts one more task where the other mapping has it; half of the tasks that differ are moved.
         differ = rng.permutation(np.flatnonzero(one != other))
         for u in differ[: len(differ) // 2].tolist():
             v = int(task[other[u]])
@@ -107,7 +109,7 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
     flows, aways = _pair_matrices(flow, away)
     scratch = (np.zeros_like(flows), np.zeros((size, size)), np.zeros(size), np.zeros(size), np.zeros(size))
     fields = Fields(tasks, uniform(flows), uniform(aways), uniform(bias), np.arange(size), *scratch)
-    return Quadratic(window, start, fields, unit, 1e-10)
+    return Quadratic(window, start, fields, unit, TOLERANCE)
 
 
 def _scale(

@@ -1,40 +1,63 @@
-"""Compiled trading of places: tasks swap with, or move next to, where their neighbours are, at exact capacity."""
+"""Compiled annealing by swaps: tasks change places with, or move next to, where their neighbours are.
+
+Capacity is exact throughout, unlike at boundaries under a soft balance.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.annealing.boundary_annealing import Web, relocation_change
+from tiger.solvers.annealing.boundary_annealing import CsrGraph, relocation_change
 from tiger.solvers.annealing.moves import can_move, can_swap, relocate, swap
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import kernel
 
 
+class SwapSchedule(NamedTuple):
+    """Hold what one call does: `proposals` at each of `temperatures[h]`, drawn from `seeds[h]`.
+
+    `fixed[n]` is 1 for a task that may not move; moves are between nodes of different domains `label[m]`. A part
+    `near_share` of the proposals goes to a node near the neighbour's instead of that itself; on a shared node the
+    partner is the one of `partners` random tasks whose move costs least.
+    """
+
+    fixed: IntArray
+    label: IntArray
+    temperatures: FloatArray
+    seeds: IntArray
+    proposals: int
+    near_share: float
+    partners: int
+
+
 @kernel
-def trade(inst: Instance, web: Web, state: State, marks: tuple[IntArray, IntArray], plan: FloatArray) -> float:
+def anneal_swaps(inst: Instance, graph: CsrGraph, state: State, schedule: SwapSchedule) -> float:
     """Anneal by moves to the node of a neighbour, or near it, each a swap where that is full; return the cost change.
 
-    A row of `plan[h, 5]` is the heat, the number of proposals, how often a node near the neighbour's is taken instead,
-    of how many tasks on a shared node the one that likes best to leave is asked to swap, and the seed. marks[0] says
-    which tasks are fixed, and moves are between nodes of different domains, as marks[1] numbers them. O(degree) each.
+    O(degree) a proposal.
     """
-    fixed, label = marks
+    label = schedule.label
     change = 0.0
-    for step in range(len(plan)):
-        heat, beside, tries = plan[step, 0], plan[step, 2], int(plan[step, 3])
-        np.random.seed(int(plan[step, 4]))
-        for _ in range(int(plan[step, 1])):
+    for step in range(len(schedule.temperatures)):
+        temperature = schedule.temperatures[step]
+        np.random.seed(schedule.seeds[step])
+        for _ in range(schedule.proposals):
+            # Proposal near a neighbour: a random swap of a large sparse mapping hardly ever gains.
             t = inst.movable[np.random.randint(len(inst.movable))]
-            degree = web.indptr[t + 1] - web.indptr[t]
+            degree = graph.indptr[t + 1] - graph.indptr[t]
             if degree == 0:
                 continue
-            p, q = state.place[t], state.place[web.indices[web.indptr[t] + np.random.randint(degree)]]
-            if np.random.random() < beside:
+            p, q = state.place[t], state.place[graph.indices[graph.indptr[t] + np.random.randint(degree)]]
+            if np.random.random() < schedule.near_share:
                 near = inst.near[q, np.random.randint(inst.near.shape[1])]
                 q = near if near >= 0 else q
             if label[p] == label[q]:
                 continue
-            most = -heat * np.log(np.random.random())
-            u, cost, drawn = -1, np.inf, 1 if inst.group_of[t] >= 0 else min(tries, state.held[q])
+            # Metropolis' rule, the draw first: the most that the move may cost and still be accepted.
+            threshold = -temperature * np.log(np.random.random())
+            # A seat that is free on a shared node is taken half the time, so that swaps are still tried there.
+            u, cost, drawn = -1, np.inf, 1 if inst.group_of[t] >= 0 else min(schedule.partners, state.held[q])
             if inst.group_of[t] < 0 and state.held[q] < inst.slots[q] and np.random.random() < 0.5:
                 drawn = 0
             for _ in range(drawn):
@@ -43,17 +66,18 @@ def trade(inst: Instance, web: Web, state: State, marks: tuple[IntArray, IntArra
                 else:
                     other = state.seats[state.seat_start[q] + np.random.randint(state.held[q])]
                 if other >= 0:
-                    gain = relocation_change(web, state.place, other, p, t)
+                    gain = relocation_change(graph, state.place, other, p, t)
                     if gain < cost:
                         u, cost = other, gain
             if u < 0:
-                cost = relocation_change(web, state.place, t, q, -1)
-                if cost <= most and can_move(inst, state, t, q):
+                cost = relocation_change(graph, state.place, t, q, -1)
+                if cost <= threshold and can_move(inst, state, t, q):
                     relocate(inst, state, t, q)
                     change += cost
                 continue
-            cost += relocation_change(web, state.place, t, q, u)
-            if cost <= most and can_swap(inst, state, fixed, t, u):
+            # The edge between the two tasks is as long after a swap as before, so both changes leave it out.
+            cost += relocation_change(graph, state.place, t, q, u)
+            if cost <= threshold and can_swap(inst, state, schedule.fixed, t, u):
                 swap(inst, state, t, u)
                 change += cost
     return change

@@ -8,7 +8,9 @@ from tiger.model.arrays import IntArray
 from tiger.model.metrics import GridMetric
 from tiger.model.problem import Problem
 
+# Hosts up to which all distances are clustered, in O(m^2).
 LIMIT = 1024
+# How many times farther apart the domains of a tier are than those of the tier below.
 JUMP = 2.0
 
 
@@ -24,6 +26,7 @@ def tiers_of(problem: Problem) -> IntArray:
         return own[None]
     away = problem.metric.between(hosts[:, None], hosts[None, :])
     tree = linkage(squareform(np.maximum(away, away.T), checks=False), "single")
+    # Single linkage: domains at a height are the components of the graph of all shorter steps.
     tiers, last = [own], tree[0, 2]
     for height in np.unique(tree[:, 2]):
         if height >= JUMP * last and height > 0:

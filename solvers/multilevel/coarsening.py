@@ -30,6 +30,7 @@ def neighbour_regions(inst: Instance, tasks: IntArray, region: IntArray, seen: I
 
     `seen[r]` is scratch, 0 before and after.
     """
+    # Marks instead of sorting: each region is listed when it is met first.
     found, count = np.empty(len(seen), np.int64), 0
     for t in tasks:
         for e in range(inst.indptr[t], inst.indptr[t + 1]):
@@ -50,6 +51,7 @@ def induced_graph(inst: Instance, tasks: IntArray, local: IntArray, region: IntA
     `region[n]` numbers where every task is. The last entry of `lean` is the cost of parting a unit of traffic, the
     others are what a unit with a task of a region costs more on side 1. `local[n]` is scratch, -1 before and after.
     """
+    # Local numbers of the tasks, and room for all their edges.
     size, entries = len(tasks), 0
     for k in range(size):
         local[tasks[k]] = k
@@ -62,6 +64,7 @@ def induced_graph(inst: Instance, tasks: IntArray, local: IntArray, region: IntA
         memory[k] = inst.memory[t]
         for e in range(inst.indptr[t], inst.indptr[t + 1]):
             u, volume = inst.indices[e], inst.out[e] + inst.back[e]
+            # Inside an edge, outside a pull to the closer half (terminal propagation, Dunlop and Kernighan 1985).
             if local[u] >= 0:
                 indices[filled], flow[filled] = local[u], volume * lean[-1]
                 filled += 1
@@ -81,12 +84,13 @@ def cluster(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
     heavier than `cap`. Vertices without neighbours join each other. O(entries). The rating is that of M. Holtgrewe,
     P. Sanders, C. Schulz, arXiv:0910.2004.
     """
-    count, idle = 0, -1
+    count, isolated = 0, -1
     label[:] = -1
     mass, order = np.empty(len(label), np.int64), np.random.permutation(len(label))
     for t in order:
         if label[t] >= 0:
             continue
+        # Heavy-edge clustering: the rating flow^2 / weight prefers light partners (Holtgrewe, Sanders, Schulz 2010).
         partner, best, alone = -1, 0.0, False
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
             u = graph.indices[e]
@@ -99,9 +103,10 @@ def cluster(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
             if rating > best or (label[u] < 0 and not alone):
                 partner, best, alone = u, rating, label[u] < 0
         if graph.indptr[t] == graph.indptr[t + 1]:
-            if idle >= 0 and side[idle] == side[t] and mass[label[idle]] + graph.weight[t] <= cap:
-                partner = idle
-            idle = t
+            if isolated >= 0 and side[isolated] == side[t] and mass[label[isolated]] + graph.weight[t] <= cap:
+                partner = isolated
+            isolated = t
+        # A new cluster of one or two vertices, or one more vertex in that of the partner.
         if partner < 0 or label[partner] < 0:
             label[t], mass[count] = count, graph.weight[t]
             count += 1
@@ -117,6 +122,7 @@ def cluster(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
 @allocating_kernel
 def contract(graph: Graph, label: IntArray, count: int) -> Graph:
     """Return the graph whose vertices are the clusters `label[n]`; O(n + entries)."""
+    # Counting sort of the vertices by cluster.
     start = np.zeros(count + 1, np.int64)
     for t in range(len(label)):
         start[label[t] + 1] += 1
@@ -128,6 +134,7 @@ def contract(graph: Graph, label: IntArray, count: int) -> Graph:
         at[label[t]] += 1
     indptr, indices, flow = np.zeros(count + 1, np.int64), np.empty_like(graph.indices), np.empty_like(graph.flow)
     weight, memory, pull = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count)
+    # Parallel edges are summed: `entry[c]` is where the edge to cluster c is, if it has come up in this row.
     entry, filled = np.full(count, -1, np.int64), 0
     for c in range(count):
         first = filled

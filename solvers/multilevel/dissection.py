@@ -13,8 +13,11 @@ from tiger.solvers.multilevel.outlines import outlines_of
 from tiger.solvers.multilevel.quotient import Quotient
 from tiger.solvers.multilevel.regions import halve
 
+# Memory in bytes beyond which sums of that of nodes may exceed 2**63.
 LARGEST_ROOM = 2.0**60
+# Least share of the distance between two halves that parting traffic costs, where nodes within are as far apart.
 LEAST_STEP = 1e-3
+# Close regions to which a region is proposed to move.
 NEAR = 6
 
 
@@ -78,7 +81,7 @@ class Dissection:
         if self._price[a] != self._price[b]:
             graph.pull[:] += self._inst.work[tasks] * (self._price[b] - self._price[a])
         if len(self._banned):
-            graph.pull[:] += self._barred(tasks, a, b) * (1.0 + graph.flow.sum() + np.abs(graph.pull).sum())
+            graph.pull[:] += self._forbidden_sides(tasks, a, b) * (1.0 + graph.flow.sum() + np.abs(graph.pull).sum())
         return graph
 
     def bounds(self, a: int, b: int) -> IntArray:
@@ -138,16 +141,16 @@ class Dissection:
         np.fill_diagonal(away, np.inf)
         near = np.argpartition(away, min(NEAR, count - 1), axis=1)[:, : min(NEAR, count - 1)]
         np.fill_diagonal(away, 0.0)
-        kinds = np.stack([self.seats[:count], self._rooms[:count]], axis=1)
-        sort = np.unique(kinds, axis=0, return_inverse=True)[1].astype(np.int64)
-        sort[self.seats[:count] == 0] = -1
+        sizes = np.stack([self.seats[:count], self._rooms[:count]], axis=1)
+        size_class = np.unique(sizes, axis=0, return_inverse=True)[1].astype(np.int64)
+        size_class[self.seats[:count] == 0] = -1
         return Quotient(
             indptr=traffic.indptr.astype(np.int64),
             indices=traffic.indices.astype(np.int64),
             flow=traffic.data,
             away=away,
             near=near.astype(np.int64),
-            sort=sort,
+            size_class=size_class,
         )
 
     def move(self, place: IntArray) -> None:
@@ -173,7 +176,7 @@ class Dissection:
         self._rooms[r] = int(min(self._room[nodes].astype(np.float64).sum(), LARGEST_ROOM))
         self._home[nodes] = r
 
-    def _barred(self, tasks: IntArray, a: int, b: int) -> FloatArray:
+    def _forbidden_sides(self, tasks: IntArray, a: int, b: int) -> FloatArray:
         """Return +1 for tasks that are forbidden on every node of region b, -1 for those on every node of a."""
         home = self._home[self._banned[:, 1]]
         count = [np.bincount(self._banned[home == r, 0], minlength=len(self.region))[tasks] for r in (a, b)]

@@ -12,11 +12,13 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import allocating_kernel, kernel
 from tiger.solvers.multilevel.coarsening import Graph, cluster, contract
 
-COARSEST = 64
-SHRINK = 0.95
-PASSES = 8
-PATIENCE = 150
+# Vertices of the coarsest graph, and the share of its vertices that coarsening must leave behind to go on.
+COARSEST, SHRINK = 64, 0.95
+# Passes over a cut, and moves of a pass that may bring nothing before it ends (and a hundredth of the vertices more).
+PASSES, PATIENCE = 8, 150
+# Part of the largest gain that may be rounding alone.
 ROUNDING = 1e-9
+# More than any excess of memory, in bytes, so that weights come first.
 HEAVY = 1e24
 
 
@@ -25,17 +27,17 @@ class Cut(NamedTuple):
 
     `mass[4]` are the weights, then the memories, of side 0 and side 1. Vertices of side s that may flip wait in
     `heap[s, : length[s]]`, the one that gains most on top; `spot[n]` is a vertex's place there, -1 outside and -2 where
-    it has flipped. `trail[n]` are vertices in the order of their flips.
+    it has flipped. `flipped[n]` are vertices in the order of their flips.
     """
 
     side: IntArray
     gain: FloatArray
-    outer: IntArray
+    external: IntArray
     mass: IntArray
     heap: IntArray
     length: IntArray
     spot: IntArray
-    trail: IntArray
+    flipped: IntArray
 
 
 @allocating_kernel
@@ -47,6 +49,7 @@ def bisect(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int
     sides hold at most `bounds[2]` and `bounds[3]` bytes where the search finds out how. O(entries log n) time.
     """
     np.random.seed(seed)
+    # A cluster weighs at most 1.5 times what a vertex of the coarsest graph does on average, so that cuts can balance.
     weight = 0
     for t in range(len(side)):
         weight += graph.weight[t]
@@ -54,6 +57,7 @@ def bisect(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int
             side[t] = 0
     graphs, labels, sides = [graph], [side], [side]
     cap = max(3 * weight // (2 * COARSEST), 1)
+    # Coarsening (Hendrickson and Leland 1995): clusters of one side become vertices, until few are left or none join.
     while len(graphs[-1].weight) > COARSEST:
         fine, within = graphs[-1], sides[-1]
         size = len(within)
@@ -68,7 +72,8 @@ def bisect(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int
         labels.append(label)
         sides.append(coarse)
     if tries > 0:
-        start(graphs[-1], sides[-1], bounds, tries)
+        cut_coarsest(graphs[-1], sides[-1], bounds, tries)
+    # Uncoarsening: the cut of each graph is that of the coarser one, refined.
     cost = 0.0
     for level in range(len(graphs) - 1, -1, -1):
         if level < len(graphs) - 1:
@@ -79,16 +84,18 @@ def bisect(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int
 
 
 @allocating_kernel
-def start(graph: Graph, side: IntArray, bounds: IntArray, tries: int) -> None:
+def cut_coarsest(graph: Graph, side: IntArray, bounds: IntArray, tries: int) -> None:
     """Put the best of `tries` cuts, grown from random vertices and refined, into `side[n]`."""
     best, least = np.inf, np.inf
     found = np.empty(len(side), np.int64)
     for attempt in range(tries):
+        # Goals in turn: the middle of the bounds, the least and the most.
         share = attempt % 3 if bounds[0] < bounds[1] else 0
         goal = (bounds[0] + bounds[1]) // 2 if share == 0 else bounds[share - 1]
         grow(graph, found, goal, attempt)
         cost = refine(graph, found, bounds)
-        over = excess(masses(graph, found), loosen(graph, bounds))
+        # Balance comes first, then cost.
+        over = excess(masses(graph, found), relax_bounds(graph, bounds))
         if over < least or (over == least and cost < best):
             best, least = cost, over
             for t in range(len(side)):
@@ -109,23 +116,24 @@ def masses(graph: Graph, side: IntArray) -> IntArray:
 def open_cut(graph: Graph, side: IntArray) -> Cut:
     """Return the cut of `side[n]`, which it changes, with empty heaps; O(entries)."""
     size = len(side)
-    gain, outer = np.zeros(size), np.zeros(size, np.int64)
+    gain, external = np.zeros(size), np.zeros(size, np.int64)
     for t in range(size):
+        # Gain of a flip: the pull saved, edges to the other side saved, and those to its own side paid.
         gain[t] = graph.pull[t] if side[t] == 1 else -graph.pull[t]
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
             if side[graph.indices[e]] == side[t]:
                 gain[t] -= graph.flow[e]
             else:
                 gain[t] += graph.flow[e]
-                outer[t] += 1
+                external[t] += 1
     heap, length = np.empty((2, size), np.int64), np.zeros(2, np.int64)
-    spot, trail = np.full(size, -1, np.int64), np.empty(size, np.int64)
-    return Cut(side, gain, outer, masses(graph, side), heap, length, spot, trail)
+    spot, flipped = np.full(size, -1, np.int64), np.empty(size, np.int64)
+    return Cut(side, gain, external, masses(graph, side), heap, length, spot, flipped)
 
 
 @allocating_kernel
 def grow(graph: Graph, side: IntArray, goal: int, attempt: int) -> None:
-    """Grow side 0 from a vertex, ever by the one that gains most, to a weight of `goal`; in place.
+    """Grow side 0 from a vertex, always by the one that gains most, to a weight of `goal`; in place.
 
     The first attempt starts where the pull is strongest, the others at random.
     """
@@ -134,21 +142,24 @@ def grow(graph: Graph, side: IntArray, goal: int, attempt: int) -> None:
         side[t] = 1
         if attempt == 0 and graph.pull[t] > graph.pull[first]:
             first = t
+    # Greedy graph growing (Karypis and Kumar 1998): the vertex of the frontier that gains most comes next.
     cut = open_cut(graph, side)
     following = 0
     while cut.mass[0] < goal and following < size:
         if cut.length[1] == 0:
+            # The component is used up: go on from the next vertex.
             if cut.spot[(first + following) % size] == -1:
-                push(cut, (first + following) % size)
+                heap_push(cut, (first + following) % size)
             following += 1
             continue
         t = cut.heap[1, 0]
-        drop(cut, t)
+        heap_remove(cut, t)
+        # A vertex so heavy that half of it would exceed the goal is left out.
         if cut.mass[0] + graph.weight[t] // 2 <= goal:
             flip(graph, cut, t)
             for e in range(graph.indptr[t], graph.indptr[t + 1]):
                 if cut.spot[graph.indices[e]] == -1:
-                    push(cut, graph.indices[e])
+                    heap_push(cut, graph.indices[e])
 
 
 @allocating_kernel
@@ -158,9 +169,9 @@ def refine(graph: Graph, side: IntArray, bounds: IntArray) -> float:
     scale = 0.0
     for t in range(len(side)):
         scale = max(scale, abs(cut.gain[t]))
-    wide = loosen(graph, bounds)
+    wide = relax_bounds(graph, bounds)
     for _ in range(PASSES):
-        if not sweep(graph, cut, wide, ROUNDING * scale):
+        if not run_pass(graph, cut, wide, ROUNDING * scale):
             break
     return value(graph, side)
 
@@ -178,7 +189,7 @@ def value(graph: Graph, side: IntArray) -> float:
 
 
 @allocating_kernel
-def loosen(graph: Graph, bounds: IntArray) -> IntArray:
+def relax_bounds(graph: Graph, bounds: IntArray) -> IntArray:
     """Return bounds that heavy vertices can keep: wider by half the heaviest one, none wider where all weigh 1."""
     heaviest, largest = 1, 0
     for t in range(len(graph.weight)):
@@ -191,31 +202,35 @@ def loosen(graph: Graph, bounds: IntArray) -> IntArray:
 
 
 @kernel
-def sweep(graph: Graph, cut: Cut, bounds: IntArray, tolerance: float) -> bool:
-    """Flip vertices, each at most once, the one that gains most first, and take back what follows the best cut.
+def run_pass(graph: Graph, cut: Cut, bounds: IntArray, tolerance: float) -> bool:
+    """Flip vertices, each at most once, the one that gains most first, and undo what follows the best cut.
 
     A cut within the bounds is better than any outside. Return whether the cut has become better.
     """
+    # A pass of Fiduccia and Mattheyses 1982: boundary vertices wait in heaps by gain, in place of buckets, as gains are
+    # no small integers.
     over = excess(cut.mass, bounds)
     fill_heaps(cut, -np.inf if over > 0.0 or len(cut.side) <= 2 * COARSEST else 0.0)
     total, best, kept, made = 0.0, tolerance, 0, 0
     while made - kept < PATIENCE + len(cut.side) // 100:
-        t = choose(cut, bounds)
+        t = next_vertex(cut, bounds)
         if t < 0:
             break
+        # Losses are accepted too, which leads out of local optima; each vertex moves once, so that a pass ends.
         total += cut.gain[t]
-        drop(cut, t)
+        heap_remove(cut, t)
         flip(graph, cut, t)
-        cut.spot[t], cut.trail[made] = -2, t
+        cut.spot[t], cut.flipped[made] = -2, t
         made += 1
         for e in range(graph.indptr[t], graph.indptr[t + 1]):
             if cut.spot[graph.indices[e]] == -1:
-                push(cut, graph.indices[e])
+                heap_push(cut, graph.indices[e])
         off = excess(cut.mass, bounds)
         if off < over or (off == over and total > best):
             over, best, kept = off, total + tolerance, made
+    # Back to the best prefix of the moves.
     for step in range(made - 1, kept - 1, -1):
-        flip(graph, cut, cut.trail[step])
+        flip(graph, cut, cut.flipped[step])
     return kept > 0
 
 
@@ -232,15 +247,16 @@ def fill_heaps(cut: Cut, floor: float) -> None:
     cut.length[0] = cut.length[1] = 0
     for t in range(len(cut.side)):
         cut.spot[t] = -1
-        if cut.outer[t] > 0 or cut.gain[t] > floor:
-            push(cut, t)
+        if cut.external[t] > 0 or cut.gain[t] > floor:
+            heap_push(cut, t)
 
 
 @kernel
-def choose(cut: Cut, bounds: IntArray) -> int:
+def next_vertex(cut: Cut, bounds: IntArray) -> int:
     """Return the vertex to flip next, -1 for none: from a side with too much, else the one that gains most."""
     first = cut.heap[0, 0] if cut.length[0] > 0 else -1
     second = cut.heap[1, 0] if cut.length[1] > 0 else -1
+    # Weights out of bounds decide, then memory, then the larger gain.
     if cut.mass[0] > bounds[1]:
         return first
     if cut.mass[0] < bounds[0]:
@@ -265,35 +281,36 @@ def flip(graph: Graph, cut: Cut, t: int) -> None:
     cut.mass[there] += graph.weight[t]
     cut.mass[2 + here] -= graph.memory[t]
     cut.mass[2 + there] += graph.memory[t]
-    outer = 0
+    # An edge to u is now cut, or no longer: its flow counts twice in the gain of u, once as saved and once as paid.
+    external = 0
     for e in range(graph.indptr[t], graph.indptr[t + 1]):
         u = graph.indices[e]
         if cut.side[u] == there:
             cut.gain[u] -= 2 * graph.flow[e]
-            cut.outer[u] -= 1
+            cut.external[u] -= 1
             if cut.spot[u] >= 0:
-                sink(cut, u)
+                sift_down(cut, u)
         else:
-            outer += 1
+            external += 1
             cut.gain[u] += 2 * graph.flow[e]
-            cut.outer[u] += 1
+            cut.external[u] += 1
             if cut.spot[u] >= 0:
-                rise(cut, u)
-    cut.outer[t] = outer
+                sift_up(cut, u)
+    cut.external[t] = external
 
 
 @kernel
-def push(cut: Cut, t: int) -> None:
+def heap_push(cut: Cut, t: int) -> None:
     """Put vertex t into the heap of its side."""
     s = cut.side[t]
     cut.heap[s, cut.length[s]] = t
     cut.spot[t] = cut.length[s]
     cut.length[s] += 1
-    rise(cut, t)
+    sift_up(cut, t)
 
 
 @kernel
-def drop(cut: Cut, t: int) -> None:
+def heap_remove(cut: Cut, t: int) -> None:
     """Take vertex t out of the heap of its side."""
     s, k = cut.side[t], cut.spot[t]
     cut.length[s] -= 1
@@ -302,14 +319,15 @@ def drop(cut: Cut, t: int) -> None:
     if last != t:
         cut.heap[s, k] = last
         cut.spot[last] = k
-        rise(cut, last)
-        sink(cut, last)
+        sift_up(cut, last)
+        sift_down(cut, last)
 
 
 @kernel
-def rise(cut: Cut, t: int) -> None:
+def sift_up(cut: Cut, t: int) -> None:
     """Move vertex t towards the top of its heap."""
     s, k = cut.side[t], cut.spot[t]
+    # Parents that gain less move down until there is none; the vertex is written once.
     while k > 0:
         above = (k - 1) // 2
         u = cut.heap[s, above]
@@ -323,9 +341,10 @@ def rise(cut: Cut, t: int) -> None:
 
 
 @kernel
-def sink(cut: Cut, t: int) -> None:
+def sift_down(cut: Cut, t: int) -> None:
     """Move vertex t away from the top of its heap."""
     s, k = cut.side[t], cut.spot[t]
+    # The child that gains more moves up while it gains more than the vertex.
     while True:
         below = 2 * k + 1
         if below >= cut.length[s]:

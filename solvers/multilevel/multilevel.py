@@ -18,13 +18,14 @@ from tiger.model.seams import Assignment, Search, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.solvers.annealing import moves
 from tiger.solvers.instance import Instance, instance_of
-from tiger.solvers.multilevel import fm_bisection as bisecting
+from tiger.solvers.multilevel import fm_bisection
 from tiger.solvers.multilevel.dissection import Dissection
-from tiger.solvers.multilevel.quotient import arrange
-from tiger.solvers.repair import mend
+from tiger.solvers.multilevel.quotient import anneal_quotient
+from tiger.solvers.repair import repair_mapping
 
-FEWEST = 16
-DENSITY = 8
+# Fewest tasks, and the most part of all pairs, one in so many, that may exchange traffic.
+FEWEST, DENSITY = 16, 8
+# Part of a cost that may be rounding alone.
 ROUNDING = 1e-9
 
 
@@ -33,32 +34,32 @@ class MultilevelParams:
     """Set the search.
 
     A region is cut `cuts` times, each time from the best of `tries` cuts of the coarsest graph, and the best cut is
-    improved by `cycles` more. So `few` regions come about at least twice, up to `heads` times where the task graph has
-    no more than `entries` neighbour entries in all, and the cheapest go on. Then, and after every further round, up to
-    `blocks` regions change places by `sweeps` tries each, at `heats` temperatures from `hot` to `cold`, relative to a
-    typical cost; and pairs of regions with `paired` tasks or more each share these out anew in `rounds`.
+    improved by `cycles` more. The first `first_regions` are made at least twice, up to `starts` times where the task
+    graph has no more than `entries` / `starts` neighbour entries, and the cheapest go on. Then, and after every further
+    round, up to `most_regions` change places by `sweeps` tries each, at `temperatures` from `hot` to `cold`, relative
+    to a typical cost; and pairs of regions with `pair_tasks` tasks each, or more, share these out anew in `rounds`.
     """
 
     cuts: int = 3
     tries: int = 8
     cycles: int = 1
-    few: int = 8
-    heads: int = 8
+    first_regions: int = 8
+    starts: int = 8
     entries: int = 800_000
     rounds: int = 2
-    paired: int = 4
-    blocks: int = 1024
+    pair_tasks: int = 4
+    most_regions: int = 1024
     sweeps: int = 1000
-    heats: int = 50
+    temperatures: int = 50
     hot: float = 0.3
     cold: float = 0.01
 
-    def heads_at(self, entries: int) -> int:
-        """Return how many beginnings there are."""
-        return min(max(self.entries // max(entries, 1), 2), self.heads)
+    def starts_at(self, entries: int) -> int:
+        """Return how often the first regions are made."""
+        return min(max(self.entries // max(entries, 1), 2), self.starts)
 
 
-QUICK = MultilevelParams(cuts=1, tries=2, cycles=0, heads=1, rounds=0)
+QUICK = MultilevelParams(cuts=1, tries=2, cycles=0, starts=1, rounds=0)
 
 
 def applies(problem: Problem) -> bool:
@@ -85,15 +86,16 @@ class Multilevel:
             return Assignment(places=best)
         inst = instance_of(problem)
         least = moves.total(inst, best)
-        for lap in range(effort):
-            parts = _dissect(problem, inst, self.params, derive(seed, lap), stop)
+        for number in range(effort):
+            parts = _dissect(problem, inst, self.params, derive(seed, number), stop)
             if parts is None:
                 break
-            places = mend(problem, inst, _places(problem, parts), stop)
+            # Cuts count memory by regions, and forbidden pairs as a pull: single nodes may still break a rule.
+            places = repair_mapping(problem, inst, _places(problem, parts), stop)
             if places is None:
                 continue
             if self.finish is not None:
-                places = self.finish.search(problem, places, effort=1, seed=derive(seed, lap, 1), stop=stop).places
+                places = self.finish.search(problem, places, effort=1, seed=derive(seed, number, 1), stop=stop).places
             cost = moves.total(inst, places)
             if cost < least:
                 best, least = places, cost
@@ -102,18 +104,19 @@ class Multilevel:
 
 def _dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> Dissection | None:
     """Cut until every region with tasks is one node; None once told to stop."""
+    # Dual recursive bipartitioning (Pellegrini and Roman 1996); the first cuts decide most, so the best of several.
     parts, least = None, np.inf
-    for head in range(params.heads_at(inst.indices.size)):
+    for start in range(params.starts_at(inst.indices.size)):
         if stop():
             return None
-        begun = Dissection(problem, inst, derive(seed, head))
-        while len(begun.nodes) < params.few and len(begun.open) and not stop():
-            _halve_regions(begun, params, stop)
+        candidate = Dissection(problem, inst, derive(seed, start))
+        while len(candidate.nodes) < params.first_regions and len(candidate.open) and not stop():
+            _halve_regions(candidate, params, stop)
         if stop():
             return None
-        cost = begun.cost()
+        cost = candidate.cost()
         if parts is None or cost < least:
-            parts, least = begun, cost
+            parts, least = candidate, cost
     while parts is not None:
         _rearrange(parts, params, stop)
         _share_pairs(parts, params, stop)
@@ -137,13 +140,14 @@ def _cut(parts: Dissection, first: int, params: MultilevelParams, stop: Stop) ->
     """Halve a region and cut its tasks, keeping the best of several cuts."""
     second = parts.halve(first)
     graph, bounds = parts.graph(first, second), parts.bounds(first, second)
+    # Cuts from scratch, then V-cycles, which coarsen within the sides of the best cut and so never lose it.
     best, least = np.zeros(len(graph.weight), np.int64), np.inf
     for number in range(params.cuts + params.cycles):
         if number and stop():
             break
         side = best.copy()
         tries = params.tries if number < params.cuts else 0
-        cost = bisecting.bisect(graph, side, bounds, tries, parts.draw())
+        cost = fm_bisection.bisect(graph, side, bounds, tries, parts.draw())
         if cost < least - ROUNDING * abs(cost):
             best, least = side, cost
     parts.share(first, second, best)
@@ -152,19 +156,19 @@ def _cut(parts: Dissection, first: int, params: MultilevelParams, stop: Stop) ->
 def _rearrange(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     """Let regions of equal size change places where that gains; with prices or forbidden pairs nothing happens."""
     count = len(parts.nodes)
-    if not 2 < count <= params.blocks or parts.has_prices:
+    if not 2 < count <= params.most_regions or parts.has_prices:
         return
     quotient = parts.quotient()
     if not len(quotient.flow):
         return
-    place, holder = np.arange(count), np.arange(count)
+    place, block_at = np.arange(count), np.arange(count)
     scale = float(np.median(quotient.flow) * np.median(quotient.away[quotient.away > 0]))
     best, level, least = place.copy(), 0.0, 0.0
-    for heat in scale * np.geomspace(params.hot, params.cold, params.heats):
+    for temperature in scale * np.geomspace(params.hot, params.cold, params.temperatures):
         if stop():
             break
-        heats = np.full(params.sweeps // params.heats, heat)
-        level += arrange(quotient, place, holder, heats, parts.draw())
+        temperatures = np.full(params.sweeps // params.temperatures, temperature)
+        level += anneal_quotient(quotient, place, block_at, temperatures, parts.draw())
         if level < least - ROUNDING * scale:
             best, least = place.copy(), level
     if least < 0.0:
@@ -178,7 +182,7 @@ def _share_pairs(parts: Dissection, params: MultilevelParams, stop: Stop) -> Non
         size = np.array([len(members) for members in parts.members])
         traffic = parts.traffic().tocoo()
         ends = np.stack([traffic.row, traffic.col], axis=1)[traffic.row < traffic.col]
-        ends = ends[(size[ends].min(axis=1) > 0) & (size[ends].sum(axis=1) >= 2 * params.paired)]
+        ends = ends[(size[ends].min(axis=1) > 0) & (size[ends].sum(axis=1) >= 2 * params.pair_tasks)]
         before, changed = changed, np.zeros(len(parts.nodes), bool)
         for a, b in parts.rng.permutation(ends).tolist():
             if stop():
@@ -191,11 +195,11 @@ def _share_pair(parts: Dissection, a: int, b: int, params: MultilevelParams) -> 
     """Share out the tasks of two regions anew, by a cycle where regions are few; return whether that is cheaper."""
     graph, bounds = parts.graph(a, b), parts.bounds(a, b)
     side = np.repeat([0, 1], [len(parts.members[a]), len(parts.members[b])])
-    before = bisecting.value(graph, side)
-    if len(parts.nodes) <= params.few:
-        after = bisecting.bisect(graph, side, bounds, 0, parts.draw())
+    before = fm_bisection.value(graph, side)
+    if len(parts.nodes) <= params.first_regions:
+        after = fm_bisection.bisect(graph, side, bounds, 0, parts.draw())
     else:
-        after = bisecting.refine(graph, side, bounds)
+        after = fm_bisection.refine(graph, side, bounds)
     if not after < before - ROUNDING * abs(before):
         return False
     parts.share(a, b, side)

@@ -1,4 +1,4 @@
-"""Outlines of regions of hardware: little numbers that tell how far apart two regions are on average."""
+"""Outlines of regions of hardware: a few numbers from which the mean distance of two regions follows."""
 
 from typing import Protocol
 
@@ -10,13 +10,14 @@ from tiger.solvers.annealing.moves import distance
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import kernel
 
-PROBES = 16
-FINE, MANY = 1024, 8192
+# Nodes that stand for a region, and about how many in all distances to one region, and between all, are taken from.
+PROBES, MANY, FINE = 16, 8192, 1024
+# Sum of the extents of a grid up to which exact distances, whose matrix has its square, are worth it.
 LONGEST = 512
 
 
 class Outlines(Protocol):
-    """Tell how far apart regions are on average, from what little is kept of each, its outline of `width` numbers."""
+    """Return mean distances of regions from a few numbers kept of each, its outline of `width` numbers."""
 
     @property
     def width(self) -> int:

@@ -7,12 +7,15 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import kernel
 
+# Share of the proposals that go close to a block with traffic.
+CLOSE = 0.75
+
 
 class Quotient(NamedTuple):
     """Hold k blocks with symmetric traffic in CSR form, and k places.
 
     Places are `away[k, k]` apart, symmetric, with `near[k, c]` close ones each. Blocks change places only where these
-    are of the same `sort[k]`, and none where it is -1.
+    are of the same `size_class[k]`, and none where it is -1.
     """
 
     indptr: IntArray
@@ -20,27 +23,32 @@ class Quotient(NamedTuple):
     flow: FloatArray
     away: FloatArray
     near: IntArray
-    sort: IntArray
+    size_class: IntArray
 
 
 @kernel
-def arrange(quotient: Quotient, place: IntArray, holder: IntArray, heats: FloatArray, seed: int) -> float:
+def anneal_quotient(
+    quotient: Quotient, place: IntArray, block_at: IntArray, temperatures: FloatArray, seed: int
+) -> float:
     """Anneal swaps of blocks, one try a block at each of the temperatures, and return the cost change.
 
-    `place[k]` of a block and `holder[k]` of a place are changed together. O(heats k degree) time.
+    `place[k]` of a block and `block_at[k]` of a place are changed together. O(heats k degree) time.
     """
     np.random.seed(seed)
     total, size = 0.0, len(place)
-    for heat in heats:
+    for temperature in temperatures:
         for _ in range(size):
+            # Proposal: a block to a place close to one that it exchanges traffic with.
             a = np.random.randint(size)
-            b = holder[draw_place(quotient, place, a)]
-            if a == b or quotient.sort[place[a]] < 0 or quotient.sort[place[a]] != quotient.sort[place[b]]:
+            b = block_at[draw_place(quotient, place, a)]
+            size_class = quotient.size_class[place[a]]
+            if a == b or size_class < 0 or size_class != quotient.size_class[place[b]]:
                 continue
+            # The quotient graph is a small quadratic assignment problem: swaps of blocks by Metropolis' rule.
             change = swap_change(quotient, place, a, b) + swap_change(quotient, place, b, a)
-            if change < 0.0 or np.random.random() < np.exp(-change / heat):
+            if change < 0.0 or np.random.random() < np.exp(-change / temperature):
                 place[a], place[b] = place[b], place[a]
-                holder[place[a]], holder[place[b]] = a, b
+                block_at[place[a]], block_at[place[b]] = a, b
                 total += change
     return total
 
@@ -49,7 +57,7 @@ def arrange(quotient: Quotient, place: IntArray, holder: IntArray, heats: FloatA
 def draw_place(quotient: Quotient, place: IntArray, a: int) -> int:
     """Draw a place for block a: mostly close to a block that it exchanges traffic with."""
     degree = quotient.indptr[a + 1] - quotient.indptr[a]
-    if degree > 0 and np.random.random() < 0.75:
+    if degree > 0 and np.random.random() < CLOSE:
         b = quotient.indices[quotient.indptr[a] + np.random.randint(degree)]
         return int(quotient.near[place[b], np.random.randint(quotient.near.shape[1])])
     return int(np.random.randint(len(place)))

@@ -5,9 +5,9 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import GridMetric, Metric, TreeMetric
 
-ENDS = 8
-SAMPLE = 64
-ROUNDS = 3
+# Most pairs of end nodes to try, nodes of a half to sample distances to, and times that halves are drawn again.
+ENDS, SAMPLE, ROUNDS = 8, 64, 3
+# How much farther from even than possible a cut may be, as a share of all seats, where it parts what is far apart.
 SHARE = 0.35
 
 

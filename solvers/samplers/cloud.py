@@ -1,4 +1,4 @@
-"""D-Wave's cloud: connections to it, and what goes wrong on the way, said with advice."""
+"""D-Wave's cloud: connections to it, and its errors, with advice."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from tiger.errors import InputError
 from tiger.model.seams import Stop
 
+# Pause between two questions whether an answer is there.
 POLL_S = 0.05
 EXTRA = "pip install 'tiger-mapper[dwave]'"
 NO_EXTRA = f"D-Wave's software is not installed: {EXTRA}"
@@ -24,6 +25,7 @@ BAD_CONFIG = "D-Wave's configuration file cannot be read: run `dwave config crea
 NO_EMBEDDING = "the model has no embedding on this QPU any more, which may have been recalibrated: ask again"
 UNFIT = "D-Wave's software did not accept the model, so nothing was submitted"
 FAILED = "D-Wave's service failed: ask again later"
+# What messages about limits of an account say, which have no class of their own.
 LIMIT_WORDS = ("insufficient remaining", "exceeded", "quota")
 
 
@@ -52,20 +54,20 @@ def translate_errors() -> Iterator[None]:
 
 
 @contextmanager
-def lend_connection(given: Connection | None, connect: Callable[[], Connection]) -> Iterator[Connection]:
-    """Lend the given sampler, else one that is connected for the occasion and released after it."""
+def open_connection(given: Connection | None, connect: Callable[[], Connection]) -> Iterator[Connection]:
+    """Yield the given sampler, else a new connection that is released afterwards."""
     if given is not None:
         yield given
         return
-    made = connect()
+    connection = connect()
     try:
-        yield made
+        yield connection
     finally:
-        release(made)
+        release(connection)
 
 
 def release(sampler: Closable) -> None:
-    """Close a sampler in the background, because closing waits for submissions that nobody reads any more."""
+    """Close a sampler in the background, because closing waits for submissions whose answers are no longer read."""
     Thread(target=sampler.close, daemon=True).start()
 
 

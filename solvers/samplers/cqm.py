@@ -17,6 +17,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.model.window import Window
 
+# Biases up to which a model is built here.
 BIAS_LIMIT = 10_000_000
 
 

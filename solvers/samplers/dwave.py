@@ -27,7 +27,9 @@ from tiger.solvers.samplers.cloud import release, translate_errors
 if TYPE_CHECKING:
     from dwave.embedding import EmbeddedStructure
 
+# The prefactor that Ocean takes for chain strengths too (dwave.embedding.chain_strength).
 TORQUE = 1.414
+# Reads of a sample without `num_reads`.
 READS = 100
 
 
@@ -239,7 +241,7 @@ class Cliques:
 
 
 def _figures(embedding: "EmbeddedStructure", found: dimod.SampleSet) -> dict[str, Figure]:
-    """Return what an embedding took: qubits, the longest chain, broken chains, and the QPU's time where it is told."""
+    """Return what an embedding took: qubits, the longest chain, broken chains, and the QPU's time where it is known."""
     record = found.record
     figures: dict[str, Figure] = {
         "qubits": sum(map(len, embedding.values())),

@@ -22,14 +22,16 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Figure, Stop
 from tiger.model.window import Window, fold, whole
-from tiger.solvers.samplers.cloud import await_answer, lend_connection, release, translate_errors
+from tiger.solvers.samplers.cloud import await_answer, open_connection, release, translate_errors
 from tiger.solvers.samplers.cqm import cqm_of, variables
 from tiger.solvers.samplers.nonlinear import Nonlinear, nonlinear_of
 
 if TYPE_CHECKING:
     from dwave.optimization import Model
 
+# Times in microseconds that an answer may state.
 TIMES = "run_time", "charge_time", "qpu_access_time"
+# Longest run where a service states no limit.
 HOURS = 24.0
 
 
@@ -130,9 +132,9 @@ class LeapSampler(Sampler):
         """Return the service, connected to."""
         if self._given is not None:
             return self._given
-        made = _connect_bqm()
-        weakref.finalize(self, release, made).atexit = False
-        return made
+        connection = _connect_bqm()
+        weakref.finalize(self, release, connection).atexit = False
+        return connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +149,13 @@ class CqmSearch:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest feasible mapping of the answer, or a copy of the feasible `start[n]` if that is cheaper.
 
-        Runs for `effort` times the least time. Told to stop, it leaves its submission to finish, and be charged.
+        Runs for `effort` times the least time. When stopped, it leaves its submission to finish, and to be charged.
         """
         if not len(problem.free) or stop():
             return Assignment(places=start.copy())
         window = fold(problem, whole(problem), start)
         model = cqm_of(window)
-        with translate_errors(), lend_connection(self.service, _connect_cqm) as service:
+        with translate_errors(), open_connection(self.service, _connect_cqm) as service:
             answer = service.sample_cqm(model, _seconds(service, service.min_time_limit(model), effort))
             ready = await_answer(answer.done, stop)
             if ready:
@@ -173,23 +175,23 @@ class NlSearch:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest feasible mapping of the answer, or a copy of the feasible `start[n]` if that is cheaper.
 
-        Runs for `effort` times the least time. Told to stop, it leaves its submission to finish, and be charged.
+        Runs for `effort` times the least time. When stopped, it leaves its submission to finish, and to be charged.
         """
         if not len(problem.free) or stop():
             return Assignment(places=start.copy())
         window = fold(problem, whole(problem), start)
-        asked = nonlinear_of(window)
-        asked.start(window.local(start))
-        with translate_errors(), lend_connection(self.service, _connect_nl) as service:
-            promise = _submit(service, asked, effort)
+        request = nonlinear_of(window)
+        request.start(window.local(start))
+        with translate_errors(), open_connection(self.service, _connect_nl) as service:
+            promise = _submit(service, request, effort)
             ready = await_answer(promise.done, stop)
             if ready:
                 promise.result()
-                asked.model.states.resolve()
-        return _cheapest(window, start, asked.found() if ready else ())
+                request.model.states.resolve()
+        return _cheapest(window, start, request.local_places() if ready else ())
 
 
-def fits(window: Window, local: IntArray) -> bool:
+def keeps_constraints(window: Window, local: IntArray) -> bool:
     """Return whether local places[k] keep every constraint of a window."""
     tasks, nodes = window.shape
     if not ((local >= 0) & (local < nodes)).all() or not window.allowed[np.arange(tasks), local].all():
@@ -202,7 +204,7 @@ def _cheapest(window: Window, start: IntArray, found: Iterable[IntArray]) -> Ass
     """Return the cheapest of the start and those local places that fit."""
     best, cost = start.copy(), window.cost(window.local(start))
     for local in found:
-        if fits(window, local) and window.cost(local) < cost:
+        if keeps_constraints(window, local) and window.cost(local) < cost:
             best, cost = window.place(start, local), window.cost(local)
     return Assignment(places=best)
 
@@ -217,9 +219,9 @@ def _read(window: Window, samples: dimod.SampleSet) -> Iterator[IntArray]:
             yield np.asarray(bits.argmax(axis=1), np.int64)
 
 
-def _submit(service: NlService, asked: Nonlinear, effort: int) -> Promise:
+def _submit(service: NlService, request: Nonlinear, effort: int) -> Promise:
     """Submit a nonlinear model; raises InputError before that where it is larger than the service takes."""
-    model, most = asked.model, service.properties
+    model, most = request.model, service.properties
     _require(model.num_nodes(), "symbols", most.get("maximum_number_of_nodes"))
     _require(model.state_size(), "bytes of states", most.get("maximum_state_size"))
     _require(model.decision_state_size(), "bytes of decisions", most.get("maximum_decision_state_size"))
@@ -238,31 +240,31 @@ def _require(size: int, what: str, most: float | None) -> None:
 
 
 def _figures(info: Mapping[str, object]) -> dict[str, Figure]:
-    """Return the times in microseconds that an answer tells."""
+    """Return the times in microseconds that an answer states."""
     timing = info.get("timing")
-    told = {**info, **timing} if isinstance(timing, Mapping) else info
-    return {f"{name}_us": float(value) for name in TIMES if isinstance(value := told.get(name), int | float)}
+    reported = {**info, **timing} if isinstance(timing, Mapping) else info
+    return {f"{name}_us": float(value) for name in TIMES if isinstance(value := reported.get(name), int | float)}
 
 
 def _connect_bqm() -> BqmService:
     """Connect to the hybrid solver of binary quadratic models."""
     from dwave.system import LeapHybridSampler
 
-    made: BqmService = LeapHybridSampler()
-    return made
+    connection: BqmService = LeapHybridSampler()
+    return connection
 
 
 def _connect_cqm() -> CqmService:
     """Connect to the hybrid solver of constrained quadratic models."""
     from dwave.system import LeapHybridCQMSampler
 
-    made: CqmService = LeapHybridCQMSampler()
-    return made
+    connection: CqmService = LeapHybridCQMSampler()
+    return connection
 
 
 def _connect_nl() -> NlService:
     """Connect to the hybrid solver of nonlinear models."""
     from dwave.system import LeapHybridNLSampler
 
-    made: NlService = LeapHybridNLSampler()
-    return made
+    connection: NlService = LeapHybridNLSampler()
+    return connection

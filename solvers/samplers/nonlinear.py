@@ -21,6 +21,7 @@ from tiger.solvers.samplers.cloud import translate_errors
 if TYPE_CHECKING:
     from dwave.optimization.model import ArraySymbol, Model
 
+# Entries of a table up to which a model is built here, 80 MB each.
 CELL_LIMIT = 10_000_000
 
 
@@ -37,7 +38,7 @@ class Nonlinear(NamedTuple):
         self.model.states.resize(max(self.model.states.size(), 1))
         self.choice.set_state(0, np.concatenate([local, rest]))
 
-    def found(self) -> list[IntArray]:
+    def local_places(self) -> list[IntArray]:
         """Return the local places of every state that has come back."""
         count = self.window.shape[0]
         states = (self.choice.state(number) for number in range(self.model.states.size()))

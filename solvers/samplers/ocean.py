@@ -1,4 +1,4 @@
-"""Any Ocean sampler as a source of bits: what it is asked for, and how its answer is read."""
+"""Any Ocean sampler as a source of bits: its options, and how its answer is read."""
 
 import math
 from dataclasses import dataclass

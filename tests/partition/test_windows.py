@@ -81,7 +81,7 @@ def test_bug_many_components_are_cut_quickly():
 def test_windows_by_nodes_are_close_together():
     """Tests that on a grid the tasks of a window lie within a few hops, though their traffic says nothing."""
     problem = Problem(tasks=task_graph_of(nx.empty_graph(64)), topology=build("grid:8x8"), rule="one-to-one")
-    blocks = list(TaskWindows(kinship="nodes").split(problem, np.arange(64), max_size=144, seed=3))
+    blocks = list(TaskWindows(order_by="nodes").split(problem, np.arange(64), max_size=144, seed=3))
     spans = [problem.metric.between(b.tasks[:, None], b.tasks[None, :]).mean() for b in blocks]
     assert np.median(spans) < 3.5
 
@@ -92,13 +92,13 @@ def test_windows_by_cost_begin_with_those_that_pay_most():
     graph.add_nodes_from(range(40))
     graph.add_edges_from((k, k + 12) for k in range(12))
     problem = Problem(tasks=task_graph_of(graph), topology=build("ring:40"), rule="one-to-one")
-    blocks = list(TaskWindows(kinship="cost").split(problem, np.arange(40), max_size=144, seed=0))
+    blocks = list(TaskWindows(order_by="cost").split(problem, np.arange(40), max_size=144, seed=0))
     assert set(np.concatenate([blocks[0].tasks, blocks[1].tasks]).tolist()) <= set(range(24))
 
 
-@pytest.mark.parametrize("kinship", ["traffic", "nodes", "cost", "none"])
-def test_every_kind_keeps_its_promises(kinship, random_problem):
+@pytest.mark.parametrize("order_by", ["traffic", "nodes", "cost", "none"])
+def test_every_kind_keeps_its_promises(order_by, random_problem):
     """Tests the conformance check, with pins and shared nodes."""
     for seed in range(6):
         problem = random_problem(("one-to-one", "capacity")[seed % 2], seed, tasks=9, nodes=10, pins=True)
-        check_partitioner(TaskWindows(kinship=kinship), problem, launch_order(problem))
+        check_partitioner(TaskWindows(order_by=order_by), problem, launch_order(problem))

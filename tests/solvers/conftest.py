@@ -2,8 +2,7 @@
 
 import pytest
 
-from tiger.solvers import branch_and_bound as branching
-from tiger.solvers import construction, repair
+from tiger.solvers import branch_and_bound, construction, repair
 from tiger.solvers.annealing import boundary_annealing as boundary
 from tiger.solvers.annealing import ejection_chains as chains
 from tiger.solvers.annealing import fields, moves
@@ -16,7 +15,7 @@ from tiger.solvers.warm import warm
 KERNELS = (
     bisecting,
     boundary,
-    branching,
+    branch_and_bound,
     chains,
     coarsening,
     construction,

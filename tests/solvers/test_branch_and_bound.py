@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from tiger.solvers import branch_and_bound as branching
-from tiger.solvers.branch_and_bound import Tree
+from tiger.solvers import branch_and_bound
+from tiger.solvers.branch_and_bound import SearchTree
 
 
 def tree_of(group_of=(-1, -1, -1)):
     """Return three tasks that talk in a row on two nodes with room for two units, one way dearer than the other."""
-    return Tree(
+    return SearchTree(
         linear=np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 3.0]]),
         out=np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]),
         back=np.array([[0.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
@@ -22,22 +22,22 @@ def tree_of(group_of=(-1, -1, -1)):
 def test_a_node_is_open_while_its_room_lasts(plain):
     """Tests loads of tasks placed before, and none of those after."""
     local = np.array([0, 1, 0])
-    assert branching.is_open(tree_of(), local, 0, 0)
-    assert not branching.is_open(tree_of(), local, 1, 0)
-    assert branching.is_open(tree_of(), local, 1, 1)
-    assert [branching.is_open(tree_of(), local, 2, q) for q in (0, 1)] == [True, False]
+    assert branch_and_bound.has_room(tree_of(), local, 0, 0)
+    assert not branch_and_bound.has_room(tree_of(), local, 1, 0)
+    assert branch_and_bound.has_room(tree_of(), local, 1, 1)
+    assert [branch_and_bound.has_room(tree_of(), local, 2, q) for q in (0, 1)] == [True, False]
 
 
 def test_placing_a_task_adds_its_traffic_to_the_costs_of_the_others(plain):
     """Tests both directions of the first task on node 1, and the least that the others cost then."""
     fields = np.zeros((4, 3, 2))
     fields[0] = tree_of().linear
-    assert branching.push(tree_of(), fields, 0, 1) == 0.0 + 3.0
+    assert branch_and_bound.add_traffic(tree_of(), fields, 0, 1) == 0.0 + 3.0
     assert fields[1, 1:].tolist() == [[2 + 7, 0], [0 + 2 * 4, 3]]
 
 
 def test_placing_a_task_closes_its_node_to_its_group(plain):
     """Tests that a task of another group may still go there."""
     fields = np.zeros((4, 3, 2))
-    branching.push(tree_of((0, 0, 1)), fields, 0, 1)
+    branch_and_bound.add_traffic(tree_of((0, 0, 1)), fields, 0, 1)
     assert np.isinf(fields[1]).tolist() == [[False, False], [False, True], [False, False]]

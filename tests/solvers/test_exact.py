@@ -50,7 +50,7 @@ def test_slices_do_not_change_the_result(random_problem, monkeypatch):
     problem = random_problem("one-to-one", 7)
     start = launch_order(problem)
     whole = search(problem, start)
-    monkeypatch.setattr(exact, "CELLS", 0)
+    monkeypatch.setattr(exact, "SLICE", 0)
     again = search(problem, start)
     assert again.proved
     assert (again.places == whole.places).all()

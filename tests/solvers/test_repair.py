@@ -1,4 +1,4 @@
-"""Tests of mending what breaks memory or forbidden pairs."""
+"""Tests of repairing what breaks memory or forbidden pairs."""
 
 import numpy as np
 import pytest
@@ -16,14 +16,14 @@ def _either(request, monkeypatch, plain):
             monkeypatch.setattr(repair, name, kernel.py_func)
 
 
-def mend(problem, places, stop=bool):
+def repair_mapping(problem, places, stop=bool):
     """Return what becomes of a mapping."""
-    return repair.mend(problem, instance_of(problem), places, stop)
+    return repair.repair_mapping(problem, instance_of(problem), places, stop)
 
 
 @pytest.mark.usefixtures("_either")
 @pytest.mark.parametrize("rule", ["one-to-one", "capacity"])
-def test_what_is_mended_is_feasible(rule, random_problem, random_feasible):
+def test_what_is_repaired_is_feasible(rule, random_problem, random_feasible):
     """Tests feasible mappings whose tasks have been shuffled among the nodes in use, pins aside."""
     found = 0
     for seed in range(30):
@@ -31,7 +31,7 @@ def test_what_is_mended_is_feasible(rule, random_problem, random_feasible):
         rng = np.random.default_rng(seed)
         places = random_feasible(problem, rng)
         places[problem.free] = rng.permutation(places[problem.free])
-        better = mend(problem, places)
+        better = repair_mapping(problem, places)
         if better is not None:
             found += 1
             assert not violations(problem, better)
@@ -43,16 +43,16 @@ def test_nothing_amiss_is_left_as_it_is(random_problem, random_feasible):
     for limits in ({"forbidden": True, "memory": True}, {}):
         problem = random_problem("capacity", 5, **limits)
         places = random_feasible(problem, np.random.default_rng(0))
-        assert (mend(problem, places) == places).all()
+        assert (repair_mapping(problem, places) == places).all()
 
 
-def test_no_time_no_mending(random_problem, random_feasible, monkeypatch):
+def test_no_time_no_repair(random_problem, random_feasible, monkeypatch):
     """Tests a stop, and a scan that is too long, where forbidden pairs are used."""
     problem = random_problem("one-to-one", 7, forbidden=True)
     places = random_feasible(problem, np.random.default_rng(0))
     task, node = problem.banned[0]
     places[places == node] = places[task]
     places[task] = node
-    assert mend(problem, places, stop=lambda: True) is None
+    assert repair_mapping(problem, places, stop=lambda: True) is None
     monkeypatch.setattr(repair, "SCANS", 0)
-    assert mend(problem, places) is None
+    assert repair_mapping(problem, places) is None

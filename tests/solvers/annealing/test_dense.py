@@ -22,7 +22,7 @@ from tiger.solvers.annealing.dense import Dense, applies
 from tiger.solvers.annealing.memetic import MemeticParams
 from tiger.topologies.spec import build
 
-SHORT = Dense(params=MemeticParams(least=20_000, work=100))
+SHORT = Dense(params=MemeticParams(least_work=20_000, work=100))
 HARDWARE = ("dense", "links", "grid", "torus", "tree")
 
 

@@ -9,7 +9,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.solvers.annealing import boundary_annealing as boundary
 from tiger.solvers.annealing import ejection_chains as chains
-from tiger.solvers.annealing.boundary_annealing import web_of
+from tiger.solvers.annealing.boundary_annealing import csr_graph_of
 from tiger.solvers.annealing.ejection_chains import chains_of
 from tiger.solvers.instance import instance_of
 from tiger.topologies.spec import build
@@ -23,11 +23,11 @@ def _plain(plain, monkeypatch):
             monkeypatch.setattr(module, name, getattr(kernel, "py_func", kernel))
 
 
-def settled(problem, places, most=100):
+def clear(problem, places, most=100):
     """Return how many tasks are too many in the end, and the mapping."""
     inst = instance_of(problem)
     lists = chains_of(inst, np.array(places))
-    return chains.settle(inst, web_of(inst), lists, most), lists.place.tolist()
+    return chains.clear_overload(inst, csr_graph_of(inst), lists, most), lists.place.tolist()
 
 
 def path(topology, slots, tasks=4, **options):
@@ -39,25 +39,25 @@ def path(topology, slots, tasks=4, **options):
 
 def test_a_chain_passes_through_a_full_node():
     """Tests a path of tasks on a line of nodes: every node in between hands one task on."""
-    assert settled(path("grid:3", 2, 6), [0, 0, 0, 1, 1, 2]) == (0, [0, 0, 1, 1, 2, 2])
+    assert clear(path("grid:3", 2, 6), [0, 0, 0, 1, 1, 2]) == (0, [0, 0, 1, 1, 2, 2])
 
 
 def test_a_task_jumps_where_no_traffic_leads():
     """Tests tasks that are all on one node."""
-    left, places = settled(path("grid:3", 2), [0, 0, 0, 0])
+    left, places = clear(path("grid:3", 2), [0, 0, 0, 0])
     assert left == 0
     assert np.bincount(places, minlength=3).max() == 2
 
 
 def test_chains_can_be_counted():
     """Tests what is left over after one chain."""
-    assert settled(path("grid:4", 1), [0, 0, 0, 0], most=1)[0] == 2
+    assert clear(path("grid:4", 1), [0, 0, 0, 0], most=1)[0] == 2
 
 
 def test_pinned_tasks_stay_and_may_leave_no_way():
     """Tests two pinned tasks on a node with one slot."""
     problem = path("grid:2", 1, 2, pinned={"0": "0", "1": "0"})
-    assert settled(problem, [0, 0])[0] == -1
+    assert clear(problem, [0, 0])[0] == -1
 
 
 def test_memory_is_never_exceeded():
@@ -68,4 +68,4 @@ def test_memory_is_never_exceeded():
     machine = type(machine)(
         names=machine.names, metric=machine.metric, slots=machine.slots, memory=np.array([10, 5]), links=machine.links
     )
-    assert settled(Problem(tasks=tasks, topology=machine, rule="capacity"), [0, 0]) == (0, [0, 1])
+    assert clear(Problem(tasks=tasks, topology=machine, rule="capacity"), [0, 0]) == (0, [0, 1])

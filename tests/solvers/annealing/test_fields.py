@@ -5,7 +5,7 @@ import pytest
 
 from tiger.feasibility.start import launch_order
 from tiger.solvers.annealing import fields as kernels
-from tiger.solvers.annealing.fields import DRAWS, Cooling, Lane
+from tiger.solvers.annealing.fields import DRAWS, Schedule, anneal_state
 from tiger.solvers.annealing.quadratic import quadratic
 
 SEEDS = range(12)
@@ -31,12 +31,19 @@ def either(request, monkeypatch):
                 monkeypatch.setattr(kernels, name, kernel.py_func)
 
 
-def laid(model, places):
+def lay_out(model, places):
     """Put a mapping into the fields and return its order."""
     order = model.order(places)
     model.fields.place[:] = order
     kernels.recompute(model.fields)
     return order
+
+
+def begin(order, seed, pause_at):
+    """Return the state of an annealing before it begins, and where it pauses."""
+    state = anneal_state(order, seed)
+    state.pause_at[0] = pause_at
+    return state
 
 
 def in_unit(model, order):
@@ -50,7 +57,7 @@ def in_unit(model, order):
 def test_prices_are_differences_of_cost(seed, model, either):
     """Tests every swap, forbidden ones included."""
     one = model(seed)
-    order = laid(one, one.start)
+    order = lay_out(one, one.start)
     for u in range(one.fields.tasks):
         kernels.price(one.fields, u, u + 1)
         for v in range(u + 1, len(order)):
@@ -64,7 +71,7 @@ def test_prices_are_differences_of_cost(seed, model, either):
 def test_swaps_keep_the_fields_right(seed, model, either):
     """Tests that fields after a legal swap are those computed from scratch, and that costs differ by the price."""
     one = model(seed)
-    order = laid(one, one.start)
+    order = lay_out(one, one.start)
     for u in range(one.fields.tasks):
         kernels.price(one.fields, u, u + 1)
         for v in np.flatnonzero(np.isfinite(one.fields.change[u + 1 :]))[:1] + u + 1:
@@ -78,38 +85,38 @@ def test_swaps_keep_the_fields_right(seed, model, either):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_annealing_keeps_account_of_the_cost(seed, model, either):
-    """Tests the present and the lowest cost after a short lane."""
+    """Tests the present and the lowest cost after a short annealing."""
     one = model(seed)
-    order = laid(one, one.start)
+    order = lay_out(one, one.start)
     noise = np.random.default_rng(seed).standard_exponential(DRAWS + len(order))
-    lane = Lane(np.zeros(2), np.array([seed, 0, 10_000]), order.copy())
-    kernels.anneal(one.fields, Cooling(0.01, 3.0, 10_000, 1e-10, noise), lane)
+    state = begin(order, seed, 10_000)
+    kernels.anneal(one.fields, Schedule(0.01, 3.0, 10_000, 1e-10, noise), state)
     base = in_unit(one, order)
-    assert lane.level[0] == pytest.approx(in_unit(one, one.fields.place) - base, abs=1e-9)
-    assert lane.level[1] == pytest.approx(in_unit(one, lane.lowest) - base, abs=1e-9)
-    assert lane.level[1] <= 0.0
+    assert state.cost[0] == pytest.approx(in_unit(one, one.fields.place) - base, abs=1e-9)
+    assert state.lowest_cost[0] == pytest.approx(in_unit(one, state.lowest) - base, abs=1e-9)
+    assert state.lowest_cost[0] <= 0.0
 
 
-def test_without_heat_no_swap_gains_in_the_end(model, either):
+def test_at_temperature_0_no_swap_gains_in_the_end(model, either):
     """Tests that descent ends at a local optimum and says that its work is done."""
     one = model(1)
-    order = laid(one, one.start)
-    lane = Lane(np.zeros(2), np.array([0, 0, 1 << 40]), order.copy())
-    kernels.anneal(one.fields, Cooling(0.0, 0.0, 1 << 50, 1e-10, np.zeros(DRAWS + len(order))), lane)
-    assert lane.counts[1] == 1 << 50
+    order = lay_out(one, one.start)
+    state = begin(order, 0, 1 << 40)
+    kernels.anneal(one.fields, Schedule(0.0, 0.0, 1 << 50, 1e-10, np.zeros(DRAWS + len(order))), state)
+    assert state.work_done[0] == 1 << 50
     for u in range(one.fields.tasks):
         kernels.price(one.fields, u, u + 1)
         assert (one.fields.change[u + 1 :] >= -1e-10).all()
 
 
-def test_slices_do_not_change_a_lane(model):
-    """Tests that a lane taken up again after every sweep ends where one without pauses does."""
+def test_slices_do_not_change_an_annealing(model):
+    """Tests that one taken up again after every sweep ends where one without pauses does."""
     one, ends = model(5), []
     noise = np.random.default_rng(0).standard_exponential(DRAWS + len(one.fields.place))
     for pause in (1, 1_000_000):
-        lane = Lane(np.zeros(2), np.array([3, 0, 0]), laid(one, one.start))
-        while lane.counts[1] < 100_000:
-            lane.counts[2] = min(lane.counts[1] + pause, 100_000)
-            kernels.anneal(one.fields, Cooling(0.01, 3.0, 100_000, 1e-10, noise), lane)
-        ends.append(lane.lowest)
+        state = begin(lay_out(one, one.start), 3, 0)
+        while state.work_done[0] < 100_000:
+            state.pause_at[0] = min(state.work_done[0] + pause, 100_000)
+            kernels.anneal(one.fields, Schedule(0.01, 3.0, 100_000, 1e-10, noise), state)
+        ends.append(state.lowest)
     assert (ends[0] == ends[1]).all()

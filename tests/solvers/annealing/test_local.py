@@ -36,7 +36,7 @@ def random_graph(size, topology, rule="one-to-one"):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_annealing_is_at_most_as_dear_as_descent(rule, random_problem):
-    """Tests that every lane starts below."""
+    """Tests that every restart begins below."""
     for seed in range(20):
         problem = random_problem(rule, seed)
         start = launch_order(problem)
@@ -46,7 +46,7 @@ def test_annealing_is_at_most_as_dear_as_descent(rule, random_problem):
 
 def test_annealing_in_plain_python_is_feasible(random_problem, plain):
     """Tests the whole search uncompiled, with few moves."""
-    params = AnnealParams(lanes=2, moves=1, heats=4, kicks=2)
+    params = AnnealParams(restarts=2, moves=1, temperatures=4, kicks=2)
     for rule in RULES:
         problem = random_problem(rule, 2, pins=True, memory=True)
         places = search(Annealing(params), problem, launch_order(problem))
@@ -197,8 +197,8 @@ def free_of_charge(topology, unit):
 
 
 def test_temperatures_fall_from_moves_across_parts_to_moves_within_them():
-    """Tests a lane from a shuffle and one from the best mapping."""
-    params = AnnealParams(heats=3, hot=0.5, cold=0.02, reheat=0.1)
+    """Tests a restart from a shuffle and one from the best mapping."""
+    params = AnnealParams(temperatures=3, hot=0.5, cold=0.02, reheat=0.1)
     assert params.schedule((1000.0, 10.0), shuffle=True) == pytest.approx([np.inf, 500, 10, 0.2])
     assert params.schedule((10.0, 10.0), shuffle=False) == pytest.approx([0.5, 0.5 * 0.4**0.5, 0.2], rel=1e-2)
 

@@ -172,8 +172,8 @@ def test_annealing_keeps_the_cheapest_mapping(rule, drawn):
             continue
         state, fixed, best = state_of(problem, places), fixed_of(inst), places.copy()
         costs = [cost_of(problem, places).total]
-        for heats in ([np.inf, 5.0], [1.0, 0.0]):
-            moves.anneal(inst, state, fixed, best, np.array(heats), 40, seed)
+        for temperatures in ([np.inf, 5.0], [1.0, 0.0]):
+            moves.anneal(inst, state, fixed, best, np.array(temperatures), 40, seed)
             costs.append(cost_of(problem, state.place).total)
         assert cost_of(problem, best).total <= min(costs) * (1 + 1e-9)
         assert not violations(problem, best)
@@ -189,7 +189,7 @@ def test_kicks_never_end_dearer(rule, drawn):
         state, fixed = state_of(problem, places), fixed_of(inst)
         moves.descend(inst, state, fixed, 1000)
         before = moves.total(inst, state.place)
-        moves.shake(inst, state, state_of(problem, places), fixed, 8, seed)
+        moves.iterate_local_search(inst, state, state_of(problem, places), fixed, 8, seed)
         assert moves.total(inst, state.place) <= before + 1e-9
         assert not violations(problem, state.place)
         assert same(problem, state, state_of(problem, state.place))

@@ -14,7 +14,7 @@ from tiger.objectives.cost import cost_of, violations
 from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.makespan import Makespan, schedule_of
 from tiger.objectives.shortest_paths import routes_of
-from tiger.solvers.annealing.objective_annealing import Judged, JudgedParams, Pace
+from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing, ObjectiveParams, WorkRate
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -29,7 +29,7 @@ def aims(problem):
 
 def search(aim, problem, start, effort=1, seed=0, stop=bool, params=None):
     """Return the places a search ends at."""
-    method = Judged(aim.arrays(), params or JudgedParams(moves=200))
+    method = ObjectiveAnnealing(aim.arrays(), params or ObjectiveParams(moves=200))
     return method.search(problem, start, effort=effort, seed=seed, stop=stop).places
 
 
@@ -89,23 +89,23 @@ def test_nothing_to_gain_is_no_error():
 @pytest.mark.parametrize("moves", [1.0, 1e3, 1e6])
 def test_portions_fall_in_temperature_and_have_all_moves(moves):
     """Tests the schedule however it is cut."""
-    portions = list(JudgedParams().portions(10, moves, Pace(100.0, 10.0)))
-    heats = np.concatenate([heats for heats, _ in portions])
-    assert sum(len(heats) * count for heats, count in portions) >= moves
-    assert all(a > b for a, b in itertools.pairwise(heats))
-    assert len(heats) >= 32
+    portions = list(ObjectiveParams().portions(10, moves, WorkRate(100.0, 10.0)))
+    temperatures = np.concatenate([temperatures for temperatures, _ in portions])
+    assert sum(len(temperatures) * count for temperatures, count in portions) >= moves
+    assert all(a > b for a, b in itertools.pairwise(temperatures))
+    assert len(temperatures) >= 32
 
 
 def test_beginning_is_not_longer_than_searching():
     """Tests that what has to be looked at before the first move makes portions longer."""
-    params = JudgedParams()
-    counts = [len(list(params.portions(10, 1e6, Pace(100.0, begin)))) for begin in (10.0, 1e7)]
+    params = ObjectiveParams()
+    counts = [len(list(params.portions(10, 1e6, WorkRate(100.0, begin)))) for begin in (10.0, 1e7)]
     assert counts == [100, 10]
 
 
-def test_long_efforts_are_several_lanes(random_problem):
-    """Tests that a lane is not longer than the longest."""
+def test_long_efforts_are_several_restarts(random_problem):
+    """Tests that a restart is not longer than the longest."""
     problem = random_problem("levels", 3)
     aim, start = aims(problem)[-1], launch_order(problem)
-    params = JudgedParams(moves=20, longest=2)
+    params = ObjectiveParams(moves=20, longest=2)
     assert aim.value(search(aim, problem, start, effort=5, params=params)) <= aim.value(start)

@@ -1,4 +1,4 @@
-"""Tests of refinement: drift under a soft balance, chains, trading, and the tiers of machines."""
+"""Tests of refinement: annealing at boundaries and by swaps, chains, and the tiers of machines."""
 
 import networkx as nx
 import numpy as np
@@ -12,24 +12,23 @@ from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.annealing import boundary_annealing as boundary
 from tiger.solvers.annealing import ejection_chains as chains
-from tiger.solvers.annealing import refinement
-from tiger.solvers.annealing import swap_annealing as trading
+from tiger.solvers.annealing import refinement, swap_annealing
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
 SHORT = RefineParams(
-    each=0,
-    base=300,
-    crowded=1,
-    drift=Cooling(hot=0.5, cold=0.1, share=0.8, heats=4),
-    mend=Cooling(hot=0.1, cold=0.01, share=0.2, heats=4),
+    task_proposals=0,
+    base_proposals=300,
+    shared_from=1,
+    boundary=Cooling(hot=0.5, cold=0.1, share=0.8, temperatures=4),
+    final=Cooling(hot=0.1, cold=0.01, share=0.2, temperatures=4),
 )
 
 
-def refined(problem, start, effort=1, seed=0, stop=bool, params=None):
+def refine(problem, start, effort=1, seed=0, stop=bool, params=None):
     """Return the places a refinement ends at."""
-    search = Refinement(params or RefineParams(base=20_000))
+    search = Refinement(params or RefineParams(base_proposals=20_000))
     return search.search(problem, start, effort=effort, seed=seed, stop=stop).places
 
 
@@ -40,7 +39,7 @@ def mesh(side, topology, slots, rule="capacity"):
     return Problem(tasks=task_graph_of(nx.grid_2d_graph(side, side)), topology=hardware, rule=rule)
 
 
-def shuffled(problem, seed=0):
+def shuffle(problem, seed=0):
     """Return the launch order of tasks in random order."""
     return np.random.default_rng(seed).permutation(launch_order(problem))
 
@@ -51,7 +50,7 @@ def test_refinement_never_costs_more_and_keeps_every_rule(rule, random_problem):
     for seed in range(40):
         problem = random_problem(rule, seed, pins=seed % 2 == 0, forbidden=seed % 3 == 0, memory=seed % 4 < 2)
         start = launch_order(problem)
-        places = refined(problem, start, params=RefineParams(base=300, crowded=1 + 100 * (seed % 2)))
+        places = refine(problem, start, params=RefineParams(base_proposals=300, shared_from=1 + 100 * (seed % 2)))
         assert not violations(problem, places)
         assert cost_of(problem, places).total <= cost_of(problem, start).total + 1e-9
 
@@ -59,13 +58,13 @@ def test_refinement_never_costs_more_and_keeps_every_rule(rule, random_problem):
 @pytest.mark.parametrize("rule", RULES)
 def test_refinement_in_plain_python_keeps_every_rule(rule, random_problem, plain, monkeypatch):
     """Tests the whole search uncompiled, with few proposals."""
-    for module in (boundary, chains, trading):
+    for module in (boundary, chains, swap_annealing):
         for name, kernel in vars(module).copy().items():
             monkeypatch.setattr(module, name, getattr(kernel, "py_func", kernel))
     for seed in range(12):
         problem = random_problem(rule, seed, pins=True, memory=seed % 2 == 0, hardware="tree" if seed % 3 else "grid")
         start = launch_order(problem)
-        places = refined(problem, start, seed=seed, params=SHORT)
+        places = refine(problem, start, seed=seed, params=SHORT)
         assert not violations(problem, places)
         assert cost_of(problem, places).total <= cost_of(problem, start).total + 1e-9
 
@@ -81,12 +80,12 @@ def test_refinement_in_plain_python_keeps_every_rule(rule, random_problem, plain
     ],
 )
 def test_a_shuffled_mesh_becomes_much_cheaper(side, topology, slots, rule, most):
-    """Tests trees, tori and a fat tree, crowded and not."""
+    """Tests trees, tori and a fat tree, with nodes shared by many and by few."""
     hardware = build(topology)
     hardware = hardware.with_slots(np.where(hardware.slots > 0, slots, 0))
     problem = Problem(tasks=task_graph_of(nx.grid_2d_graph(side, side)), topology=hardware, rule=rule)
-    start = shuffled(problem)
-    places = refined(problem, start)
+    start = shuffle(problem)
+    places = refine(problem, start)
     assert not violations(problem, places)
     assert cost_of(problem, places).total < most * cost_of(problem, start).total
 
@@ -98,8 +97,8 @@ def test_a_shuffled_mesh_becomes_much_cheaper(side, topology, slots, rule, most)
 def test_the_same_seed_gives_the_same_mapping(side, topology, slots, rule):
     """Tests two runs with one seed and one with another, on effort too small for the optimum."""
     problem = mesh(side, topology, slots, rule)
-    start = shuffled(problem)
-    ends = [refined(problem, start, seed=seed, params=SHORT).tolist() for seed in (1, 1, 2)]
+    start = shuffle(problem)
+    ends = [refine(problem, start, seed=seed, params=SHORT).tolist() for seed in (1, 1, 2)]
     assert ends[0] == ends[1] != ends[2]
 
 
@@ -108,10 +107,10 @@ def test_a_refinement_that_is_told_to_stop_returns_what_it_has(slots):
     """Tests a stop at once, and after some questions."""
     side = {1: 16, 4: 16, 64: 32}[slots]
     problem = mesh(side, "torus:4x4" if slots == 64 else f"torus:16x{16 // slots}", slots, "capacity")
-    start = shuffled(problem)
-    assert (refined(problem, start, stop=lambda: True) == start).all()
+    start = shuffle(problem)
+    assert (refine(problem, start, stop=lambda: True) == start).all()
     answers = iter([False] * 3 + [True] * 1000)
-    places = refined(problem, start, stop=lambda: next(answers))
+    places = refine(problem, start, stop=lambda: next(answers))
     assert not violations(problem, places)
     assert cost_of(problem, places).total <= cost_of(problem, start).total
 
@@ -121,7 +120,7 @@ def test_directed_distances_come_back_as_they_are():
     metric = DenseMetric(np.array([[0.0, 1, 5], [2, 0, 1], [1, 4, 0]]))
     machine = Topology(names=("x", "y", "z"), metric=metric)
     problem = Problem(tasks=task_graph_of(nx.path_graph(3)), topology=machine, rule="one-to-one")
-    assert refined(problem, np.array([2, 0, 1])).tolist() == [2, 0, 1]
+    assert refine(problem, np.array([2, 0, 1])).tolist() == [2, 0, 1]
 
 
 def test_traffic_never_crosses_disconnected_parts(random_problem):
@@ -130,31 +129,33 @@ def test_traffic_never_crosses_disconnected_parts(random_problem):
         for seed in range(12):
             problem = random_problem(rule, seed, hardware="split")
             start = launch_order(problem)
-            assert not violations(problem, refined(problem, start, params=RefineParams(base=300, crowded=1)))
+            assert not violations(
+                problem, refine(problem, start, params=RefineParams(base_proposals=300, shared_from=1))
+            )
 
 
 def test_short_slices_keep_the_mapping_feasible(monkeypatch):
     """Tests slices far shorter than a temperature."""
     monkeypatch.setattr(refinement, "CHUNK", 64)
     problem = mesh(8, "tree:2x2@1,10", 16)
-    start = shuffled(problem)
-    places = refined(problem, start, params=SHORT)
+    start = shuffle(problem)
+    places = refine(problem, start, params=SHORT)
     assert not violations(problem, places)
     assert cost_of(problem, places).total < cost_of(problem, start).total
 
 
 def test_proposals_grow_with_effort_and_tasks():
     """Tests small and large problems."""
-    params = RefineParams(each=100, base=1000, most=300)
+    params = RefineParams(task_proposals=100, base_proposals=1000, most_proposals=300)
     assert params.proposals(2, 1) == 600
     assert params.proposals(1000, 3) == 3 * 101_000
 
 
 def test_more_effort_is_not_dearer():
-    """Tests laps that each start from the cheapest mapping so far."""
+    """Tests rounds that each start from the cheapest mapping so far."""
     problem = mesh(16, "torus:4x4x4", 4)
-    start = shuffled(problem)
-    costs = [cost_of(problem, refined(problem, start, effort=effort, params=SHORT)).total for effort in (1, 7)]
+    start = shuffle(problem)
+    costs = [cost_of(problem, refine(problem, start, effort=effort, params=SHORT)).total for effort in (1, 7)]
     assert costs[1] < costs[0]
 
 
@@ -168,6 +169,6 @@ def test_isolated_tasks_and_free_prices_are_no_obstacle():
     )
     problem = Problem(tasks=task_graph_of(graph), topology=machine, rule="capacity")
     start = np.repeat([0, 1], 6)
-    places = refined(problem, start, params=SHORT)
+    places = refine(problem, start, params=SHORT)
     assert not violations(problem, places)
     assert cost_of(problem, places).total <= cost_of(problem, start).total

@@ -5,15 +5,14 @@ import pytest
 import scipy.sparse as sp
 
 from tiger.solvers.instance import instance_of
-from tiger.solvers.multilevel import coarsening
-from tiger.solvers.multilevel import fm_bisection as bisecting
+from tiger.solvers.multilevel import coarsening, fm_bisection
 from tiger.solvers.multilevel.coarsening import Graph, cluster, contract, induced_graph, neighbour_regions
 
 
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch):
     """Run this file's kernels as plain Python."""
-    for module in (bisecting, coarsening):
+    for module in (fm_bisection, coarsening):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
@@ -28,7 +27,7 @@ def path(flows):
     return Graph(*parts, np.ones(size, np.int64), np.arange(size), np.arange(float(size)))
 
 
-def joined(graph, side, cap):
+def join(graph, side, cap):
     """Return the labels and the number of clusters."""
     label = np.empty(len(graph.weight), np.int64)
     return label, cluster.py_func(graph, side, cap, label)
@@ -36,27 +35,27 @@ def joined(graph, side, cap):
 
 def test_heavy_edges_are_joined():
     """Tests that both heavy edges of a path become clusters."""
-    label, count = joined(path([9.0, 1.0, 9.0]), np.zeros(4, np.int64), 2)
+    label, count = join(path([9.0, 1.0, 9.0]), np.zeros(4, np.int64), 2)
     assert count == 2
     assert label[0] == label[1] != label[2] == label[3]
 
 
 def test_sides_stay_apart():
     """Tests that no cluster crosses a cut."""
-    label, count = joined(path([1.0, 9.0, 1.0]), np.array([0, 0, 1, 1]), 4)
+    label, count = join(path([1.0, 9.0, 1.0]), np.array([0, 0, 1, 1]), 4)
     assert count == 2
     assert label[1] != label[2]
 
 
 def test_the_last_one_joins_a_cluster_unless_that_gets_too_heavy():
     """Tests a path of three, whose third vertex finds nobody alone."""
-    assert joined(path([2.0, 1.0]), np.zeros(3, np.int64), 3)[1] == 1
-    assert joined(path([2.0, 1.0]), np.zeros(3, np.int64), 2)[1] == 2
+    assert join(path([2.0, 1.0]), np.zeros(3, np.int64), 3)[1] == 1
+    assert join(path([2.0, 1.0]), np.zeros(3, np.int64), 2)[1] == 2
 
 
 def test_vertices_without_neighbours_join_each_other():
     """Tests four single vertices."""
-    label, count = joined(path([0.0])._replace(indptr=np.zeros(3, np.int64)), np.zeros(2, np.int64), 2)
+    label, count = join(path([0.0])._replace(indptr=np.zeros(3, np.int64)), np.zeros(2, np.int64), 2)
     assert count == 1
     assert label.tolist() == [0, 0]
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tiger.solvers.multilevel import coarsening
-from tiger.solvers.multilevel import fm_bisection as bisecting
+from tiger.solvers.multilevel import coarsening, fm_bisection
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.fm_bisection import masses, open_cut, refine, value
 
@@ -16,7 +15,7 @@ from tiger.solvers.multilevel.fm_bisection import masses, open_cut, refine, valu
 @pytest.fixture
 def uncompiled(monkeypatch):
     """Run the kernels as plain Python."""
-    for module in (bisecting, coarsening):
+    for module in (fm_bisection, coarsening):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
@@ -39,7 +38,7 @@ def graph_of(graph, pull=None, memory=None):
 def cut(graph, low, high, seed=0, rooms=(0, 0)):
     """Return the sides and the cost of a cut with `low` to `high` vertices on side 0."""
     side = np.empty(len(graph.weight), np.int64)
-    cost = bisecting.bisect(graph, side, np.array([low, high, *rooms]), 8, seed)
+    cost = fm_bisection.bisect(graph, side, np.array([low, high, *rooms]), 8, seed)
     return side, cost
 
 
@@ -60,7 +59,7 @@ def test_small_graphs_are_cut_at_least_cost():
         low, high = sorted(rng.integers(1, 9, 2).tolist())
         side, cost = cut(graph, low, high)
         assert low <= (side == 0).sum() <= high
-        assert cost == pytest.approx(bisecting.value(graph, side))
+        assert cost == pytest.approx(fm_bisection.value(graph, side))
         missed += cost > cheapest(graph, low, high) + 1e-9
     assert missed <= 1
 
@@ -72,7 +71,7 @@ def test_plain_cycles_balance_exactly():
     side, cost = cut(graph, 40, 40)
     assert (side == 0).sum() == 40
     assert cost == value.py_func(graph, side) <= 4
-    assert bisecting.bisect(graph, side, np.array([40, 40, 0, 0]), 0, 1) <= cost
+    assert fm_bisection.bisect(graph, side, np.array([40, 40, 0, 0]), 0, 1) <= cost
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -81,14 +80,14 @@ def test_gains_follow_the_flips():
     graph = graph_of(nx.gnm_random_graph(12, 30, seed=1), pull=range(12), memory=range(12))
     rng = np.random.default_rng(0)
     state = open_cut.py_func(graph, rng.integers(0, 2, 12))
-    bisecting.fill_heaps(state, 0.0)
+    fm_bisection.fill_heaps(state, 0.0)
     for t in rng.integers(0, 12, 30):
         if state.spot[t] >= 0:
-            bisecting.drop(state, t)
-        bisecting.flip(graph, state, t)
+            fm_bisection.heap_remove(state, t)
+        fm_bisection.flip(graph, state, t)
     fresh = open_cut.py_func(graph, state.side.copy())
     assert state.gain == pytest.approx(fresh.gain)
-    assert (state.outer == fresh.outer).all()
+    assert (state.external == fresh.external).all()
     assert (state.mass == fresh.mass).all()
 
 

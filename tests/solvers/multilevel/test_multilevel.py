@@ -11,8 +11,7 @@ from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import repair
-from tiger.solvers.multilevel import coarsening, multilevel, outlines, quotient
-from tiger.solvers.multilevel import fm_bisection as bisecting
+from tiger.solvers.multilevel import coarsening, fm_bisection, multilevel, outlines, quotient
 from tiger.solvers.multilevel.multilevel import Multilevel, MultilevelParams, applies
 from tiger.topologies.spec import build
 
@@ -20,7 +19,7 @@ from tiger.topologies.spec import build
 @pytest.fixture
 def uncompiled(plain, monkeypatch):
     """Run every kernel of the search as plain Python."""
-    for module in (bisecting, coarsening, multilevel, outlines, quotient, repair):
+    for module in (fm_bisection, coarsening, multilevel, outlines, quotient, repair):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
@@ -68,7 +67,7 @@ def test_found_mappings_are_feasible_and_not_dearer(rule, random_problem, random
 @pytest.mark.usefixtures("_always", "uncompiled")
 def test_plain_python_maps_as_well(random_problem):
     """Tests the whole search uncompiled, with few sweeps."""
-    params = MultilevelParams(sweeps=50, tries=2, heads=2)
+    params = MultilevelParams(sweeps=50, tries=2, starts=2)
     for seed in range(3):
         problem = random_problem("capacity", seed, hardware=("grid", "tree", "dense")[seed], pins=seed > 1)
         assert not violations(problem, search(problem, params=params))
@@ -166,10 +165,10 @@ def test_what_it_applies_to(random_problem):
     assert not applies(random_problem("levels", 1))
 
 
-def test_beginnings_are_fewer_for_large_graphs():
+def test_starts_are_fewer_for_large_graphs():
     """Tests both ends and the middle."""
     params = MultilevelParams()
-    assert [params.heads_at(entries) for entries in (0, 10**4, 2 * 10**5, 10**6)] == [8, 8, 4, 2]
+    assert [params.starts_at(entries) for entries in (0, 10**4, 2 * 10**5, 10**6)] == [8, 8, 4, 2]
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ def _plain(monkeypatch):
             monkeypatch.setattr(quotient, name, kernel.py_func)
 
 
-def ring(size, sort):
+def ring(size, size_class):
     """Return a ring of blocks that all but neighbours are numbered at random on a line of places."""
     order = np.random.default_rng(1).permutation(size)
     half = sp.coo_array((np.ones(size), (order, np.roll(order, 1))), shape=(size, size))
@@ -24,35 +24,35 @@ def ring(size, sort):
     places = np.arange(size)
     away = np.abs(places[:, None] - places).astype(float)
     near = np.stack([(places - 1) % size, (places + 1) % size], axis=1)
-    return Quotient(flow.indptr.astype(np.int64), flow.indices.astype(np.int64), flow.data, away, near, sort)
+    return Quotient(flow.indptr.astype(np.int64), flow.indices.astype(np.int64), flow.data, away, near, size_class)
 
 
-def cost(blocks, place):
+def cost(most_regions, place):
     """Return twice the cost, by the definition."""
-    rows = np.repeat(np.arange(len(place)), np.diff(blocks.indptr))
-    return float((blocks.flow * blocks.away[place[rows], place[blocks.indices]]).sum())
+    rows = np.repeat(np.arange(len(place)), np.diff(most_regions.indptr))
+    return float((most_regions.flow * most_regions.away[place[rows], place[most_regions.indices]]).sum())
 
 
 def test_the_change_is_that_of_the_cost():
     """Tests the sum of changes against the definition, hot, where most swaps are made."""
-    blocks, place, holder = ring(10, np.zeros(10, np.int64)), np.arange(10), np.arange(10)
-    before = cost(blocks, place)
-    change = quotient.arrange(blocks, place, holder, np.full(20, 10.0), 0)
-    assert cost(blocks, place) - before == pytest.approx(2 * change)
-    assert (holder[place] == np.arange(10)).all()
+    most_regions, place, block_at = ring(10, np.zeros(10, np.int64)), np.arange(10), np.arange(10)
+    before = cost(most_regions, place)
+    change = quotient.anneal_quotient(most_regions, place, block_at, np.full(20, 10.0), 0)
+    assert cost(most_regions, place) - before == pytest.approx(2 * change)
+    assert (block_at[place] == np.arange(10)).all()
 
 
 def test_cooling_unfolds_a_ring():
     """Tests that the ring ends near the best cost on a line, which is 2 (size - 1)."""
-    blocks, place, holder = ring(8, np.zeros(8, np.int64)), np.arange(8), np.arange(8)
-    quotient.arrange(blocks, place, holder, np.geomspace(4.0, 0.1, 300), 1)
-    assert cost(blocks, place) / 2 <= 16
+    most_regions, place, block_at = ring(8, np.zeros(8, np.int64)), np.arange(8), np.arange(8)
+    quotient.anneal_quotient(most_regions, place, block_at, np.geomspace(4.0, 0.1, 300), 1)
+    assert cost(most_regions, place) / 2 <= 16
 
 
-def test_places_of_different_sorts_are_not_exchanged():
+def test_places_of_different_sizes_are_not_exchanged():
     """Tests that blocks stay within their sort, and those of sort -1 where they are."""
-    sort = np.array([0, 0, 0, 1, 1, 1, -1, -1])
-    blocks, place, holder = ring(8, sort), np.arange(8), np.arange(8)
-    quotient.arrange(blocks, place, holder, np.full(20, 10.0), 2)
+    size_class = np.array([0, 0, 0, 1, 1, 1, -1, -1])
+    most_regions, place, block_at = ring(8, size_class), np.arange(8), np.arange(8)
+    quotient.anneal_quotient(most_regions, place, block_at, np.full(20, 10.0), 2)
     assert (place[6:] == [6, 7]).all()
     assert set(place[:3]) == {0, 1, 2}

@@ -13,7 +13,7 @@ from dwave.cloud.api import exceptions as api
 from dwave.embedding.exceptions import MissingChainError
 
 from tiger.errors import InputError
-from tiger.solvers.samplers.cloud import await_answer, lend_connection, translate_errors
+from tiger.solvers.samplers.cloud import await_answer, open_connection, translate_errors
 
 SPENT = "Problem not accepted because user has insufficient remaining solver access time in project x"
 TOO_LARGE = "constrained quadratic model must have 9 or fewer variables; .. exceeds the advertised capabilities"
@@ -90,12 +90,12 @@ def test_advice_given_before_stays():
 
 def test_a_connection_made_for_the_occasion_is_closed():
     """Tests that it is, and that one which was given is not."""
-    given, made = Line(), Line()
-    with lend_connection(given, Line) as lent:
+    given, connection = Line(), Line()
+    with open_connection(given, Line) as lent:
         assert lent is given
-    with pytest.raises(KeyError), lend_connection(None, lambda: made):
+    with pytest.raises(KeyError), open_connection(None, lambda: connection):
         raise KeyError
-    assert made.closed.wait(5)
+    assert connection.closed.wait(5)
     assert not given.closed.is_set()
 
 

@@ -31,7 +31,7 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.window import fold, whole
 from tiger.objectives.cost import violations
 from tiger.solvers import registry
-from tiger.solvers.samplers.leap import CqmSearch, LeapSampler, NlSearch, fits
+from tiger.solvers.samplers.leap import CqmSearch, LeapSampler, NlSearch, keeps_constraints
 from tiger.testing import check_sampler, check_search
 from tiger.topologies.spec import build
 
@@ -249,7 +249,7 @@ def test_mappings_are_checked_against_the_window(random_problem, random_places):
             problem = random_problem(rule, seed, tasks=4, forbidden=True, memory=True)
             places = random_places(problem, np.random.default_rng(seed))
             window = fold(problem, whole(problem), places)
-            assert fits(window, window.local(places)) is not bool(violations(problem, places))
+            assert keeps_constraints(window, window.local(places)) is not bool(violations(problem, places))
 
 
 @pytest.mark.parametrize("search", [CqmSearch(Never()), NlSearch(Never())], ids=["cqm", "nl"])

@@ -20,7 +20,7 @@ def evaluated(problem, places):
     asked = nonlinear_of(window)
     asked.start(window.local(places))
     with asked.model.lock():
-        assert asked.found()[0].tolist() == window.local(places).tolist()
+        assert asked.local_places()[0].tolist() == window.local(places).tolist()
         return float(asked.model.objective.state(0)), asked.model.feasible(0)
 
 
