@@ -130,7 +130,7 @@ def test_a_detour_over_other_nodes_bounds_the_distance():
 def test_many_distances_are_rounded_down():
     """Of 40 nodes in a row 32 distances are kept, and none counts more seats than are nearer."""
     row = np.arange(40.0)
-    ((reach, counts),) = capacity._count_seats(np.abs(row[:, None] - row), np.ones(40, int), 40)
+    ((reach, counts),) = capacity._distance_term(np.abs(row[:, None] - row), np.ones(40, int), 40)
     assert len(reach) < 20
     assert (counts == 2 * reach - 1).all()
 

@@ -103,7 +103,7 @@ def _neighbours(traffic: sp.csr_array) -> tuple[IntArray, IntArray, IntArray, Fl
 
 def _spreads(problem: Problem) -> Iterator[Spread]:
     """Yield terms of the distance: rising distances, and how many seats at most are nearer than each to any node."""
-    metric, seats = problem.metric, _seats(problem)
+    metric, seats = problem.metric, count_seats(problem)
     hosts = problem.topology.hosts
     if isinstance(metric, TreeMetric):
         last = 0.0
@@ -114,12 +114,12 @@ def _spreads(problem: Problem) -> Iterator[Spread]:
             last = max(last, distance)
     elif len(hosts) <= HOSTS:
         away = metric.between(hosts[:, None], hosts[None, :])
-        yield from _count_seats(
+        yield from _distance_term(
             _metric_below(away) if isinstance(metric, DenseMetric) else away, seats, problem.tasks.size
         )
 
 
-def _seats(problem: Problem) -> IntArray:
+def count_seats(problem: Problem) -> IntArray:
     """Return how many of the smallest tasks fit on each host."""
     hosts, memory, room = problem.topology.hosts, problem.tasks.memory, problem.topology.memory
     slots = problem.topology.slots[hosts]
@@ -137,7 +137,7 @@ def _metric_below(away: FloatArray) -> FloatArray:
     return closed
 
 
-def _count_seats(away: FloatArray, seats: IntArray, tasks: int) -> Iterator[Spread]:
+def _distance_term(away: FloatArray, seats: IntArray, tasks: int) -> Iterator[Spread]:
     """Yield the term of a matrix of distances, at most 32 of them, the others rounded down."""
     steps = np.unique(away)[1:]
     if len(steps) > DISTANCES:

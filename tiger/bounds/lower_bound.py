@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.bounds.capacity import spreading_bound
+from tiger.bounds.capacity import count_seats, spreading_bound
 from tiger.bounds.relaxation import ascend, assignment, expand_seats, projected_bound, seats, sharpen
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DENSE, GRID, DenseMetric, GridMetric
@@ -197,7 +197,7 @@ def _sparse_bound(problem: Problem) -> float:
         shares.append(_heavier_ends((row, col, volume), problem.group_of))
     for share in shares:
         task, partner, seen = _merge([(row, col, volume * share), (col, row, volume * (1 - share))], tasks.size)
-        order, rank = _rank(task, problem.group_of[partner], seen)
+        order, rank = rank_partners(task, problem.group_of[partner], seen)
         nearest = _nearest(problem, int(rank.max(initial=-1)) + 1)
         most = max(most, float((seen[order] * nearest[rank]).sum()))
     return _least_work(problem) + most
@@ -222,20 +222,12 @@ def _nearest(problem: Problem, count: int) -> FloatArray:
 
     O(m^2) on a dense metric. On a torus or tree one node stands for all, on a grid a node of the torus of its shape.
     """
-    seat = 1 if problem.groups else min(_most_seats(problem), count + 1)
+    seat = 1 if problem.groups else min(int(count_seats(problem).max()), count + 1)
     alone, close = _profile(problem, count // seat + 1)
     spare = not problem.groups and bool((alone > close.min(axis=1, initial=np.inf)).any())
     own = np.repeat(alone[:, None], seat - (problem.rule != "levels" and not spare), axis=1)
     ranked = np.sort(np.hstack([own, np.repeat(close, seat, axis=1)]), axis=1).min(axis=0)[:count]
     return np.pad(ranked, (0, count - len(ranked)))
-
-
-def _most_seats(problem: Problem) -> int:
-    """Return how many tasks fit on a node at most."""
-    slots, memory, room = problem.topology.slots, problem.tasks.memory, problem.topology.memory
-    if memory is None or room is None:
-        return int(slots.max())
-    return int(np.minimum(slots, np.searchsorted(np.cumsum(np.sort(memory)), room, side="right")).max())
 
 
 def _profile(problem: Problem, most: int) -> tuple[FloatArray, FloatArray]:
@@ -351,7 +343,7 @@ def _others(distance: FloatArray) -> FloatArray:
     return distance[~np.eye(size, dtype=bool)].reshape(size, size - 1)
 
 
-def _rank(row: IntArray, group: IntArray, volume: FloatArray) -> tuple[IntArray, IntArray]:
+def rank_partners(row: IntArray, group: IntArray, volume: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the order by task, group and falling volume, and the rank of each entry in it within task and group."""
     order = np.lexsort((-volume, group, row))
     row, group = row[order], group[order]
@@ -361,7 +353,7 @@ def _rank(row: IntArray, group: IntArray, volume: FloatArray) -> tuple[IntArray,
 
 def _products(row: IntArray, group: IntArray, volume: FloatArray, ranked: FloatArray, tasks: int) -> FloatArray:
     """Return the sums of volumes, largest first within each (task, group), with ranked distances per node."""
-    order, rank = _rank(row, group, volume)
+    order, rank = rank_partners(row, group, volume)
     keep = rank < ranked.shape[1]
     order, rank = order[keep], rank[keep]
     starts = np.searchsorted(row[order], np.arange(tasks + 1))

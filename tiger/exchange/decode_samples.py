@@ -18,6 +18,7 @@ from tiger.objectives.cost import cost_of
 from tiger.qubo.decode import Reads, decode, repair
 from tiger.qubo.encode import COUPLER_LIMIT, Qubo, coupler_count, encode
 from tiger.qubo.penalties import safe_penalties
+from tiger.qubo.tune import min_cost
 from tiger.run.baselines import baselines
 from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Watch
@@ -178,14 +179,9 @@ def _offer_reads(run: MappingIncumbent, qubo: Qubo, reads: Reads, counts: IntArr
         "reads": int(counts.sum()),
         "distinct": len(distinct),
         "feasible_share": float(np.average(reads.feasible, weights=counts)),
-        "best_raw": _min_cost(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
-        "best_repaired": _min_cost(
+        "best_raw": min_cost(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
+        "best_repaired": min_cost(
             window.costs(np.array(repaired, np.int64).reshape(len(repaired), len(window.block.tasks)))
         ),
-        "best_polished": _min_cost(np.array([cost_of(run.problem, places).total for places in polished])),
+        "best_polished": min_cost(np.array([cost_of(run.problem, places).total for places in polished])),
     }
-
-
-def _min_cost(costs: FloatArray) -> float | None:
-    """Return the smallest of some costs, None without any."""
-    return float(costs.min()) if len(costs) else None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.bounds.lower_bound import lower_bound
+from tiger.bounds.lower_bound import lower_bound, rank_partners
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DenseMetric
 from tiger.model.objective_arrays import RouteArrays
@@ -26,6 +26,7 @@ from tiger.objectives.shortest_paths import PathRoutes, Routes, transfers_of, wo
 
 # A matrix of distances between so many nodes takes 32 MB.
 DENSE_NODES = 2048
+# Prices against lengths: from 0.05 to 3 five small problems end at the same loads, after the annealing that follows.
 STRENGTH = 0.3
 
 
@@ -103,10 +104,7 @@ class MaxLinkLoad:
         volumes = sp.csr_array(problem.tasks.traffic + problem.inflow).tocoo()
         apart = volumes.row != volumes.col
         row, col, volume = volumes.row[apart], volumes.col[apart], volumes.data[apart]
-        group = problem.group_of[col]
-        order = np.lexsort((-volume, group, row))
-        row, group, volume = row[order], group[order], volume[order]
-        begins = np.flatnonzero((np.diff(row, prepend=-1) != 0) | (np.diff(group, prepend=-1) != 0))
-        rank = np.arange(len(row)) - np.repeat(begins, np.diff(begins, append=len(row)))
+        order, rank = rank_partners(row, problem.group_of[col], volume)
+        row, group, volume = row[order], problem.group_of[col[order]], volume[order]
         room = group != problem.group_of[row] if problem.groups else problem.topology.slots.max() - 1
         return np.asarray(np.bincount(row, np.where(rank >= room, volume, 0.0), problem.tasks.size), np.float64)

@@ -9,8 +9,14 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.window import Capacity, Window
 from tiger.qubo.centring import centre
 
+# Safe weights have to be above their bounds, by more than rounding.
 MARGIN = 1 + 1e-6
+# Times the standard deviation of a task's cost. Of the reads of eight small problems (neal, two seeds) 0.38 to 0.72 are
+# feasible over all rounds; from 0.75 on 0.25 to 0.68, with mappings of tai20a that cost 0.2 % less, from 3 on 0.52 to
+# 0.92, with mappings that cost 0.4 % more.
 TYPICAL = 1.5
+# Units that a node's capacity is divided into: with 8, 32 and 128 four problems of 14 tasks with memory have
+# 110, 115 and 125 variables, 17, 21 and 24 % of the reads are feasible, and the mappings cost the same.
 STEPS = 32
 
 

@@ -189,9 +189,9 @@ def tune(window: Window, sample: Sample, polish: Polish, params: TuneParams, *, 
             feasible_share=float(reads.feasible.mean()) if len(reads.feasible) else 0.0,
             missed=reads.missed,
             crowded=reads.crowded,
-            raw=_min_cost(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
-            repaired=_min_cost(window.costs(np.array(repaired)) if repaired else np.zeros(0)),
-            polished=_min_cost(costs),
+            raw=min_cost(window.costs(reads.bits[reads.feasible].argmax(axis=2))),
+            repaired=min_cost(window.costs(np.array(repaired)) if repaired else np.zeros(0)),
+            polished=min_cost(costs),
             figures=samples.figures,
             earlier=trial,
         )
@@ -209,6 +209,6 @@ def _repair_distinct(window: Window, reads: Reads) -> list[IntArray]:
     return [local for bits in distinct if (local := repair(window, bits)) is not None]
 
 
-def _min_cost(costs: FloatArray) -> float | None:
+def min_cost(costs: FloatArray) -> float | None:
     """Return the smallest of some costs, None without any."""
     return float(costs.min()) if len(costs) else None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tiger.errors import InputError
 from tiger.model.topology import Topology
+from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 from tiger.topologies.grids import grid, hypercube, ring, torus
 from tiger.topologies.networks import complete, dragonfly, fat_tree
@@ -73,7 +74,7 @@ def build(spec: str) -> Topology:
         return _BUILDERS[kind.name](spec.partition(":")[2])
     except InputError as error:
         syntax = f"{kind.syntax} (such as {kind.example}; kinds: {_kind_names()})"
-        raise InputError("topology", f"{error.reason} in {_quote(spec)}; the syntax is {syntax}") from None
+        raise InputError("topology", f"{error.reason} in {describe(spec)}; the syntax is {syntax}") from None
 
 
 def find_kind(spec: str) -> Kind:
@@ -82,7 +83,8 @@ def find_kind(spec: str) -> Kind:
     kind = next((kind for kind in KINDS if kind.name == name), None)
     if kind is None:
         raise InputError(
-            "topology", f"expected KIND:.. with a kind out of {_kind_names()} (such as torus:8x8x8), got {_quote(spec)}"
+            "topology",
+            f"expected KIND:.. with a kind out of {_kind_names()} (such as torus:8x8x8), got {describe(spec)}",
         )
     return kind
 
@@ -136,7 +138,7 @@ def _read_extents(text: str) -> tuple[int, ...]:
 def _read_number(text: str) -> int:
     """Read a whole number; one longer than the node limit is refused by its digits, not by its value."""
     if not _DIGITS.fullmatch(text):
-        raise InputError("topology", f"expected a whole number, got {_quote(text)}")
+        raise InputError("topology", f"expected a whole number, got {describe(text)}")
     if len(text) > len(str(NODE_LIMIT)):
         raise InputError("topology", f"expected a whole number up to {NODE_LIMIT}, got {len(text)} digits")
     return int(text)
@@ -145,10 +147,5 @@ def _read_number(text: str) -> int:
 def _read_length(text: str) -> float:
     """Read a decimal number."""
     if not _LENGTH.fullmatch(text):
-        raise InputError("topology", f"expected a distance such as 10 or 2.5, got {_quote(text)}")
+        raise InputError("topology", f"expected a distance such as 10 or 2.5, got {describe(text)}")
     return float(text)
-
-
-def _quote(text: str) -> str:
-    """Quote a text, cut to 60 characters."""
-    return repr(text if len(text) <= 60 else f"{text[:60]}..")
