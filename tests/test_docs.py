@@ -29,7 +29,9 @@ import pytest
 from benchmarks import rooms, summary
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted(path.relative_to(ROOT) for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")))
+PAGES = sorted(
+    path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"))
+)
 LANGUAGES = {"bash", "diff", "json", "nginx", "python", "text", "toml"}
 FENCE = re.compile(
     r"(?:<!-- (?P<mark>(?:not )?run: [^>]*?) -->\n)?"
@@ -107,7 +109,7 @@ def test_every_block_is_fenced_and_of_a_known_language(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_blocks_that_are_not_run_say_why_and_are_well_formed(page: Path) -> None:
     """Python that needs what is not here parses, and so do data."""
-    parsers: dict[str, Callable[[str], object]] = {"python": ast.parse, "toml": tomllib.loads, "json": _lines}
+    parsers: dict[str, Callable[[str], object]] = {"python": ast.parse, "toml": tomllib.loads, "json": _documents}
     for block in blocks(page):
         if block.never:
             assert len(block.mark.removeprefix("not run: ").split()) >= 2
@@ -115,9 +117,9 @@ def test_blocks_that_are_not_run_say_why_and_are_well_formed(page: Path) -> None
             parsers[block.language](block.code)
 
 
-def _lines(code: str) -> list[object]:
-    """Read one JSON document a line."""
-    return [json.loads(line) for line in code.splitlines()]
+def _documents(code: str) -> list[object]:
+    """Read one JSON document, or one a line."""
+    return [json.loads(text) for text in ([code] if "\n " in code else code.splitlines())]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
