@@ -29,10 +29,11 @@ from tiger.api.schemas.reports import Answer, PlacementBody
 from tiger.api.settings import Settings, load
 from tiger.api.workers.processes import Workers, prepare
 
-# More would wait for the event loop.
+# Processes that answer small requests; more would wait for the event loop.
 INLINE_WORKERS = 4
-# Jobs leave the processors to those whose answer somebody waits for.
+# The niceness of jobs, which leave the processors to requests that a client waits for.
 NICE = 5
+# Seconds for workers to start, with kernels to compile, and between two looks at whether they are there.
 WARM_UP_S, LOOK_S = 600.0, 2.0
 LOG = structlog.get_logger()
 REQUESTS = [request.schema() for request in (AssignRequest, CircuitRequest)]
@@ -42,9 +43,9 @@ PLACE_REQUEST = {"schema": PlaceRequest.schema(), "examples": PLACEMENTS}
 
 def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_durable_jobs) -> FastAPI:
     """Build the service; without settings they come from the environment, and InputError names a variable at fault."""
-    asked = settings or load()
+    used = settings or load()
     metrics = Metrics()
-    service = Service(asked, make_jobs, metrics)
+    service = Service(used, make_jobs, metrics)
     app = FastAPIOffline(
         title="TIGER",
         version=__version__,
@@ -54,9 +55,9 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
         redoc_url=None,
         redirect_slashes=False,
     )
-    protect(app, asked, metrics)
+    protect(app, used, metrics)
     _add_work(app, service)
-    _add_jobs(app, JobRoutes(service.jobs, asked.max_wait_s, metrics.count_cancelled))
+    _add_jobs(app, JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled))
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.refusals())
     app.add_api_route(
         "/topologies",
@@ -68,7 +69,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     app.add_api_route("/healthz", health, methods=["HEAD"], include_in_schema=False)
     # Not as a router, which would be one route without methods to those who look for these.
     app.router.routes.extend(operations(metrics, service.ready))
-    if asked.api_keys:
+    if used.api_keys:
         keys.document(app)
     return app
 
@@ -126,8 +127,8 @@ class Service:
         """List the solvers that a request may name."""
         from tiger.solvers.registry import DWAVE, list_solvers
 
-        found = [info for info in await asyncio.to_thread(list_solvers) if self.limits.dwave or info.name not in DWAVE]
-        return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in found])
+        listed = [info for info in await asyncio.to_thread(list_solvers) if self.limits.dwave or info.name not in DWAVE]
+        return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in listed])
 
     async def ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""

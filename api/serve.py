@@ -20,6 +20,7 @@ from tiger.api.settings import Settings, load
 from tiger.api.workers import processes as workers
 from tiger.errors import InputError
 
+# Seconds for answers under way to be sent when the server ends.
 DRAIN_S = 5
 
 

@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     `workers` is how many solves run side by side, `max_memory_bytes` what one worker may hold, and `executor` a Dask
     cluster whose workers share in large solves. `max_jobs` may wait at once; ended ones are kept for `retention_days`.
     `rate`, such as `600/minute`, and `max_concurrent` bound the requests of one key, or of one address without keys.
-    `trusted_proxies` are the addresses whose word on the client's address is taken, and `cors_origins` the origins
+    `trusted_proxies` are the addresses that may state the client's address, and `cors_origins` the origins
     whose pages may ask. `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.
     """
 

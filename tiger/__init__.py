@@ -75,7 +75,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first asked for, so that `import tiger` stays cheap."""
+    """Import a public name when it is first used, so that `import tiger` stays cheap."""
     if name not in _HOMES:
         raise AttributeError(f"module 'tiger' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

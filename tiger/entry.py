@@ -37,7 +37,7 @@ class Pins(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ProblemArguments(SharingOptions):
-    """Hold tasks and hardware in any form, and what is asked of a mapping, by ids that are names or have one."""
+    """Hold tasks and hardware in any form, and the terms of a mapping, by ids that are names or have one."""
 
     tasks: "nx.Graph | TaskGraph | Path | str"
     topology: "nx.Graph | Topology | Path | str | None" = None
@@ -103,7 +103,7 @@ def state_problem(arguments: ProblemArguments) -> Problem:
     return build_problem(source.tasks, hardware, terms)
 
 
-# What states a problem for whoever writes its model or reads samples of it.
+# For callers that write the model of a problem, or read samples of it.
 problem_of = from_fields(ProblemArguments)(state_problem)
 
 

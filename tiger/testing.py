@@ -20,17 +20,17 @@ from tiger.qubo.tune import Trial, Tuner
 from tiger.run.deadline import Deadline
 from tiger.solvers.samplers.ocean import Draw, ask
 
-NEVER, NOW = Deadline(None), Deadline(0.0)
+NO_DEADLINE, PAST_DEADLINE = Deadline(None), Deadline(0.0)
 
 
 def check_search(search: Search, problem: Problem, start: IntArray) -> tuple[str, ...]:
-    """Check that a search keeps to feasible mappings, never worsens, repeats itself, and stops when told.
+    """Check that a search keeps to feasible mappings, never worsens, repeats itself, and stops at its deadline.
 
     `start[n]` has to be feasible.
     """
     before, given = cost_of(problem, start).total, start.copy()
-    answers = [search.search(problem, start, effort=2, seed=seed, stop=NEVER) for seed in (0, 0, 2**31 - 1)]
-    answers.append(search.search(problem, start, effort=10**9, seed=0, stop=NOW))
+    answers = [search.search(problem, start, effort=2, seed=seed, stop=NO_DEADLINE) for seed in (0, 0, 2**31 - 1)]
+    answers.append(search.search(problem, start, effort=10**9, seed=0, stop=PAST_DEADLINE))
     for answer in answers:
         _require(not violations(problem, answer.places), "the mapping is feasible")
         _require(cost_of(problem, answer.places).total <= before + 1e-9 * max(1.0, abs(before)), "the cost never rises")
@@ -72,7 +72,7 @@ def check_sampler(sampler: Sampler) -> tuple[str, ...]:
     give worse samples when hot; and an `interrupt_function` has to be called.
     """
     bqm = dimod.BinaryQuadraticModel({0: -1.0, 1: -2.0}, {(0, 1): 4.0}, 0.5, dimod.BINARY)
-    draw = Draw(reads=8, sweeps=64, seed=3, beta_range=(0.1, 10.0), stop=NEVER)
+    draw = Draw(reads=8, sweeps=64, seed=3, beta_range=(0.1, 10.0), stop=NO_DEADLINE)
     try:
         samples = ask(sampler, bqm, draw).bits
     except InputError as error:
@@ -109,14 +109,14 @@ def _check_temperatures(sampler: Sampler, draw: Draw) -> None:
 
 def _check_interrupt(sampler: Sampler, draw: Draw) -> None:
     """Check that the function is called."""
-    asked = []
+    calls = []
 
     def stop() -> bool:
-        asked.append(True)
+        calls.append(True)
         return False
 
     ask(sampler, _halves(), replace(draw, stop=stop))
-    _require(bool(asked), "an interrupt_function that is listed is called")
+    _require(bool(calls), "an interrupt_function that is listed is called")
 
 
 def _halves() -> dimod.BinaryQuadraticModel:

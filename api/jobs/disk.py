@@ -67,9 +67,9 @@ def shrink(engine: Engine) -> bool:
 
 
 def make_shrinkable(engine: Engine, disk: DiskSpace) -> None:
-    """Write an SQLite file anew that an older version made, unless there is no room for that or somebody else uses it.
+    """Write an SQLite file of an older version anew, unless there is no space for that or another process uses it.
 
-    It could not shrink else, and what is deleted would never be room again.
+    It could not shrink otherwise, and deleted rows would take their space for ever.
     """
     with engine.connect() as connection, suppress(OperationalError):
         old = connection.exec_driver_sql("PRAGMA auto_vacuum").scalar_one() == 0

@@ -1,4 +1,4 @@
-"""Who keeps the jobs of a service."""
+"""How a service comes by its jobs."""
 
 from collections.abc import Callable
 
@@ -8,20 +8,20 @@ from tiger.api.schemas.limits import of
 from tiger.api.settings import Settings
 from tiger.api.workers.processes import Workers
 
-# Jobs to be done by workers that somebody else starts and stops.
+# Make jobs for workers that the caller starts and stops.
 JobsFactory = Callable[[Settings, Workers], Jobs]
 
 
 def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:
-    """Keep jobs in the database that the settings name, from where any server takes them up again."""
+    """Return jobs that are kept in the database of the settings, from where any server takes them up again."""
     from tiger.api.jobs.engine import DurableJobs
     from tiger.api.jobs.settings import JobSettings
 
-    kept = JobSettings(
+    stored = JobSettings(
         data_dir=settings.data_dir,
         database_url=settings.database_url,
         max_time_s=settings.max_time_s,
         max_queued=settings.max_jobs,
         keep_days=settings.retention_days,
     )
-    return DurableJobs(kept, workers, Solve(of(settings), settings.executor))
+    return DurableJobs(stored, workers, Solve(of(settings), settings.executor))

@@ -1,4 +1,4 @@
-"""A job, and what keeps jobs."""
+"""A job, and the interface of what stores and runs jobs."""
 
 import re
 from collections.abc import AsyncIterator, Mapping
@@ -41,7 +41,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Hold what is to be done: the checked body of a request, for which entry, how urgent (1 is most), for whom.
+    """Hold what is to be done: the checked body of a request, of which kind, how urgent (1 is most), for whom.
 
     `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
     number of the request, by which the log can be searched.
@@ -72,7 +72,7 @@ class DiskFullError(DatabaseDownError):
 
 
 class Jobs(Protocol):
-    """Keep jobs and have them done. A job of another owner is as unknown as one that never was."""
+    """Store jobs and have workers run them. A job of another owner is as unknown as one that never was."""
 
     async def start(self) -> None:
         """Open the store, take up what was left, and begin to work."""

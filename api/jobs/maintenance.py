@@ -31,7 +31,7 @@ class Maintenance:
     def __init__(self, context: WorkerContext, store: Store, queue: Queue) -> None:
         self.context, self.store, self.queue = context, store, queue
         # One thread, so that leases come into the queue in the order in which they were submitted, and of its own, as
-        # nobody else is to wait for the queue.
+        # no other work is to wait for the queue.
         self._putting = ThreadPoolExecutor(1, thread_name_prefix="tiger-put")
         self._heartbeats = Heartbeats(math.ceil(context.settings.dead_s / context.settings.beat_s))
 

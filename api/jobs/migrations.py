@@ -39,7 +39,7 @@ JOBS = sa.table(
     sa.column("report", sa.LargeBinary),
     *(sa.column(name, sa.Double) for name in ("created_s", "started_s", "ended_s", "enqueued_s")),
 )
-# What jobs that have not ended ask. Nobody needs it again, as its hash tells requests with one key apart, and a few
+# The requests of jobs that have not ended. Later only their hashes are needed, to compare requests with one key: a few
 # hundred of them would else fill the disk until jobs are deleted.
 BODIES = sa.table("tiger_bodies", sa.column("id"), sa.column("body", sa.LargeBinary))
 SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Double))

@@ -19,7 +19,9 @@ from tiger.api.middleware.problems import problem_of
 from tiger.api.workers.processes import SolverLostError
 from tiger.errors import InputError
 
+# Runs of a job whose worker is lost each time, and runs at all, as servers may be lost for other reasons.
 ATTEMPTS, CRASHES = 3, 10
+# Seconds between two attempts to reach the database, and beyond its limit until a solve's worker is killed at last.
 RETRY_S, KILL_MARGIN_S = 0.5, 10.0
 LIMIT = re.compile(rb'"time_limit_s"\s*:\s*([0-9.eE+-]{1,40})')
 LOG = structlog.get_logger()

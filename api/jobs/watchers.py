@@ -1,4 +1,4 @@
-"""Those who watch jobs, and how they hear of changes: at once of those made here, soon of those by other servers."""
+"""Watching jobs: those who watch are woken at once by changes of this server, soon by those of others."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -8,6 +8,7 @@ import structlog
 
 from tiger.api.jobs.job import DatabaseDownError
 
+# Seconds between two looks at the database.
 LOOK_S = 0.5
 LOG = structlog.get_logger()
 
@@ -24,7 +25,7 @@ class Watchers:
         self._seen: dict[str, object] = {}
 
     def start(self) -> None:
-        """Begin to look at jobs that somebody watches."""
+        """Begin to look at the jobs that are watched."""
         self._looking = asyncio.create_task(self._repeat())
 
     async def stop(self) -> None:
@@ -60,7 +61,7 @@ class Watchers:
             try:
                 found = await self._look(watched) if watched else {}
             except Exception as error:
-                # They are to see it for themselves.
+                # Those who watch look themselves, and raise it.
                 found, self._seen = {}, {}
                 if not isinstance(error, DatabaseDownError):
                     LOG.exception("jobs not looked at")

@@ -18,7 +18,7 @@ READ_S = 60.0
 class Bodies:
     """Read bodies of at most `limit` bytes, and of at most `most` bytes among all requests that are under way.
 
-    Short ones do not count, so that those who send large ones keep nobody else out.
+    Short ones do not count, so that clients who send large ones keep no others out.
     """
 
     def __init__(self, limit: int, most: int = HELD_BYTES) -> None:
@@ -61,7 +61,7 @@ class Bodies:
 
 
 def _check_type(kind: str) -> None:
-    """Raise RefusedError (415) for a body that is not said to be JSON."""
+    """Raise RefusedError (415) for a body whose content type is not JSON."""
     if kind.partition(";")[0].strip().lower() != "application/json":
         found = f"got {excerpt(kind)}" if kind else "got none"
         detail = f"expected the content type application/json, {found}"

@@ -1,4 +1,4 @@
-"""Connections that have to say what they are for, and to take what they asked for."""
+"""Connections with time limits on their requests, and on how long an answer may stay unread."""
 
 import asyncio
 import resource
@@ -25,9 +25,9 @@ FILES = 4096
 class Connection(H11Protocol):
     """Close a connection that has not stated its next request in time, and at once one for which there is no room.
 
-    The server itself gives up on none that says something, however slowly, takes as many as it may have files, and then
-    says in the log without end that it can take no more. Nor does it give up on one that is to be closed, but whose
-    answer nobody takes, which it would hold for ever.
+    Uvicorn itself closes none that sends something, however slowly, takes as many as it may have files, and then fills
+    the log with errors that it can take no more. Nor does it drop one that is to be closed while its answer stays
+    unread, which it would hold for ever.
     """
 
     conn: Framing
@@ -122,7 +122,7 @@ class Connection(H11Protocol):
         self._late = asyncio.get_running_loop().call_later(STATED_S, self._look, before, unsent)
 
     def _look(self, before: object, unsent: int) -> None:
-        """Close the connection if its last request is the one from before, answered; drop it if nobody reads the rest.
+        """Close the connection if its last request is the one from before, answered; drop it if that stays unread.
 
         The one from before may have followed so closely on another one that it is still to be answered.
         """

@@ -63,7 +63,7 @@ def _closes(message: Scope | Message) -> bool:
 
 
 def _waits(scope: Scope) -> bool:
-    """Return whether a client sends the body of its request only once it is told to."""
+    """Return whether a client sends the body of its request only once the server asks for it."""
     return Headers(scope=scope).get("expect", "").lower() == "100-continue"
 
 

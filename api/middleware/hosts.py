@@ -1,4 +1,4 @@
-"""The names by which a server without keys may be asked for."""
+"""The host names that a server without keys answers to."""
 
 import ipaddress
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""API keys: who may ask, known by name, and kept as digests alone."""
+"""API keys: who may ask, named by digests, which alone are kept."""
 
 import hashlib
 import hmac
@@ -26,7 +26,7 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tiger"'}
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Hold the SHA-256 digest of a key, and the name of whoever has it: the first 12 hexadecimal digits of that."""
+    """Hold the SHA-256 digest of a key, and the name of its owner: the first 12 hexadecimal digits of that."""
 
     digest: bytes = field(repr=False)
     owner: str

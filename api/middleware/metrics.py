@@ -25,8 +25,10 @@ from tiger.api.workers.processes import SolverLostError
 from tiger.solvers.registry import list_solvers
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+# Reports beyond this size are parsed in a thread: below, that takes less than a millisecond.
 LARGE_BYTES = 65_536
 NO_ROUTE, OTHER = "none", "other"
+# Bounds of the histograms' buckets, in seconds and as a share of the cost.
 LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 SOLVES = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 GAPS = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)

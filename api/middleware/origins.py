@@ -21,7 +21,7 @@ class Origins(CORSMiddleware):
         super().__init__(app, allow_origins=origins, allow_methods=METHODS, allow_headers=SENT, expose_headers=SHOWN)
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        """Answer what a browser asks beforehand, and say no by a problem document."""
+        """Answer a preflight request, and refuse one by a problem document."""
         found = super().preflight_response(request_headers)
         if found.status_code < 400:
             return found

@@ -22,9 +22,12 @@ from tiger.api.workers.processes import SolverLostError
 from tiger.errors import InputError
 
 MEDIA_TYPE = "application/problem+json"
+# As nginx logs a client that has closed its connection; no client ever reads it.
 CLIENT_GONE = 499
 RETRY = {"Retry-After": "5"}
+# Bytes of a body that are left unread without closing the connection, as the sockets' buffers hold them.
 UNREAD_BYTES = 65_536
+# Characters of a quotation of the input, of a reason, and of a pointer.
 EXCERPT, REASON, POINTER = 80, 240, 200
 LONG = re.compile(rf"'[^']{{{EXCERPT - 1},}}'|\"[^\"]{{{EXCERPT - 1},}}\"|\S{{{EXCERPT + 1},}}")
 EXPECTED = {
@@ -121,7 +124,7 @@ async def turn_away(problem: Problem, scope: Scope, receive: Receive, send: Send
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return the problem that an error amounts to; an error nobody foresaw becomes a bare 500."""
+    """Return the problem that an error amounts to; any other error becomes a bare 500."""
     match error:
         case RefusedError():
             return error.problem

@@ -92,7 +92,7 @@ class Rates:
         windows = self.windows.pop(name, None)
         if windows is None and len(self.windows) >= NAMES_KEPT:
             self.windows.clear()
-        # Who asked last comes last, so that the first one is the first of whom nothing is left to remember.
+        # The owner who asked last comes last, so that the first is the first of whom nothing is left to remember.
         first = next(iter(self.windows), None)
         if first is not None and all(window.is_empty() for window in self.windows[first]):
             del self.windows[first]

@@ -12,6 +12,7 @@ from tiger.api.middleware.problems import Problem, document_problems
 from tiger.api.routes import answers
 
 Ready = Callable[[], Awaitable[Mapping[str, bool]]]
+# Less than balancers wait for an answer, usually 5 seconds or more.
 TIMEOUT_S = 2.0
 UNREADY = answers.HEALTH | document_problems({503: "The database or the workers cannot be used; members say which."})
 
@@ -32,7 +33,7 @@ def router(ready: Ready) -> APIRouter:
         parts = await _ask(ready)
         return parts if all(parts.values()) else _refuse(parts).response()
 
-    # Balancers ask so.
+    # As load balancers ask.
     routes.add_api_route("/readyz", readiness, methods=["HEAD"], response_model=None, include_in_schema=False)
     return routes
 

@@ -16,8 +16,9 @@ from tiger.api.settings import Settings
 def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     """Add the middleware to an application, and have every error answered by a problem document.
 
-    From the outside in: number and headers, log, figures, other origins, keys, rates. What is refused is so measured
-    and logged, and nobody without a key uses up what another may ask. The last one added is the outermost.
+    From the outside in: number and headers, log, figures, other origins, keys, rates. Refusals are therefore measured
+    and logged, and requests without a key do not count towards the rates of others. The last one added is the
+    outermost.
     """
     for kind in problems.HANDLED:
         app.add_exception_handler(kind, problems.answer)

@@ -7,6 +7,7 @@ from tiger.solvers.registry import DWAVE
 
 # About a tenth of a second of work on one core each; a wrong guess costs time alone, for the budget bounds it.
 SMALL_S = 0.25
+# Tasks of the native search and of others, and edges; characters of a circuit at levels 0 and 1 and above, and layers.
 SMALL_TASKS, SMALL_HARD_TASKS, SMALL_EDGES = 128, 24, 2048
 SMALL_TEXT, SMALL_HARD_TEXT, SMALL_LAYERS = 8192, 600, 64
 LISTS = ("layers", "operators", "nodes")

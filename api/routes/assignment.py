@@ -48,7 +48,7 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
 
 
 def check_limits(limits: Limits, time_limit_s: float | None, solver: str) -> None:
-    """Raise InputError for a time limit or a solver that this service does not allow, or a solver that nobody knows."""
+    """Raise InputError for a time limit or a solver that this service does not allow, or a solver that is not known."""
     if time_limit_s is not None and time_limit_s > limits.max_time_s:
         raise InputError("time_limit_s", f"expected at most {limits.max_time_s:g}, got {time_limit_s:g}")
     if solver in registry.DWAVE and not limits.dwave:

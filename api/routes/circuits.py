@@ -13,8 +13,9 @@ from tiger.run.progress import Progress, ignore
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
 
+# Bytes of OpenQASM 3, whose parser takes far longer for each than that of OpenQASM 2.
 MAX_BYTES_3 = 1_048_576
-# The share of the time there is for a search; the rest is for writing and comparing what it has found.
+# The share of the time for the search; the rest is for writing and comparing its result.
 SEARCH = 0.75
 # A text of so many bytes is measured in a millisecond or two, which is cheaper than to have a worker refuse it.
 SHORT = 32_768

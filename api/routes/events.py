@@ -16,7 +16,10 @@ from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.schemas.jobs import full, short
 
 MEDIA_TYPE = "text/event-stream"
+# Seconds between two comments, which keep proxies from closing an idle stream, between two events of one stream, and
+# for a reader to take an event.
 HEARTBEAT_S, PAUSE_S, STALLED_S = 15.0, 0.1, 60.0
+# Streams at a time, each of which holds a connection.
 MAX_STREAMS = 256
 HEARTBEAT = b": still here\n\n"
 # A proxy that collects an answer before it passes it on would show nothing until the job ends.

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from tiger.api.middleware.problems import FieldError, Problem, RefusedError
 
 NAME = "Idempotency-Key"
+# Characters of a key, as most services that take one allow.
 MAX_LENGTH = 255
 KEY = re.compile(rf"[!-~]{{1,{MAX_LENGTH}}}")
 

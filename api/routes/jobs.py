@@ -16,6 +16,7 @@ from tiger.api.routes.solving import RETRY_AFTER
 from tiger.api.routes.waiting import wait_until_ended, while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE, full, summary
 
+# Jobs on a page, at most.
 PAGE = 100
 # What names no job for sure is not looked for.
 ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
@@ -31,7 +32,7 @@ Limit = Annotated[int, Query(ge=1, le=PAGE, description="How many jobs a page sh
 
 
 class JobRoutes:
-    """Answer for the jobs of whoever asks; a job of anybody else is as unknown as one that never was.
+    """Answer requests about the jobs of their owner; those of other owners are as unknown as jobs that never were.
 
     `cancelled` is called for every job that a request has cancelled.
     """
@@ -84,5 +85,5 @@ def _show(job: Job, status: int = 200) -> Response:
 
 
 def _refuse_unknown() -> RefusedError:
-    """Return the refusal of an id that is of no job, or of somebody else's."""
+    """Return the refusal of an id that is of no job, or of another owner's."""
     return RefusedError(Problem(404, "There is no such job, or not any more."))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+# Seconds that a client waits unless it states others: less than proxies allow an answer, usually 30 or 60.
 DEFAULT_WAIT_S = 10.0
 # What comes after so many characters is not looked at: quotes that are never closed take the square of their number.
 LONGEST = 2000

@@ -3,7 +3,7 @@
 import ctypes
 import signal
 
-# Tells the fork server whose death it is to die of.
+# The variable that gives the fork server the process with which it ends.
 PARENT = "TIGER_PARENT"
 # Of prctl(2).
 PR_SET_PDEATHSIG = 1

@@ -23,6 +23,7 @@ from tiger.api.workers.parent import PARENT, die_with_parent
 from tiger.api.workers.pool import STARTING, Pool
 from tiger.errors import InputError
 
+# Bytes of data that a worker may hold unless the settings state others.
 MEMORY_BYTES = 4 << 30
 FULL = 77  # the status of a process whose memory is
 STARTER = ThreadPoolExecutor(1, thread_name_prefix="tiger-zygote")
@@ -145,10 +146,10 @@ class Workers:
             prepare().result()
             pool = Pool(self.count, _init_worker, (self.memory_bytes, self.nice))
             pool.open()
-            # Not before it has started, which whoever asks it whether it is active would wait for.
+            # Not before it has started, as asking it whether it is active would wait for that.
             self._pool = pool
             if self._stopped:
-                # Whoever stopped this meanwhile found none to end.
+                # `stop` found no pool to end meanwhile.
                 pool.end()
             opening.set_result(pool)
         except Exception as error:
@@ -171,7 +172,7 @@ def _start() -> None:
     # Who is starting a worker meanwhile has found it there, and may have to wait until it has loaded.
     if not STARTING.acquire(blocking=False):
         return
-    # It is to import what this process would, and nothing that lies in the folder where somebody has started it.
+    # It imports what this process would, and nothing from the folder where the server was started.
     path = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)}
     path[PARENT] = str(os.getpid())
     before = dict(os.environ)

@@ -19,7 +19,7 @@ from tiger.api.workers.parent import die_with_parent
 
 # A fork server that dies at once, whatever the reason, is not to take the processor for itself.
 AGAIN_S = 0.2
-# How often a fork server that nobody stands behind looks for the server: no orphan is to outlive that by a second.
+# How often a fork server without its parent looks for the server: no orphan outlives that by a second.
 LOOK_S = 0.2
 
 
@@ -52,7 +52,7 @@ def _go_on(parent: int) -> None:
 
 
 def _outlive(*_: object) -> None:
-    """Look for the server now and then, as nobody else says when it is gone."""
+    """Look for the server now and then, as no signal comes when it is gone."""
     signal.setitimer(signal.ITIMER_REAL, LOOK_S, LOOK_S)
     _look()
 

@@ -126,7 +126,7 @@ class Client:
             path = f"jobs?{urlsplit(following).query}" if isinstance(following, str) else None
 
     def _answer(self, asked: "Asked[Found]", progress: Watch | None) -> Found:
-        """Return the answer to a request; where that becomes a job, it is cancelled if nobody waits for it any more."""
+        """Return the answer to a request; where that becomes a job, it is cancelled if the wait ends early."""
         wait_s = WAIT_S if progress is None else WATCHED_WAIT_S
         headers = {"Prefer": f"wait={wait_s}"}
         call = Call(method="POST", path=asked.path, headers=headers, body=asked.body, wait_s=wait_s)

@@ -1,4 +1,4 @@
-"""The connection to a service, which repeats requests while nobody answers."""
+"""The connection to a service, which repeats requests that are not answered."""
 
 import json
 import time
@@ -137,7 +137,7 @@ def _printable(key: str) -> str:
 
 
 def _retry_after(answer: httpx.Response) -> float | None:
-    """Return the seconds after which a busy service wants to be asked again, None where it does not say so."""
+    """Return the seconds after which a busy service may be asked again, None where it does not state them."""
     text = answer.headers.get("retry-after", "").strip()
     if answer.status_code not in BUSY or not text:
         return None

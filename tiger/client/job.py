@@ -78,7 +78,7 @@ class RemoteJob(Generic[Found]):
             if progress is not None and self.progress is not None:
                 progress(self.progress)
             if not self.ended:
-                # Something in between may answer at once, whatever wait is asked for.
+                # A proxy in between may answer at once, whatever wait is requested.
                 time.sleep(min(left, PAUSE_S))
         return self._outcome()
 

@@ -59,7 +59,7 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
         hardware["allocation"] = None if allocation is None else hosts
         remarks = problem.tasks.remarks
     else:
-        # The document has the slots of the allocated nodes as they come out of all that was said about them.
+        # The document has the slots of the allocated nodes as all options together leave them.
         hardware = {"topology": topology_document(problem.topology)}
         remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
@@ -128,7 +128,7 @@ def placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
 
 
 def _terms(problem: Problem) -> dict[str, object]:
-    """Return what is asked of a mapping beyond graph and hardware."""
+    """Return the terms of a mapping beyond graph and hardware."""
     return {"rule": problem.rule, "pinned": problem.pinned, "forbidden": sorted(map(list, problem.forbidden))}
 
 
