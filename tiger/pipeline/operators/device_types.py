@@ -39,11 +39,12 @@ def keep_linked(terms: Terms, number: int) -> Terms:
     np.fill_diagonal(reach, True)
     if reach.all() or number % 2 == 0:
         return terms
-    kept = np.zeros(terms.devices, np.bool_)
+    linked = np.zeros(terms.devices, np.bool_)
     first = number // 2 % terms.devices
     for device in [first, *np.random.default_rng(number).permutation(terms.devices).tolist()]:
-        kept[device] |= reach[device, kept].all()
-    return dataclasses.replace(terms, allowed=terms.allowed & kept)
+        # The next device that is linked to all that are drawn already.
+        linked[device] |= reach[device, linked].all()
+    return dataclasses.replace(terms, allowed=terms.allowed & linked)
 
 
 def drop_cpus(terms: Terms, number: int) -> Terms:

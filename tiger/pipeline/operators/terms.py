@@ -72,6 +72,7 @@ class Terms:
         cpu = np.array([kind == "cpu" for kind in cluster.kinds])
         work = np.where(cpu[:, None], operators.cpu_s, operators.seconds) / cluster.speed[:, None]
         curves = [operators.sent_s + curve.of(operators.sent_bytes) for curve in cluster.curves]
+        # A group may go where all of its operators may: to cpus alone where one needs it, and to the device of a pin.
         allowed = np.ones((operators.groups, cluster.size), np.bool_)
         allowed[np.ix_(np.unique(colour[operators.cpu_only]), ~cpu)] = False
         for operator, device in pinned.items():

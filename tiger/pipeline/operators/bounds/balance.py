@@ -23,6 +23,7 @@ def balance_s(costs: DeviceCosts) -> float:
         return np.inf
     price, best, planes = np.full(costs.size, 1 / costs.count.sum()), 0.0, np.empty((0, costs.size))
     for _ in range(ROUNDS):
+        # Each price gives a plane, a subgradient of the concave dual function; the next price maximises all planes.
         plane = _plane(costs, price)
         best = max(best, float(plane @ price))
         if costs.size == 1:

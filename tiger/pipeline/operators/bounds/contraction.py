@@ -38,10 +38,10 @@ class Contraction:
         """
         contraction = cls(vertex=np.arange(terms.groups), costs=costs, memory=terms.memory)._forbid_overloads(target_s)
         while contraction.possible:
-            kept = contraction._kept_edges(terms, target_s)
-            if not kept.any():
+            uncut = contraction._uncut_edges(terms, target_s)
+            if not uncut.any():
                 break
-            contraction = contraction._contract_edges(terms, kept)._forbid_overloads(target_s)
+            contraction = contraction._contract_edges(terms, uncut)._forbid_overloads(target_s)
         return contraction
 
     def _forbid_overloads(self, target_s: float) -> Self:
@@ -49,25 +49,27 @@ class Contraction:
         costs = self.costs
         return replace(self, costs=replace(costs, allowed=costs.allowed & (costs.work < target_s)))
 
-    def _kept_edges(self, terms: Terms, target_s: float) -> BoolArray:
+    def _uncut_edges(self, terms: Terms, target_s: float) -> BoolArray:
         """Return which edges must stay within a device [e]."""
         producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))
         vertex = self.vertex[terms.group_of]
         least = np.zeros(len(producer))
+        # Both ends would pay for the message: the producer to send it, the consumer to receive it.
         for end in (producer, terms.consumer):
             best = np.full(len(producer), np.inf)
             for work, paid, allowed in zip(self.costs.work, self.costs.paid, self.costs.allowed, strict=True):
                 at = vertex[end]
                 best = np.minimum(best, np.where(allowed[at], work[at] + paid[producer], np.inf))
             least = np.maximum(least, best)
-        kept: BoolArray = (least >= target_s) & (vertex[producer] != vertex[terms.consumer])
-        return kept
+        uncut: BoolArray = (least >= target_s) & (vertex[producer] != vertex[terms.consumer])
+        return uncut
 
-    def _contract_edges(self, terms: Terms, kept: BoolArray) -> Self:
+    def _contract_edges(self, terms: Terms, uncut: BoolArray) -> Self:
         """Return the vertices with those joined that the edges connect."""
-        producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))[kept]
-        ends = self.vertex[terms.group_of[producer]], self.vertex[terms.group_of[terms.consumer[kept]]]
+        producer = np.repeat(np.arange(terms.operators), np.diff(terms.consumer_start))[uncut]
+        ends = self.vertex[terms.group_of[producer]], self.vertex[terms.group_of[terms.consumer[uncut]]]
         size = len(self.memory)
+        # Components of contracted edges become one vertex: work and memory add up, forbidden devices unite.
         count, label = connected_components(sp.coo_array((np.ones(len(producer)), ends), (size, size)), directed=False)
         members = sp.csr_array((np.ones(size), (label, np.arange(size))), shape=(count, size))
         costs, memory = self.costs, members @ self.memory

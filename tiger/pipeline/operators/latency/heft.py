@@ -124,13 +124,14 @@ def _reserve(reservations: Reservations, place: IntArray, c: int, d: int) -> boo
     if a == d:
         return True
     lack = reservations.held[d] + reservations.memory[c] - reservations.capacity[d]
-    before, x, kept = NONE, reservations.head[d], 0
-    while lack > 0.0 and x != NONE and kept < LOOKED_AT:
+    before, x, passed = NONE, reservations.head[d], 0
+    while lack > 0.0 and x != NONE and passed < LOOKED_AT:
+        # A reservation stays, moves elsewhere, or is dropped from the list because its group is placed.
         behind = reservations.next_group[x]
         goal = _find_device(reservations, c, x, d, lack) if place[x] == NONE and reservations.memory[x] > 0.0 else NONE
         if place[x] == NONE and goal == NONE:
             before = x
-            kept += 1
+            passed += 1
         elif before == NONE:
             reservations.head[d] = behind
         else:

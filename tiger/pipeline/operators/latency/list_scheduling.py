@@ -89,6 +89,7 @@ def topological_order(consumer_start: IntArray, consumer: IntArray, producer_sta
         if waits[u] == 0:
             found[last] = u
             last += 1
+    # A. B. Kahn, CACM 5 (1962), doi:10.1145/368996.369025: first in, first out.
     for place in range(size):
         u = found[place]
         for e in range(consumer_start[u], consumer_start[u + 1]):
@@ -106,6 +107,7 @@ def upward_ranks(
 ) -> FloatArray:
     """Return the length of the longest path from every operator on, itself included; O(n + e)."""
     rank = np.empty(len(order))
+    # Equation 8 of Topcuoglu et al., from the last operator to the first.
     for place in range(len(order) - 1, -1, -1):
         u, most = order[place], 0.0
         for e in range(consumer_start[u], consumer_start[u + 1]):
@@ -133,6 +135,7 @@ def run_schedule(jobs: Jobs, place: IntArray, end: FloatArray, free: FloatArray)
     """Return the makespan; `end[n]` and `free[k]` are left as when operators end, and devices. O(n + e)."""
     free[:] = 0.0
     last = 0.0
+    # In order of upward rank, each as soon as its device is free and its inputs are there (no insertion into gaps).
     for u in jobs.order:
         d = place[jobs.group_of[u]]
         end[u] = max(free[d], arrival_s(jobs, place, end, u, d)) + jobs.work[u, d]

@@ -108,6 +108,7 @@ class Rounds:
         most = getattr(self.sampler, "max_variables", None)
         if most is None or bqm.num_variables <= most:
             return self.encoding.decode(self._sample(bqm, penalties, seed).bits)
+        # One window after the other, each around what the ones before it have led to.
         reads = None
         for number, window in enumerate(self._windows(int(most))):
             fixed = self.encoding.sample(self.around)
@@ -128,6 +129,7 @@ class Rounds:
         crowded = held > self.terms.capacity * (1 + MEMORY)
         feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
         places = {(place := self._repair(read)).tobytes(): place for read in bits}
+        # Reads that overflow memory least come first, then those of the least load.
         ranked = sorted(places.values(), key=lambda place: (self._overflow(place), largest_load_s(self.terms, place)))
         for place in ranked[: PARAMS.finalists]:
             for each in self._improve(place):
@@ -171,9 +173,9 @@ class Rounds:
         count = np.bincount(place, minlength=self.terms.devices)
         mean = np.bincount(place, self.position, self.terms.devices) / np.maximum(count, 1)
         order = np.lexsort((self.position, mean[place]))
-        made = cut(self.terms, np.argsort(order), self.params.seed)
-        if made is not None:
-            yield refine(self.terms, made.place, self.params, self.stop)
+        line = cut(self.terms, np.argsort(order), self.params.seed)
+        if line is not None:
+            yield refine(self.terms, line.place, self.params, self.stop)
 
     def _overflow(self, place: IntArray) -> float:
         """Return by how much a place exceeds memory, in bytes."""

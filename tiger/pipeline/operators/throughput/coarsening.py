@@ -123,8 +123,8 @@ def _absorb(number: IntArray, passes: IntArray, degree: IntArray) -> IntArray:
     sends = np.flatnonzero(degree)
     host = np.full(int(passes.max()) + 1, -1, np.int64)
     host[passes[sends][::-1]] = number[sends][::-1]
-    given = np.where((degree == 0) & (host[passes] >= 0), host[passes], number)
-    return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    number = np.where((degree == 0) & (host[passes] >= 0), host[passes], number)
+    return np.unique(number, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _sum_by_number(number: IntArray, rows: FloatArray, count: int) -> FloatArray:

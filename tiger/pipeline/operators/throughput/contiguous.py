@@ -103,17 +103,17 @@ class _Lines:
             plan = AnnealingParams(temperature=temperature, tries=count, seed=self.seed(3, number))
             place, _ = Annealer.of(self.terms, part, rank, self.stop).anneal(start.place, scale, plan)
             devices = np.argsort(rank)
-            made = Line(place=place, devices=tuple(devices[np.isin(devices, place)].tolist()))
-            self.add(self._exchange(made))
-            self.add(cut(self.terms, self._order(made, self.seed(4, number)), self.seed(5, number)))
+            line = Line(place=place, devices=tuple(devices[np.isin(devices, place)].tolist()))
+            self.add(self._exchange(line))
+            self.add(cut(self.terms, self._order(line, self.seed(4, number)), self.seed(5, number)))
 
-    def add(self, made: Line | None) -> None:
+    def add(self, line: Line | None) -> None:
         """Add a line that fits, unless one of the same load is there."""
-        if made is None:
+        if line is None:
             return
-        load = self._load(made.place)
+        load = self._load(line.place)
         if np.isfinite(load) and all(abs(load - other) > SAME * load for other, _ in self.found):
-            self.found.append((load, made))
+            self.found.append((load, line))
             self.found.sort(key=lambda entry: entry[0])
 
     def seed(self, *path: int) -> int:
@@ -126,25 +126,25 @@ class _Lines:
         barred = ~self.terms.allowed[np.arange(self.terms.groups), place]
         return np.inf if over.any() or barred.any() else largest_load_s(self.terms, place)
 
-    def _ranks(self, made: Line, rng: np.random.Generator) -> IntArray:
+    def _ranks(self, line: Line, rng: np.random.Generator) -> IntArray:
         """Return the stage of every device [k], those without one anywhere between."""
-        unused = np.setdiff1d(np.arange(self.terms.devices), made.devices)
-        spots = np.append(np.arange(len(made.devices)), rng.uniform(-1, len(made.devices), len(unused)))
+        unused = np.setdiff1d(np.arange(self.terms.devices), line.devices)
+        spots = np.append(np.arange(len(line.devices)), rng.uniform(-1, len(line.devices), len(unused)))
         rank = np.empty(self.terms.devices, np.int64)
-        rank[np.append(np.array(made.devices, np.int64), unused)] = np.argsort(np.argsort(spots))
+        rank[np.append(np.array(line.devices, np.int64), unused)] = np.argsort(np.argsort(spots))
         return rank
 
-    def _order(self, made: Line, seed: int) -> IntArray:
+    def _order(self, line: Line, seed: int) -> IntArray:
         """Return a linear order [C] along which a line is one of the cuts."""
         stage = np.empty(self.terms.devices, np.int64)
-        stage[list(made.devices)] = np.arange(len(made.devices))
+        stage[list(line.devices)] = np.arange(len(line.devices))
         position = draw_linear_order(self.terms, seed)
-        key = stage[made.place] * (int(position.max()) + 1) + position
+        key = stage[line.place] * (int(position.max()) + 1) + position
         return np.asarray(np.unique(key, return_inverse=True)[1].reshape(-1), np.int64)
 
-    def _exchange(self, made: Line) -> Line:
+    def _exchange(self, line: Line) -> Line:
         """Return the line after exchanges of two devices for as long as one makes the largest load smaller."""
-        device_type, least, better = label_devices(self.terms), self._load(made.place), True
+        device_type, least, better = label_devices(self.terms), self._load(line.place), True
         while better and not self.stop():
             better = False
             for a, b in itertools.combinations(range(self.terms.devices), 2):
@@ -152,8 +152,8 @@ class _Lines:
                     continue
                 swap = np.arange(self.terms.devices)
                 swap[[a, b]] = b, a
-                load = self._load(swap[made.place])
+                load = self._load(swap[line.place])
                 if load < least * (1 - 1e-12):
-                    made = Line(place=swap[made.place], devices=tuple(swap[list(made.devices)].tolist()))
+                    line = Line(place=swap[line.place], devices=tuple(swap[list(line.devices)].tolist()))
                     least, better = load, True
-        return made
+        return line

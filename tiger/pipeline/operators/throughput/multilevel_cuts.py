@@ -60,6 +60,7 @@ def _cuts(terms: Terms, position: IntArray, params: CutParams) -> Iterator[Line]
     radius = params.window * count / params.blocks
     while found is not None:
         yield found
+        # Around each cut in smaller blocks, elsewhere in whole stages.
         ends = _ends(position, found)
         if radius < 1 or not len(ends):
             break

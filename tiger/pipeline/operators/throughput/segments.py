@@ -18,6 +18,7 @@ def segments(terms: Terms, position: IntArray, devices: IntArray) -> FloatArray:
     size = int(position.max()) + 1
     charge, at = _charges(terms, position), position[terms.group_of]
     found = np.empty((len(devices), size + 1, size + 1))
+    # Work and memory of positions i .. j - 1 are differences of prefix sums.
     for row, device in enumerate(devices):
         loads = _spans(at, terms.work[device], size) + terms.pays[device] * charge
         held = _spans(position, terms.memory, size)
@@ -49,8 +50,10 @@ def _charges(terms: Terms, position: IntArray) -> FloatArray:
     row = np.searchsorted(sender, u)
     np.minimum.at(low, row, q)
     np.maximum.at(high, row, q)
+    # Sent: rectangles in difference form, summed along both axes at the end (two-dimensional prefix sums).
     _add(steps, sent[sender], (0 * p, p, p, last))
     _add(steps, -sent[sender], (0 * p, low, high, last))
+    # Received: once for each segment, by the first of the consumers in it.
     first = np.append(True, u[1:] != u[:-1])
     after = np.where(first, 0, np.append(0, q[:-1]) + 1)
     p, elsewhere = at[u], q != at[u]
