@@ -13,8 +13,8 @@ from tiger.pipeline.operators.throughput.multilevel import MultilevelParams, sea
 from tiger.pipeline.operators.throughput.multilevel_cuts import CutParams, cut_lines
 from tiger.pipeline.operators.throughput.search import SearchParams, search_placement
 
-# Up to FEW groups are placed exactly, within the limit of nodes of branch and bound; above MANY they are joined first,
-# as dynamic programming and annealing of single groups take time in proportion to a million proposals each.
+# Up to FEW groups are placed by branch and bound, which mostly ends within its limit of nodes. Above MANY the million
+# proposals of a run of annealing are fewer than 200 a group, and groups are joined first.
 FEW, MANY = 24, 5_000
 # Contiguous stages are found in less time than column generation takes for graphs of more groups and edges than this.
 QUICK = 100

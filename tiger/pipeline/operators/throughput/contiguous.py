@@ -1,6 +1,5 @@
 """The search for contiguous stages: dynamic programming over linear orders, and annealing in keeping with them."""
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -9,7 +8,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
 from tiger.pipeline.costs.tolerances import MEMORY
-from tiger.pipeline.operators.device_types import keep_linked, label_devices
+from tiger.pipeline.operators.device_types import keep_linked
 from tiger.pipeline.operators.linear_orders import arcs, components, draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
@@ -104,7 +103,7 @@ class _Lines:
             place, _ = Annealer.of(self.terms, part, rank, self.stop).anneal(start.place, scale, plan)
             devices = np.argsort(rank)
             line = Line(place=place, devices=tuple(devices[np.isin(devices, place)].tolist()))
-            self.add(self._exchange(line))
+            self.add(line)
             self.add(cut(self.terms, self._order(line, self.seed(4, number)), self.seed(5, number)))
 
     def add(self, line: Line | None) -> None:
@@ -141,19 +140,3 @@ class _Lines:
         position = draw_linear_order(self.terms, seed)
         key = stage[line.place] * (int(position.max()) + 1) + position
         return np.asarray(np.unique(key, return_inverse=True)[1].reshape(-1), np.int64)
-
-    def _exchange(self, line: Line) -> Line:
-        """Return the line after exchanges of two devices for as long as one makes the largest load smaller."""
-        device_type, least, better = label_devices(self.terms), self._load(line.place), True
-        while better and not self.stop():
-            better = False
-            for a, b in itertools.combinations(range(self.terms.devices), 2):
-                if device_type[a] == device_type[b]:
-                    continue
-                swap = np.arange(self.terms.devices)
-                swap[[a, b]] = b, a
-                load = self._load(swap[line.place])
-                if load < least * (1 - 1e-12):
-                    line = Line(place=swap[line.place], devices=tuple(swap[list(line.devices)].tolist()))
-                    least, better = load, True
-        return line
