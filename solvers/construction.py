@@ -39,7 +39,7 @@ class HostCosts(NamedTuple):
     symmetric: int
 
 
-@kernel
+@inner_kernel
 def better_of(tournament: Tournament, a: int, b: int) -> int:
     """Return the task with more pull, then more weight, then the lower number; -1 stands for none."""
     if a < 0 or b < 0:
@@ -112,7 +112,7 @@ def sum_by_neighbour(inst: Instance, state: State, costs: HostCosts, t: int) -> 
                 costs.cost[q] += inst.back[e] * distance(inst, r, q)
 
 
-@kernel
+@inner_kernel
 def cheapest_host(inst: Instance, state: State, costs: HostCosts, t: int) -> int:
     """Return the host where task t costs least beside the tasks that have a place, -1 if none is open.
 

@@ -1,5 +1,6 @@
 """How functions are compiled: on first use, into numba's cache, and without the interpreter's lock."""
 
+import gc
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
@@ -8,6 +9,8 @@ from typing import TypeVar
 from numba import njit
 from numba.core import event
 from numba.core.caching import FunctionCache
+
+from tiger.solvers.compiler import Compiler, widen_arguments
 
 MESSAGE = "compiling search kernels, 20 s to a minute; they are kept, so this happens once after installation"
 
@@ -30,7 +33,31 @@ class Announcement(event.Listener):
         """Do nothing when a compilation ends."""
 
 
+class Uncollected(event.Listener):
+    """Keep the collector of garbage from looking through a compiler's objects while it makes them.
+
+    It finds next to nothing there, and takes a tenth of the compilation.
+    """
+
+    def __init__(self) -> None:
+        self._depth, self._was_on = 0, False
+
+    def on_start(self, event: object) -> None:
+        """Switch the collector off when the outermost compilation begins."""
+        if not self._depth:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: object) -> None:
+        """Switch it on again, if it was, when that ends."""
+        self._depth -= 1
+        if not self._depth and self._was_on:
+            gc.enable()
+
+
 event.register("numba:compile", Announcement())
+event.register("numba:compile", Uncollected())
 
 
 class UncompiledError(Exception):
@@ -84,6 +111,12 @@ def inner_kernel(function: Function) -> Function:
     return _compile(function, options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
 
 
+def inner_allocating_kernel(function: Function) -> Function:
+    """Return a compiled function that may create arrays and that compiled functions alone call."""
+    options = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return _compile(function, options)
+
+
 def allocating_kernel(function: Function) -> Function:
     """Return a compiled function that may create arrays."""
     return _compile(function, {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True})
@@ -91,8 +124,10 @@ def allocating_kernel(function: Function) -> Function:
 
 def _compile(function: Function, options: dict[str, object]) -> Function:
     """Return the function compiled, kept in numba's cache where there is a directory that can be written to."""
+    options = options | {"pipeline_class": Compiler}
     compiled: Function = njit(**options)(function)  # type: ignore[call-overload]  # no stubs for options
     with suppress(RuntimeError):
         # What numba's own enable_caching does with its class.
         vars(compiled)["_cache"] = KernelCache(function)  # type: ignore[no-untyped-call]
+    widen_arguments(compiled)  # type: ignore[arg-type]  # a dispatcher, which is called like the function
     return compiled

@@ -37,7 +37,7 @@ PARTIES = {
     "feasibility": ARRAYS,
     "topologies": GRAPHS,
     "formats": GRAPHS,
-    "solvers": GRAPHS | {"numba", "dimod", "dwave", "minorminer", "neal"},
+    "solvers": GRAPHS | {"numba", "llvmlite", "dimod", "dwave", "minorminer", "neal"},
     "partition": GRAPHS | {"numba", "dimod"},
     "qubo": ARRAYS | {"dimod"},
     "run": ARRAYS,

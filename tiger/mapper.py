@@ -137,8 +137,8 @@ def _run_round(incumbent: MappingIncumbent, portfolio: Portfolio, turn: Round, e
     for name, search in portfolio.searches:
         if not incumbent.ended:
             run_search(incumbent, name, search, turn, executor)
-    with incumbent.loading():
-        if portfolio.whole or portfolio.windows:
+    if (portfolio.whole or portfolio.windows) and not incumbent.ended:
+        with incumbent.loading():
             load("annealing")
     if portfolio.whole and not incumbent.ended:
         sample_whole(incumbent, portfolio.whole, turn)

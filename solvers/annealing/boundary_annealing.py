@@ -70,7 +70,7 @@ def csr_graph_of(inst: Instance) -> CsrGraph:
     )
 
 
-@kernel
+@inner_kernel
 def relocation_change(graph: CsrGraph, place: IntArray, t: int, q: int, skip: int) -> float:
     """Return the cost change of moving task t to node q, traffic with task `skip` left out; O(degree)."""
     p = place[t]

@@ -54,7 +54,7 @@ def clear_overload(inst: Instance, graph: CsrGraph, chains: Chains, most: int) -
     return left
 
 
-@kernel
+@inner_kernel
 def find_chain(inst: Instance, graph: CsrGraph, chains: Chains, start: int) -> int:
     """Find the shortest chain from a node to one with room, and return that, or -1.
 
@@ -112,7 +112,7 @@ def find_direct_move(inst: Instance, graph: CsrGraph, chains: Chains, start: int
     return best
 
 
-@kernel
+@inner_kernel
 def apply_chain(inst: Instance, chains: Chains, start: int, end: int) -> None:
     """Apply the chain from one node to another, last task first."""
     q = end
@@ -135,7 +135,7 @@ def apply_chain(inst: Instance, chains: Chains, start: int, end: int) -> None:
     chains.held[end] += 1
 
 
-@kernel
+@inner_kernel
 def insert(chains: Chains, t: int, q: int) -> None:
     """Put task t first among those of node q."""
     first = chains.head[q]

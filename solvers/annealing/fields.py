@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 # Exponential variates drawn once and reused from random offsets: drawing one a pair would cost more than pricing it.
 # The generator has 31 bits, of which the top 13 give an offset.
@@ -123,7 +123,7 @@ def price(fields: Fields, u: int, first: int) -> None:
         change[v] += row[v] - own[v] - here + 2.0 * volume[v] * length[v]
 
 
-@kernel
+@inner_kernel
 def swap(fields: Fields, u: int, v: int) -> int:
     """Swap tasks u and v and return how many rows of the field changed; O(m) for each."""
     place, field, own, step, size = fields.place, fields.field, fields.own, fields.step, len(fields.place)
@@ -156,7 +156,7 @@ def swap(fields: Fields, u: int, v: int) -> int:
     return changed
 
 
-@kernel
+@inner_kernel
 def sweep(fields: Fields, schedule: Schedule, state: AnnealState, temperature: float) -> int:
     """Offer every pair of tasks a swap in order, and return how many were made; O(tasks m) and that of the swaps.
 

@@ -20,7 +20,7 @@ KEPT_TASKS = 256
 GAIN = 1e-12
 
 
-@kernel
+@inner_kernel
 def distance(inst: Instance, p: int, q: int) -> float:
     """Return the distance from node p to node q; O(1), or O(axes) or O(levels) where there is no table."""
     if len(inst.row) > 0:
@@ -28,7 +28,7 @@ def distance(inst: Instance, p: int, q: int) -> float:
     return float(distance_below(inst.kind, inst.shape, inst.steps, len(inst.shape) - 1, p, q))
 
 
-@kernel
+@inner_kernel
 def distance_below(kind: int, shape: IntArray, steps: FloatArray, axis: int, p: int, q: int) -> float:
     """Return the distance along the axes of a grid up to `axis`, or below that level of a tree.
 
@@ -65,7 +65,7 @@ def smallest_gain(inst: Instance, cost: float) -> float:
     return min(inst.tolerance, GAIN * cost)
 
 
-@kernel
+@inner_kernel
 def move_change(inst: Instance, place: IntArray, t: int, q: int, skip: int) -> float:
     """Return the cost change of moving task t to node q, traffic with task `skip` left out; O(degree)."""
     p = place[t]
@@ -97,7 +97,7 @@ def traffic_change(inst: Instance, place: IntArray, t: int, q: int, skip: int) -
     return float(change)
 
 
-@kernel
+@inner_kernel
 def swap_change(inst: Instance, place: IntArray, t: int, u: int) -> float:
     """Return the cost change of swapping tasks t and u; O(degree)."""
     p, q = place[t], place[u]
@@ -128,7 +128,7 @@ def is_open_to(inst: Instance, t: int, q: int) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def can_move(inst: Instance, state: State, t: int, q: int) -> bool:
     """Return whether task t may relocate to node q, nobody else moving."""
     if not is_open_to(inst, t, q):
@@ -139,7 +139,7 @@ def can_move(inst: Instance, state: State, t: int, q: int) -> bool:
     return bool(state.held[q] < inst.slots[q] and state.used[q] + inst.memory[t] <= inst.room[q])
 
 
-@kernel
+@inner_kernel
 def can_swap(inst: Instance, state: State, fixed: IntArray, t: int, u: int) -> bool:
     """Return whether tasks t and u, of one group or on shared nodes, may change places."""
     p, q = state.place[t], state.place[u]
@@ -190,7 +190,7 @@ def swap(inst: Instance, state: State, t: int, u: int) -> None:
     state.place[u] = p
 
 
-@kernel
+@inner_kernel
 def best_move(inst: Instance, state: State, fixed: IntArray, t: int, tolerance: float) -> tuple[float, int, int]:
     """Return task t's best move as (change, node, partner), partner -1 for a relocation.
 
@@ -247,7 +247,7 @@ def descend(inst: Instance, state: State, fixed: IntArray, sweeps: int) -> bool:
     return moved
 
 
-@kernel
+@inner_kernel
 def propose(inst: Instance, state: State, t: int) -> int:
     """Draw a node for task t: half the time next to or on the node of a neighbour, else any host."""
     degree = inst.indptr[t + 1] - inst.indptr[t]
@@ -262,7 +262,7 @@ def propose(inst: Instance, state: State, t: int) -> int:
     return int(inst.hosts[np.random.randint(len(inst.hosts))])
 
 
-@kernel
+@inner_kernel
 def partner_at(inst: Instance, state: State, t: int, q: int) -> int:
     """Return a task on node q that task t may try to swap with, -1 to try a relocation."""
     if inst.group_of[t] >= 0:
@@ -272,7 +272,7 @@ def partner_at(inst: Instance, state: State, t: int, q: int) -> int:
     return int(state.seats[state.seat_start[q] + np.random.randint(state.held[q])])
 
 
-@kernel
+@inner_kernel
 def try_move(inst: Instance, state: State, fixed: IntArray, t: int, temperature: float) -> float:
     """Draw a move of task t and make it by Metropolis' rule at a temperature; return the cost change made."""
     # Proposal and its price first: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi 1983, with the rule of Metropolis et al.
@@ -329,7 +329,7 @@ def anneal(
         tolerance = smallest_gain(inst, lowest)
 
 
-@kernel
+@inner_kernel
 def copy(place: IntArray, to: IntArray) -> None:
     """Copy a mapping."""
     for t in range(len(place)):

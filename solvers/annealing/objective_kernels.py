@@ -69,7 +69,7 @@ class Level(NamedTuple):
     best_cost_change: float
 
 
-@kernel
+@inner_kernel
 def power(load: float) -> float:
     """Return the high power of a load."""
     for _ in range(DOUBLINGS):
@@ -77,7 +77,7 @@ def power(load: float) -> float:
     return load
 
 
-@kernel
+@inner_kernel
 def root(total: float) -> float:
     """Return the load that has this high power."""
     load = max(total, 0.0)
@@ -94,7 +94,7 @@ def add_load(objective: Objective, values: Evaluation, link: int, volume: float)
     return float(power(values.load[link]) - power(before))
 
 
-@kernel
+@inner_kernel
 def add_transfer(objective: Objective, values: Evaluation, s: int, t: int, volume: float) -> float:
     """Add a transfer from node s to node t to the loads and return the rise of the sum; O(hops)."""
     ways, rise = objective.ways, 0.0
@@ -145,7 +145,7 @@ def add_along_axis(
     return rise
 
 
-@kernel
+@inner_kernel
 def add_task(
     inst: Instance, objective: Objective, values: Evaluation, place: IntArray, t: int, skip: int, sign: float
 ) -> float:
@@ -204,7 +204,7 @@ def makespan_of(inst: Instance, objective: Objective, values: Evaluation, place:
     return last / objective.unit
 
 
-@kernel
+@inner_kernel
 def cost_rise(inst: Instance, state: State, fixed: IntArray, objective: Objective, t: int, q: int, u: int) -> float:
     """Return by how much a swap of tasks t and u, or a relocation of t to q, raises the cost; inf if it is illegal."""
     if u >= 0:
@@ -218,7 +218,7 @@ def cost_rise(inst: Instance, state: State, fixed: IntArray, objective: Objectiv
     return extra if extra <= objective.most else np.inf
 
 
-@kernel
+@inner_kernel
 def make_move(inst: Instance, state: State, objective: Objective, values: Evaluation, t: int, q: int, u: int) -> float:
     """Swap tasks t and u, or relocate t to q where u is -1; return the rise of the sum of high powers."""
     # Transfers of both tasks leave the links, the tasks move, and the transfers come back; their own counts once.
@@ -238,7 +238,7 @@ def make_move(inst: Instance, state: State, objective: Objective, values: Evalua
     return rise
 
 
-@kernel
+@inner_kernel
 def keep_if_better(state: State, best: IntArray, value: float, level: Level) -> Level:
     """Copy the mapping into `best[n]` if it is better by value, then by cost; return the new level."""
     tied = value <= level.value * (1 + TIE) and level.cost_change < level.best_cost_change

@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.instance import Instance
-from tiger.solvers.kernel import allocating_kernel
+from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel
 
 
 class Graph(NamedTuple):
@@ -76,7 +76,7 @@ def induced_graph(inst: Instance, tasks: IntArray, local: IntArray, region: IntA
     return Graph(indptr, indices[:filled].copy(), flow[:filled].copy(), weight, memory, pull)
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def cluster(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
     """Join vertices of a side with those they exchange most with into `label[n]`; return how many clusters there are.
 
@@ -119,7 +119,7 @@ def cluster(graph: Graph, side: IntArray, cap: int, label: IntArray) -> int:
     return count
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def contract(graph: Graph, label: IntArray, count: int) -> Graph:
     """Return the graph whose vertices are the clusters `label[n]`; O(n + entries)."""
     # Counting sort of the vertices by cluster.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import allocating_kernel, kernel
+from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel, inner_kernel, kernel
 from tiger.solvers.multilevel.coarsening import Graph, cluster, contract
 
 # Vertices of the coarsest graph, and the share of its vertices that coarsening must leave behind to go on.
@@ -83,7 +83,7 @@ def bisect(graph: Graph, side: IntArray, bounds: IntArray, tries: int, seed: int
     return cost
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def cut_coarsest(graph: Graph, side: IntArray, bounds: IntArray, tries: int) -> None:
     """Put the best of `tries` cuts, grown from random vertices and refined, into `side[n]`."""
     best, least = np.inf, np.inf
@@ -102,7 +102,7 @@ def cut_coarsest(graph: Graph, side: IntArray, bounds: IntArray, tries: int) -> 
                 side[t] = found[t]
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def masses(graph: Graph, side: IntArray) -> IntArray:
     """Return the weights, then the memories, of the two sides."""
     mass = np.zeros(4, np.int64)
@@ -112,7 +112,7 @@ def masses(graph: Graph, side: IntArray) -> IntArray:
     return mass
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def open_cut(graph: Graph, side: IntArray) -> Cut:
     """Return the cut of `side[n]`, which it changes, with empty heaps; O(entries)."""
     size = len(side)
@@ -131,7 +131,7 @@ def open_cut(graph: Graph, side: IntArray) -> Cut:
     return Cut(side, gain, external, masses(graph, side), heap, length, spot, flipped)
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def grow(graph: Graph, side: IntArray, goal: int, attempt: int) -> None:
     """Grow side 0 from a vertex, always by the one that gains most, to a weight of `goal`; in place.
 
@@ -188,7 +188,7 @@ def value(graph: Graph, side: IntArray) -> float:
     return cost
 
 
-@allocating_kernel
+@inner_allocating_kernel
 def relax_bounds(graph: Graph, bounds: IntArray) -> IntArray:
     """Return bounds that heavy vertices can keep: wider by half the heaviest one, none wider where all weigh 1."""
     heaviest, largest = 1, 0
@@ -201,7 +201,7 @@ def relax_bounds(graph: Graph, bounds: IntArray) -> IntArray:
     return wide
 
 
-@kernel
+@inner_kernel
 def run_pass(graph: Graph, cut: Cut, bounds: IntArray, tolerance: float) -> bool:
     """Flip vertices, each at most once, the one that gains most first, and undo what follows the best cut.
 
@@ -234,14 +234,14 @@ def run_pass(graph: Graph, cut: Cut, bounds: IntArray, tolerance: float) -> bool
     return kept > 0
 
 
-@kernel
+@inner_kernel
 def excess(mass: IntArray, bounds: IntArray) -> float:
     """Return by how much the sides break their bounds; a unit of weight counts more than any memory."""
     weight = max(bounds[0] - mass[0], mass[0] - bounds[1], 0)
     return float(weight * HEAVY + max(mass[2] - bounds[2], 0) + max(mass[3] - bounds[3], 0))
 
 
-@kernel
+@inner_kernel
 def fill_heaps(cut: Cut, floor: float) -> None:
     """Put into the heaps the vertices at the border and those that gain more than `floor`."""
     cut.length[0] = cut.length[1] = 0
@@ -251,7 +251,7 @@ def fill_heaps(cut: Cut, floor: float) -> None:
             heap_push(cut, t)
 
 
-@kernel
+@inner_kernel
 def next_vertex(cut: Cut, bounds: IntArray) -> int:
     """Return the vertex to flip next, -1 for none: from a side with too much, else the one that gains most."""
     first = cut.heap[0, 0] if cut.length[0] > 0 else -1
@@ -270,7 +270,7 @@ def next_vertex(cut: Cut, bounds: IntArray) -> int:
     return first
 
 
-@kernel
+@inner_kernel
 def flip(graph: Graph, cut: Cut, t: int) -> None:
     """Put vertex t on the other side; O(degree log n)."""
     here = cut.side[t]
@@ -299,7 +299,7 @@ def flip(graph: Graph, cut: Cut, t: int) -> None:
     cut.external[t] = external
 
 
-@kernel
+@inner_kernel
 def heap_push(cut: Cut, t: int) -> None:
     """Put vertex t into the heap of its side."""
     s = cut.side[t]
@@ -309,7 +309,7 @@ def heap_push(cut: Cut, t: int) -> None:
     sift_up(cut, t)
 
 
-@kernel
+@inner_kernel
 def heap_remove(cut: Cut, t: int) -> None:
     """Take vertex t out of the heap of its side."""
     s, k = cut.side[t], cut.spot[t]
@@ -323,7 +323,7 @@ def heap_remove(cut: Cut, t: int) -> None:
         sift_down(cut, last)
 
 
-@kernel
+@inner_kernel
 def sift_up(cut: Cut, t: int) -> None:
     """Move vertex t towards the top of its heap."""
     s, k = cut.side[t], cut.spot[t]
@@ -340,7 +340,7 @@ def sift_up(cut: Cut, t: int) -> None:
     cut.spot[t] = k
 
 
-@kernel
+@inner_kernel
 def sift_down(cut: Cut, t: int) -> None:
     """Move vertex t away from the top of its heap."""
     s, k = cut.side[t], cut.spot[t]

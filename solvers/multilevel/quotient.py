@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 # Share of the proposals that go close to a block with traffic.
 CLOSE = 0.75
@@ -53,7 +53,7 @@ def anneal_quotient(
     return total
 
 
-@kernel
+@inner_kernel
 def draw_place(quotient: Quotient, place: IntArray, a: int) -> int:
     """Draw a place for block a: mostly close to a block that it exchanges traffic with."""
     degree = quotient.indptr[a + 1] - quotient.indptr[a]
@@ -63,7 +63,7 @@ def draw_place(quotient: Quotient, place: IntArray, a: int) -> int:
     return int(np.random.randint(len(place)))
 
 
-@kernel
+@inner_kernel
 def swap_change(quotient: Quotient, place: IntArray, a: int, b: int) -> float:
     """Return the cost change of block a going to the place of b, traffic with b left out; O(degree)."""
     change, p, q = 0.0, place[a], place[b]

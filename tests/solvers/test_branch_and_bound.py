@@ -1,6 +1,8 @@
 """Tests of the parts of branch and bound, as plain Python."""
 
 import numpy as np
+import pytest
+from numba import njit
 
 from tiger.solvers import branch_and_bound
 from tiger.solvers.branch_and_bound import SearchTree
@@ -41,3 +43,14 @@ def test_placing_a_task_closes_its_node_to_its_group(plain):
     fields = np.zeros((4, 3, 2))
     branch_and_bound.add_traffic(tree_of((0, 0, 1)), fields, 0, 1)
     assert np.isinf(fields[1]).tolist() == [[False, False], [False, True], [False, False]]
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 15, 40, 200])
+def test_nodes_are_ranked_as_numba_ranks_them(nodes, plain):
+    """Tests random costs, many of them equal or infinite."""
+    argsort = njit(lambda values: np.argsort(values))
+    for seed in range(20):
+        cost = np.random.default_rng(seed).choice([1.0, 2.0, 3.0, np.inf, seed], nodes)
+        order = np.zeros(nodes, np.int64)
+        branch_and_bound.rank_nodes(cost, order)
+        assert order.tolist() == argsort(cost).tolist()

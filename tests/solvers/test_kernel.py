@@ -1,10 +1,12 @@
 """Tests of how kernels are compiled."""
 
+import gc
 import logging
 import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from tiger.solvers import branch_and_bound, construction, kernel
@@ -16,6 +18,11 @@ KERNELS = {
     for name, compiled in vars(module).items()
     if hasattr(compiled, "py_func")
 }
+
+CALL = (
+    "import numpy as np; from tiger.circuits.routing.renumbering import fill_levels;"
+    "none = np.zeros(0, np.int64); fill_levels(none.reshape(0, 2), none, none, none, none)"
+)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -43,10 +50,7 @@ def test_bug_machines_without_a_writable_directory_compile_anew(monkeypatch):
 def test_bug_a_cache_of_another_version_is_replaced(tmp_path, monkeypatch):
     """Tests an index that names a type which is no longer there: kernels could not be loaded, nor compiled anew."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    code = (
-        "import numpy as np; from tiger.solvers.annealing.moves import copy; copy(np.zeros(1, int), np.zeros(1, int))"
-    )
-    run = [sys.executable, "-c", code]
+    run = [sys.executable, "-c", CALL]
     subprocess.run(run, check=True, capture_output=True)
     for index in tmp_path.rglob("*.nbi"):
         with index.open("rb") as file:
@@ -70,11 +74,36 @@ def test_compiling_is_announced_once(caplog):
 @pytest.mark.slow
 def test_only_compiling_is_announced(tmp_path):
     """Tests two processes that share an empty cache: the first compiles, the second loads."""
-    code = (
-        "import numpy as np; from tiger.solvers.annealing.moves import copy; copy(np.zeros(1, int), np.zeros(1, int))"
-    )
     environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-c", CALL]
     told = [subprocess.run(command, env=environment, check=True, capture_output=True, text=True) for _ in range(2)]
     assert kernel.MESSAGE in told[0].stderr
     assert told[1].stderr == ""
+
+
+def test_a_kernel_is_compiled_once_for_all_integers_it_is_called_with():
+    """Tests constants and 32 bits; the kernel itself has no machine code, the one that calls it has."""
+
+    @kernel.inner_kernel
+    def double(value):
+        return 2 * value
+
+    @kernel.kernel
+    def add(values):
+        return double(values[0]) + double(3) + double(len(values))
+
+    assert add(np.arange(4, 8, dtype=np.int32)) == 22
+    assert [str(kind) for (kind,) in double.signatures] == ["int64"]
+
+
+def test_garbage_is_collected_again_after_the_outermost_compilation():
+    """Tests two compilations, one within the other, with the collector on and off before."""
+    listener = kernel.Uncollected()
+    for before in (True, False):
+        (gc.enable if before else gc.disable)()
+        for step in (listener.on_start, listener.on_start, listener.on_end):
+            step(None)
+            assert not gc.isenabled()
+        listener.on_end(None)
+        assert gc.isenabled() == before
+    gc.enable()

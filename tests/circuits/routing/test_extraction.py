@@ -1,4 +1,4 @@
-"""Tests of taking steps out of a route and putting others in, as plain Python and compiled."""
+"""Tests of taking steps out of a route and putting others in, as plain Python."""
 
 import numpy as np
 import pytest
@@ -21,12 +21,12 @@ LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])
 STEPS = [(0, -1), (-1, 1), (-5, 5), (1, -1), (2, -1), (3, 3)]
 
 
-@pytest.fixture(params=["plain", "compiled"], autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace every kernel by its plain Python function, or not."""
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace every kernel by its plain Python function."""
     for module in (tokens, window_router, extraction):
         for name, kernel in vars(module).copy().items():
-            if request.param == "plain" and hasattr(kernel, "py_func"):
+            if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
 
 

@@ -1,4 +1,4 @@
-"""Tests of re-routing inside a budget, as plain Python and compiled."""
+"""Tests of re-routing inside a budget, as plain Python."""
 
 import numpy as np
 import pytest
@@ -20,12 +20,12 @@ from tiger.circuits.routing.window_router import FAILED, WindowState
 LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 
 
-@pytest.fixture(params=["plain", "compiled"], autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace every kernel by its plain Python function, or not."""
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace every kernel by its plain Python function."""
     for module in (tokens, window_router, extraction, windows):
         for name, kernel in vars(module).copy().items():
-            if request.param == "plain" and hasattr(kernel, "py_func"):
+            if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
 
 

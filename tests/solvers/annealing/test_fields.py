@@ -68,7 +68,7 @@ def test_prices_are_differences_of_cost(seed, model, either):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_swaps_keep_the_fields_right(seed, model, either):
+def test_swaps_keep_the_fields_right(seed, model, plain):
     """Tests that fields after a legal swap are those computed from scratch, and that costs differ by the price."""
     one = model(seed)
     order = lay_out(one, one.start)

@@ -122,7 +122,7 @@ def search(m: Matcher, places: IndexArray, quota: int, calls: int, seed: int) ->
     return found, complete, calls - m.counts[LEFT]
 
 
-@kernel
+@inner_kernel
 def compute_luby(run: int) -> int:
     """Return the length of a run in the sequence 1, 1, 2, 1, 1, 2, 4, 1, .. ."""
     size = 1
@@ -136,7 +136,7 @@ def compute_luby(run: int) -> int:
     return size // 2
 
 
-@kernel
+@inner_kernel
 def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int, bool]:
     """Search depth first until `places` holds `stop` embeddings; return (how many, whether all were seen).
 
@@ -171,7 +171,7 @@ def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int,
         sound = propagate(m)
 
 
-@kernel
+@inner_kernel
 def choose_qubit(m: Matcher, v: int) -> int:
     """Return the qubit to try for a vertex: near its wish at first, then where it is tight, every third run by lot."""
     if m.counts[RUN] == 1 and m.wish[v] >= 0:
@@ -189,7 +189,7 @@ def narrowest_vertex(m: Matcher) -> int:
     return best
 
 
-@kernel
+@inner_kernel
 def nearest_qubit(m: Matcher, v: int) -> int:
     """Return the open qubit of a vertex nearest to its wish; the lowest of several."""
     best, least = -1, 1 << 30
@@ -219,7 +219,7 @@ def tightest_qubit(m: Matcher, v: int) -> int:
     return best
 
 
-@kernel
+@inner_kernel
 def roll(m: Matcher, sides: int) -> int:
     """Return a number from 0 to sides - 1 by lot (minimal standard generator, doi:10.1145/63039.63042)."""
     m.counts[DICE] = m.counts[DICE] * DICE_FACTOR % DICE_SIZE
@@ -246,7 +246,7 @@ def propagate(m: Matcher) -> bool:
     return sound
 
 
-@kernel
+@inner_kernel
 def restrict_neighbours(m: Matcher, v: int) -> bool:
     """Keep of the neighbours' domains what is beside an open qubit of v; say whether each has one left."""
     width = m.near.shape[1]
@@ -271,7 +271,7 @@ def restrict_neighbours(m: Matcher, v: int) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def remove(m: Matcher, v: int, q: int) -> bool:
     """Remove a qubit from a domain; say whether another is left."""
     if m.slot[v, q] < m.size[v]:
@@ -300,7 +300,7 @@ def shrink(m: Matcher, v: int, size: int) -> None:
     touch(m, v)
 
 
-@kernel
+@inner_kernel
 def touch(m: Matcher, v: int) -> None:
     """Put a vertex into the queue, once."""
     if not m.queued[v]:
@@ -309,7 +309,7 @@ def touch(m: Matcher, v: int) -> None:
         m.counts[QUEUE] += 1
 
 
-@kernel
+@inner_kernel
 def undo(m: Matcher, length: int) -> None:
     """Restore the domains as they were when the trail had that length."""
     while m.counts[TRAIL] > length:

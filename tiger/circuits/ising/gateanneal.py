@@ -78,7 +78,7 @@ def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tu
                 row[arcs.ends[away, 1]] = other
 
 
-@kernel
+@inner_kernel
 def put(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> None:
     """Move a gate from its arc to another, in the row of its level as well."""
     row[arcs.ends[arc[gate], 0]] = -1
@@ -88,7 +88,7 @@ def put(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> Non
     arc[gate] = to
 
 
-@kernel
+@inner_kernel
 def draw_arc(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
     """Return a random arc at where one of the gate's qubits is before or after it, or now, or seldom anywhere."""
     end, side = roll(2), roll(2)
@@ -123,7 +123,7 @@ def rival(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
     return int(one)
 
 
-@kernel
+@inner_kernel
 def pull(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int, to: int) -> int:
     """Return the hops that a gate's qubits travel to and from an arc."""
     total = 0
@@ -138,7 +138,7 @@ def pull(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int, to: int) -> int:
     return total
 
 
-@kernel
+@inner_kernel
 def roll(sides: int) -> int:
     """Return a random number from 0 to sides - 1."""
     return int(np.random.randint(sides))

@@ -12,7 +12,7 @@ from tiger.circuits.noise.noise import Errors
 from tiger.circuits.route import Route
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray
-from tiger.solvers.kernel import allocating_kernel, kernel
+from tiger.solvers.kernel import allocating_kernel, inner_kernel, kernel
 
 # Kinds of operations in arrays.
 ONE, PAIR, SWAP, READ = 0, 1, 2, 3
@@ -233,7 +233,7 @@ def expand_route(tape: RouteTape, place: IndexArray) -> IndexArray:
     return out[: size[0]]
 
 
-@kernel
+@inner_kernel
 def write_alone(tape: RouteTape, expansion: Expansion, a: int) -> None:
     """Write what a qubit does on its own in its present run, and in those after it as long as no node is left."""
     while expansion.now[a] < tape.singles.first[a + 1]:
@@ -247,7 +247,7 @@ def write_alone(tape: RouteTape, expansion: Expansion, a: int) -> None:
         expansion.now[a] += 1
 
 
-@kernel
+@inner_kernel
 def write_node(tape: RouteTape, expansion: Expansion, v: int, middle: int) -> None:
     """Write a node, as a BRIDGE over `middle` unless that is -1, and what its qubits do on their own then."""
     if tape.pairs[v, 0] >= 0:
@@ -269,7 +269,7 @@ def write_node(tape: RouteTape, expansion: Expansion, v: int, middle: int) -> No
             write_alone(tape, expansion, a)
 
 
-@kernel
+@inner_kernel
 def write_swap(expansion: Expansion, p: int, q: int) -> None:
     """Write a SWAP."""
     write(expansion, SWAP, p, q)
@@ -278,7 +278,7 @@ def write_swap(expansion: Expansion, p: int, q: int) -> None:
     expansion.place[a], expansion.place[b] = q, p
 
 
-@kernel
+@inner_kernel
 def write(expansion: Expansion, kind: int, p: int, q: int) -> None:
     """Append an operation."""
     k = expansion.size[0]
@@ -325,7 +325,7 @@ def run_operations(
     return end, loss, idle
 
 
-@kernel
+@inner_kernel
 def wait_until(times: QubitTimes, costs: Costs, named: int, p: int, start: float) -> float:
     """Return what a qubit loses until `start`, and note how long it waits."""
     # Nothing is lost by a qubit in its initial state, or one that has been read.

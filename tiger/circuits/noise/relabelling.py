@@ -340,7 +340,7 @@ def is_hopeful(state: BranchState, depth: int, turn: int, bound: float) -> bool:
     return bool(least < bound - GAIN)
 
 
-@kernel
+@inner_kernel
 def rank_candidates(state: BranchState, usage: Usage, device_costs: DeviceCosts, depth: int, bound: float) -> int:
     """List the candidates of the qubit at `depth`, cheapest first; return how many were looked at."""
     v, anchor = state.order[depth], -1

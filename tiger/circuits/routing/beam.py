@@ -26,7 +26,7 @@ from tiger.circuits.routing.lookahead import link_lookahead, score_swap
 from tiger.circuits.routing.router import apply_step, find_nearer_neighbour
 from tiger.circuits.routing.selection import select
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.kernel import inner_kernel
 
 # How many steps of a state may be tried: an array is as long for each of them.
 OPTIONS = 6
@@ -101,7 +101,7 @@ def allocate_beam(arrays: RoutingArrays, width: int, most: int) -> Beam:
     )
 
 
-@kernel
+@inner_kernel
 def search_beam(
     arrays: RoutingArrays, state: State, beam: Beam, router_params: Sequence[RouterParams], limit: int
 ) -> int:
@@ -145,7 +145,7 @@ def find_leader(beam: Beam, count: int) -> int:
     return best
 
 
-@kernel
+@inner_kernel
 def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams) -> None:
     """Make the state the only one of the beam."""
     counters = state.counters[0]
@@ -179,7 +179,7 @@ def rank_options(beam: Beam, count: int, most: int) -> int:
     return min(found, most)
 
 
-@kernel
+@inner_kernel
 def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, chosen: int) -> int:
     """Try the options in order, each in a free row; return how many different states there are."""
     rows, made, spots = len(beam.free), 0, 4 * chosen
@@ -203,7 +203,7 @@ def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams
     return made
 
 
-@kernel
+@inner_kernel
 def load_row(state: State, beam: Beam, r: int) -> None:
     """Take up a state of the beam."""
     counters, low, high = state.counters[0], beam.header[r].low, beam.header[r].high
@@ -223,7 +223,7 @@ def load_row(state: State, beam: Beam, r: int) -> None:
     counters.steps = 0
 
 
-@kernel
+@inner_kernel
 def take_step(arrays: RoutingArrays, state: State, here: int, there: int) -> int:
     """Carry out a SWAP or BRIDGE and all that it makes possible; return what that changes in the hash."""
     counters, key = state.counters[0], 0
@@ -246,7 +246,7 @@ def hash_position(a: int, p: int) -> int:
     return mixed % RNG_MODULUS * PRIMES[2] % RNG_MODULUS * PRIMES[0] % RNG_MODULUS
 
 
-@kernel
+@inner_kernel
 def insert_hash(beam: Beam, key: int, spots: int) -> bool:
     """Return whether no state of this level has this hash, and note it."""
     i = key % spots
@@ -258,7 +258,7 @@ def insert_hash(beam: Beam, key: int, spots: int) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def store_row(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, r: int) -> None:
     """Keep the state in a row, with its value and its best options."""
     counters, need = state.counters[0], state.need
@@ -294,7 +294,7 @@ def estimate_cost(arrays: RoutingArrays, state: State, params: RouterParams) -> 
     return float(total)
 
 
-@kernel
+@inner_kernel
 def list_options(arrays: RoutingArrays, state: State, beam: Beam, r: int) -> None:
     """Note the best options of the state in its row: SWAPs next to the front, and BRIDGEs."""
     counters = state.counters[0]
@@ -317,7 +317,7 @@ def list_options(arrays: RoutingArrays, state: State, beam: Beam, r: int) -> Non
             insert_option(beam, r, -state.weight[2 * i], v, find_nearer_neighbour(arrays, p, q))
 
 
-@kernel
+@inner_kernel
 def insert_option(beam: Beam, r: int, gain: float, here: int, there: int) -> None:
     """Insert an option if it is among the best of its state."""
     o = OPTIONS - 1
@@ -333,7 +333,7 @@ def insert_option(beam: Beam, r: int, gain: float, here: int, there: int) -> Non
     beam.option[r, o, 1] = there
 
 
-@kernel
+@inner_kernel
 def keep_best(beam: Beam, level: int, children: int, width: int) -> int:
     """Let the best children go on, note where they come from, and free all other rows; return how many."""
     rows = len(beam.free)
@@ -358,7 +358,7 @@ def keep_best(beam: Beam, level: int, children: int, width: int) -> int:
     return count
 
 
-@kernel
+@inner_kernel
 def list_free_rows(beam: Beam, count: int) -> None:
     """List all rows but those of the states that go on as free, these first."""
     for r in range(len(beam.free)):

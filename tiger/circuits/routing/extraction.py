@@ -148,7 +148,7 @@ def rewind(state: WindowState, buffer: RouteBuffer) -> None:
         buffer.left[qubit] = buffer.ahead[qubit]
 
 
-@kernel
+@inner_kernel
 def move_cursor(state: WindowState, buffer: RouteBuffer, hop: int, lead: int) -> bool:
     """Move the cursor past `hop` SWAPs and BRIDGEs, and up to `lead` steps before the next; False if there is none."""
     ahead, end = buffer.span[0].cursor, buffer.span[0].end
@@ -177,7 +177,7 @@ def carry_out_to(state: WindowState, buffer: RouteBuffer, goal: int) -> None:
     buffer.span[0].cursor = max(buffer.span[0].cursor, goal)
 
 
-@kernel
+@inner_kernel
 def extract(state: WindowState, buffer: RouteBuffer, most: int, reach: int) -> None:
     """Take steps from the cursor on, up to `most` SWAPs and BRIDGEs, up to `reach` hops from the first of them.
 
@@ -210,7 +210,7 @@ def extract(state: WindowState, buffer: RouteBuffer, most: int, reach: int) -> N
     set_goals(state.tokens, buffer)
 
 
-@kernel
+@inner_kernel
 def begin(state: WindowState, buffer: RouteBuffer) -> None:
     """Begin a window at the cursor: nothing is taken or deferred."""
     tokens = state.tokens
@@ -235,7 +235,7 @@ def read_step(state: WindowState, buffer: RouteBuffer, k: int) -> Step:
     return Step(what, where, p, q, where if where >= 0 else q, 1 if where >= 0 else 0)
 
 
-@kernel
+@inner_kernel
 def is_inside(state: WindowState, buffer: RouteBuffer, step: Step, centre: int, reach: int) -> bool:
     """Return whether a step is within reach and waits for nothing deferred."""
     stamp, blocked, hops = buffer.span[0].stamp, buffer.blocked, state.device.hops
@@ -248,7 +248,7 @@ def is_inside(state: WindowState, buffer: RouteBuffer, step: Step, centre: int, 
     return bool(centre < 0 or (hops[centre, step.p] <= reach and hops[centre, step.q] <= reach))
 
 
-@kernel
+@inner_kernel
 def include(state: WindowState, buffer: RouteBuffer, step: Step) -> None:
     """Take a step."""
     window = state.window
@@ -317,7 +317,7 @@ def set_goals(tokens: Tokens, buffer: RouteBuffer) -> None:
             list_qubit(tokens, qubit)
 
 
-@kernel
+@inner_kernel
 def clear_window(state: WindowState) -> None:
     """Empty the window."""
     window = state.window
@@ -330,7 +330,7 @@ def clear_window(state: WindowState) -> None:
     window.size[0] = 0
 
 
-@kernel
+@inner_kernel
 def replace_window(buffer: RouteBuffer) -> None:
     """Replace the steps taken by the new ones, those deferred following; O(steps behind) if the number differs."""
     steps, span = buffer.steps, buffer.span[0]

@@ -170,7 +170,7 @@ def begin(arrays: RoutingArrays, state: State, start: IndexArray) -> None:
     stack_ready(state)
 
 
-@kernel
+@inner_kernel
 def stack_ready(state: State) -> None:
     """Put all nodes that wait for nothing on the stack, and nothing else."""
     counters = state.counters[0]
@@ -181,7 +181,7 @@ def stack_ready(state: State) -> None:
             counters.stack += 1
 
 
-@kernel
+@inner_kernel
 def carry_out_ready(arrays: RoutingArrays, state: State) -> None:
     """Carry out every node on the stack that can be, and what becomes ready by it."""
     counters = state.counters[0]
@@ -197,7 +197,7 @@ def carry_out_ready(arrays: RoutingArrays, state: State) -> None:
             carry_out(arrays, state, v, NOWHERE)
 
 
-@kernel
+@inner_kernel
 def carry_out(arrays: RoutingArrays, state: State, v: int, middle: int) -> None:
     """Note that a node is carried out, and put what becomes ready on the stack."""
     counters = state.counters[0]
@@ -219,7 +219,7 @@ def carry_out(arrays: RoutingArrays, state: State, v: int, middle: int) -> None:
             counters.stack += 1
 
 
-@kernel
+@inner_kernel
 def exchange(state: State, p: int, q: int) -> None:
     """Swap what two device qubits hold."""
     a, b = state.holds[p], state.holds[q]
@@ -242,7 +242,7 @@ def stack_adjacent(arrays: RoutingArrays, state: State) -> None:
     counters.front = kept
 
 
-@kernel
+@inner_kernel
 def remove_from_front(state: State, v: int) -> None:
     """Take a gate out of the front."""
     counters, kept = state.counters[0], 0
@@ -265,7 +265,7 @@ def carry_out_known(arrays: RoutingArrays, state: State, steps: IndexArray, coun
     stack_ready(state)
 
 
-@kernel
+@inner_kernel
 def draw_below(counters: RouterCounters, sides: int) -> int:
     """Return a random number from 0 to sides - 1."""
     if sides < 2:

@@ -7,7 +7,7 @@ doi:10.1145/3297858.3304023); here the gates of the extended set count less the 
 import math
 
 from tiger.circuits.routing.frontier import RouterParams, RoutingArrays, State
-from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.kernel import inner_kernel
 
 # Gates whose weight has faded below this change no choice, but ties: they are not looked at.
 LEAST_WEIGHT = 0.03
@@ -92,7 +92,7 @@ def link_gate(arrays: RoutingArrays, state: State, v: int, weight: float) -> Non
     state.counters[0].links = i
 
 
-@kernel
+@inner_kernel
 def score_swap(arrays: RoutingArrays, state: State, p: int, q: int) -> float:
     """Return what a SWAP of device qubits p and q changes in the weighted distances."""
     # LightSABRE (arXiv:2409.08368), relative score: only the gates on the two qubits change, so that nothing else is

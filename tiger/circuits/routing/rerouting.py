@@ -137,7 +137,7 @@ def advance(lane: Lane, plan: Plan) -> None:
         counters.work += 1
 
 
-@kernel
+@inner_kernel
 def find_cheapest(pool: Pool) -> int:
     """Return the number of the cheapest route of the pool."""
     best = 0
@@ -161,7 +161,7 @@ def draw_params(params: RouterParams, counters: RouterCounters) -> None:
     params.noise = 0.5 * draw_below(counters, 3)
 
 
-@kernel
+@inner_kernel
 def choose_attempt(lane: Lane, plan: Plan) -> None:
     """Decide what to attempt: a new mapping routed forth and back a few times, or a cut of a route of the pool."""
     pool, counters = lane.pool, lane.state.counters[0]
@@ -254,7 +254,7 @@ def draw_mapping(views: RoutingViews, pool: Pool, state: State) -> None:
             place_near(views.hops, pool, state, v, draw_below(counters, size))
 
 
-@kernel
+@inner_kernel
 def place_near(hops: HopArray, pool: Pool, state: State, v: int, near: int) -> None:
     """Put a qubit on the free device qubit nearest to one, ties at random."""
     holds, best, ties = state.holds, -1, 0
@@ -313,7 +313,7 @@ def select_view(views: RoutingViews, number: int) -> RoutingArrays:
     return RoutingArrays(views.pairs, views.first[k], views.after[k], views.waits[k], shared[0], shared[1], shared[2])
 
 
-@kernel
+@inner_kernel
 def prepare_side(arrays: RoutingArrays, state: State, pool: Pool, side: int) -> None:
     """Prepare to route one side of the cut: take what is on the other as carried out."""
     cut, e = pool.attempt[0].cut, pool.attempt[0].route

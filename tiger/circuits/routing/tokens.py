@@ -8,7 +8,7 @@ import numpy as np
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
 from tiger.circuits.records import allocate_records
 from tiger.model.arrays import IntArray
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel
 
 # More hops than any SWAP adds: all qubits are at their goals.
 AT_GOALS = 1_000
@@ -68,14 +68,14 @@ def build_tokens(place: IndexArray) -> Tokens:
     return Tokens(place.copy(), holds, goal, listed, stamps, counters, np.ones(1, np.int64))
 
 
-@kernel
+@inner_kernel
 def draw_unit(rng_state: IntArray) -> float:
     """Return a random number in (0, 1), by Park and Miller's generator (1988, doi:10.1145/63039.63042)."""
     rng_state[0] = rng_state[0] * 48_271 % RNG_MODULUS
     return float(rng_state[0] / RNG_MODULUS)
 
 
-@kernel
+@inner_kernel
 def exchange(tokens: Tokens, p: int, q: int) -> None:
     """Swap what device qubits p and q hold."""
     a, b = tokens.holds[p], tokens.holds[q]
@@ -83,7 +83,7 @@ def exchange(tokens: Tokens, p: int, q: int) -> None:
     tokens.place[a], tokens.place[b] = q, p
 
 
-@kernel
+@inner_kernel
 def list_qubit(tokens: Tokens, qubit: int) -> None:
     """List a qubit, once."""
     if tokens.stamps[qubit] != tokens.counters[0].stamp:
@@ -92,14 +92,14 @@ def list_qubit(tokens: Tokens, qubit: int) -> None:
         tokens.counters[0].count += 1
 
 
-@kernel
+@inner_kernel
 def clear_list(tokens: Tokens) -> None:
     """List no qubit."""
     tokens.counters[0].count = 0
     tokens.counters[0].stamp += 1
 
 
-@kernel
+@inner_kernel
 def count_added_hops(device: Device, tokens: Tokens, p: int, q: int) -> int:
     """Return by how many hops a SWAP of p and q brings qubits away from their goals, -2 to 2."""
     # A SWAP moves two tokens by a hop each: half the sum of distances bounds the SWAPs left from below.
@@ -113,7 +113,7 @@ def count_added_hops(device: Device, tokens: Tokens, p: int, q: int) -> int:
     return change
 
 
-@kernel
+@inner_kernel
 def count_hops_away(device: Device, tokens: Tokens) -> int:
     """Return the hops between the qubits listed and their goals; a SWAP takes off two at most."""
     away = 0
@@ -124,7 +124,7 @@ def count_hops_away(device: Device, tokens: Tokens) -> int:
     return away
 
 
-@kernel
+@inner_kernel
 def choose_goal_swap(device: Device, tokens: Tokens, choice: Sequence[Choice]) -> int:
     """Choose a SWAP that brings a listed qubit nearer to its goal and takes the others away least.
 

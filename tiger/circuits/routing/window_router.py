@@ -20,7 +20,7 @@ from tiger.circuits.routing.tokens import (
     list_qubit,
 )
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.solvers.kernel import inner_kernel, kernel
+from tiger.solvers.kernel import inner_kernel
 
 # Gates of a qubit that are looked at: with the slowest decay that is drawn, 0.95, the last of them still weighs 0.57.
 DEPTH = 12
@@ -104,7 +104,7 @@ class WindowState(NamedTuple):
     attempt: Attempt
 
 
-@kernel
+@inner_kernel
 def route_window(state: WindowState, limit: int) -> int:
     """Carry out all nodes and bring all qubits to their goals with at most `limit` SWAPs and BRIDGEs.
 
@@ -125,7 +125,7 @@ def route_window(state: WindowState, limit: int) -> int:
         take_step(state)
 
 
-@kernel
+@inner_kernel
 def restart(state: WindowState) -> None:
     """Begin an attempt: nothing is done."""
     window, attempt = state.window, state.attempt
@@ -143,7 +143,7 @@ def restart(state: WindowState) -> None:
             counters.front += 1
 
 
-@kernel
+@inner_kernel
 def carry_out_ready(state: WindowState) -> None:
     """Carry out every node whose turn it is and whose qubits are adjacent, until there is none."""
     tokens, attempt, k = state.tokens, state.attempt, 0
@@ -155,7 +155,7 @@ def carry_out_ready(state: WindowState) -> None:
             k += 1
 
 
-@kernel
+@inner_kernel
 def carry_out(state: WindowState, k: int, middle: int) -> None:
     """Log entry k of the front, plainly or as a BRIDGE, and put those that waited only for it on the front."""
     circuit, window, attempt = state.circuit, state.window, state.attempt
@@ -187,7 +187,7 @@ def advance_line(window: Window, attempt: Attempt, qubit: int) -> None:
     attempt.head[qubit] = head
 
 
-@kernel
+@inner_kernel
 def log_step(attempt: Attempt, what: int, where: int) -> None:
     """Append a step to the log."""
     counters = attempt.counters[0]
@@ -196,7 +196,7 @@ def log_step(attempt: Attempt, what: int, where: int) -> None:
     counters.length += 1
 
 
-@kernel
+@inner_kernel
 def choose_step(state: WindowState, limit: int) -> bool:
     """Choose the step that brings the gates of the front, and less so those behind, nearest; False if none is left.
 
@@ -263,7 +263,7 @@ def score_move(state: WindowState, p: int, q: int) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def choose_goal_step(state: WindowState, limit: int) -> bool:
     """Choose a SWAP that brings a qubit nearer to its goal; False if the budget allows none."""
     attempt, counters = state.attempt, state.attempt.counters[0]
@@ -273,7 +273,7 @@ def choose_goal_step(state: WindowState, limit: int) -> bool:
     return bool(change < AT_GOALS and counters.used + 1 + (counters.away + change + 1) // 2 <= limit)
 
 
-@kernel
+@inner_kernel
 def take_step(state: WindowState) -> None:
     """Take the chosen step."""
     device, tokens, attempt = state.device, state.tokens, state.attempt
@@ -291,7 +291,7 @@ def take_step(state: WindowState) -> None:
     log_step(attempt, -1 - p, q)
 
 
-@kernel
+@inner_kernel
 def undo(state: WindowState, count: int) -> None:
     """Take the SWAPs of the log back, last first, and keep the first `count` qubits listed."""
     tokens, log = state.tokens, state.attempt.log

@@ -216,7 +216,7 @@ def anneal(state: WindowState, buffer: RouteBuffer, plan: Plan, seed: int) -> No
             rewind(state, buffer)
 
 
-@kernel
+@inner_kernel
 def reroute_window(state: WindowState, buffer: RouteBuffer, plan: Plan, heat: float) -> None:
     """Take a window of random size and shape out at the cursor, try to re-route it, and put the result in."""
     rng_state, reach = state.tokens.rng_state, len(buffer.start)
@@ -252,7 +252,7 @@ def try_routings(state: WindowState, buffer: RouteBuffer, trials: int, heat: flo
                 buffer.new[k, 0], buffer.new[k, 1] = attempt.log[k, 0], attempt.log[k, 1]
 
 
-@kernel
+@inner_kernel
 def draw_weights(attempt: Attempt, rng_state: IntArray) -> None:
     """Draw the weights of an attempt, so that no two score alike: gates fade with their rank by 0.4 to 0.95."""
     decay, weight = 0.4 + 0.55 * draw_unit(rng_state), 1.0

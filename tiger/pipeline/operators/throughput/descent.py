@@ -14,7 +14,7 @@ from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput.annealer import UNSTAGED
 from tiger.pipeline.operators.throughput.state import State, apply_change, compute_change, make_state, move_vertex
 from tiger.pipeline.operators.throughput.tables import Tables, make_tables
-from tiger.solvers.kernel import kernel
+from tiger.solvers.kernel import inner_kernel, kernel
 
 # A gain below this, in units of a largest load, is rounding, and moves of nothing but rounding need not end.
 GAIN = 1e-12
@@ -73,7 +73,7 @@ def _round(tables: Tables, state: State, order: IntArray, mark: IntArray, scale:
     return moved
 
 
-@kernel
+@inner_kernel
 def _power_change(state: State, scale: float, doublings: int) -> float:
     """Return by how much the sum of the powers of loads would change, loads in units of the scale."""
     change = 0.0
