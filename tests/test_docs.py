@@ -186,6 +186,14 @@ def test_all_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
         _run([sys.executable, "-c", script], home)
 
 
+@pytest.mark.slow
+def test_the_figures_can_be_drawn_anew(tmp_path: Path) -> None:
+    """All pictures of the pages but those of the architecture and of measured times."""
+    _run([sys.executable, str(ROOT / "docs/scripts/figures.py"), str(tmp_path)], tmp_path)
+    drawn = {path.name for path in (ROOT / "docs/images").iterdir()} - {"architecture.svg", "scaling.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == drawn
+
+
 def _copy_project(folder: Path) -> Path:
     """Return a copy of the project, with its compiled kernels."""
     for name in (*COPIED, "examples"):
