@@ -77,7 +77,7 @@ def test_work_grows_with_what_differs() -> None:
 
 
 def test_long_chains_agree_with_a_table_of_all_segments() -> None:
-    """The plain programme over all pairs of boundaries, on equal devices."""
+    """The plain dynamic programme over all pairs of boundaries, on equal devices."""
     rng = np.random.default_rng(0)
     layers = layers_of(rng.random(60).tolist(), rng.random(59).tolist(), rng.integers(1, 9, 60).tolist())
     for memory in (np.inf, 70.0):

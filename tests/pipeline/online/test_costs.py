@@ -1,4 +1,4 @@
-"""Tests of the cuts for an order of devices, against the exact programme of the chain."""
+"""Tests of the cuts for an order of devices, against the exact dynamic programme of the chain."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -23,7 +23,7 @@ def costs_of(layers: Layers, cluster: Cluster) -> Costs:
 
 
 def least_bottleneck_s(layers: Layers, cluster: Cluster, order: tuple[int, ...]) -> float:
-    """Return the least bottleneck of an order by the programme of the chain, infinite where nothing fits."""
+    """Return the least bottleneck of an order by the dynamic programme of the chain, infinite where nothing fits."""
     ranks = [np.array([[device]]) for device in order]
     sent = [transfers_s(layers, cluster, a, b) for a, b in pairwise(ranks)]
     found = split(layers, [position_of(layers, cluster, rank) for rank in ranks], np.array(sent), LineParams())
@@ -78,8 +78,8 @@ def test_loads_are_those_that_a_judge_makes(
     layers, cluster = drawn_layers(9, 2), drawn_cluster(3, 2)
     lines = [Line((0, 3, 7, 9), (1, 0, 2)), Line((0, 1, 2, 9), (2, 1, 0))]
     found = Terms.of(layers, cluster).bottlenecks_s(costs_of(layers, cluster), lines)
-    judge = Evaluator(layers=layers, cluster=cluster)
-    assert found.tolist() == pytest.approx([judge.bottleneck_s(Plan.line(*line)) for line in lines])
+    evaluator = Evaluator(layers=layers, cluster=cluster)
+    assert found.tolist() == pytest.approx([evaluator.bottleneck_s(Plan.line(*line)) for line in lines])
 
 
 def test_what_a_device_cannot_hold_or_send_is_left_out(

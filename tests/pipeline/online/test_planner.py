@@ -121,7 +121,7 @@ def end(here: World) -> float:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_exact_costs_lead_to_the_best_cuts(seed: int, world: Callable[..., World]) -> None:
-    """Where only speeds are unknown and nothing disturbs, the cuts are the programme's within 3 %."""
+    """Where only speeds are unknown and nothing disturbs, the cuts are those of the dynamic programme within 3 %."""
     assert end(world(seed, spread=0.0)) <= 1.03
 
 

@@ -42,8 +42,8 @@ def test_no_simulation_is_quicker(
     virtual, grid = 2 if schedule == "interleaved" else 1, rng.permutation(8).reshape(2, 2, 2)
     inner = np.sort(rng.choice(np.arange(1, 9), 2 * virtual - 1, replace=False)).tolist()
     plan = Plan(cuts=(0, *inner, 9), grid=grid)
-    judge = Evaluator(layers=layers, cluster=cluster, schedule=schedule, microbatches=4)
-    assert FixedCutsBound.of(layers, cluster, grid, 4).seconds(plan.cuts) <= judge.seconds(plan) * (1 + 1e-12)
+    evaluator = Evaluator(layers=layers, cluster=cluster, schedule=schedule, microbatches=4)
+    assert FixedCutsBound.of(layers, cluster, grid, 4).seconds(plan.cuts) <= evaluator.seconds(plan) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "interleaved", "zero-bubble"])

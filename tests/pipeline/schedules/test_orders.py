@@ -66,7 +66,7 @@ def test_every_position_runs_each_of_its_passes_once(schedule, positions, virtua
 
 
 @pytest.mark.parametrize(
-    ("asked", "field"),
+    ("arguments", "field"),
     [
         (("interleaved", 4, 2, 6), "microbatches"),
         (("1f1b", 4, 1, 0), "microbatches"),
@@ -77,8 +77,8 @@ def test_every_position_runs_each_of_its_passes_once(schedule, positions, virtua
         (("gpipe", 4, 1, 10**5000), "microbatches"),
     ],
 )
-def test_what_a_schedule_cannot_run_is_refused(asked, field):
+def test_what_a_schedule_cannot_run_is_refused(arguments, field):
     """Tests that the refusal names the field."""
     with pytest.raises(InputError) as refusal:
-        pass_orders(*asked)
+        pass_orders(*arguments)
     assert refusal.value.field == field

@@ -68,7 +68,7 @@ def test_passes_without_any_time_have_no_bubble(stages_of):
 
 
 def test_long_iterations_are_kept_one_at_a_time(stages_of):
-    """Tests that a programme above the limit is the same after another one took its place."""
+    """Tests that a table above the limit is the same after another one took its place."""
     workload = stages_of([1.0] * 2, [2.0] * 2)
     times = [iteration_s(workload, "1f1b", m) for m in (9000, 9001, 9000)]
     assert times == [27003.0, 27006.0, 27003.0]

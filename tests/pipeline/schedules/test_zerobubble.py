@@ -50,7 +50,7 @@ def test_unequal_stages_are_never_slower_than_with_1f1b(random_stages, seed, pos
 def test_the_order_found_takes_what_a_slow_simulator_says(
     random_stages, naive_iteration, seed, positions, microbatches
 ):
-    """Tests that search, programme and timeline agree on the order, and that it holds every pass once."""
+    """Tests that search, table and timeline agree on the order, and that it holds every pass once."""
     workload = random_stages(seed, positions)
     made = simulate(workload, "zero-bubble", microbatches)
     rows = np.stack([made.position, made.kind, made.microbatch, made.stage], axis=1).tolist()
