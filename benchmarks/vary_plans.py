@@ -22,11 +22,14 @@ import numpy as np
 
 import tiger
 from benchmarks.chains import cluster
+from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.hardware.reading import read_cluster
+from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import read_model
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
 CLUSTERS = Path("examples/clusters")
+RANDOM = 16
 EVERY = ("gpipe", "1f1b", "interleaved", "zero-bubble")
 CHAINS = {"uneven4": EVERY, "slow_network2": EVERY, "two_networks": ("1f1b",)}
 PROFILES = ("alexnet", "vgg16", "resnet50", "squeezenet1_0", "gnmt", "inception_v3")
@@ -84,11 +87,39 @@ def instances(data: Path | None) -> Iterator[Problem]:
     for spec, tensor, replicas in (("dgx:2", 2, 2), ("dgx-1v:2", 2, 2), ("dgx-1v:2", 4, 1)):
         groups = partial(tiger.place, gpt, spec, pipeline=4, tensor=tensor, data=replicas)
         yield f"groups {tensor} x {replicas} on {spec}", partial(groups, schedule="1f1b", microbatches=16)
+    for seed in range(RANDOM):
+        chain = partial(tiger.place, layers_of(seed), devices_of(seed), microbatches=6)
+        yield from ((f"{schedule} on random {seed}", partial(chain, schedule=schedule)) for schedule in EVERY[:2])
     for name in PROFILES if data is not None else ():
         layers = read_model(Path(data or "") / f"{name}.txt")
         for schedule in ("gpipe", "1f1b", "zero-bubble"):
             chain = partial(tiger.place, layers, cluster(4, 12e9))
             yield f"{schedule} {name}", partial(chain, schedule=schedule, microbatches=16)
+
+
+def layers_of(seed: int) -> Layers:
+    """Return ten random layers, whose messages take about as long as their passes on a link of bandwidth 1."""
+    rng, size = np.random.default_rng(seed), 10
+    return Layers(
+        names=tuple(f"l{k}" for k in range(size)),
+        forward_s=rng.uniform(0.5, 2, size),
+        backward_s=rng.uniform(0.5, 4, size),
+        parameter_bytes=np.ones(size),
+        crossing_bytes=np.pad(rng.uniform(0, 2, size - 1), 1),
+    )
+
+
+def devices_of(seed: int) -> Cluster:
+    """Return four or five devices of two speeds, every link of one of three bandwidths."""
+    rng, size = np.random.default_rng(seed), 4 + seed % 2
+    link = np.triu(rng.integers(0, 3, (size, size)), 1)
+    return Cluster(
+        names=tuple(f"d{k}" for k in range(size)),
+        speed=rng.choice([0.5, 1.0], size),
+        memory_bytes=np.full(size, np.inf),
+        curves=tuple(Curve.affine(bandwidth, 0.0) for bandwidth in (0.5, 1.0, 4.0)),
+        link=link + link.T - np.eye(size, dtype=np.int64),
+    )
 
 
 if __name__ == "__main__":
