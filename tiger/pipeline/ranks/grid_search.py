@@ -30,6 +30,9 @@ class GridParams:
     Moves that are evaluated in full are the `evaluated` most promising at a time. A perturbation draws `drawn` grids
     and descends from the `descents` most promising; the search ends after `failures` of them in a row without a gain,
     times effort. Estimates are made for `batch_ranks` ranks at a time, so that their tables stay in the cache.
+
+    In `python -m benchmarks.vary_plans tiger.pipeline.ranks.grid_search:GridParams.NAME .. --only groups` plans take up
+    to 1.9 % longer without moves that are evaluated, and up to 0.5 % with two failures or none.
     """
 
     starts: int = 4

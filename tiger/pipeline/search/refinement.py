@@ -18,7 +18,8 @@ class RefineParams:
     """Set how many of the best plans are refined, and how long each.
 
     One plan is given as many simulations as run `passes` passes in all, one for each microbatch and stage, and at least
-    `simulations`; effort multiplies both.
+    `simulations`; effort multiplies both. One finalist or six lead to the same plans as three in `python -m
+    benchmarks.vary_plans tiger.pipeline.search.refinement:RefineParams.finalists 3 1 6` with profiles.
     """
 
     finalists: int = 3
