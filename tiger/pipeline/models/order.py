@@ -42,7 +42,7 @@ def topological_order(rank: Sequence[int], source: IntArray, target: IntArray) -
 
 
 def _on_cycle(waiting: list[int], consumers: list[list[int]]) -> int:
-    """Return a node on a cycle: each node left over has a producer that is, and walking to those ends in a circle."""
+    """Return a node on a cycle: following producers among nodes left over ends in a cycle."""
     # Nodes behind a cycle are left over as well, but none that only feeds one.
     producer = {b: a for a, left in enumerate(waiting) if left for b in consumers[a]}
     node, seen = next(node for node, left in enumerate(waiting) if left), set[int]()

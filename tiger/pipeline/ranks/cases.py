@@ -37,7 +37,7 @@ class Links:
         rings = [ring_bound_s(table_s, link_type[np.ix_(inside, inside)], ranks) for inside in machines]
         return cls(between_s=between, ring_s=np.array(rings))
 
-    def least_s(self, options: frozenset[int]) -> FloatArray:
+    def bounds_s(self, options: frozenset[int]) -> FloatArray:
         """Return the bounds of rings through groups of these options; two ranks that talk are a ring as well.
 
         A ring through two machines has a link out of each. A group on several machines has a rank outside of each.
@@ -47,20 +47,20 @@ class Links:
         return self.known[options]
 
     def _bound_s(self, options: frozenset[int]) -> FloatArray:
-        """Return the bounds that `least_s` keeps."""
+        """Return the bounds that `bounds_s` keeps."""
         count = len(self.ring_s)
         machines = sorted(option for option in options if option < count)
         others = sorted(set(range(count)) if options & {count, count + 1} else machines)
         out = [self._out_s(machine, others) for machine in machines]
         if not machines:
             inside = self.ring_s.min(axis=0)
-            return np.asarray(np.minimum(inside, self.apart_s()))
+            return np.asarray(np.minimum(inside, self.other_machine_s()))
         if len(machines) > 1 or count in options:
             return np.asarray(np.max(out, axis=0))
         inside = self.ring_s[machines[0]]
         return np.asarray(np.minimum(inside, out[0]) if count + 1 in options else inside)
 
-    def apart_s(self) -> FloatArray:
+    def other_machine_s(self) -> FloatArray:
         """Return the fewest seconds of a link between any two machines."""
         return np.asarray(self.between_s[np.triu_indices(len(self.ring_s), 1)].min(axis=0, initial=np.inf))
 
@@ -129,7 +129,7 @@ class Cases:
         stages = options[np.arange(self.cost_model.passes_s.shape[1]) % len(options)].tolist()
         reducing_s = self.spent_s[stages, np.arange(len(stages))]
         forward, backward, weight = self.cost_model.passes_s * self.pace[stages]
-        sent = [self.sent.least_s(frozenset(stages[j : j + 2]))[j] for j in range(len(stages) - 1)]
+        sent = [self.sent.bounds_s(frozenset(stages[j : j + 2]))[j] for j in range(len(stages) - 1)]
         return Workload(
             forward_s=forward + reducing_s,
             backward_s=backward + reducing_s,
@@ -142,10 +142,10 @@ class Cases:
 
     def _closing_s(self, options: IntArray) -> FloatArray:
         """Return the bounds of all-reducing gradients at each position."""
-        rows = [self.gradient.least_s(frozenset(row)) for row in options.tolist()]
+        rows = [self.gradient.bounds_s(frozenset(row)) for row in options.tolist()]
         closing = np.array([row[position] for position, row in enumerate(rows)])
         for tie, links in zip(self.cost_model.ties, self.ties, strict=True):
-            rings = [links.least_s(frozenset(column)) for column in options[tie.places].T.tolist()]
+            rings = [links.bounds_s(frozenset(column)) for column in options[tie.places].T.tolist()]
             closing[tie.places] += np.max(rings)
         return closing
 
@@ -153,7 +153,7 @@ class Cases:
 def _reduction_s(links: Links, calls: FloatArray) -> FloatArray:
     """Return the bounds of a pass's all-reductions at each stage, for a group of each option `[M + 2, S]`."""
     count = len(links.ring_s)
-    bounds = np.array([*links.ring_s, links.apart_s(), links.least_s(frozenset([count + 1]))])[:, None]
+    bounds = np.array([*links.ring_s, links.other_machine_s(), links.bounds_s(frozenset([count + 1]))])[:, None]
     wanted = np.broadcast_to(calls, (count + 2, *calls.shape))
     reducing_s = np.multiply(bounds, wanted, out=np.zeros(wanted.shape), where=wanted > 0)
     return np.asarray(reducing_s.sum(axis=2))

@@ -23,10 +23,10 @@ def starts(cluster: Cluster, seed: int) -> IntArray:
     together = np.lexsort((-cluster.speed, machine, -pace[machine]))
     near = cluster.table_s(NEAR_BYTES) / NEAR_BYTES
     count = min(cluster.size, STARTS) if cluster.size <= MOST_DEVICES else 0
-    walks = [_nearest_neighbours(near, begin) for begin in range(count)]
+    chains = [_nearest_neighbours(near, begin) for begin in range(count)]
     rng = np.random.default_rng(derive(seed, cluster.size))
     drawn = [rng.permutation(cluster.size) for _ in range(STARTS)]
-    return np.array([np.arange(cluster.size), fastest, together, *walks, *drawn])
+    return np.array([np.arange(cluster.size), fastest, together, *chains, *drawn])
 
 
 def _nearest_neighbours(near: FloatArray, begin: int) -> IntArray:
