@@ -14,7 +14,8 @@ from tiger.pipeline.costs.stages import Position
 from tiger.pipeline.models.layers import Layers
 
 # The figures are those of `python -m benchmarks.vary_plans tiger.pipeline.chain.frontier:NAME ..` with profiles.
-# Levels between the smallest bottleneck and the smallest sum: 4, 8 or 32 of them lead to the same plans.
+# Levels between the smallest bottleneck and the smallest sum: 4, 8 or 32 of them lead to the same plans, none to plans
+# that take 0.03 % longer in the mean, and up to 1.5 % on random devices.
 LEVELS = 16
 # Steps of all levels together, about 10 ns each.
 WORK_LIMIT = 40_000_000
