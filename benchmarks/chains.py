@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import tiger
-from tiger.pipeline.chain.baselines import by_parameters, by_time, uniform_cuts
+from tiger.pipeline.chain.baselines import balanced_cuts, by_time, uniform_cuts
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
@@ -16,6 +16,13 @@ from tiger.pipeline.search.evaluator import Evaluator
 
 STAGES = (4, 8, 16)
 NETWORKS = {"12 GB/s": 12e9, "10 GbE": 1.25e9}
+
+
+def by_parameters(layers: Layers, stages: int) -> tuple[int, ...]:
+    """Return the cuts with the least largest bytes of parameters in a stage."""
+    return balanced_cuts(layers.parameter_bytes, stages)
+
+
 PEERS = {"uniform": uniform_cuts, "by parameters": by_parameters, "by time": by_time}
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.chain.instances import all_cuts, layers_of
-from tiger.pipeline.chain.baselines import balanced_cuts, by_parameters, by_time, uniform_cuts
+from tiger.pipeline.chain.baselines import balanced_cuts, by_time, uniform_cuts
 
 
 def test_layers_of_one_kind_are_cut_at_equal_counts() -> None:
@@ -37,11 +37,10 @@ def test_every_stage_needs_a_layer(stages: int) -> None:
         uniform_cuts(layers_of([1.0, 1.0]), stages)
 
 
-def test_time_and_parameters_are_balanced_each() -> None:
-    """The last layer takes as long as the rest, the first has as many parameters."""
-    layers = layers_of([1.0, 1.0, 2.0], state=[4.0, 2.0, 2.0])
+def test_times_are_balanced() -> None:
+    """The last layer takes as long as the rest."""
+    layers = layers_of([1.0, 1.0, 2.0])
     assert by_time(layers, 2) == (0, 2, 3)
-    assert by_parameters(layers, 2) == (0, 1, 3)
 
 
 @settings(max_examples=50, deadline=None)

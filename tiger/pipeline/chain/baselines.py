@@ -27,12 +27,6 @@ def by_time(layers: Layers, stages: int) -> Cuts:
     return balanced_cuts(layers.forward_s + layers.backward_s, stages)
 
 
-def by_parameters(layers: Layers, stages: int) -> Cuts:
-    """Return the cuts with the least largest bytes of parameters in a stage."""
-    _check(layers, stages)
-    return balanced_cuts(layers.parameter_bytes, stages)
-
-
 def balanced_cuts(weights: FloatArray, stages: int) -> Cuts:
     """Return the cuts of L weights with the least largest sum: bisection over limits; O(60 stages log L).
 
