@@ -163,6 +163,14 @@ def test_quick_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pyte
             exec(compile(block.code, f"{page}:{block.line}", "exec"), names)
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if copies(page)], ids=str)
+def test_changes_that_a_page_shows_apply(page: Path) -> None:
+    """To the files as they are; the slow tests make the changes and run the result."""
+    for block in blocks(page):
+        if block.language == "diff":
+            _run(["patch", "-p1", "--dry-run", "--directory", str(ROOT)], ROOT, block.code)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", SLOW, ids=str)
 def test_all_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
