@@ -1,4 +1,4 @@
-"""Tests of the door to plans."""
+"""Tests of the Python entry of plans."""
 
 import json
 from dataclasses import replace
