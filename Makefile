@@ -16,7 +16,7 @@ help:
 	@echo "make check-long run the tests that are too long for .ci/run, and make fuzz"
 	@echo "make fuzz       look for broken laws in tens of thousands of new cases, for an hour"
 	@echo "make serve      run the REST service on port 8000"
-	@echo "make lint       check style, format and types"
+	@echo "make lint       format, and check style and types"
 	@echo "make bench      measure every table of the documentation again"
 	@echo "make notebooks  execute the notebooks"
 	@echo "make docs       build the site of the documentation into build/site"
@@ -31,7 +31,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(STAMP)
-	$(BIN)/tiger warm
+	$(BIN)/tiger warm assign layout
 	$(BIN)/python examples/demo.py
 
 # The quick tests; .ci/run asks for their coverage by PYTEST_ARGS, and for the slow ones by SELECT.
@@ -56,9 +56,10 @@ fuzz: $(STAMP)
 serve: $(STAMP)
 	$(BIN)/tiger serve
 
+# .ci/run asks for a check of the format alone by FORMAT=--check.
 lint: $(STAMP)
+	$(BIN)/ruff format $(FORMAT)
 	$(BIN)/ruff check
-	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
 bench: $(STAMP)

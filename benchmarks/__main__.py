@@ -2,6 +2,7 @@
 
     python -m benchmarks [TABLE ..] [--data FOLDER] [--circuits FOLDER] [--profiles FOLDER] [--graphs FOLDER]
                          [--print]
+    python -m benchmarks cold [--before CHECKOUT]
     python -m benchmarks soak [--minutes N]
     python -m benchmarks summary
 
@@ -25,6 +26,7 @@ from pathlib import Path
 from benchmarks import (
     chains,
     circuits,
+    cold,
     delivered,
     layers,
     movement,
@@ -62,6 +64,7 @@ MODULES = (
     online,
     plans,
     service,
+    cold,
 )
 TABLES = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 FOLDERS = {
@@ -90,12 +93,14 @@ def main() -> int:
     parser.add_argument("--profiles", type=Path, default=os.environ.get("TIGER_PROFILES"), help="folder of profiles")
     parser.add_argument("--graphs", type=Path, default=os.environ.get("TIGER_GRAPHS"), help="folder of operator graphs")
     parser.add_argument("--minutes", type=float, default=30.0, help="how long a soak is (default: 30)")
+    parser.add_argument("--before", type=Path, help="another checkout, which cold is compared with")
     parser.add_argument("--print", action="store_true", help="leave the pages as they are")
     args = parser.parse_args()
     folders = {
         name: Path(folder) for name in ("data", "circuits", "profiles", "graphs") if (folder := getattr(args, name))
     }
     makers = {name: partial(module.table, say, folders.get(FOLDERS.get(name, ""))) for name, module in TABLES.items()}
+    makers["cold"] = partial(cold.table, say, args.before)
     makers["soak"] = partial(soak.table, say, args.minutes)
     makers["summary"] = summarize
     unknown = [name for name in args.tables if name not in makers]

@@ -67,3 +67,12 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(tmp_path: Path) -> N
         f"tiger_mapper-{PROJECT['project']['version']}.dist-info",
     }
     assert {name for name in names if name.startswith("tiger/")} == set(modules())
+
+
+def test_commits_are_checked_by_the_tools_of_make_lint() -> None:
+    """The hook calls the target, which formats; .ci/run has it check the format alone."""
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert re.findall(r"entry: (.*)", hooks) == ["make lint"]
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nlint:")[2].partition("\n\n")[0]
+    assert "ruff format $(FORMAT)" in recipe
+    assert "make lint FORMAT=--check" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

@@ -304,15 +304,24 @@ def serve(
 
 
 @app.command()
-def warm() -> None:
-    """Compile every search kernel into the cache.
+def warm(
+    commands: Annotated[
+        list[str] | None,
+        typer.Argument(help="assign, layout, place: the commands to be ready for.", show_default="all"),
+    ] = None,
+) -> None:
+    """Compile search kernels into the cache.
 
     The first solve does not have to wait for them then.
     """
-    from tiger.cli.warm import warm_all
+    from tiger.cli.warm import COMMANDS, warm_all
 
+    for command in commands or ():
+        if command not in COMMANDS:
+            raise InputError("commands", f"expected any of {', '.join(COMMANDS)}, got {command!r}")
     start = time.perf_counter()
-    warm_all(console.note)
+    with console.count("compiling") as show:
+        warm_all(commands or COMMANDS, show)
     console.emit(f"every kernel is compiled, {time.perf_counter() - start:.1f} s\n")
 
 

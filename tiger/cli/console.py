@@ -127,6 +127,22 @@ def printable(text: str) -> str:
 
 
 @contextmanager
+def count(work: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show what has been done of a known number of things: a bar on a terminal, elsewhere a line for each."""
+    if not sys.stderr.isatty():
+        yield lambda name, done, total: note(f"{work}: {name}, {done} of {total}")
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task(work, total=None)
+        yield lambda name, done, total: bar.update(line, description=f"{work}: {name}", completed=done, total=total)
+
+
+@contextmanager
 def progress() -> Iterator["Callable[[Progress], None] | None"]:
     """Show how far a solve has come, and wipe it at the end; yield None where standard error is not a terminal."""
     if not sys.stderr.isatty():

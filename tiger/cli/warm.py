@@ -1,29 +1,49 @@
-"""Compile the kernels of everything into numba's cache."""
+"""Compile the kernels of commands into numba's cache."""
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 
-from tiger.bounds.warm import warm as warm_bounds
-from tiger.circuits.warm import warm as warm_circuits
-from tiger.pipeline.warm import warm as warm_placements
-from tiger.solvers.warm import warm as warm_searches
+from tiger.bounds import warm as bounds
+from tiger.circuits import warm as circuits
+from tiger.pipeline import warm as placements
+from tiger.solvers import warm as searches
+
+Stage = tuple[str, Callable[[], None]]
+COMMANDS = ("assign", "layout", "place")
 
 
-def warm_all(progress: Callable[[str], None]) -> None:
-    """Compile the kernels of all searches in processes side by side; `progress` is pickled.
+def warm_all(commands: Iterable[str], compiled: Callable[[str, int, int], None]) -> None:
+    """Compile what commands need, in as many processes as there are cores.
 
-    A compilation locks its process, so that threads would not help.
+    `compiled` is told of every stage whose kernels are there, how many are, and of how many. A compilation locks its
+    process, so that threads would not help.
     """
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, 4), mp_context=get_context("spawn")) as pool:
-        # The longest group comes first.
-        groups = [
-            pool.submit(warm_circuits, progress, ("routing",)),
-            pool.submit(warm_searches, progress),
-            pool.submit(warm_circuits, progress, ("windows", "placement")),
-            pool.submit(warm_placements, progress),
-            pool.submit(warm_bounds, progress),
-        ]
-        for group in groups:
-            group.result()
+    stages = stages_of(set(commands))
+    workers = min(len(os.sched_getaffinity(0)), len(stages))
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        names = {pool.submit(load): name for name, load in stages}
+        for count, future in enumerate(as_completed(names), 1):
+            future.result()
+            compiled(names[future], count, len(names))
+
+
+def stages_of(commands: set[str]) -> list[Stage]:
+    """Return the stages whose kernels commands need, by name, with what loads them.
+
+    The longest come first; after them those of searches, one of which often calls kernels of the one before.
+    """
+    stages: list[Stage] = []
+    if "layout" in commands:
+        stages.append(("routing", partial(circuits.load, "routing")))
+    if commands & {"assign", "layout"}:
+        stages += [(name, partial(searches.load, name)) for name in searches.KERNELS]
+    if "layout" in commands:
+        stages += [(name, partial(circuits.load, name)) for name in circuits.KERNELS if name != "routing"]
+    if "place" in commands:
+        stages += [(name, partial(placements.load, name)) for name in placements.KERNELS]
+    if "assign" in commands:
+        stages += [(name, bounds.load) for name in bounds.KERNELS]
+    return stages
