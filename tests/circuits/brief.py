@@ -1,9 +1,11 @@
 """Levels that search for milliseconds."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from tiger.circuits.ising.proposals import ProposalParams, ProposalShapes
 from tiger.circuits.levels import PARAMS_OF_LEVEL, Budget
 
 
@@ -14,5 +16,7 @@ def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
         replace(each, search=short, windows=short if each.windows.most else Budget(), trial=work)
         for each in PARAMS_OF_LEVEL
     )
+    shapes = ProposalShapes(moves=min(work, ProposalShapes().moves))
     for user in ("solve", "entry.comparison"):
         monkeypatch.setattr(f"tiger.circuits.{user}.PARAMS_OF_LEVEL", brief)
+        monkeypatch.setattr(f"tiger.circuits.{user}.ProposalParams", partial(ProposalParams, shapes=shapes))

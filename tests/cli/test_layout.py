@@ -23,7 +23,6 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     """Return a function that runs `tiger layout`, in haste and in a folder of its own, and returns what comes out."""
     monkeypatch.chdir(tmp_path)
     shorten_levels(monkeypatch, 1000)
-    monkeypatch.setattr("tiger.circuits.ising.proposals.MOVES", 1000)
     (tmp_path / "t.qasm").write_text(TRIANGLE)
     (tmp_path / "line.txt").write_text("0 1\n1 2\n2 3\n")
     (tmp_path / "secret.inc").write_text(f"{SECRET};\n")

@@ -1,1 +1,5 @@
-"""Quantum circuits on coupling maps: layout and routing."""
+"""Quantum circuits on coupling maps: layout and routing.
+
+In: a circuit and a device. Out: the circuit on device qubits, with SWAPs and BRIDGEs. Read `solve.py` first: it is what
+happens to a circuit from its first stage to its last. `entry/` is in front of it for callers, `transpiler/` for Qiskit.
+"""

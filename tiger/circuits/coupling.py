@@ -14,7 +14,9 @@ from tiger.model.arrays import lock
 
 IndexArray = NDArray[np.int32]
 HopArray = NDArray[np.int16]
+# Hops between parts that are not connected: above all real distances, and twice it fits 16 bits.
 FAR = 16_000
+# Devices kept with all that is derived from them.
 KEPT = 16
 
 

@@ -15,6 +15,7 @@ from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polish
 from tiger.circuits.solve import begin, find_perfect_layout, route_proposals, route_segments
 
+# The smallest circuit that runs every kernel.
 QUBITS, GATES = 5, 12
 BRIEF = PlacementParams(lanes=2, scouts=2, finalists=1, trials=2)
 KERNELS = ("routing", "windows", "placement")

@@ -6,7 +6,7 @@ import pytest
 
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding import monomorphism
-from tiger.circuits.embedding.monomorphism import Device, matcher_of, search
+from tiger.circuits.embedding.monomorphism import Device, matcher_of, search_embeddings
 
 KERNELS = {name: value for name, value in vars(monomorphism).items() if hasattr(value, "py_func")}
 
@@ -32,7 +32,7 @@ def _embeddings(graph: nx.Graph, device: nx.Graph, most: int, calls: int = 10_00
     near = np.array([spots.get(f"v{v}", -1) for v in range(len(graph))], np.int32)
     arrays = Device.of(Coupling.of(len(device), list(device.edges)))
     places = np.empty((most, len(graph)), np.int32)
-    count, complete, used = search(matcher_of(_table(graph), arrays, allowed, near), places, most, calls, 0)
+    count, complete, used = search_embeddings(matcher_of(_table(graph), arrays, allowed, near), places, most, calls, 0)
     return places[:count], complete, used
 
 
@@ -41,7 +41,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace every kernel by its plain Python function."""
     for name, kernel in KERNELS.items():
         monkeypatch.setattr(monomorphism, name, kernel.py_func)
-    monkeypatch.setitem(globals(), "search", KERNELS["search"].py_func)
+    monkeypatch.setitem(globals(), "search_embeddings", KERNELS["search_embeddings"].py_func)
 
 
 @pytest.mark.usefixtures("_plain")
@@ -93,7 +93,8 @@ def test_vertices_go_near_their_wishes() -> None:
 @pytest.mark.usefixtures("_plain")
 def test_runs_grow_by_lubys_sequence() -> None:
     """The sequence is 1, 1, 2, 1, 1, 2, 4, and again."""
-    assert [KERNELS["compute_luby"].py_func(run) for run in range(1, 16)] == [
+    lengths = [KERNELS["compute_luby"].py_func(run) for run in range(1, 16)]
+    assert lengths == [
         1,
         1,
         2,

@@ -29,7 +29,6 @@ CHEAP = {"level": 1}
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every level search for a moment only."""
     shorten_levels(monkeypatch, 1000)
-    monkeypatch.setattr("tiger.circuits.ising.proposals.MOVES", 1000)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tiger.circuits.ising.gatetasks import GateTasks, build_gate_tasks, choose_s
 PLACE = np.arange(6, dtype=np.int32)
 LINE = Coupling.of(6, [(k, k + 1) for k in range(5)])
 GRID = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)])
-FUNCTIONS = ("anneal", "put", "draw_arc", "rival", "pull", "roll")
+FUNCTIONS = ("anneal", "move_gate", "draw_arc", "find_displaced", "count_hops", "draw_below")
 
 
 def random_tasks(device: Coupling, gates: int, seed: int) -> GateTasks:

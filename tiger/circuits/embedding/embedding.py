@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.monomorphism import Device, Matcher, matcher_of, search
+from tiger.circuits.embedding.monomorphism import Device, Matcher, matcher_of, search_embeddings
 from tiger.circuits.embedding.obstacles import Obstacles, bounds_of
 from tiger.circuits.gate_dag import GateDag, sort_distinct
 from tiger.model.arrays import BoolArray, IntArray
 
+# Where more layouts are asked for than one run should give, each run may give this part of them.
 RUNS = 16
 
 
@@ -74,7 +75,7 @@ class Embedder:
         self.ranks = _ranks(self.device.near)
 
     def refuses(self, pairs: IndexArray) -> bool:
-        """Say whether a quick look shows that the pairs do not fit."""
+        """Return whether a quick look shows that the pairs do not fit."""
         obstacles = Obstacles(int(pairs.max(initial=-1)) + 1, self.bounds)
         for a, b in pairs.tolist():
             if not obstacles.admits(a, b):
@@ -87,6 +88,7 @@ class Embedder:
 
         `pairs[e, 2]` differ. Embeddings are different and in the order they are found; none is no proof.
         """
+        # Two circuit qubits cannot be on one device qubit.
         held = wanted.fixed >= 0
         if len(np.unique(wanted.fixed[held])) < held.sum():
             return []
@@ -101,14 +103,15 @@ class Embedder:
     def _find(self, matcher: Matcher, params: EmbeddingParams) -> IndexArray:
         """Return different embeddings: all of them, or some from runs that begin in different places."""
         places = np.empty((params.layouts, len(matcher.size)), np.int32)
-        count, complete, _ = search(matcher, places, params.layouts, params.calls, params.seed)
+        count, complete, _ = search_embeddings(matcher, places, params.layouts, params.calls, params.seed)
         if not complete and 1 < count == params.layouts:
             # One run goes through all embeddings of a corner of the device before it leaves it.
             spread = places.copy()
             quota = -(-params.layouts // RUNS)
-            count, _, _ = search(matcher, spread, quota, params.calls, params.seed + 1)
+            count, _, _ = search_embeddings(matcher, spread, quota, params.calls, params.seed + 1)
             places = np.concatenate([spread[:count], places])
             count = len(places)
+        # Runs may repeat an embedding: each counts once, in the order found.
         _, first = np.unique(places[:count], axis=0, return_index=True)
         return places[np.sort(first)[: params.layouts]]
 

@@ -18,6 +18,7 @@ def place_near_partners(place: IndexArray, attraction: FloatArray, coupling: Cou
     hops, free = coupling.hops.astype(np.float64), np.ones(coupling.size, np.bool_)
     free[place[place >= 0]] = False
     settled = place >= 0
+    # First the qubits that have to be in a part of the device, as the others can go anywhere.
     for bound in (True, False):
         todo = (place < 0) & ((part >= 0) == bound)
         pull = np.where(todo, attraction[:, settled].sum(axis=1), -np.inf)
@@ -25,10 +26,12 @@ def place_near_partners(place: IndexArray, attraction: FloatArray, coupling: Cou
             v = int(np.argmax(pull))
             partners = np.flatnonzero(settled & (attraction[v] > 0))
             open_spots = free & (coupling.part == part[v]) if bound else free
+            # Greedy construction for the quadratic assignment problem: the next qubit goes where it costs least now.
             away = attraction[v, partners] @ hops[whole[partners]]
             whole[v] = np.where(open_spots, away, np.inf).argmin()
             free[whole[v]], settled[v] = False, True
             pull += attraction[:, v]
             pull[v] = -np.inf
+    # Spare qubits have no gates: any order does.
     whole[n:] = np.flatnonzero(free)
     return whole

@@ -6,6 +6,7 @@ import numpy as np
 
 from tiger.circuits.coupling import FAR, KEPT, Coupling
 
+# The length of a cycle where there is none.
 ENDLESS = 1 << 30
 
 
@@ -29,7 +30,7 @@ def bounds_of(coupling: Coupling) -> Bounds:
 
 
 class Obstacles:
-    """Watch a graph grow pair by pair, and say when it cannot fit any more.
+    """Watch a graph grow pair by pair, and find when it cannot fit any more.
 
     Counts edges, degrees and the sizes of connected components, measures the cycle that every pair closes when it is
     shorter than any of the device, and colours the vertices when the device has two colours. What does not fit never
@@ -46,15 +47,17 @@ class Obstacles:
         self._inside = [0] * size
 
     def admits(self, a: int, b: int) -> bool:
-        """Say whether the graph may still fit with one more pair."""
+        """Return whether the graph may still fit with one more pair."""
         if b in self.near[a]:
             return True
         if not (self._degrees_fit(a, b) and self._sizes_fit(a, b)):
             return False
         if self._root[a] != self._root[b]:
             return True
+        # An odd cycle fits no device with two colours.
         if self.bounds.bipartite and self._colour[a] == self._colour[b]:
             return False
+        # Every cycle of the graph lies on one of the device, which has no shorter one than its girth.
         return not self._closes_short_cycle(a, b)
 
     def add(self, a: int, b: int) -> None:
@@ -83,14 +86,14 @@ class Obstacles:
         self._inside[big] += self._inside[small]
 
     def _degrees_fit(self, a: int, b: int) -> bool:
-        """Say whether the device has as many qubits of the degrees that a and b would have."""
+        """Return whether the device has as many qubits of the degrees that a and b would have."""
         first, second, room = len(self.near[a]) + 1, len(self.near[b]) + 1, self._room
         if first >= len(room) or second >= len(room):
             return False
         return room[first] > (first == second) and room[second] > 0
 
     def _sizes_fit(self, a: int, b: int) -> bool:
-        """Say whether there are edges enough, and a part that may hold the component of a and b."""
+        """Return whether there are edges enough, and a part that may hold the component of a and b."""
         one, other, bounds = self._root[a], self._root[b], self.bounds
         if self._edges == bounds.edges or one == other:
             return self._edges < bounds.edges and self._inside[one] < bounds.part_edges
@@ -98,7 +101,7 @@ class Obstacles:
         return inside <= bounds.part_edges and len(self._members[one]) + len(self._members[other]) <= bounds.part
 
     def _closes_short_cycle(self, a: int, b: int) -> bool:
-        """Say whether a pair would close a cycle shorter than any of the device."""
+        """Return whether a pair would close a cycle shorter than any of the device."""
         seen, front = {a}, {a}
         for _ in range(min(self.bounds.cycle - 2, len(self.near))):
             front = {w for v in front for w in self.near[v]} - seen
@@ -110,6 +113,7 @@ class Obstacles:
 
 def _shortest_cycle(coupling: Coupling) -> tuple[int, bool]:
     """Return the length of a shortest cycle, ENDLESS in a forest, and whether all cycles are even; O(N e)."""
+    # An edge whose ends are equally far from a qubit closes an odd walk, which holds an odd cycle no longer than it.
     ends = coupling.hops[:, coupling.edges].astype(np.int64)
     flat = (ends[:, :, 0] == ends[:, :, 1]) & (ends[:, :, 0] < FAR)
     odd = int((2 * ends[:, :, 0] + 1)[flat].min(initial=ENDLESS))

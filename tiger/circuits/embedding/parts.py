@@ -14,6 +14,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import IntArray, lock
 
 ANYWHERE = -1
+# Steps of the search for a packing, which is NP-hard: what takes more is refused as if there were none.
 TRIALS = 100_000
 
 
@@ -63,6 +64,7 @@ def _pack_components(component: IndexArray, coupling: Coupling, held: IndexArray
     """Return the part of every qubit: what fixed places say, and a packing of the other components."""
     part, room = np.full(len(component), ANYWHERE, np.int32), np.bincount(coupling.part).tolist()
     members = [np.flatnonzero(component == c) for c in np.unique(component[component >= 0])]
+    # Fixed qubits take their room first, whether they have gates or not.
     for place in held[held >= 0]:
         room[coupling.part[place]] -= 1
     for qubits in members:
@@ -109,6 +111,7 @@ def pack(sizes: list[int], room: list[int]) -> list[int] | None:
             return choice
         if choice[k] >= 0:
             left[choice[k]] += sizes[k]
+        # Of bins with the same room left only the first is tried.
         fits = (p for p in range(choice[k] + 1, len(left)) if left[p] >= sizes[k] and left[p] not in left[:p])
         choice[k] = next(fits, -1)
         if choice[k] < 0:

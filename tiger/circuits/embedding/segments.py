@@ -26,7 +26,6 @@ from tiger.model.arrays import BoolArray, FloatArray
 
 Pair = tuple[int, int]
 Source = Callable[[Obstacles, set[Pair]], "Run"]
-HALF_LIFE = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +34,15 @@ class SegmentParams:
 
     `calls`: places tried for a qubit in one search of an embedding; `refusals`: how often pairs that no embedding is
     found for are left out before a segment ends, and `outlook` before its layout is left as it is, which also looks at
-    the gates around; `segments`: the most in each direction; `seed`: of the searches.
+    the gates around; `segments`: the most in each direction; `half_life`: levels over which the pull of gates around a
+    segment halves; `seed`: of the searches.
     """
 
     calls: int = 600
     refusals: int = 6
     outlook: int = 2
     segments: int = 64
+    half_life: float = 8.0
     seed: int = 0
 
 
@@ -92,7 +93,7 @@ def _segments(progress: "Progress", embedder: Embedder, params: SegmentParams, p
             return
         growth = Growth(embedder, search, wanted)
         run = growth.grow(progress.run, params.refusals)
-        around = progress.around(run.nodes)
+        around = progress.around(run.nodes, params.half_life)
         # Gates around the segment tell where qubits should be that it leaves free, and which of its layouts is good.
         growth.grow(partial(_greedy, [*run.pairs, *around.pairs]), params.outlook)
         whole = place_near_partners(growth.place, around.pull, embedder.coupling, part)
@@ -128,6 +129,7 @@ class Growth:
     def _lengthen(self, pairs: list[Pair]) -> None:
         """Embed as many of the pairs as halving finds."""
         high, middle = len(pairs) + 1, len(pairs)
+        # Binary search: a start of pairs that embed embeds as well, as far as the search finds it.
         while self._size < middle < high:
             chosen = np.array(pairs[:middle], np.int32)
             found = self._embedder.embeddings(chosen, self._params, self._wanted)
@@ -149,7 +151,7 @@ def _greedy(pairs: Sequence[Pair], obstacles: Obstacles, banned: set[Pair]) -> "
 class Around(NamedTuple):
     """Hold the gates before and after a segment: their different `pairs`, nearest in time first, and `pull[n, n]`.
 
-    A gate pulls its qubits together half as much for every 8 levels that it is away.
+    A gate pulls its qubits together the less, the more levels it is away.
     """
 
     pairs: list[Pair]
@@ -185,7 +187,7 @@ class Progress:
             self._pairs[v].append((a, b))
 
     def is_finished(self) -> bool:
-        """Say whether all nodes are carried out."""
+        """Return whether all nodes are carried out."""
         return bool(self.done.all())
 
     def run(self, obstacles: Obstacles, banned: set[Pair]) -> Run:
@@ -193,6 +195,7 @@ class Progress:
         run, heap, refused = Run([], [], []), self._ready.copy(), set(banned)
         waits = dict[int, int]()
         heapify(heap)
+        # In order of levels: list scheduling of all nodes whose predecessors are in the run.
         while heap:
             v = self._order[heappop(heap)]
             if all(_join(pair, obstacles, refused, run) for pair in self._pairs[v]):
@@ -215,8 +218,8 @@ class Progress:
                     self._ready.append(self._rank[w])
         self._ready = [rank for rank in self._ready if not self.done[self._order[rank]]]
 
-    def around(self, nodes: list[int]) -> Around:
-        """Return the gates before and after the nodes of a segment."""
+    def around(self, nodes: list[int], half_life: float) -> Around:
+        """Return the gates before and after the nodes of a segment, whose pull halves with so many levels."""
         outside = np.ones(len(self.done), np.bool_)
         outside[nodes] = False
         times = self._level[nodes] if nodes else np.zeros(1)
@@ -224,12 +227,12 @@ class Progress:
         gates = self._gates[outside[self._gates[:, 0]]]
         gates = gates[np.argsort(away[gates[:, 0]], kind="stable")]
         pull = np.zeros((self.qubits, self.qubits))
-        np.add.at(pull, (gates[:, 1], gates[:, 2]), 0.5 ** (away[gates[:, 0]] / HALF_LIFE))
+        np.add.at(pull, (gates[:, 1], gates[:, 2]), 0.5 ** (away[gates[:, 0]] / half_life))
         return Around(list(dict.fromkeys(map(tuple, gates[:, 1:].tolist()))), pull + pull.T)
 
 
 def _join(pair: Pair, obstacles: Obstacles, refused: set[Pair], run: Run) -> bool:
-    """Add a pair to a run unless it is refused; say whether it is in."""
+    """Add a pair to a run unless it is refused; return whether it is in."""
     a, b = pair
     if b in obstacles.near[a]:
         return True

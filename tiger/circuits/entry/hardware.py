@@ -19,6 +19,7 @@ from tiger.model.wording import describe
 from tiger.topologies.spec import KINDS, build
 
 FIELD = "topology"
+# Qubits of a device at most: its table of distances takes 32 MB then.
 LIMIT = 4096
 Device: TypeAlias = Target | CouplingMap
 Pair = tuple[int, int]

@@ -31,6 +31,7 @@ from tiger.model.violation import Violation
 from tiger.run.deadline import Deadline
 from tiger.run.progress import Progress, ignore
 
+# What comes after the search, comparisons with Qiskit above all, may take this share of the time limit more.
 SHARE = 0.1
 
 

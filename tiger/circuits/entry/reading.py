@@ -21,6 +21,7 @@ from tiger.formats.text import read_file
 from tiger.model.wording import describe
 
 MAGIC = b"QISKIT"
+# The oldest version of QPY that is safe to read, and the first with a table of where circuits begin.
 OLDEST_QPY, OFFSETS_QPY = 13, 16
 ADVICE = "decompose it first, as Qiskit's transpile does with basis_gates=['u', 'cx']"
 _QASM2_PLACE = re.compile(r"<input>:(\d+),\d+: (.*)", re.DOTALL)

@@ -11,7 +11,9 @@ from tiger.model.seams import Stop
 from tiger.model.seeds import derive
 from tiger.solvers.kernel import inner_kernel, kernel
 
+# Temperatures in hops: annealing goes from the first to the second; the third accepts next to nothing that costs a hop.
 HOT, COLD, COLDEST = 0.7, 0.1, 0.01
+# Moves between two looks at whether to stop, and one move in so many to anywhere on the device.
 BURST, SELDOM = 200_000, 16
 
 
@@ -34,6 +36,7 @@ def _cool(
     """Cool down from one temperature in hops to another in so many sweeps; `stop` is asked between bursts of them."""
     level, count = tasks.flow.level, len(arc)
     moves = turn[1] * count
+    # A single gate has no others to wait for, but many arcs to choose from.
     if count < 2:
         moves *= 16
     found, bursts = arc.copy(), -(-moves // BURST)
@@ -42,6 +45,7 @@ def _cool(
     for burst in range(bursts if count else 0):
         if stop():
             break
+        # Geometric cooling (Kirkpatrick, Gelatt, Vecchi 1983), in bursts each of which covers its part of the range.
         warm, cool = (heat[0] * (heat[1] / heat[0]) ** ((burst + step) / bursts) for step in (0, 1))
         anneal(tasks.arcs, tasks.flow, found, holder, (warm, cool, -(-moves // bursts), derive(turn[0], burst)))
     return found if tasks.cost(found) <= tasks.cost(arc) else arc.copy()
@@ -59,27 +63,31 @@ def anneal(arcs: Arcs, flow: Flow, arc: IndexArray, holder: IndexArray, plan: tu
     heat, ratio = warm, (cool / warm) ** (1.0 / moves)
     for _ in range(moves):
         heat *= ratio
-        gate = roll(len(arc))
+        gate = draw_below(len(arc))
+        # A move: one gate goes to another arc, and a gate of its level that is in the way takes the arc left free.
         to, old = draw_arc(arcs, flow, arc, gate), arc[gate]
-        other = rival(arcs, holder[flow.level[gate]], gate, to)
+        other = find_displaced(arcs, holder[flow.level[gate]], gate, to)
         if to == old or other == -2:
             continue
-        change = pull(arcs, flow, arc, gate, to) - pull(arcs, flow, arc, gate, old)
-        away = old if roll(2) else arcs.back[old]
+        change = count_hops(arcs, flow, arc, gate, to) - count_hops(arcs, flow, arc, gate, old)
+        # It may take that arc in either direction.
+        away = old if draw_below(2) else arcs.back[old]
         if other >= 0:
-            change += pull(arcs, flow, arc, other, away) - pull(arcs, flow, arc, other, arc[other])
+            change += count_hops(arcs, flow, arc, other, away) - count_hops(arcs, flow, arc, other, arc[other])
+        # Metropolis' rule (1953).
         if change <= 0 or np.random.random() < np.exp(-change / heat):
             row = holder[flow.level[gate]]
             if other >= 0:
-                put(arcs, row, arc, other, away)
-            put(arcs, row, arc, gate, to)
+                move_gate(arcs, row, arc, other, away)
+            move_gate(arcs, row, arc, gate, to)
+            # The gate that moved last has cleared its old qubits, which the other one now holds.
             if other >= 0:
                 row[arcs.ends[away, 0]] = other
                 row[arcs.ends[away, 1]] = other
 
 
 @inner_kernel
-def put(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> None:
+def move_gate(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> None:
     """Move a gate from its arc to another, in the row of its level as well."""
     row[arcs.ends[arc[gate], 0]] = -1
     row[arcs.ends[arc[gate], 1]] = -1
@@ -91,22 +99,23 @@ def put(arcs: Arcs, row: IndexArray, arc: IndexArray, gate: int, to: int) -> Non
 @inner_kernel
 def draw_arc(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int) -> int:
     """Return a random arc at where one of the gate's qubits is before or after it, or now, or seldom anywhere."""
-    end, side = roll(2), roll(2)
+    end, side = draw_below(2), draw_below(2)
     at = arcs.ends[arc[gate], end]
-    if roll(SELDOM) == 0:
-        to = roll(len(arcs.back))
+    if draw_below(SELDOM) == 0:
+        to = draw_below(len(arcs.back))
         return int(to if arcs.hops[at, arcs.ends[to, end]] < FAR else arc[gate])
+    # Most moves go to where a qubit of the gate is just before or after it, since only these can save hops.
     other = flow.near[gate, end, side, 0]
-    if other >= 0 and roll(2) == 0:
+    if other >= 0 and draw_below(2) == 0:
         at = arcs.ends[arc[other], flow.near[gate, end, side, 1]]
-    to = arcs.first[at] + roll(arcs.first[at + 1] - arcs.first[at])
-    if roll(2) != end:
+    to = arcs.first[at] + draw_below(arcs.first[at + 1] - arcs.first[at])
+    if draw_below(2) != end:
         to = arcs.back[to]
     return int(to)
 
 
 @inner_kernel
-def rival(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
+def find_displaced(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
     """Return the one gate that has to make way and can take the other's arc, -1 for none, -2 where it is not so."""
     a, b = arcs.ends[to, 0], arcs.ends[to, 1]
     one, two = row[a], row[b]
@@ -114,17 +123,19 @@ def rival(arcs: Arcs, row: IndexArray, gate: int, to: int) -> int:
         one = -1
     if two == gate:
         two = -1
+    # Two different gates in the way would both have to move.
     if one < 0 or two < 0:
         one = max(one, two)
     elif one != two:
         return -2
+    # An exchange is impossible where the new arc shares a qubit with the old one.
     if one >= 0 and (row[a] == gate or row[b] == gate):
         return -2
     return int(one)
 
 
 @inner_kernel
-def pull(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int, to: int) -> int:
+def count_hops(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int, to: int) -> int:
     """Return the hops that a gate's qubits travel to and from an arc."""
     total = 0
     for end in range(2):
@@ -139,6 +150,6 @@ def pull(arcs: Arcs, flow: Flow, arc: IndexArray, gate: int, to: int) -> int:
 
 
 @inner_kernel
-def roll(sides: int) -> int:
+def draw_below(sides: int) -> int:
     """Return a random number from 0 to sides - 1."""
     return int(np.random.randint(sides))

@@ -16,6 +16,7 @@ from tiger.qubo.ising import Ising
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Trial
 
+# Levels of a window, in turn, and the arcs that a gate should have to choose from at least.
 SPANS, LEAST_CHOICE = (2, 3), 6
 
 
@@ -43,6 +44,7 @@ def sample_arcs(
             break
         window = build_gate_window(tasks, gates, arc, ising.params.window_size)
         found, strength = _solve_window(window, ising, strength, (derive(seed, number), stop))
+        # Choices 0 are the present arcs: equal cost is taken, so that windows drift over plateaus.
         if found is not None and window.cost(found) <= window.cost(np.zeros(len(gates), np.int64)):
             arc[gates] = window.choice[np.arange(len(gates)), found]
     return arc
@@ -68,19 +70,20 @@ def _solve_window(
     best: IntArray | None = None
     trial: Trial | None = None
     for number in range(ising.params.window.rounds):
+        # Rounds of tuning: sample, decode the reads, and let the tuner choose the next penalties.
         if penalties is None or (number and turn[1]()):
             break
         samples = ising.sample(
             window.bqm(penalties), penalties, ising.params.window, (derive(turn[0], number), turn[1])
         )
-        trial, found = _judge_reads(window, samples.bits, (penalties, trial))
+        trial, found = _decode_reads(window, samples.bits, (penalties, trial))
         if found is not None and (best is None or window.cost(found) < window.cost(best)):
             best = found
         penalties = ising.tuner.next(penalties, trial)
     return best, strength if strength is None or penalties is None else penalties.scale / aim.scale
 
 
-def _judge_reads(
+def _decode_reads(
     window: GateWindow, samples: BitArray, turn: tuple[Penalties, Trial | None]
 ) -> tuple[Trial, IntArray | None]:
     """Decode and repair every read; return the record of the round and the cheapest choices but the present ones."""
@@ -88,6 +91,7 @@ def _judge_reads(
     missed, crowded = bits.sum(axis=2) != 1, _find_crowded(window, bits)
     feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
     raw = [window.cost(read.argmax(axis=1)) for read in bits[feasible]]
+    # Every read is decoded and repaired, feasible or not: a repaired read may be the best.
     distinct = {read.tobytes(): read for read in bits}.values()
     repaired = [found for read in distinct if (found := repair_choice(window, read)) is not None and found.any()]
     costs = [window.cost(found) for found in repaired]
@@ -129,8 +133,10 @@ def repair_choice(window: GateWindow, bits: BoolArray) -> IntArray | None:
     None where a gate finds none free.
     """
     local, taken = np.zeros(len(bits), np.int64), set[tuple[int, int]]()
+    # Chosen arcs come first, then those of least cost to what lies outside.
     wish = np.where(window.index >= 0, window.linear - bits * FAR, np.inf)
     ends, level = window.tasks.arcs.ends[window.choice].tolist(), window.tasks.flow.level[window.gates].tolist()
+    # Gates with exactly one chosen arc keep it as far as they can; the others take what is left.
     for gate in np.argsort(bits.sum(axis=1) != 1, kind="stable").tolist():
         for option in np.argsort(wish[gate], kind="stable").tolist():
             held = {(level[gate], end) for end in ends[gate][option]}

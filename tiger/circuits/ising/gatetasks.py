@@ -81,9 +81,11 @@ def build_gate_tasks(dag: GateDag, coupling: Coupling, place: IndexArray, fixed:
     """
     gates = build_timeline(dag)
     part = coupling.part[place[gates.pairs[:, 0]]]
+    # A largest matching of the coupling map bounds the gates that run at once; wider levels are split.
     matched, width = _matching(coupling)
     ends = np.concatenate([coupling.edges, coupling.edges[:, ::-1]])
     ends = np.ascontiguousarray(ends[np.lexsort((ends[:, 1], ends[:, 0]))]).reshape(-1, 2)
+    # Arcs are sorted by their ends, so that the one in the other direction is found by binary search.
     key = ends[:, 0].astype(np.int64) * coupling.size + ends[:, 1]
     back = np.searchsorted(key, ends[:, 1].astype(np.int64) * coupling.size + ends[:, 0]).astype(np.int32)
     first = np.searchsorted(ends[:, 0], np.arange(coupling.size + 1)).astype(np.int32)
@@ -128,6 +130,7 @@ def _flow(gates: Timeline, level: IndexArray, fixed: IndexArray | None) -> Flow:
     last: dict[int, tuple[int, int]] = {}
     for gate, pair in enumerate(gates.pairs.tolist()):
         for end, qubit in enumerate(pair):
+            # The dataflow: a qubit leaves the gate before by one end and enters this one by another.
             if qubit in last:
                 near[gate, end, 0] = last[qubit]
                 near[(*last[qubit], 1)] = gate, end
@@ -146,6 +149,7 @@ def choose_start_arcs(tasks: GateTasks, place: IndexArray) -> IndexArray:
     where, arc = place.astype(np.int32), np.zeros(len(tasks.gates.node), np.int32)
     for gates in split_levels(tasks.flow.level, 1):
         pairs = tasks.gates.pairs[gates]
+        # Twice the hops from where the qubits are now, and once those to where the static layout has them.
         walk = 2 * _walks(tasks.arcs, where[pairs]) + _walks(tasks.arcs, place[pairs])
         chosen = _greedy(walk, tasks.arcs.ends)
         arc[gates] = _assign(walk, tasks) if chosen is None else chosen
@@ -161,6 +165,7 @@ def _walks(arcs: Arcs, here: IndexArray) -> IndexArray:
 def _greedy(walk: IndexArray, ends: IndexArray) -> IndexArray | None:
     """Return the arcs of a level by `walk[w, m]`, gates that are near theirs first, None where one is left without."""
     arc, free = np.zeros(len(walk), np.int32), np.ones(len(ends), bool)
+    # Gates that have an arc nearby choose first.
     for gate in np.argsort(walk.min(axis=1), kind="stable").tolist():
         arc[gate] = np.where(free, walk[gate], FAR).argmin()
         if not free[arc[gate]] or walk[gate, arc[gate]] >= FAR:
@@ -171,6 +176,7 @@ def _greedy(walk: IndexArray, ends: IndexArray) -> IndexArray | None:
 
 def _assign(walk: IndexArray, tasks: GateTasks) -> IndexArray:
     """Return arcs of the largest matching for a level, the cheapest such choice."""
+    # The linear assignment of gates to edges of the matching, each in its better direction (Jonker, Volgenant 1987).
     both = np.stack([tasks.matched, tasks.arcs.back[tasks.matched]])
     cost = walk[:, both]
     _, column = linear_sum_assignment(cost.min(axis=1))

@@ -75,6 +75,7 @@ class GateWindow:
         least = np.where(allowed, linear, np.inf).min(axis=1)
         biases = np.zeros(self.size)
         biases[self.index[allowed]] = (linear - (least + penalties.one_hot)[:, None])[allowed]
+        # One-hot rows: A (1 - sum x)^2 puts -A on every variable, 2 A on every pair and A into the offset.
         first, second = np.triu_indices(self.choice.shape[1], 1)
         same = np.broadcast_to(2 * penalties.one_hot[:, None], (len(self.gates), len(first)))
         terms = [
@@ -104,6 +105,7 @@ class GateWindow:
         i, _, j, _ = self.links.T
         rows, columns = (self.index >= 0)[i][:, :, None], (self.index >= 0)[j][:, None, :]
         travel, both = self.travel(), rows & columns
+        # Double centring: the mean and what either end adds go to the offset and the biases, where one-hot fixes them.
         mean = np.where(both, travel, 0).sum(axis=(1, 2)) / both.sum(axis=(1, 2))
         excess = np.where(both, travel - mean[:, None, None], 0.0)
         source, target = excess.sum(axis=2) / columns.sum(axis=2), excess.sum(axis=1) / rows.sum(axis=1)
@@ -124,8 +126,10 @@ def build_gate_window(tasks: GateTasks, gates: IntArray, arc: IndexArray, most: 
     at[gates] = np.arange(len(gates))
     inside = at[near[..., 0]] >= 0
     linear = _pull(tasks, gates, arc, (near[..., 0] >= 0) & ~inside)
+    # An arc that a gate outside the window holds on the same level has no variable.
     linear[~_open_arcs(tasks, gates, arc)] = np.inf
     every, width = np.arange(len(gates)), min(max(most // len(gates), 1), len(ends))
+    # The present arc is always among the choices, as number 0.
     ranked = linear.copy()
     ranked[every, arc[gates]] = -1.0
     choice = np.argsort(ranked, axis=1, kind="stable")[:, :width].astype(np.int32)
@@ -148,6 +152,7 @@ def build_gate_window(tasks: GateTasks, gates: IntArray, arc: IndexArray, most: 
         rivals=rivals,
         constant=0.0,
     )
+    # So the cost of the present choices is that of all gates, and with it that of all others.
     return replace(window, constant=tasks.cost(arc) - window.cost(np.zeros(len(gates), np.int64)))
 
 
@@ -183,6 +188,7 @@ def derive_safe_penalties(window: GateWindow) -> Penalties:
     allowed = window.index >= 0
     least = np.where(allowed, window.linear, np.inf).min(axis=1)
     worst = np.where(allowed, window.linear - least[:, None], 0.0).max(axis=1)
+    # What a gate can add to the cost at worst, by biases and by both ends of its links.
     i, _, j, _ = window.links.T
     far = window.travel().max(axis=(1, 2), initial=0.0)
     np.add.at(worst, i, far)

@@ -47,6 +47,7 @@ def assign_levels(dag: GateDag) -> IndexArray:
     for node, (a, b) in enumerate(dag.pairs.tolist()):
         at = ready[node]
         if a >= 0:
+            # As soon as possible: the first level at which both qubits are free.
             while at in busy[a] or at in busy[b]:
                 at = _first_free_level(busy[b], _first_free_level(busy[a], at))
             busy[a][at] = busy[b][at] = at + 1
@@ -59,6 +60,7 @@ def assign_levels(dag: GateDag) -> IndexArray:
 
 def _first_free_level(busy: dict[int, int], at: int) -> int:
     """Return the first level from one on that is not busy; what is leads to a later level, by ever shorter paths."""
+    # Union-find with path compression: a busy level points to a later one that was free when it was taken.
     level = at
     while level in busy:
         level = busy[level]

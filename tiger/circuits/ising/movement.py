@@ -47,6 +47,7 @@ def count_movement(visits: IndexArray, coupling: Coupling) -> int | None:
     qubit, place = visits[:, :2].ravel(), visits[:, 2:].ravel()
     order = np.argsort(qubit, kind="stable")
     qubit, place = qubit[order], place[order]
+    # Sorted by qubit, gates in order: two neighbours of one qubit are two visits in a row.
     again = qubit[1:] == qubit[:-1]
     travel = coupling.hops[place[:-1][again], place[1:][again]].astype(np.int64)
     if max(apart.max(initial=0), travel.max(initial=0)) >= FAR:

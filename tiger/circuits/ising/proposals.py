@@ -5,7 +5,7 @@ several: many different proposals are worth more than a long search for one.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +25,28 @@ from tiger.model.seeds import derive
 from tiger.qubo.ising import IsingParams
 from tiger.solvers import registry
 
-HALVES, TIMES = (16.0, 4.0), (0.25, 0.5, 0.75)
-NEAR, SPAN, LARGE = 16.0, 2, 64
-SWEEPS, MOVES, DESCENT, WINDOWS = 1000, 1_000_000, 16, 128
+# Devices of more qubits are searched around their middle alone.
+LARGE = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalShapes:
+    """Say which layouts are proposed, and how long arcs of gates are searched for.
+
+    Static layouts for the start fade with half-lives of `halves` levels, those at `times`, shares of the depth, with
+    one of `near` levels. At a time the gates of `span` levels say where their qubits are. Arcs are annealed in at most
+    `sweeps` sweeps and about `moves` moves; after a sampler, which gets at most `windows` windows where it does not say
+    itself how many, they descend for `descent` sweeps.
+    """
+
+    halves: tuple[float, ...] = (16.0, 4.0)
+    times: tuple[float, ...] = (0.25, 0.5, 0.75)
+    near: float = 16.0
+    span: int = 2
+    sweeps: int = 1000
+    moves: int = 1_000_000
+    windows: int = 128
+    descent: int = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,6 +64,7 @@ class ProposalParams:
     closed: tuple[int, ...] = ()
     losses: Losses | None = None
     time_limit_s: float | None = None
+    shapes: ProposalShapes = field(default_factory=ProposalShapes)
 
     @property
     def settled(self) -> bool:
@@ -74,11 +94,14 @@ def propose_layouts(dag: GateDag, coupling: Coupling, params: ProposalParams, st
     if place is None:
         return
     yield Proposal("static", Anchor(done=level < 0, place=place))
-    times = () if params.settled else tuple(int(share * (level.max() + 1)) for share in TIMES)
-    for share, time in zip(TIMES, times, strict=False):
+    times = () if params.settled else tuple(int(share * (level.max() + 1)) for share in params.shapes.times)
+    for share, time in zip(params.shapes.times, times, strict=False):
         yield Proposal(f"static at {share:g}", Anchor(done=level < time, place=place))
-    fading = [(f"static, half {half:g}", half, 0) for half in HALVES]
-    fading += [(f"static around {share:g}", NEAR, time) for share, time in zip(TIMES, times, strict=False)]
+    fading = [(f"static, half {half:g}", half, 0) for half in params.shapes.halves]
+    fading += [
+        (f"static around {share:g}", params.shapes.near, time)
+        for share, time in zip(params.shapes.times, times, strict=False)
+    ]
     for number, (name, half, time) in enumerate(fading, 1):
         faded = replace(static, half=half, around=time)
         near = None if stop() else _solve_static(dag, coupling, faded, params, number)
@@ -97,6 +120,7 @@ def _outskirts(dag: GateDag, coupling: Coupling) -> tuple[int, ...]:
     if coupling.size <= max(needed, LARGE) or coupling.part.any():
         return ()
     hops = coupling.hops.astype(np.int64)
+    # The qubit around which as many as are needed lie closest.
     middle = hops[np.sort(hops, axis=1)[:, :needed].sum(axis=1).argmin()]
     return tuple(np.sort(np.argsort(middle, kind="stable")[needed:]).tolist())
 
@@ -121,7 +145,7 @@ def _gate_layouts(
     """Yield the layouts of gates as tasks at several times."""
     tasks, arc = place_gates(dag, coupling, params, place, stop)
     level = assign_levels(dag)
-    for share in (0.0,) if params.settled else (0.0, *TIMES):
+    for share in (0.0,) if params.settled else (0.0, *params.shapes.times):
         time = int(share * (level.max() + 1))
         found = None if stop() else build_layout_at(dag, coupling, tasks, arc, (time, params))
         if found is not None:
@@ -142,14 +166,14 @@ def place_gates(
     tasks = build_gate_tasks(dag, coupling, place, params.fixed if params.settled else None)
     arc, solver = choose_start_arcs(tasks, place), params.solver
     if isinstance(solver, str) and registry.kind_of(solver) != "sampler":
-        sweeps = params.effort * min(SWEEPS, max(MOVES // max(len(arc), 1), 1))
+        sweeps = params.effort * min(params.shapes.sweeps, max(params.shapes.moves // max(len(arc), 1), 1))
         return tasks, anneal_arcs(tasks, arc, seed=params.seed, sweeps=sweeps, stop=stop)
     sampler = registry.sampler(solver) if isinstance(solver, str) else solver
     problem = build_static_layout(dag, coupling, StaticParams()).problem
     ising = ising_of(sampler, problem, IsingParams())
-    windows = WindowParams(windows=(ising.params.windows or WINDOWS) * params.effort)
+    windows = WindowParams(windows=(ising.params.windows or params.shapes.windows) * params.effort)
     arc = sample_arcs(tasks, arc, ising, windows, (params.seed, stop))
-    return tasks, descend(tasks, arc, seed=params.seed, sweeps=DESCENT, stop=stop)
+    return tasks, descend(tasks, arc, seed=params.seed, sweeps=params.shapes.descent, stop=stop)
 
 
 def build_layout_at(
@@ -162,12 +186,12 @@ def build_layout_at(
     time, params = turn
     fixed = np.full(dag.qubits, -1, np.int32) if params.fixed is None else params.fixed.astype(np.int32)
     held = set(fixed[fixed >= 0].tolist())
-    for gate in np.flatnonzero((tasks.gates.level >= time) & (tasks.gates.level < time + SPAN)).tolist():
+    for gate in np.flatnonzero((tasks.gates.level >= time) & (tasks.gates.level < time + params.shapes.span)).tolist():
         for qubit, at in zip(tasks.gates.pairs[gate].tolist(), tasks.arcs.ends[arc[gate]].tolist(), strict=True):
             if fixed[qubit] < 0 and at not in held:
                 fixed[qubit] = at
                 held.add(at)
-    static = StaticParams(half=NEAR, around=time, fixed=fixed, closed=params.closed, losses=params.losses)
+    static = StaticParams(half=params.shapes.near, around=time, fixed=fixed, closed=params.closed, losses=params.losses)
     layout = build_static_layout(dag, coupling, static)
     return layout.solve("auto", seed=params.seed, time_limit_s=params.time_limit_s)
 

@@ -32,7 +32,9 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 
+# A SWAP is three CX.
 CX_PER_SWAP = 3
+# The largest error whose logarithm is taken: a faulty gate costs 21, and no infinity enters the model.
 HOPELESS = 1 - 1e-9
 
 
@@ -86,6 +88,7 @@ class StaticLayout:
             place[: len(fixed)] = fixed
         place[self.active] = places
         left = np.setdiff1d(np.arange(size), place)
+        # Closed device qubits are filled last, by qubits without gates.
         left = np.concatenate([np.setdiff1d(left, self.params.closed), np.intersect1d(left, self.params.closed)])
         place[place < 0] = left
         return place
@@ -96,6 +99,7 @@ def build_static_layout(dag: GateDag, coupling: Coupling, params: StaticParams) 
     weight = weigh_interactions(dag, params.half, params.around)
     met = weight + weight.T
     active = np.flatnonzero(np.diff(met.tocsr().indptr))
+    # A problem needs a task: qubit 0 stands for a circuit without gates.
     if not len(active):
         active = np.zeros(1, np.int64)
     names = tuple(map(str, active.tolist()))
@@ -117,6 +121,7 @@ def _device(coupling: Coupling, params: StaticParams, active: IntArray) -> Topol
     slots = np.ones(coupling.size, np.int64)
     slots[list(params.closed)] = 0
     if params.fixed is not None:
+        # Settled qubits without gates are no tasks, but hold their places.
         idle = np.delete(params.fixed, active)
         slots[idle[idle >= 0]] = 0
         kept = params.fixed[active]
@@ -144,6 +149,7 @@ def compute_gate_losses(coupling: Coupling, gate: FloatArray) -> FloatArray:
     """
     ends = coupling.edges
     graph = sp.coo_array((gate, (ends[:, 0], ends[:, 1])), shape=(coupling.size, coupling.size)).tocsr()
+    # SWAPs along the path of least loss (Dijkstra 1959) bring one qubit beside the other.
     carried = CX_PER_SWAP * dijkstra(graph, directed=False)
     loss = np.full((coupling.size, coupling.size), np.inf)
     for value, (a, b) in zip(gate.tolist(), ends.tolist(), strict=True):

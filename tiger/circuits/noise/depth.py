@@ -19,6 +19,7 @@ ONE, PAIR, SWAP, READ = 0, 1, 2, 3
 KINDS = {"swap": SWAP, "measure": READ}
 # Losses by errors above a bound weigh a hundredfold: once by themselves, and so many times more.
 EXCESS = 99.0
+# Operations that take no layer.
 TIMELESS = frozenset({"barrier", "delay", "reset", "global_phase"})
 
 
@@ -155,6 +156,7 @@ class _Runs:
 
     def add(self, axis: Axis | None, name: str, node: int) -> None:
         """Count an operation, in a new run if it does not commute with the present one."""
+        # Operations of one axis on a wire commute and form a run.
         if axis is None or axis != self.axis:
             self.axis = axis
             self.rows.append([0, 0, 0])
@@ -236,6 +238,7 @@ def expand_route(tape: RouteTape, place: IndexArray) -> IndexArray:
 @inner_kernel
 def write_alone(tape: RouteTape, expansion: Expansion, a: int) -> None:
     """Write what a qubit does on its own in its present run, and in those after it as long as no node is left."""
+    # Runs without nodes follow at once; one with nodes left has to wait for them.
     while expansion.now[a] < tape.singles.first[a + 1]:
         r = expansion.now[a]
         if tape.singles.gates[r] > 0:
@@ -331,6 +334,7 @@ def wait_until(times: QubitTimes, costs: Costs, named: int, p: int, start: float
     # Nothing is lost by a qubit in its initial state, or one that has been read.
     if not times.live[p]:
         return 0.0
+    # Decoherence while a qubit waits: exp(-rate * seconds), as a logarithm.
     gap = start - times.free[p]
     times.waited[named] += gap
     return float(costs.decay[p] * gap)

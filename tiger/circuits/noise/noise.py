@@ -12,6 +12,7 @@ from tiger.circuits.coupling import Coupling
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, check_amounts, lock
 
+# Gates that are the same in both directions, and operations that say nothing about the error of a gate.
 ALIKE = frozenset({"cz", "cp", "cu1", "rzz", "rxx", "ryy", "iswap"})
 SILENT = frozenset({"measure", "reset", "delay", "id", "swap", "barrier"})
 
@@ -213,6 +214,7 @@ def _decay(times: Sequence[Relaxation] | None, size: int) -> FloatArray:
     """Return the rates at which idle qubits lose their state, 0 where the times are unknown."""
     rates = np.zeros(size)
     for qubit, relaxation in enumerate(times or ()):
+        # To first order, the mean loss of fidelity of a relaxing qubit (doi:10.1103/PhysRevA.60.1888).
         rates[qubit] = _rate(6, relaxation.t1) + _rate(3, relaxation.t2)
     return rates
 
@@ -231,6 +233,7 @@ def _pairs(gates: Iterable[Gate], single: FloatArray, single_s: FloatArray) -> t
         _check(gate, size)
         _offer(pair, pair_s, gate)
         turned.append(_turn(gate, single, single_s))
+    # A gate in one direction runs the other way between one-qubit gates, unless there is one of its own.
     given = pair < 1
     for gate in turned:
         if gate.alike or not given[gate.a, gate.b]:

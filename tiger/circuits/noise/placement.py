@@ -211,6 +211,7 @@ class Placer:
                 present, loss = tried, cost
             if loss < lowest:
                 best, lowest, vain = present, loss, 0
+            # Back to the best after so many trials without a better one.
             if vain > params.patience:
                 present, loss, vain = best, lowest, 0
         return best
@@ -236,6 +237,7 @@ class Rerouter:
 
     def vary(self, route: Route, more: int, rng: np.random.Generator) -> Route | None:
         """Return a route that shares a mapping, or nearly so, with another, None if it takes many more SWAPs."""
+        # As the search on whole routes does: the mapping at a cut is the seed of both sides.
         cut = int(rng.integers(len(route.steps) + 1))
         before, after = route.steps[:cut].copy(), route.steps[cut:].copy()
         place, start = route.start.copy(), route.start
@@ -265,6 +267,7 @@ class Rerouter:
     def _drift(self, route: Route, place: IndexArray, directions: tuple[int, ...], rng: np.random.Generator) -> Route:
         """Return what routing a layout forwards (0) and backwards (1) leads to, the given route if it does not end."""
         start, steps = place, route.steps
+        # Reverse traversal (Li, Ding, Xie 2019): where one routing ends is where the next, turned around, begins.
         for direction in directions:
             found = self._route(direction, place, steps[:0], NEVER, rng)
             if found is None:

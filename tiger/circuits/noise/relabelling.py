@@ -183,6 +183,7 @@ class _Search:
         state = self._start_branching(order)
         before = bound = evaluate(state, self.usage, self.device_costs, self.place)
         ended = False
+        # In slices, between which it is asked whether to stop; the search goes on where it was.
         while visits > 0 and not ended:
             bound, spent, ended = branch(state, self.usage, self.device_costs, bound, min(visits, SLICE))
             visits -= spent
@@ -250,6 +251,7 @@ def _order_qubits(usage: Usage, qubits: Iterable[int]) -> list[int]:
     heapify(queue)
     order = []
     while ties:
+        # Most constrained first: the qubit with the most partners that have a place.
         v = heappop(queue)[2]
         if ties.pop(v, None) is None:
             continue
@@ -366,6 +368,7 @@ def insert_candidate(state: BranchState, depth: int, q: int, cost: float, bound:
     if not state.spent[depth] + cost + state.rest[depth + 1] < bound - GAIN:
         return
     k = state.width[depth]
+    # Insertion into the list of candidates, cheapest first.
     while k > 0 and state.price[depth, k - 1] > cost:
         state.price[depth, k] = state.price[depth, k - 1]
         state.ranked[depth, k] = state.ranked[depth, k - 1]

@@ -27,6 +27,7 @@ def compute_log_success(route: Route, dag: GateDag, singles: Singles, errors: Er
 
 def compute_log_success_of(operations: IndexArray, errors: Errors) -> float:
     """Return the natural logarithm of the success probability of a finished circuit, by the formula above."""
+    # A finished circuit is on device qubits already: each stands for itself.
     duration = time_operations(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors))
     return -(duration.loss + duration.idle)
 

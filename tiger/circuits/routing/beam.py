@@ -183,6 +183,7 @@ def rank_options(beam: Beam, count: int, most: int) -> int:
 def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams, chosen: int) -> int:
     """Try the options in order, each in a free row; return how many different states there are."""
     rows, made, spots = len(beam.free), 0, 4 * chosen
+    # Open addressing with four places an option, so that chains of taken places stay short.
     for i in range(spots):
         beam.seen[i] = -1
     for i in range(chosen):
@@ -207,6 +208,7 @@ def expand(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams
 def load_row(state: State, beam: Beam, r: int) -> None:
     """Take up a state of the beam."""
     counters, low, high = state.counters[0], beam.header[r].low, beam.header[r].high
+    # Counts that the state before has changed are put back, then those of this state are put in.
     for v in range(counters.low, counters.high):
         state.need[v] = beam.start_need[v]
     for v in range(low, high):
@@ -288,6 +290,7 @@ def estimate_cost(arrays: RoutingArrays, state: State, params: RouterParams) -> 
     """Return an estimate of what is still to pay: weighted hops of the gates looked at, a price for each other gate."""
     price = params.gate_price
     total = price * state.counters[0].left
+    # Every gate has two links, one after the other.
     for i in range(0, state.counters[0].links, 2):
         a, b = state.other[i], state.other[i + 1]
         total += state.weight[i] * (arrays.hops[state.place[a], state.place[b]] - 1 - price)
@@ -323,6 +326,7 @@ def insert_option(beam: Beam, r: int, gain: float, here: int, there: int) -> Non
     o = OPTIONS - 1
     if gain >= beam.gain[r, o]:
         return
+    # Insertion into a short sorted list.
     while o > 0 and beam.gain[r, o - 1] > gain:
         beam.gain[r, o] = beam.gain[r, o - 1]
         beam.option[r, o, 0] = beam.option[r, o - 1, 0]

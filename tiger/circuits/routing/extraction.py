@@ -217,6 +217,7 @@ def begin(state: WindowState, buffer: RouteBuffer) -> None:
     for qubit in range(len(buffer.start)):
         buffer.full.place[qubit] = buffer.aim.place[qubit] = tokens.place[qubit]
         buffer.full.holds[qubit] = buffer.aim.holds[qubit] = tokens.holds[qubit]
+        # Gates taken are subtracted later: what is left of a qubit lies behind the window.
         buffer.rest[qubit] = buffer.left[qubit]
     buffer.span[0].cost = buffer.span[0].deferred = 0
     buffer.span[0].stamp += 1

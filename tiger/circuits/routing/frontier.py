@@ -164,6 +164,7 @@ def begin(arrays: RoutingArrays, state: State, start: IndexArray) -> None:
     counters.front = counters.stack = counters.steps = counters.cost = 0
     counters.links = counters.front_qubits = counters.decay_floor = counters.since_gate = 0
     counters.left = 0
+    # Barriers and other nodes without a pair are no gates.
     for v in range(len(arrays.waits) - 1, -1, -1):
         counters.left += arrays.pairs[v, 0] >= 0
         state.need[v] = arrays.waits[v]

@@ -17,6 +17,7 @@ LEAST_WEIGHT = 0.03
 def link_lookahead(arrays: RoutingArrays, state: State, params: RouterParams) -> None:
     """Link the front and the gates that come soon after it to their qubits, with their weights."""
     counters = state.counters[0]
+    # Only the qubits that were linked before are cleared.
     for i in range(counters.links):
         v = state.other[i]
         state.head[v] = -1
@@ -61,6 +62,7 @@ def link_extended_set(arrays: RoutingArrays, state: State, params: RouterParams,
     while i < queued and found < most and weight > LEAST_WEIGHT:
         v = state.queue[i]
         i += 1
+        # Kahn's algorithm from the front on: a node is reached when the last that it waits for is.
         for e in range(arrays.first[v], arrays.first[v + 1]):
             h = arrays.after[e]
             state.need[h] -= 1

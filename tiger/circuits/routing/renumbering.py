@@ -20,6 +20,7 @@ def order_by_level(dag: GateDag) -> IndexArray:
 def fill_levels(pairs: IndexArray, first: IndexArray, after: IndexArray, level: IndexArray, busy: IndexArray) -> None:
     """Fill `level[g]`, all 0 before, with the length of the longest chain that leads to a node."""
     for v in range(len(pairs)):
+        # As late as the qubits of a gate are free, though commuting gates need not wait for each other.
         a, b = pairs[v, 0], pairs[v, 1]
         if a >= 0:
             level[v] = max(level[v], busy[a], busy[b])

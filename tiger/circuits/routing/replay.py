@@ -23,6 +23,7 @@ def find_flaw(dag: GateDag, coupling: Coupling, route: Route) -> str:
             wrong = _node(dag, coupling, holds, (first, second)) or _order(dag, waits, first)
         if wrong:
             return f"step {number}: {wrong}"
+    # What was carried out waits for -1; all else was left out.
     missing = [node for node, left in enumerate(waits) if left >= 0]
     return f"node {missing[0]} is not carried out" if missing else ""
 

@@ -197,6 +197,7 @@ def set_cut(pool: Pool, e: int, cut: int, part: int) -> None:
     attempt.part = part
     for v in range(len(place)):
         pool.ahead[pool.start[e, v]] = v
+    # `ahead` holds the inverse of the mapping while the SWAPs before the cut are followed.
     for i in range(cut):
         if pool.steps[e, i, 0] < 0:
             p, q = -1 - pool.steps[e, i, 0], pool.steps[e, i, 1]
@@ -240,6 +241,7 @@ def draw_mapping(views: RoutingViews, pool: Pool, state: State) -> None:
     for v in range(size):
         place[v] = -1
         holds[v] = -1
+    # The circuit is gone through from a random gate on, each qubit next to a partner that has a place.
     first = draw_below(counters, count)
     for i in range(count):
         a, b = views.pairs[(first + i) % count, 0], views.pairs[(first + i) % count, 1]
@@ -295,6 +297,7 @@ def cut_route(lane: Lane, e: int, fixed: int) -> None:
 @inner_kernel
 def perturb(hops: HopArray, place: IndexArray, counters: RouterCounters) -> None:
     """Swap what is on a random device qubit with what is next to it, or on any of the same part."""
+    # Mostly neighbours, which changes little; one in five exchanges is over any distance.
     a, b = draw_below(counters, len(place)), draw_below(counters, len(place))
     far = 2 if draw_below(counters, 5) > 0 else FAR
     for _ in range(4 * len(place)):
@@ -319,6 +322,7 @@ def prepare_side(arrays: RoutingArrays, state: State, pool: Pool, side: int) -> 
     cut, e = pool.attempt[0].cut, pool.attempt[0].route
     begin(arrays, state, pool.place)
     low, high = (cut, pool.length[e]) if side == 0 else (0, cut)
+    # SWAPs are left out: the mapping is that at the cut already.
     for i in range(low, high):
         if pool.steps[e, i, 0] >= 0:
             carry_out(arrays, state, pool.steps[e, i, 0], -1)

@@ -54,6 +54,7 @@ def route(arrays: RoutingArrays, state: State, params: Sequence[RouterParams], s
             choose_step(arrays, state, params[0])
             apply_step(arrays, state, counters.here, counters.there)
         carry_out_ready(arrays, state)
+        # What is looked at changes with the gates that are done alone; scores change with the mapping.
         if counters.since_gate == 0:
             counters.decay_floor += DECAY_RESET
             link_lookahead(arrays, state, params[0])
@@ -147,6 +148,7 @@ def force_gate(arrays: RoutingArrays, state: State) -> None:
         counters.cost -= 1
         counters.steps -= 1
         exchange(state, -1 - state.steps[counters.steps, 0], state.steps[counters.steps, 1])
+    # The closest gate of the front needs the fewest SWAPs.
     for i in range(counters.front):
         a, b = arrays.pairs[state.front[i], 0], arrays.pairs[state.front[i], 1]
         c, d = arrays.pairs[best, 0], arrays.pairs[best, 1]

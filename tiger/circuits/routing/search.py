@@ -134,6 +134,7 @@ def search(
     if not params.work + params.passages:
         arrays = build_arrays(dag, coupling)[0]
         return _route_plainly(arrays, allocate_state(arrays, _most_steps(dag, coupling)), dag, coupling, starts[0])
+    # In order of levels a state of a beam differs from the first in a short range of nodes, and is quick to store.
     order = order_by_level(dag)
     found = _search(renumber(dag, order), coupling, _rename(origins, known, order), params, stop)
     return _rename_nodes(found, order)
@@ -178,6 +179,7 @@ def _search(
                     return _find_best(lanes)
                 chunk = phase._replace(work=min(left, CHUNK))
                 run_all(partial(_advance, lanes, _plan(chunk, params.phases, int(origins.fixed is not None))))
+            # Lanes exchange after every phase, at points that depend on work alone and not on threads.
             _share_best(lanes, _find_best(lanes))
     return _find_best(lanes)
 

@@ -13,6 +13,7 @@ def route_shortest_paths(dag: GateDag, coupling: Coupling, start: IndexArray) ->
     steps: list[tuple[int, int]] = []
     for node, (a, b) in enumerate(dag.pairs.tolist()):
         while a >= 0 and coupling.hops[place[a], place[b]] > 1:
+            # The first qubit goes one hop towards the second.
             here = int(place[a])
             there = _nearer(coupling, here, int(place[b]))
             steps.append((-1 - here, there))

@@ -13,6 +13,7 @@ def run_lanes(lanes: int, threads: int) -> Iterator[RunAll]:
 
     Compiled code that holds no lock runs at once. What is called has to leave alone what other lanes use.
     """
+    # A pool of one thread would only cost.
     if min(threads, lanes) < 2:
         yield lambda work: _wait_for_all(map(work, range(lanes)))
         return

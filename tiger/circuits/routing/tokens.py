@@ -144,6 +144,7 @@ def choose_goal_swap(device: Device, tokens: Tokens, choice: Sequence[Choice]) -
             if device.hops[q, goal] >= device.hops[p, goal]:
                 continue
             change = count_added_hops(device, tokens, p, q)
+            # Each of k equal choices replaces the one before with chance 1 / k, so that all have the same.
             ties = ties + 1 if change == best else 1
             if change < best or (change == best and draw_unit(tokens.rng_state) * ties < 1.0):
                 best = change

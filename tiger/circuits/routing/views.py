@@ -13,6 +13,7 @@ from tiger.circuits.routing.rerouting import RoutingViews
 def build_views(dag: GateDag, coupling: Coupling) -> RoutingViews:
     """Return the circuit in all four views on a device; O(g log g + N^2)."""
     views = (*build_arrays(dag, coupling), *build_arrays(order_strictly(dag), coupling))
+    # Padded, so that kernels have one array for all views.
     after = np.zeros((len(views), max(len(view.after) for view in views)), np.int32)
     for row, view in zip(after, views, strict=True):
         row[: len(view.after)] = view.after
@@ -34,6 +35,7 @@ def order_strictly(dag: GateDag) -> GateDag:
     gate, qubit = np.repeat(gates, 2), dag.pairs[gates].ravel()
     order = np.argsort(qubit, kind="stable")
     gate, qubit = gate[order], qubit[order]
+    # Two gates in a row on a qubit are tied, whether they commute or not.
     same = qubit[:-1] == qubit[1:]
     heads = np.concatenate([gate[:-1][same], np.repeat(np.arange(count), np.diff(dag.first))])
     first, after = build_adjacency(heads, np.concatenate([gate[1:][same], dag.after]), count)

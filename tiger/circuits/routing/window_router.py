@@ -147,6 +147,7 @@ def restart(state: WindowState) -> None:
 def carry_out_ready(state: WindowState) -> None:
     """Carry out every node whose turn it is and whose qubits are adjacent, until there is none."""
     tokens, attempt, k = state.tokens, state.attempt, 0
+    # What is carried out may put others on the front, behind entry k.
     while k < attempt.counters[0].front:
         a, b = state.circuit.pairs[state.window.nodes[attempt.front[k]]]
         if a < 0 or state.device.hops[tokens.place[a], tokens.place[b]] == 1:
@@ -295,6 +296,7 @@ def take_step(state: WindowState) -> None:
 def undo(state: WindowState, count: int) -> None:
     """Take the SWAPs of the log back, last first, and keep the first `count` qubits listed."""
     tokens, log = state.tokens, state.attempt.log
+    # Gates change nothing but the scratch that the next attempt resets.
     for k in range(state.attempt.counters[0].length - 1, -1, -1):
         if log[k, 0] < 0:
             exchange(tokens, -1 - log[k, 0], log[k, 1])

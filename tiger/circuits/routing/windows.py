@@ -147,6 +147,7 @@ def _build_directions(dag: GateDag, coupling: Coupling, params: WindowParams) ->
     """Return the circuit forwards and backwards; backwards a given layout counts as one more gate of its qubits."""
     device, gates = build_device(coupling), count_gates(dag, coupling)
     last = np.zeros_like(gates)
+    # So every qubit has a goal at the end of the route backwards, which is its given start.
     last[: 0 if params.fixed is None else dag.qubits] = 1
     circuits = build_circuit(dag), build_circuit(dag.reverse())
     return [
@@ -169,6 +170,7 @@ def _run_round(
 
 def _cut_pieces(direction: Direction, route: Route, count: int, offset: float) -> list[RouteBuffer]:
     """Return lanes with the pieces of a route, cut between `offset - 0.5` of a piece before or behind even parts."""
+    # Other cuts in every round, so that no window is out of reach for long.
     length, buffers = len(route.steps), list[RouteBuffer]()
     cuts = [0, *(int(length * (k + offset - 0.5) / count) for k in range(1, count)), length]
     start, ahead = route.start, direction.ahead
@@ -207,6 +209,7 @@ def anneal(state: WindowState, buffer: RouteBuffer, plan: Plan, seed: int) -> No
     work[0] = 0
     rewind(state, buffer)
     carry_out_to(state, buffer, int(draw_unit(rng_state) * buffer.span[0].end))
+    # The route is swept through from its start again and again.
     while work[0] < plan.work:
         work[0] += 1
         if move_cursor(state, buffer, int(draw_unit(rng_state) * plan.hops), int(draw_unit(rng_state) * plan.lead)):

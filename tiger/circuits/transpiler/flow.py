@@ -16,6 +16,7 @@ from tiger.circuits.transpiler.emission import emit
 from tiger.circuits.transpiler.model import model_of
 
 BlockRouter = Callable[[GateDag, IndexArray], Route]
+# Trials of token swapping, of which the shortest counts.
 TRIALS = 4
 
 

@@ -22,8 +22,11 @@ from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre
 from tiger.circuits.transpiler.target import coupling_of, working_device
 from tiger.errors import InputError
 
+# A time limit that is over is this long, as limits are above 0.
 SHORT_S = 1e-3
+# Level 0 promises nothing and is quick; from level 1 on SABRE's answer is known before the search.
 INCUMBENT_LEVEL = 1
+# The level at which blocks of control flow are routed, by that of the circuit: there may be many of them.
 BLOCK_LEVELS = (0, 0, 0, 1)
 
 

@@ -16,6 +16,7 @@ from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.transpiler.emission import CX, Emission
 from tiger.circuits.transpiler.model import CircuitModel
 
+# Trials, iterations and calls of VF2 with its trials, as Qiskit 2 sets them for its levels 0 to 3.
 TRIALS = (5, 5, 20, 20)
 ITERATIONS = (1, 2, 2, 4)
 VF2_CALLS = (None, (50_000, 1_000), (5_000_000, 10_000), (30_000_000, 100_000))
