@@ -19,7 +19,7 @@ from tiger.bounds.lower_bound import quick_bound, spread_bound, strong_bound
 from tiger.feasibility.start import launch_order
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.objectives.selection import Aim, ObjectiveName, aim_of
+from tiger.objectives.selection import ObjectiveFunction, ObjectiveName, objective_of
 from tiger.parallel.executors import open_executor
 from tiger.portfolio import Portfolio, portfolio_of, rounds
 from tiger.qubo.ising import IsingParams
@@ -84,7 +84,7 @@ def solve(
 
 def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     """Answer a request: baseline, bound, rounds of search, another objective where one is asked for, report."""
-    aim = aim_of(request.objective, problem)
+    objective = objective_of(request.objective, problem)
     begun = time.perf_counter()
     start = launch_order(problem, request.deadline().left_s)
     if isinstance(start, tuple):
@@ -97,9 +97,9 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         _search_cost(incumbent, request)
     _warn_of_time(incumbent, request)
     goal = incumbent
-    if aim is not None:
-        goal = continue_by(aim, incumbent, start, request.deadline(incumbent.loading_s))
-        _search_objective(goal, request, aim)
+    if objective is not None:
+        goal = continue_by(objective, incumbent, start, request.deadline(incumbent.loading_s))
+        _search_objective(goal, request, objective)
         _warn_of_time(goal, request)
     report = replace(
         Report.of(
@@ -109,7 +109,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         ),
         baseline_cost=simple.block,
         baselines=simple,
-        objective=None if aim is None else report_objective(request.objective, aim, goal, start),
+        objective=None if objective is None else report_objective(request.objective, objective, goal, start),
         lower_bound=incumbent.cost if incumbent.optimal else incumbent.bound,
         optimal=goal.optimal,
         stages=tuple(incumbent.stages),
@@ -176,7 +176,7 @@ def _raise_bound(incumbent: MappingIncumbent, bound: Callable[[], float]) -> Non
         detail["lower_bound"] = incumbent.bound
 
 
-def _search_objective(goal: MappingIncumbent, request: Request, aim: Aim) -> None:
+def _search_objective(goal: MappingIncumbent, request: Request, objective: ObjectiveFunction) -> None:
     """Look for a low value of another objective: by reweighted costs for the request's solver, then by annealing."""
     if request.solver == "identity":
         return
@@ -190,15 +190,15 @@ def _search_objective(goal: MappingIncumbent, request: Request, aim: Aim) -> Non
         goal.put_off(incumbent.loading_s)
         return incumbent.places
 
-    ways = aim.arrays()
+    arrays = objective.arrays()
     for turn in rounds(request):
         before = len(goal.stages)
         if not goal.ended:
-            reweigh(goal, aim, solve_again, turn)
-        if ways is not None and not goal.ended:
+            reweigh(goal, objective, solve_again, turn)
+        if arrays is not None and not goal.ended:
             with goal.loading():
                 load("objective")
-            anneal(goal, registry.objective_search(ways), turn)
+            anneal(goal, registry.objective_search(arrays), turn)
         if goal.ended or len(goal.stages) == before:
             break
 

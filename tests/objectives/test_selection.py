@@ -18,7 +18,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objectives.cost import violations
-from tiger.objectives.selection import aim_of
+from tiger.objectives.selection import objective_of
 from tiger.objectives.shortest_paths import Transfers, routes_of
 from tiger.qubo.ising import IsingParams, Sampling
 from tiger.topologies.spec import build
@@ -276,4 +276,4 @@ def test_objectives_that_a_problem_does_not_have(objective, graph, reason):
 
 def test_the_cost_is_no_aim():
     """It needs nothing."""
-    assert aim_of("cost", apart(nx.path_graph(2))) is None
+    assert objective_of("cost", apart(nx.path_graph(2))) is None

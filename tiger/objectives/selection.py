@@ -1,4 +1,4 @@
-"""Objectives other than the cost: which there are, and what a search has to know of them."""
+"""Objectives other than the cost by name, and what a search needs of one."""
 
 from typing import Literal, Protocol
 
@@ -13,7 +13,7 @@ from tiger.objectives.shortest_paths import routes_of
 ObjectiveName = Literal["cost", "max-link-load", "makespan"]
 
 
-class Aim(Protocol):
+class ObjectiveFunction(Protocol):
     """Say how good a mapping is, and how to find better ones."""
 
     def value(self, places: IntArray) -> float:
@@ -37,8 +37,8 @@ class Aim(Protocol):
         ...
 
 
-def aim_of(name: str, problem: Problem) -> Aim | None:
-    """Return the aim of an objective, None for the cost; raise InputError where the problem does not have it."""
+def objective_of(name: str, problem: Problem) -> ObjectiveFunction | None:
+    """Return the objective of a name, None for the cost; raise InputError where the problem does not have it."""
     if name == "max-link-load":
         routes = routes_of(problem.topology)
         if routes is None:

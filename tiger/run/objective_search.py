@@ -8,7 +8,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Search
 from tiger.model.seeds import derive
-from tiger.objectives.selection import Aim
+from tiger.objectives.selection import ObjectiveFunction
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.report import Objective
@@ -19,7 +19,9 @@ Solve = Callable[[Problem, IntArray, Round], IntArray]
 ROUNDS, RATE = 2, 1.0
 
 
-def continue_by(aim: Aim, incumbent: MappingIncumbent, start: IntArray, deadline: Deadline) -> MappingIncumbent:
+def continue_by(
+    objective: ObjectiveFunction, incumbent: MappingIncumbent, start: IntArray, deadline: Deadline
+) -> MappingIncumbent:
     """Return the incumbent by another objective: the cheapest mapping, or `start[n]` where that is better.
 
     It shares the record of the search before.
@@ -29,31 +31,33 @@ def continue_by(aim: Aim, incumbent: MappingIncumbent, start: IntArray, deadline
         solution=incumbent.places,
         stop=deadline,
         watch=incumbent.watch,
-        measure=aim.value,
+        measure=objective.value,
         stages=incumbent.stages,
         warnings=incumbent.warnings,
     )
     with goal.stage("objective") as detail:
         goal.offer(start)
         goal.proved = not len(goal.problem.free)
-        goal.bound = detail["bound"] = min(aim.bound(), goal.value)
+        goal.bound = detail["bound"] = min(objective.bound(), goal.value)
     return goal
 
 
-def report_objective(name: str, aim: Aim, goal: MappingIncumbent, start: IntArray) -> Objective:
+def report_objective(name: str, objective: ObjectiveFunction, goal: MappingIncumbent, start: IntArray) -> Objective:
     """Report the value that a search has reached, that of the baseline `start[n]`, and the bound."""
-    value = aim.value(goal.places)
-    return Objective(name=name, value=value, baseline=aim.value(start), bound=value if goal.proved else goal.bound)
+    value = objective.value(goal.places)
+    return Objective(
+        name=name, value=value, baseline=objective.value(start), bound=value if goal.proved else goal.bound
+    )
 
 
-def reweigh(goal: MappingIncumbent, aim: Aim, solve: Solve, turn: Round) -> None:
+def reweigh(goal: MappingIncumbent, objective: ObjectiveFunction, solve: Solve, turn: Round) -> None:
     r"""Solve problems in whose cost the parts that the objective suffers from weigh more, as a stage.
 
     Weights are multiplied by :math:`e^{s}` each round, s being the stress of the last mapping. `solve` takes problem,
     start and round. Source: S. Arora, E. Hazan, S. Kale, doi:10.4086/toc.2012.v008a006.
     """
-    latest, weights = goal.places, np.exp(RATE * aim.stress(goal.places))
-    surrogate = aim.surrogate(weights / weights.max())
+    latest, weights = goal.places, np.exp(RATE * objective.stress(goal.places))
+    surrogate = objective.surrogate(weights / weights.max())
     if surrogate is None:
         return
     with goal.stage("reweight") as detail:
@@ -61,8 +65,8 @@ def reweigh(goal: MappingIncumbent, aim: Aim, solve: Solve, turn: Round) -> None
         while surrogate is not None and number < ROUNDS and not goal.ended:
             latest = solve(surrogate, goal.places, turn._replace(seed=derive(turn.seed, number)))
             accepted += goal.offer(latest)
-            weights *= np.exp(RATE * aim.stress(latest))
-            surrogate, number = aim.surrogate(weights / weights.max()), number + 1
+            weights *= np.exp(RATE * objective.stress(latest))
+            surrogate, number = objective.surrogate(weights / weights.max()), number + 1
         detail["effort"], detail["rounds"], detail["accepted"] = turn.effort, number, accepted
 
 
