@@ -191,7 +191,7 @@ def sweep(fields: Fields, schedule: Schedule, state: AnnealState, temperature: f
 
 @kernel
 def anneal(fields: Fields, schedule: Schedule, state: AnnealState) -> None:
-    """Sweep at falling temperatures until the work of the schedule or the slice is done, without heat until none gains.
+    """Sweep at falling temperatures until the work of the schedule or the slice is done, at 0 until no swap gains.
 
     Source: the sequential annealer of D. T. Connolly, doi:10.1016/0377-2217(90)90301-Q, here with equal work at every
     temperature instead of equally many sweeps.

@@ -1,6 +1,6 @@
 """Compiled annealing towards another objective than the cost: max link load, or makespan.
 
-A move is judged by what it does to the objective, and by a share of what it does to the cost, which leads across
+A move is accepted by what it does to the objective, and by a share of what it does to the cost, which leads across
 plateaus and settles ties. For loads the maximum is smoothed to a norm of high order, so that relief of the second
 busiest link counts as well.
 """
@@ -35,7 +35,7 @@ TIE = 1e-12
 
 
 class Objective(NamedTuple):
-    """Hold what moves are judged by.
+    """Hold what moves are accepted by.
 
     `out[e]` and `back[e]` are the traffic to and from each neighbour, as in Instance but never merged. For loads `ways`
     are the routes and `scale[l]` what a unit of traffic adds to a link's load over bandwidth; for the makespan

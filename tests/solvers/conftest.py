@@ -5,27 +5,24 @@ import pytest
 from tiger.solvers import branch_and_bound, construction, repair
 from tiger.solvers.annealing import boundary_annealing as boundary
 from tiger.solvers.annealing import ejection_chains as chains
-from tiger.solvers.annealing import fields, moves
-from tiger.solvers.annealing import objective_kernels as judging
-from tiger.solvers.annealing import swap_annealing as trading
-from tiger.solvers.multilevel import coarsening, outlines, quotient
-from tiger.solvers.multilevel import fm_bisection as bisecting
+from tiger.solvers.annealing import fields, moves, objective_kernels, swap_annealing
+from tiger.solvers.multilevel import coarsening, fm_bisection, outlines, quotient
 from tiger.solvers.warm import warm
 
 KERNELS = (
-    bisecting,
+    fm_bisection,
     boundary,
     branch_and_bound,
     chains,
     coarsening,
     construction,
     fields,
-    judging,
+    objective_kernels,
     moves,
     outlines,
     quotient,
     repair,
-    trading,
+    swap_annealing,
 )
 
 

@@ -26,7 +26,7 @@ def test_identity_keeps_the_mapping():
 
 
 def test_random_draws_more_with_effort():
-    """Tests that the cheapest of many draws is at most as dear as that of few, which it begins with."""
+    """Tests that the cheapest of many draws is at most as costly as that of few, which it begins with."""
     problem = problem_of()
     start = launch_order(problem)
     costs = [

@@ -9,7 +9,7 @@ from tiger.solvers.branch_and_bound import SearchTree
 
 
 def tree_of(group_of=(-1, -1, -1)):
-    """Return three tasks that talk in a row on two nodes with room for two units, one way dearer than the other."""
+    """Return three tasks with traffic in a row on two nodes with room for two units, one way longer than the other."""
     return SearchTree(
         linear=np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 3.0]]),
         out=np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]),

@@ -25,7 +25,7 @@ def search(problem, start, stop=bool):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_plain_and_compiled_construction_agree(rule, random_problem, request):
-    """Tests feasible mappings no dearer than the start, the same in Python and compiled."""
+    """Tests feasible mappings no costlier than the start, the same in Python and compiled."""
     problems = [random_problem(rule, seed, pins=True, forbidden=True, memory=True) for seed in range(12)]
     starts = [launch_order(problem) for problem in problems]
     compiled = [search(*pair) for pair in zip(problems, starts, strict=True)]

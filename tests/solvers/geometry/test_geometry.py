@@ -33,7 +33,7 @@ def problem_of(graph, spec, slots=1, **rest):
 
 
 def search(problem, start=None, stop=bool):
-    """Return places and their cost, having checked that they are feasible and no dearer than the start."""
+    """Return places and their cost, having checked that they are feasible and no costlier than the start."""
     start = launch_order(problem) if start is None else start
     places = Geometry().search(problem, start, effort=1, seed=0, stop=stop).places
     assert not violations(problem, places)
