@@ -30,7 +30,7 @@ BATCH = 8
 WIDE = 1 << 16
 # The temperature of Metropolis' rule in mean rises of cost: near 0 the four cost the same to 0.1 %, at 3 0.5 % less.
 RISE = 1 / 3
-# Proposals without a new best before the walk goes back to it: with 10, or without end, the four cost the same to 0.02 %.
+# Proposals without a new best before the walk goes back to it: with 10, or without end, costs are the same to 0.02 %.
 STALE = 100
 
 
