@@ -83,7 +83,7 @@ def test_threads_do_not_matter(threads: int) -> None:
     assert (one.steps == more.steps).all()
 
 
-def test_a_judge_has_the_last_word() -> None:
+def test_an_objective_has_the_last_word() -> None:
     """A route found by depth is no deeper than the one found by CX gates."""
     steps, build = circuit(7, 30)
     objective = DepthObjective(build.gate_dag, count_singles(7, steps, build, ["cx"] * 30), GRID)

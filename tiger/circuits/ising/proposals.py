@@ -1,4 +1,4 @@
-"""Layouts that the Ising formulations propose, for a router to judge: cheap ones first, the same from the same seed.
+"""Layouts that the Ising formulations propose, for a router to compare: cheap ones first, the same from the same seed.
 
 Neither formulation knows what a SWAP does to the qubits in its way, so that their costs say little about the best of
 several: many different proposals are worth more than a long search for one.

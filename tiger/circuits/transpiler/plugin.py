@@ -33,7 +33,7 @@ BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
 class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit has no types
     """Lay circuits out with TIGER, and route them as well where the routing stage is TIGER's, too.
 
-    With another routing stage the layout is judged by what that makes of it: from level 1 on the circuit is routed
+    With another routing stage the layout is measured by what that makes of it: from level 1 on the circuit is routed
     here, and Qiskit's own layout is taken where the preset ends with fewer two-qubit gates from there. The environment
     variable TIGER_LAYOUT_EFFORT multiplies the iterations, and TIGER_LAYOUT_SOLVER names what samples the Ising
     proposals.

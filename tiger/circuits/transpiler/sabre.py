@@ -64,7 +64,7 @@ def run_sabre(
     A single trial has to do where all of them would take more than half of `limit_s` seconds.
     """
 
-    def mapped(trials: int, iterations: int) -> Emission:
+    def lay_out(trials: int, iterations: int) -> Emission:
         sabre = SabreLayout(device, max_iterations=iterations, seed=seed, swap_trials=trials, layout_trials=trials)
         sabre.property_set = PropertySet()
         routed = sabre.run(dag)
@@ -74,7 +74,7 @@ def run_sabre(
         final = sabre.property_set["final_layout"]
         return Emission(routed, start, [final[routed.qubits[p]] for p in start])
 
-    return _run_within(limit_s, mapped, TRIALS[level], ITERATIONS[level])
+    return _run_within(limit_s, lay_out, TRIALS[level], ITERATIONS[level])
 
 
 def run_sabre_routing(
@@ -82,14 +82,14 @@ def run_sabre_routing(
 ) -> Emission:
     """Route a circuit on device qubits with SABRE as Qiskit's optimisation level does; `limit_s` as above."""
 
-    def routed(trials: int, _: int) -> Emission:
+    def route(trials: int, _: int) -> Emission:
         sabre = SabreSwap(device, heuristic="decay" if level else "basic", seed=seed, trials=trials)
         sabre.property_set = PropertySet()
         routed = sabre.run(dag)
         final = sabre.property_set["final_layout"]
         return Emission(routed, list(range(routed.num_qubits())), [final[qubit] for qubit in routed.qubits])
 
-    return _run_within(limit_s, routed, TRIALS[level], 1)
+    return _run_within(limit_s, route, TRIALS[level], 1)
 
 
 def _run_within(limit_s: float | None, run: Callable[[int, int], Emission], trials: int, iterations: int) -> Emission:
@@ -140,7 +140,7 @@ class _Follower:
                 self._next[b].append(node)
 
     def follow(self, name: str, here: int, there: int) -> bool:
-        """Take a gate as the next of the circuit, or as a SWAP that routing added; say whether it can be either."""
+        """Take a gate as the next of the circuit, or as a SWAP that routing added; return whether it can be either."""
         holds, ahead = self._holds, self._next
         a, b = holds[here], holds[there]
         node = ahead[a][-1]
