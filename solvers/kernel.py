@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from typing import TypeVar
 
+import numba
 from numba import njit
 from numba.core import event
 from numba.core.caching import FunctionCache
@@ -13,6 +14,11 @@ from numba.core.caching import FunctionCache
 from tiger.solvers.compiler import Compiler, widen_arguments
 
 MESSAGE = "compiling search kernels, 20 s to a minute; they are kept, so this happens once after installation"
+
+# The versions of numba whose internals `tiger.solvers.compiler` was tested with. Any other compiles kernels in its own
+# way, which takes longer.
+VERSION = tuple(int(part) for part in numba.__version__.split(".")[:2])
+FIRST_KNOWN, LAST_KNOWN = (0, 61), (0, 68)
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -124,10 +130,12 @@ def allocating_kernel(function: Function) -> Function:
 
 def _compile(function: Function, options: dict[str, object]) -> Function:
     """Return the function compiled, kept in numba's cache where there is a directory that can be written to."""
-    options = options | {"pipeline_class": Compiler}
+    known = FIRST_KNOWN <= VERSION <= LAST_KNOWN
+    options = options | ({"pipeline_class": Compiler} if known else {})
     compiled: Function = njit(**options)(function)  # type: ignore[call-overload]  # no stubs for options
     with suppress(RuntimeError):
         # What numba's own enable_caching does with its class.
         vars(compiled)["_cache"] = KernelCache(function)  # type: ignore[no-untyped-call]
-    widen_arguments(compiled)  # type: ignore[arg-type]  # a dispatcher, which is called like the function
+    if known:
+        widen_arguments(compiled)  # type: ignore[arg-type]  # a dispatcher, which is called like the function
     return compiled

@@ -107,3 +107,20 @@ def test_garbage_is_collected_again_after_the_outermost_compilation():
         listener.on_end(None)
         assert gc.isenabled() == before
     gc.enable()
+
+
+@pytest.mark.parametrize(("version", "signatures"), [((0, 61), ["int64"]), ((9, 0), ["Literal[int](3)", "int64"])])
+def test_other_versions_of_numba_compile_in_their_own_way(version, signatures, monkeypatch):
+    """Tests that a version whose internals are not known is left to itself, with the same result."""
+    monkeypatch.setattr(kernel, "VERSION", version)
+
+    @kernel.inner_kernel
+    def double(value):
+        return 2 * value
+
+    @kernel.kernel
+    def add(value):
+        return double(value) + double(3)
+
+    assert add(4) == 14
+    assert sorted(str(kind) for (kind,) in double.signatures) == signatures
