@@ -18,7 +18,7 @@ MESSAGE = "compiling search kernels, 20 s to a minute; they are kept, so this ha
 # The versions of numba whose internals `tiger.solvers.compiler` was tested with. Any other compiles kernels in its own
 # way, which takes longer.
 VERSION = tuple(int(part) for part in numba.__version__.split(".")[:2])
-FIRST_KNOWN, LAST_KNOWN = (0, 61), (0, 68)
+FIRST_KNOWN, LAST_KNOWN = (0, 62), (0, 68)
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

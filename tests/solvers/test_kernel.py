@@ -109,7 +109,7 @@ def test_garbage_is_collected_again_after_the_outermost_compilation():
     gc.enable()
 
 
-@pytest.mark.parametrize(("version", "signatures"), [((0, 61), ["int64"]), ((9, 0), ["Literal[int](3)", "int64"])])
+@pytest.mark.parametrize(("version", "signatures"), [((0, 62), ["int64"]), ((9, 0), ["Literal[int](3)", "int64"])])
 def test_other_versions_of_numba_compile_in_their_own_way(version, signatures, monkeypatch):
     """Tests that a version whose internals are not known is left to itself, with the same result."""
     monkeypatch.setattr(kernel, "VERSION", version)

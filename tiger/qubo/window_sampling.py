@@ -30,16 +30,14 @@ BATCH = 8
 WIDE = 1 << 16
 # The temperature of Metropolis' rule in mean rises of cost: near 0 the four cost the same to 0.1 %, at 3 0.5 % less.
 RISE = 1 / 3
-# Proposals without a new best before the walk goes back to it: with 10, or without end, costs are the same to 0.02 %.
-STALE = 100
 
 
 @dataclass(slots=True, kw_only=True)
 class Walk:
     """Hold where a sequence of windows stands: mapping and cost, the penalties' strength, and the odds of partitioners.
 
-    `rise` and `rises` sum and count the rises of cost that were proposed, `stale` counts the proposals since the last
-    best, `sweeps` solve single levels exactly where the rule has levels; `accepted` and `shares` are of this pass.
+    `rise` and `rises` sum and count the rises of cost that were proposed, `sweeps` solve single levels exactly where
+    the rule has levels; `accepted` and `shares` are of this pass.
     """
 
     places: IntArray
@@ -52,13 +50,11 @@ class Walk:
     accepted: int = 0
     rise: float = 0.0
     rises: int = 0
-    stale: int = 0
 
     def step(self, places: IntArray, cost: float) -> None:
         """Go to a proposed mapping if its cost is no higher, or by Metropolis' rule at a third of the mean rise."""
         rise = cost - self.cost
         self.accepted += rise < 0
-        self.stale += 1
         if rise > 0:
             self.rise, self.rises = self.rise + rise, self.rises + 1
         if rise <= 0 or rise < self.rng.exponential(RISE * self.rise / self.rises):
@@ -144,10 +140,7 @@ def _stitch(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tuple[W
             places = walk.sweeps.improve(places, incumbent.stop)
         cost = cost_of(problem, places).total
     walk.step(places, cost)
-    if incumbent.offer(places):
-        walk.stale = 0
-    elif walk.stale >= STALE:
-        walk.places, walk.cost, walk.stale = incumbent.places, incumbent.cost, 0
+    incumbent.offer(places)
 
 
 def _batches(problem: Problem, blocks: Iterable[Block]) -> Iterator[list[Block]]:
