@@ -38,7 +38,7 @@ class Field(NamedTuple):
 
 
 def bisect_window(window: Window, metric: Metric, seed: int, stop: Stop) -> IntArray | None:
-    """Return local nodes of a window's tasks, no more on a node than it has seats, or None once told to stop.
+    """Return local nodes of a window's tasks, no more on a node than it has seats, or None once `stop` says so.
 
     Other limits are not looked at. The window needs as many seats as tasks. O(k^2 + k q) memory and O(k^2 log q) time;
     deterministic for a seed.

@@ -21,9 +21,9 @@ ENVIRONMENT = "_ZN08NumbaEnv"
 
 
 class OuterLibrary(JITCodeLibrary):
-    """Hold a kernel that Python calls, optimized once with all that it calls.
+    """Hold a kernel that Python calls and that makes no arrays, optimized once with all that it calls.
 
-    Numba's other passes prepare for the removal of reference counts, of which such kernels have none.
+    Numba's other passes prepare for the removal of reference counts, of which such a kernel has none.
     """
 
     def _optimize_functions(self, ll_module: llvm.ModuleRef) -> None:
@@ -60,7 +60,7 @@ class ChooseLibrary(LoweringPass):
         LoweringPass.__init__(self)
 
     def run_pass(self, state: StateDict) -> bool:
-        """Create the library that the next pass fills; numba's own where there are reference counts."""
+        """Create the library that the next pass fills; numba's own for kernels from Python that make arrays."""
         inner = state.flags.no_cpython_wrapper
         if inner or not state.flags.nrt:
             kind: type[OuterLibrary] = InnerLibrary if inner else OuterLibrary

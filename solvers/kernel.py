@@ -8,12 +8,12 @@ from typing import TypeVar
 
 import numba
 from numba import njit
-from numba.core import event
+from numba.core import config, event
 from numba.core.caching import FunctionCache
 
 from tiger.solvers.compiler import Compiler, widen_arguments
 
-MESSAGE = "compiling search kernels, 20 s to a minute; they are kept, so this happens once after installation"
+MESSAGE = "compiling search kernels, 5 to 30 s; they are kept, so this happens once after installation"
 
 # The versions of numba whose internals `tiger.solvers.compiler` was tested with. Any other compiles kernels in its own
 # way, which takes longer.
@@ -130,6 +130,8 @@ def allocating_kernel(function: Function) -> Function:
 
 def _compile(function: Function, options: dict[str, object]) -> Function:
     """Return the function compiled, kept in numba's cache where there is a directory that can be written to."""
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set from the environment
+        return function
     known = FIRST_KNOWN <= VERSION <= LAST_KNOWN
     options = options | ({"pipeline_class": Compiler} if known else {})
     compiled: Function = njit(**options)(function)  # type: ignore[call-overload]  # no stubs for options

@@ -47,7 +47,7 @@ class Repair:
 
 
 def warm(progress: Callable[[str], None]) -> None:
-    """Load the kernels of every search; `progress` is told which comes next.
+    """Load the kernels of every search; `progress` is called with the name of each.
 
     Takes about 40 s of compilation the first time after installation, and about a second from the cache.
     """

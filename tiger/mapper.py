@@ -1,10 +1,10 @@
 """Solve a mapping problem: the one place where all parts are wired together.
 
-A request becomes a baseline and a lower bound, and then rounds, each of which may improve the incumbent: searches on
-the problem itself; the QUBO of the whole problem; and, where that is too large, the QUBOs of its windows, each encoded,
-sampled with tuned penalties, decoded, repaired, polished and stitched into the mapping. Where another objective than
-the cost is asked for, rounds towards that follow from the cheapest mapping found. The report recomputes every cost
-from the mapping.
+A request becomes a baseline and a lower bound, and then rounds, each of which may improve the incumbent. A round runs
+what the solver's portfolio holds: searches on the problem itself, the QUBO of the whole problem, and the QUBOs of the
+windows that it is partitioned into, each encoded, sampled with tuned penalties, decoded, repaired, polished and
+stitched into the mapping. Where another objective than the cost is asked for, rounds towards that follow from the
+cheapest mapping found. The report recomputes every cost from the mapping.
 """
 
 import time
@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from dimod.core.sampler import Sampler
 
-from tiger.bounds import warm as bounds
 from tiger.bounds.lower_bound import quick_bound, spread_bound, strong_bound
+from tiger.bounds.warm import load as load_bounds
 from tiger.feasibility.start import launch_order
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
@@ -39,7 +39,8 @@ from tiger.solvers.warm import load
 
 SAMPLED = ("qubo", "windows")
 
-# Before the round of so much effort, the bound of a problem of more and at most so many task-node pairs is sharpened.
+# By the effort of a round: the bound is sharpened before it for problems of more than the first and at most the second
+# number of task-node pairs, in so many ascents. Small problems are worth that sooner.
 SHARPEN, SHARPEN_ITERATIONS = {4: (0, 256), 64: (256, 1024)}, 16
 # Tasks that share nodes get a bound after the first round, which took 3 to 56 % as long as the rest of it on the sparse
 # benchmark, and one of so many times the work before the round of effort 4 (efforts of 8 and more).
@@ -90,7 +91,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     if isinstance(start, tuple):
         return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))
     incumbent = MappingIncumbent(problem=problem, solution=start, stop=request.cost_deadline, watch=watch)
-    simple = baselines(problem, incumbent.cost)
+    orders = baselines(problem, incumbent.cost)
     incumbent.record("baseline", time.perf_counter() - begun, {})
     _raise_bound(incumbent, lambda: quick_bound(problem, start))
     if not incumbent.ended:
@@ -107,8 +108,8 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
             goal.places,
             Origin(request.name, request.seed, time.perf_counter() - begun - goal.loading_s),
         ),
-        baseline_cost=simple.block,
-        baselines=simple,
+        baseline_cost=orders.block,
+        baselines=orders,
         objective=None if objective is None else report_objective(request.objective, objective, goal, start),
         lower_bound=incumbent.cost if incumbent.optimal else incumbent.bound,
         optimal=goal.optimal,
@@ -120,30 +121,30 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
 def _search_cost(incumbent: MappingIncumbent, request: Request) -> None:
     """Look for a low cost, round by round, until the effort is spent or the time, or nothing better exists."""
     portfolio, efforts = portfolio_of(request, incumbent.problem), set[int]()
-    for turn in rounds(request):
+    for this_round in rounds(request):
         before = len(incumbent.stages)
-        if turn.effort not in efforts:
-            efforts.add(turn.effort)
-            _sharpen_bound(incumbent, turn.effort)
-        _run_round(incumbent, portfolio, turn, request.executor)
-        if not turn.number:
+        if this_round.effort not in efforts:
+            efforts.add(this_round.effort)
+            _sharpen_bound(incumbent, this_round.effort)
+        _run_round(incumbent, portfolio, this_round, request.executor)
+        if not this_round.number:
             _spread_bound(incumbent, 1)
         if incumbent.ended or len(incumbent.stages) == before:
             break
 
 
-def _run_round(incumbent: MappingIncumbent, portfolio: Portfolio, turn: Round, executor: Executor | None) -> None:
+def _run_round(incumbent: MappingIncumbent, portfolio: Portfolio, this_round: Round, executor: Executor | None) -> None:
     """Run what a portfolio consists of, each from the best mapping so far."""
     for name, search in portfolio.searches:
         if not incumbent.ended:
-            run_search(incumbent, name, search, turn, executor)
+            run_search(incumbent, name, search, this_round, executor)
     if (portfolio.whole or portfolio.windows) and not incumbent.ended:
         with incumbent.loading():
             load("annealing")
     if portfolio.whole and not incumbent.ended:
-        sample_whole(incumbent, portfolio.whole, turn)
+        sample_whole(incumbent, portfolio.whole, this_round)
     if portfolio.windows and not incumbent.ended and (not portfolio.searches or incumbent.gained("windows")):
-        sample_windows(incumbent, portfolio.windows, turn)
+        sample_windows(incumbent, portfolio.windows, this_round)
 
 
 def _sharpen_bound(incumbent: MappingIncumbent, effort: int) -> None:
@@ -164,7 +165,7 @@ def _spread_bound(incumbent: MappingIncumbent, effort: int) -> None:
     if incumbent.ended or incumbent.problem.groups or (left_s is not None and left_s <= spent_s / 2):
         return
     with incumbent.loading():
-        bounds.load()
+        load_bounds()
     half = Deadline(None if left_s is None else time.monotonic() + left_s / 2)
     _raise_bound(incumbent, lambda: spread_bound(incumbent.problem, effort, half))
 
@@ -181,24 +182,24 @@ def _search_objective(goal: MappingIncumbent, request: Request, objective: Objec
     if request.solver == "identity":
         return
 
-    def solve_again(problem: Problem, start: IntArray, turn: Round) -> IntArray:
+    def solve_again(problem: Problem, start: IntArray, this_round: Round) -> IntArray:
         """Return the cheapest mapping that a round of the solver finds in a quarter of the time left."""
         left_s = goal.stop.left_s
         stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
         incumbent = MappingIncumbent(problem=problem, solution=start, stop=stop)
-        _run_round(incumbent, portfolio_of(request, problem), turn._replace(number=0), request.executor)
+        _run_round(incumbent, portfolio_of(request, problem), this_round._replace(number=0), request.executor)
         goal.put_off(incumbent.loading_s)
         return incumbent.places
 
     arrays = objective.arrays()
-    for turn in rounds(request):
+    for this_round in rounds(request):
         before = len(goal.stages)
         if not goal.ended:
-            reweigh(goal, objective, solve_again, turn)
+            reweigh(goal, objective, solve_again, this_round)
         if arrays is not None and not goal.ended:
             with goal.loading():
                 load("objective")
-            anneal(goal, registry.objective_search(arrays), turn)
+            anneal(goal, registry.objective_search(arrays), this_round)
         if goal.ended or len(goal.stages) == before:
             break
 

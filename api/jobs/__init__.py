@@ -6,8 +6,8 @@ In comes the checked body of a request (`job.Work`), out come the job, its progr
 Who owns what: the table `tiger_jobs` (`migrations`) is the only record of what is to be done and of who does it.
 
 - Leases: `claims`. A job's token names its valid lease; every write of a run names the token it was claimed with.
-- Recovery: `maintenance.reap` requeues the jobs of servers whose `heartbeats` are silent, and `engine` at its start
-  those that this server (`server`: its name is a locked file) had when it was killed.
+- Recovery: `maintenance.recover_jobs` requeues the jobs of servers whose `heartbeats` are silent, and `engine` at its
+  start those that this server (`server`: its name is a locked file) had when it was killed.
 - Queue: `queue`, by DBOS, brings leases to servers, each once, the most urgent first. What it loses, or does not have
   yet, is found in the table (`maintenance.sweep`, `Queue.find_lost`), and a run that has ended takes the next lease
   from the table itself: a job is begun by the server that claims its row first, whatever the queue says. On SQLite the

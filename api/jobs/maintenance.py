@@ -38,7 +38,7 @@ class Maintenance:
     def start(self) -> None:
         """Begin."""
         settings = self.context.settings
-        repeated = ((self.beat, settings.beat_s), (self.reap, settings.reap_s), (self.tidy, TIDY_S))
+        repeated = ((self.beat, settings.beat_s), (self.recover_jobs, settings.reap_s), (self.tidy, TIDY_S))
         self._tasks = [asyncio.create_task(_repeat(seconds, call, self.context.threads)) for call, seconds in repeated]
         self._tasks.append(asyncio.create_task(_repeat(SWEEP_S, self.sweep, self._putting)))
 
@@ -67,7 +67,7 @@ class Maintenance:
         for lease in self.context.claims.waiting(BATCH):
             self._put(lease)
 
-    def reap(self) -> None:
+    def recover_jobs(self) -> None:
         """Take back the jobs of dead servers, those lost here, and those that DBOS has lost."""
         claims = self.context.claims
         claims.release_mine(self.context.running)

@@ -47,7 +47,7 @@ class Polish:
     def improve(self, places: IntArray, block: Block, stop: Stop) -> IntArray:
         """Return the local optimum below the feasible `places[n]`, moving only the block's tasks among its nodes.
 
-        Once told to stop it returns what it has.
+        Once `stop` says so, it returns what it has.
         """
         return _descend(self._problem, restrict(self._instance, block.tasks, block.nodes), places, stop)
 
@@ -128,7 +128,7 @@ class Annealing:
 
 
 def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> None:
-    """Make about `count` random legal moves (in place), fewer when told to stop."""
+    """Make about `count` random legal moves (in place), fewer once `stop` says so."""
     fixed, scratch = fixed_of(inst), state.place.copy()
     chunk = moves_in_chunk(inst, CHUNK)
     for number, done in enumerate(range(0, count, chunk)):

@@ -159,7 +159,7 @@ def _anneal_once(
 
 
 def _descend(model: Quadratic, order: IntArray, rng: np.random.Generator, stop: Stop) -> Elite:
-    """Return the local optimum below an order, or as far as it got when told to stop."""
+    """Return the local optimum below an order, or as far as it got once `stop` says so."""
     noise = np.zeros(DRAWS + len(order))
     found = _run(model, order, Schedule(0.0, 0.0, np.iinfo(np.int64).max, model.tolerance, noise), rng, stop)
     return Elite(model.cost(found), found)

@@ -168,7 +168,7 @@ class Round:
         return lists.place if left == 0 else None
 
     def anneal_swaps(self, start: IntArray, cooling: Cooling, seed: int) -> IntArray:
-        """Return a mapping after annealing by swaps in all tiers; as far as it got once told to stop."""
+        """Return a mapping after annealing by swaps in all tiers; as far as it got once `stop` says so."""
         state, tiers = state_of(self._problem, start), self._tiers
         for k in range(len(tiers) - 1, -1, -1):
             temperatures = self._scale(state.place, tiers[k], seed) * self._temperatures(cooling)

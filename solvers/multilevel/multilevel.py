@@ -103,7 +103,7 @@ class Multilevel:
 
 
 def _dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> Dissection | None:
-    """Cut until every region with tasks is one node; None once told to stop."""
+    """Cut until every region with tasks is one node; None once `stop` says so."""
     # Dual recursive bipartitioning (Pellegrini and Roman 1996); the first cuts decide most, so the best of several.
     parts, least = None, np.inf
     for start in range(params.starts_at(inst.indices.size)):

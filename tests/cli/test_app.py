@@ -5,7 +5,7 @@ import runpy
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import dimod
@@ -503,10 +503,16 @@ def test_solvers_are_listed(cli: Run) -> None:
 
 
 def test_warm_says_what_it_compiles(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line for each group of kernels goes to standard error, and the end to standard output."""
-    monkeypatch.setattr("tiger.cli.warm.warm_all", lambda progress: progress("swaps"))
-    status, out, err = cli("warm")
-    assert (status, err) == (0, "swaps\n")
+    """A line for each stage, and how far it is, goes to standard error, and the end to standard output."""
+    asked: list[tuple[str, ...]] = []
+
+    def compile_one(commands: Iterable[str], compiled: Callable[[str, int, int], None]) -> None:
+        asked.append(tuple(commands))
+        compiled("swaps", 1, 20)
+
+    monkeypatch.setattr("tiger.cli.warm.warm_all", compile_one)
+    status, out, err = cli("warm", "layout")
+    assert (status, err, asked) == (0, "compiling: swaps, 1 of 20\n", [("layout",)])
     assert out.startswith("every kernel is compiled")
 
 

@@ -233,7 +233,7 @@ def test_the_walk_takes_what_costs_no_more():
         walk.step(np.ones(1, np.int64), before + 1.0)
         ups += walk.cost > before
     assert 5 < ups < 60
-    assert walk.rises == 400
+    assert walk.rise_count == 400
 
 
 def test_fixed_penalties_and_temperatures_are_kept():

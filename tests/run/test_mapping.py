@@ -1,8 +1,10 @@
 """Tests of the incumbent of a mapping problem."""
 
 import math
+import time
 
 import numpy as np
+import pytest
 
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
@@ -83,3 +85,22 @@ def test_mappings_that_violate_something_are_not_taken(path_problem):
     run, _ = run_of(path_problem, [0, 1, 2])
     assert not run.offer(np.array([1, 1, 1]))
     assert run.cost == 7
+
+
+def test_loading_is_no_part_of_a_solve(path_problem):
+    """Tests that the end is put off by what loading took, and that it is counted."""
+    run, _ = run_of(path_problem, [0, 2, 1])
+    run.stop = Deadline(100.0)
+    with run.loading():
+        time.sleep(0.01)
+    run.put_off(5.0)
+    assert run.loading_s >= 5.01
+    assert run.stop.at_s == pytest.approx(100.0 + run.loading_s)
+
+
+def test_a_mapping_that_is_taken_is_evaluated_anew(path_problem):
+    """Tests that a stated value does not count."""
+    run, _ = run_of(path_problem, [0, 2, 1])
+    assert not run.take(np.array([1, 1, 1]), 0.0)
+    assert run.take(np.array([0, 1, 2]), 8.0)
+    assert (run.value, run.cost) == (7, 7)

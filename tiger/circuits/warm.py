@@ -22,7 +22,7 @@ KERNELS = ("routing", "windows", "placement")
 
 
 def warm(progress: Callable[[str], None], names: Iterable[str] = KERNELS) -> None:
-    """Load what maps circuits, or some stages of it; `progress` is told which comes next.
+    """Load what maps circuits, or some stages of it; `progress` is called with the name of each.
 
     Takes about a minute of compilation the first time after installation, and less than a second from the cache.
     """

@@ -18,8 +18,8 @@ COMMANDS = ("assign", "layout", "place")
 def warm_all(commands: Iterable[str], compiled: Callable[[str, int, int], None]) -> None:
     """Compile what commands need, in as many processes as there are cores.
 
-    `compiled` is told of every stage whose kernels are there, how many are, and of how many. A compilation locks its
-    process, so that threads would not help.
+    `compiled` is called with every stage whose kernels are there, how many are, and of how many. A compilation locks
+    its process, so that threads would not help.
     """
     stages = stages_of(set(commands))
     workers = min(len(os.sched_getaffinity(0)), len(stages))

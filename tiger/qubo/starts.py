@@ -25,16 +25,15 @@ def construct_starts(incumbent: MappingIncumbent, ising: Ising, sweeps: Sweeps |
             if sweeps is None:
                 places = _bisect(incumbent, ising, derive(seed, number))
             else:
-                places = _place_levels(incumbent, ising, sweeps, (number, derive(seed, number)))
+                places = _place_levels(incumbent, ising, sweeps, number, derive(seed, number))
             if places is None or incumbent.ended:
                 break
             incumbent.offer(places)
             detail["constructed"] = number + 1
 
 
-def _place_levels(incumbent: MappingIncumbent, ising: Ising, sweeps: Sweeps, turn: tuple[int, int]) -> IntArray | None:
+def _place_levels(incumbent: MappingIncumbent, ising: Ising, sweeps: Sweeps, number: int, seed: int) -> IntArray | None:
     """Return a mapping made level by level, forward, by number and seed; None if there is none by that number."""
-    number, seed = turn
     if number >= len(SPANS):
         return None
 

@@ -10,7 +10,7 @@ from tiger.run.mapping import MappingIncumbent
 from tiger.run.search_stage import Round
 
 
-def sample_whole(incumbent: MappingIncumbent, ising: Ising, turn: Round) -> None:
+def sample_whole(incumbent: MappingIncumbent, ising: Ising, this_round: Round) -> None:
     """Improve a mapping by one QUBO of the whole problem where that is small enough; else the stage says it was not."""
     block = whole(incumbent.problem)
     variables, most = len(block.tasks) * len(block.nodes), ising.params.whole_variables
@@ -24,10 +24,10 @@ def sample_whole(incumbent: MappingIncumbent, ising: Ising, turn: Round) -> None
         if coupler_count(window) > COUPLER_LIMIT:
             detail["skipped"] = f"more than {COUPLER_LIMIT} couplers: partitioned instead"
             return
-        sampling = replace(ising.params.whole, rounds=ising.params.whole.rounds * turn.effort)
+        sampling = replace(ising.params.whole, rounds=ising.params.whole.rounds * this_round.effort)
         tuning = replace(ising.tuning(sampling.rounds, ising.strengths[0]), target=incumbent.target)
         tuned = WindowTask(
-            window, incumbent.places, ising.sample, ising.polish, sampling, tuning, turn.seed, incumbent.stop
+            window, incumbent.places, ising.sample, ising.polish, sampling, tuning, this_round.seed, incumbent.stop
         ).solve()
         gained = tuned.local is not None and incumbent.offer(window.place(incumbent.places, tuned.local))
         detail["variables"], detail["couplers"] = tuned.variables, tuned.couplers

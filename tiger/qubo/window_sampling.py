@@ -36,8 +36,8 @@ RISE = 1 / 3
 class Walk:
     """Hold where a sequence of windows stands: mapping and cost, the penalties' strength, and the odds of partitioners.
 
-    `rise` and `rises` sum and count the rises of cost that were proposed, `sweeps` solve single levels exactly where
-    the rule has levels; `accepted` and `shares` are of this pass.
+    `rise_sum` and `rise_count` sum and count the rises of cost that were proposed, `sweeps` solve single levels exactly
+    where the rule has levels; `accepted` and `shares` are of this pass.
     """
 
     places: IntArray
@@ -48,46 +48,46 @@ class Walk:
     strength: float | None
     shares: list[float] = field(default_factory=list)
     accepted: int = 0
-    rise: float = 0.0
-    rises: int = 0
+    rise_sum: float = 0.0
+    rise_count: int = 0
 
     def step(self, places: IntArray, cost: float) -> None:
         """Go to a proposed mapping if its cost is no higher, or by Metropolis' rule at a third of the mean rise."""
         rise = cost - self.cost
         self.accepted += rise < 0
         if rise > 0:
-            self.rise, self.rises = self.rise + rise, self.rises + 1
-        if rise <= 0 or rise < self.rng.exponential(RISE * self.rise / self.rises):
+            self.rise_sum, self.rise_count = self.rise_sum + rise, self.rise_count + 1
+        if rise <= 0 or rise < self.rng.exponential(RISE * self.rise_sum / self.rise_count):
             self.places, self.cost = places, cost
 
 
-def sample_windows(incumbent: MappingIncumbent, ising: Ising, turn: Round) -> None:
+def sample_windows(incumbent: MappingIncumbent, ising: Ising, this_round: Round) -> None:
     """Improve a mapping by passes over the windows of partitions, each with everything outside folded into biases."""
-    problem, passes = incumbent.problem, ising.params.passes * turn.effort
+    problem, passes = incumbent.problem, ising.params.passes * this_round.effort
     if incumbent.ended or not len(problem.free):
         return
     sweeps = Sweeps(problem) if problem.rule == "levels" else None
-    construct_starts(incumbent, ising, sweeps, turn.seed)
+    construct_starts(incumbent, ising, sweeps, this_round.seed)
     walk = Walk(
         places=incumbent.places,
         cost=incumbent.cost,
         odds=np.ones(len(ising.partitioners)),
-        rng=np.random.default_rng(derive(turn.seed, passes)),
+        rng=np.random.default_rng(derive(this_round.seed, passes)),
         sweeps=sweeps,
         strength=ising.strengths[1],
     )
     for number in range(passes):
         if not incumbent.ended:
             with incumbent.stage("windows", number / passes) as detail:
-                detail |= _sample_pass(incumbent, ising, walk, (number, derive(turn.seed, number)))
+                detail |= _sample_pass(incumbent, ising, walk, number, derive(this_round.seed, number))
 
 
-def _sample_pass(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tuple[int, int]) -> dict[str, Detail]:
+def _sample_pass(incumbent: MappingIncumbent, ising: Ising, walk: Walk, number: int, seed: int) -> dict[str, Detail]:
     """Solve the windows of one pass, by number and seed, and return its figures.
 
     Windows that do not touch each other are solved at once.
     """
-    (number, seed), problem, params = turn, incumbent.problem, ising.params
+    problem, params = incumbent.problem, ising.params
     drawn = int(np.random.default_rng(seed).choice(len(walk.odds), p=walk.odds / walk.odds.sum()))
     # Even and odd seeds go over levels forward and backward.
     split_seed = 2 * derive(seed, 0) + number % 2
@@ -98,11 +98,11 @@ def _sample_pass(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tu
         if incumbent.ended:
             break
         seeds = [derive(seed, count + k) for k in range(len(batch))]
-        tasks = [_window_task(incumbent, ising, walk, turn) for turn in zip(batch, seeds, strict=True)]
+        tasks = [_window_task(incumbent, ising, walk, *each) for each in zip(batch, seeds, strict=True)]
         count += len(batch)
         solved = (ising.executor.map if ising.executor else map)(WindowTask.solve, tasks)
         for task, tuned in zip(tasks, solved, strict=True):
-            _stitch(incumbent, ising, walk, (task, tuned))
+            _stitch(incumbent, ising, walk, task, tuned)
     walk.odds[drawn] = 0.8 * walk.odds[drawn] + 0.2 * (0.1 + walk.accepted / max(count, 1))
     return {
         "windows": count,
@@ -113,18 +113,17 @@ def _sample_pass(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tu
     }
 
 
-def _window_task(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tuple[Block, int]) -> WindowTask:
+def _window_task(incumbent: MappingIncumbent, ising: Ising, walk: Walk, block: Block, seed: int) -> WindowTask:
     """Return the work on a block, away from the mapping that is known, by block and seed."""
-    block, seed = turn
     places, sampling = walk.places, ising.params.window
     window = fold(incumbent.problem, _follow_tasks(block, places, ising.params.window_size), places)
     tuning = replace(ising.tuning(sampling.rounds, walk.strength), target=incumbent.target, avoid=window.local(places))
     return WindowTask(window, places, ising.sample, ising.polish, sampling, tuning, seed, incumbent.stop)
 
 
-def _stitch(incumbent: MappingIncumbent, ising: Ising, walk: Walk, turn: tuple[WindowTask, Tuned]) -> None:
+def _stitch(incumbent: MappingIncumbent, ising: Ising, walk: Walk, task: WindowTask, tuned: Tuned) -> None:
     """Put a window's answer into the mapping and propose that, polished with its neighbours if it costs more."""
-    (task, tuned), problem = turn, incumbent.problem
+    problem = incumbent.problem
     walk.strength = tuned.strength if walk.strength else None
     walk.shares.append(tuned.trials[-1].feasible_share)
     if tuned.local is None:

@@ -46,6 +46,10 @@ class MappingIncumbent(Incumbent[IntArray]):
         """Return the value at which nothing better can be found, minus infinity without a bound."""
         return -math.inf if self.bound is None else self.bound + rounding(self.bound)
 
+    def take(self, solution: IntArray, value: float) -> bool:  # noqa: ARG002 (evaluated anew)
+        """Offer a mapping; its value is evaluated anew."""
+        return self.offer(solution)
+
     def offer(self, places: IntArray) -> bool:
         """Take a mapping if it violates nothing and its recomputed value, then cost, is lower; return whether so."""
         found = self._evaluate(places)
@@ -74,7 +78,7 @@ class MappingIncumbent(Incumbent[IntArray]):
         return last == 0 or costs[last] < costs[last - 1]
 
     def progress(self, name: str, fraction: float | None) -> Progress:
-        """Return the message that a stage begins; the bound is told where it is one on the cost."""
+        """Return the message that a stage begins; it has the bound where that is one on the cost."""
         return Progress(name, fraction, self.cost, self.bound if self.measure is None else None)
 
     def record(self, name: str, seconds: float, detail: Mapping[str, Detail]) -> None:

@@ -34,6 +34,7 @@ def continue_by(
         measure=objective.value,
         stages=incumbent.stages,
         warnings=incumbent.warnings,
+        loading_s=incumbent.loading_s,
     )
     with goal.stage("objective") as detail:
         goal.offer(start)
@@ -50,7 +51,7 @@ def report_objective(name: str, objective: ObjectiveFunction, goal: MappingIncum
     )
 
 
-def reweigh(goal: MappingIncumbent, objective: ObjectiveFunction, solve: Solve, turn: Round) -> None:
+def reweigh(goal: MappingIncumbent, objective: ObjectiveFunction, solve: Solve, this_round: Round) -> None:
     r"""Solve problems in whose cost the parts that the objective suffers from weigh more, as a stage.
 
     Weights are multiplied by :math:`e^{s}` each round, s being the stress of the last mapping. `solve` takes problem,
@@ -63,16 +64,16 @@ def reweigh(goal: MappingIncumbent, objective: ObjectiveFunction, solve: Solve, 
     with goal.stage("reweight") as detail:
         number = accepted = 0
         while surrogate is not None and number < ROUNDS and not goal.ended:
-            latest = solve(surrogate, goal.places, turn._replace(seed=derive(turn.seed, number)))
+            latest = solve(surrogate, goal.places, this_round._replace(seed=derive(this_round.seed, number)))
             accepted += goal.offer(latest)
             weights *= np.exp(RATE * objective.stress(latest))
             surrogate, number = objective.surrogate(weights / weights.max()), number + 1
-        detail["effort"], detail["rounds"], detail["accepted"] = turn.effort, number, accepted
+        detail["effort"], detail["rounds"], detail["accepted"] = this_round.effort, number, accepted
 
 
-def anneal(goal: MappingIncumbent, search: Search, turn: Round) -> None:
+def anneal(goal: MappingIncumbent, search: Search, this_round: Round) -> None:
     """Run a search for the objective as a stage."""
     with goal.stage("anneal") as detail:
-        detail["effort"] = turn.effort
-        found = search.search(goal.problem, goal.places, effort=turn.effort, seed=turn.seed, stop=goal.stop)
+        detail["effort"] = this_round.effort
+        found = search.search(goal.problem, goal.places, effort=this_round.effort, seed=this_round.seed, stop=goal.stop)
         goal.offer(found.places)

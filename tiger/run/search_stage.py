@@ -38,24 +38,24 @@ class Part(NamedTuple):
 
 
 def run_search(
-    incumbent: MappingIncumbent, name: str, search: Search, turn: Round, executor: Executor | None = None
+    incumbent: MappingIncumbent, name: str, search: Search, this_round: Round, executor: Executor | None = None
 ) -> None:
     """Improve a mapping by a search, as a stage, if the search is of use in this round; its parts may run at once.
 
     What the search leaves for its next round is handed to it then.
     """
     usage: Usage = getattr(search, "usage", Usage())
-    if not usage.covers(turn.number):
+    if not usage.covers(this_round.number):
         return
     with incumbent.loading():
         load_search(name, incumbent.problem)
     with incumbent.stage(name) as detail:
-        detail["effort"] = turn.effort
+        detail["effort"] = this_round.effort
         if isinstance(search, Resumable) and name in incumbent.elites:
             search = search.resume(incumbent.elites[name])
         parts = [
-            Part(search, incumbent.problem, incumbent.places, effort, derive(turn.seed, number), incumbent.stop)
-            for number, effort in enumerate(_shares(turn.effort, usage.parts))
+            Part(search, incumbent.problem, incumbent.places, effort, derive(this_round.seed, number), incumbent.stop)
+            for number, effort in enumerate(_shares(this_round.effort, usage.parts))
         ]
         answers = list((executor.map if executor else map)(Part.run, parts))
         for answer in answers:

@@ -144,7 +144,7 @@ def test_a_late_turn_leaves_the_right_one_alone(loop: Runner, jobs: DurableJobs)
     job, _ = jobs._store.insert(LONG)
     loop.run(until(lambda: going_on(jobs, Lease(job.id, 0))))
     loop.run(jobs._run(Lease(job.id, -1)))
-    loop.run(asyncio.to_thread(jobs._maintenance.reap))
+    loop.run(asyncio.to_thread(jobs._maintenance.recover_jobs))
     assert going_on(jobs, Lease(job.id, 0))
     loop.run(jobs.cancel(job.id, ""))
 
@@ -202,7 +202,7 @@ def test_bug_a_server_whose_clock_is_set_keeps_its_jobs(loop: Runner, jobs: Dura
                 changed = sa.update(SERVERS).where(SERVERS.c.id == "other").values(beat_s=(-1.0) ** number * number)
                 connection.execute(changed)
             await asyncio.to_thread(jobs._maintenance.beat)
-            await asyncio.to_thread(jobs._maintenance.reap)
+            await asyncio.to_thread(jobs._maintenance.recover_jobs)
 
     loop.run(beat())
     assert other.touch(Lease(job.id, 0), None) == "continue"

@@ -24,7 +24,7 @@ from tiger.circuits.routing.frontier import (
 )
 from tiger.circuits.routing.lookahead import link_lookahead, score_swap
 from tiger.circuits.routing.router import apply_step, find_nearer_neighbour
-from tiger.circuits.routing.selection import select
+from tiger.circuits.routing.smallest import select
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel
 

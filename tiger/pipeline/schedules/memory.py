@@ -1,4 +1,4 @@
-"""The bytes that every position holds in the course of an iteration."""
+"""The bytes that every position holds in the course of an iteration, and whether they fit into its memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.costs.stages import Workload
+from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, Schedule, check_schedule, warm_up
 from tiger.pipeline.schedules.schedule_table import static_table
 from tiger.pipeline.schedules.simulator import Timeline, zero_bubble_order
@@ -49,6 +50,11 @@ def footprint(timeline: Timeline, workload: Workload) -> Footprint:
             np.cumsum(np.concatenate([state[[position]], change[rows]])) for position, rows in enumerate(moved)
         ),
     )
+
+
+def fits_memory(held_bytes: FloatArray, room_bytes: FloatArray) -> bool:
+    """Return whether what each position holds fits into the memory of its smallest device, but for rounding."""
+    return not (held_bytes > room_bytes * (1 + MEMORY)).any()
 
 
 def peak_bytes(workload: Workload, schedule: Schedule, microbatches: int) -> FloatArray:

@@ -8,10 +8,9 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import Workload, workloads
-from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.schedules.memory import peak_bytes
+from tiger.pipeline.schedules.memory import fits_memory, peak_bytes
 from tiger.pipeline.schedules.orders import Schedule
 from tiger.pipeline.schedules.simulator import iteration_s, simulate
 
@@ -34,7 +33,8 @@ class Evaluator:
         if not self.keeps_pins(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
             return np.inf
         loads = self._loads(plan)
-        return self._seconds(loads) if self._fits_memory(plan, loads[0]) else np.inf
+        fits = fits_memory(self._held_bytes(loads[0]), self.room(plan))
+        return self._seconds(loads) if fits else np.inf
 
     def seconds(self, plan: Plan) -> float:
         """Return the seconds that are made small, rules aside."""
@@ -76,10 +76,6 @@ class Evaluator:
         if self.schedule is None:
             return None
         return max(simulate(load, self.schedule, self.microbatches).bubble for load in self._loads(plan))
-
-    def _fits_memory(self, plan: Plan, load: Workload) -> bool:
-        """Return whether the stages at every position fit into the memory of its smallest device."""
-        return not (self._held_bytes(load) > self.room(plan) * (1 + MEMORY)).any()
 
     def _seconds(self, loads: tuple[Workload, ...]) -> float:
         """Return the seconds of the slowest replica."""

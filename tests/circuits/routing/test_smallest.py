@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tiger.circuits.routing.selection import select
+from tiger.circuits.routing.smallest import select
 
 
 @pytest.mark.parametrize("seed", range(20))
