@@ -19,8 +19,8 @@ import networkx as nx
 from rich.console import Console
 from rich.table import Table
 
+from tiger.formats import nodelink
 from tiger.formats.files import read_tasks, read_topology
-from tiger.formats.nodelink import task_graph, topology
 from tiger.model.problem import Problem
 from tiger.plotting.mapping import draw
 from tiger.topologies.spec import build
@@ -50,7 +50,9 @@ def main() -> int:
     )
     console.print(f", layers {' '.join(str(len(stage['ops'])) for stage in network['stages'])}")
     console.print(f"  {network['seconds']:.2f} s\n")
-    problem = Problem(tasks=task_graph(stencil["tasks"]), topology=build("torus:4x4x4"), rule="one-to-one")
+    problem = Problem(
+        tasks=nodelink.read_task_graph(stencil["tasks"]), topology=build("torus:4x4x4"), rule="one-to-one"
+    )
     draw(problem, reports[1]["mapping"], PICTURE)
     console.print(f"The mapping of the stencil is drawn in {PICTURE}")
     cheaper = all(report["feasible"] and report["cost"] < best_order(report)[1] for report in reports)
@@ -96,7 +98,7 @@ def original_example() -> dict[str, object]:
     for u, v, length in zip(mesh.links.u, mesh.links.v, mesh.links.weight.tolist(), strict=True):
         hardware.add_edge(mesh.names[u], mesh.names[v], weight=length)
     data = [nx.node_link_data(part, edges="edges") for part in (graph, hardware)]
-    topology(data[1])
+    nodelink.read_topology(data[1])
     return {"tasks": data[0], "topology": data[1], "rule": "levels", "solver": "neal"}
 
 

@@ -1,6 +1,9 @@
-"""Tests of the worked examples of samplers."""
+"""Tests of the worked examples."""
 
+import ast
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import networkx as nx
@@ -14,6 +17,8 @@ pytest.importorskip("openjij")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
 from openjij_sampler import OpenJij
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
 def test_openjij_passes_the_conformance_check():
@@ -43,3 +48,13 @@ def test_openjij_solves_through_tiger(monkeypatch):
     assert report.solver == "OpenJij"
     assert report.cost == peer.cost
     assert all("beta_range" in row for row in report.stages[2].detail["rounds"])
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_what_an_example_imports_is_there(path):
+    """Tests the names of the package, which a slow test, the demo and users run into otherwise."""
+    for statement in ast.walk(ast.parse(path.read_text())):
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").partition(".")[0] == "tiger":
+            module = import_module(statement.module)
+            for name in statement.names:
+                assert hasattr(module, name.name) or find_spec(f"{statement.module}.{name.name}")
