@@ -335,3 +335,19 @@ def test_the_bound_of_shared_nodes_waits_for_a_mapping_and_grows_with_effort():
     hurried.record("search", 11.0, {})
     mapper._spread_bound(hurried, 1)
     assert [stage.name for stage in hurried.stages] == ["search"]
+
+
+@pytest.mark.parametrize("objective", ["cost", "max-link-load"])
+def test_bug_the_seconds_of_a_solve_held_those_of_loading(objective, monkeypatch):
+    """Tests that neither the report nor the time limit counts what putting a solver together takes."""
+    made = mapper.portfolio_of
+
+    def load_slowly(request, problem):
+        time.sleep(0.5)
+        return made(request, problem)
+
+    tiger.assign(nx.cycle_graph(9), "grid:3x3", objective=objective)
+    monkeypatch.setattr(mapper, "portfolio_of", load_slowly)
+    report = tiger.assign(nx.cycle_graph(9), "grid:3x3", objective=objective, time_limit_s=0.3)
+    assert report.seconds < 0.5
+    assert {"greedy", "geometry", "dense"} & {stage.name for stage in report.stages}

@@ -120,7 +120,9 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
 
 def _search_cost(incumbent: MappingIncumbent, request: Request) -> None:
     """Look for a low cost, round by round, until the effort is spent or the time, or nothing better exists."""
-    portfolio, efforts = portfolio_of(request, incumbent.problem), set[int]()
+    with incumbent.loading():
+        portfolio = portfolio_of(request, incumbent.problem)
+    efforts = set[int]()
     for this_round in rounds(request):
         before = len(incumbent.stages)
         if this_round.effort not in efforts:
@@ -187,7 +189,9 @@ def _search_objective(goal: MappingIncumbent, request: Request, objective: Objec
         left_s = goal.stop.left_s
         stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
         incumbent = MappingIncumbent(problem=problem, solution=start, stop=stop)
-        _run_round(incumbent, portfolio_of(request, problem), this_round._replace(number=0), request.executor)
+        with incumbent.loading():
+            portfolio = portfolio_of(request, problem)
+        _run_round(incumbent, portfolio, this_round._replace(number=0), request.executor)
         goal.put_off(incumbent.loading_s)
         return incumbent.places
 

@@ -21,8 +21,8 @@ class MappingIncumbent(Incumbent[IntArray]):
     """Hold the best mapping of a problem, its solution, as node indices [n], and the cost of that.
 
     `value` is the `measure` of the mapping or, without one, its cost; of equal values the lower cost counts.
-    `elites[k, n]` are good mappings that a stage, by its name, left for its next round. `loading_s` is how long kernels
-    were loaded, or compiled once: that is the start of the program and no part of a solve.
+    `elites[k, n]` are good mappings that a stage, by its name, left for its next round. `loading_s` is how long
+    modules and kernels were loaded, or compiled once: that is the start of the program and no part of a solve.
     """
 
     problem: Problem
