@@ -172,12 +172,12 @@ def rows(settings: Settings) -> list[tuple[str, str, str]]:
     return found
 
 
-def _fault(found: ErrorDetails) -> InputError:
+def _fault(details: ErrorDetails) -> InputError:
     """Return the error of a variable; the value of one that may be secret is not shown."""
-    name = str(found["loc"][0])
-    reason = found["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    complete = found["type"] == "value_error" or name in SECRET
-    return InputError(_variable(name), reason if complete else f"{reason}, got {found['input']!r}")
+    name = str(details["loc"][0])
+    reason = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    complete = details["type"] == "value_error" or name in SECRET
+    return InputError(_variable(name), reason if complete else f"{reason}, got {details['input']!r}")
 
 
 def _variable(name: str) -> str:

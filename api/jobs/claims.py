@@ -6,8 +6,8 @@ result of the one that took its place.
 """
 
 import json
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import sqlalchemy as sa
@@ -24,17 +24,17 @@ LOG = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Name a lease by the job's id and its token; `priority` 1 is the most urgent."""
+    """Name a lease by the job's id and its token."""
 
     job_id: str
     token: int
-    priority: int = field(default=10, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Hold what a claimed job asks, how often it has been begun, how old it is, and the request that it came with."""
+    """Hold the lease of a job, what it asks, how often it was begun, how old it is, and the request it came with."""
 
+    lease: Lease
     kind: Kind
     body: bytes
     attempts: int
@@ -58,23 +58,32 @@ class Claims:
     database: Database
     server: str
 
-    def claim(self, lease: Lease) -> Claim | None:
-        """Begin a lease, and return what its job asks; None where the job has another lease by now."""
+    def claim_next(self, note: Callable[[Lease], None] = lambda _: None) -> Claim | None:
+        """Claim the most urgent and then oldest job that waits; None where none does.
+
+        `note` is told of the lease before anybody can read that the job is claimed.
+        """
+        due = sa.select(JOBS.c.id).where(JOBS.c.status == "queued").order_by(JOBS.c.priority, JOBS.c.created_s).limit(1)
+        # A server without work asks ten times a second, and is not to hold up those that write.
+        with self.database.read() as connection:
+            if connection.execute(due).one_or_none() is None:
+                return None
+        # Servers that claim at the same time get a row each; SQLite has one writer at a time in any case.
+        first = due.with_for_update(skip_locked=True).correlate(None).scalar_subquery()
         with self.database.begin_relaxed() as connection:
             now_s = now(connection)
-            update = sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "queued")
-            update = update.values(
-                status="running",
-                server=self.server,
-                started_s=sa.func.coalesce(JOBS.c.started_s, now_s),
-                attempts=JOBS.c.attempts + 1,
-            )
-            about = update.returning(*(JOBS.c[name] for name in ("kind", "attempts", "created_s", "request_id")))
-            row = connection.execute(about).one_or_none()
+            update = sa.update(JOBS).where(JOBS.c.id == first)
+            update = update.values(status="running", server=self.server, attempts=JOBS.c.attempts + 1)
+            update = update.values(started_s=sa.func.coalesce(JOBS.c.started_s, now_s))
+            names = ("id", "token", "kind", "attempts", "created_s", "request_id")
+            row = connection.execute(update.returning(*(JOBS.c[name] for name in names))).one_or_none()
             if row is None:
                 return None
-            body = connection.execute(sa.select(BODIES.c.body).where(BODIES.c.id == lease.job_id)).scalar_one()
-        return Claim(row.kind, bytes(body), row.attempts, max(0.0, now_s - row.created_s), row.request_id)
+            lease = Lease(row.id, row.token)
+            body = connection.execute(sa.select(BODIES.c.body).where(BODIES.c.id == row.id)).scalar_one_or_none()
+            note(lease)
+        # A row without a body fails as bad input, and must not keep those behind it waiting.
+        return Claim(lease, row.kind, bytes(body or b""), row.attempts, max(0.0, now_s - row.created_s), row.request_id)
 
     def touch(self, lease: Lease, progress: Mapping[str, object] | None) -> Instruction:
         """Write how far a run has come, if that is new, and return its instruction."""
@@ -122,25 +131,6 @@ class Claims:
         _log_outcomes("job taken over", found)
         return len(found)
 
-    def renew(self, lease: Lease) -> None:
-        """Give a job that waits a new lease, as this one has been lost."""
-        with self.database.begin_relaxed() as connection:
-            again = {"token": JOBS.c.token + 1, "enqueued_s": None}
-            connection.execute(sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "queued").values(again))
-
-    def waiting(self, limit: int) -> list[Lease]:
-        """Return leases that are not in the queue yet, the oldest first."""
-        return self._leases(JOBS.c.enqueued_s.is_(None), limit)
-
-    def queued(self, limit: int) -> list[Lease]:
-        """Return leases that are in the queue, the oldest first."""
-        return self._leases(JOBS.c.enqueued_s.is_not(None), limit)
-
-    def mark_queued(self, lease: Lease) -> None:
-        """Note that a lease is in the queue."""
-        with self.database.begin_relaxed() as connection:
-            connection.execute(sa.update(JOBS).where(*_matches(lease)).values(enqueued_s=now(connection)))
-
     def beat(self) -> None:
         """Write the heartbeat of this server."""
         with self.database.begin_relaxed() as connection:
@@ -161,17 +151,6 @@ class Claims:
         with self.database.read() as connection:
             rows = connection.execute(sa.select(SERVERS.c.id, SERVERS.c.beat_s)).all()
         return {row.id: row.beat_s for row in rows}
-
-    def next(self, limit: int) -> list[Lease]:
-        """Return leases that are in the queue, the most urgent and of those the oldest first."""
-        return self._leases(JOBS.c.enqueued_s.is_not(None), limit, JOBS.c.priority)
-
-    def _leases(self, where: sa.ColumnElement[bool], limit: int, *first: sa.ColumnElement[int]) -> list[Lease]:
-        """Return leases of jobs that wait, by what comes first and then by age."""
-        query = sa.select(JOBS.c.id, JOBS.c.token, JOBS.c.priority).where(JOBS.c.status == "queued", where)
-        with self.database.read() as connection:
-            rows = connection.execute(query.order_by(*first, JOBS.c.created_s).limit(limit)).all()
-        return [Lease(row.id, row.token, row.priority) for row in rows]
 
 
 def delete_bodies(connection: Connection, ids: Sequence[object]) -> None:
@@ -196,7 +175,6 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Map
         "ended_s": sa.case((ended, now(connection))),
         "progress": sa.case((ended, JOBS.c.progress)),
         "server": None,
-        "enqueued_s": None,
         "token": JOBS.c.token + 1,
     }
     about = (JOBS.c.id.label("job_id"), JOBS.c.kind, JOBS.c.status, JOBS.c.request_id)

@@ -36,9 +36,7 @@ CACHE_KIB = 128
 class Database:
     """Open transactions on a database; it can be lost and come back.
 
-    `queue_engine` and `queue_url` are for what can be made again from the jobs: on SQLite a file of its own, whose
-    writers do not hold up those of the jobs. `room` is that on the disk of an SQLite file, of which `reserve_bytes` are
-    kept; PostgreSQL looks after its own.
+    `disk` is that of an SQLite file, of which `reserve_bytes` are kept; PostgreSQL looks after its own.
     """
 
     def __init__(self, url: str, reserve_bytes: int = RESERVE_BYTES) -> None:
@@ -46,18 +44,13 @@ class Database:
         self.disk: DiskSpace | None = None
         if parts.get_backend_name() in POSTGRES:
             parts = parts.update_query_dict(CONNECTION).update_query_dict(parts.query)
-            self.engine = self.queue_engine = self._relaxed_engine = _postgres(parts)
+            self.engine = self._relaxed_engine = _postgres(parts)
             self._write_lock: AbstractContextManager[object] = nullcontext()
-            # Without the name of a driver, which every program picks itself.
-            self.queue_url = parts.set(drivername="postgresql").render_as_string(hide_password=False)
         else:
-            beside = parts.set(database=f"{parts.database}-queue")
             self.disk = DiskSpace(Path(str(parts.database)), reserve_bytes)
-            self.engine, self.queue_engine = _sqlite(parts, "FULL"), _sqlite(beside, "NORMAL")
-            self._relaxed_engine = _sqlite(parts, "NORMAL")
-            # SQLite has one writer at a time in any case, and those who wait here are served in order.
+            self.engine, self._relaxed_engine = _sqlite(parts, "FULL"), _sqlite(parts, "NORMAL")
+            # SQLite has one writer at a time in any case, and those who wait here hold no transaction.
             self._write_lock = Lock()
-            self.queue_url = beside.render_as_string()
 
     def prepare(self) -> None:
         """Bring the tables up to date; raise DatabaseDownError."""
@@ -95,15 +88,12 @@ class Database:
         if self.disk is None:
             return False
         with guard(), self._write_lock:
-            more = shrink(self.engine)
-        with guard():
-            return shrink(self.queue_engine) or more
+            return shrink(self.engine)
 
     def close(self) -> None:
         """Close all connections."""
         self._relaxed_engine.dispose()
         self.engine.dispose()
-        self.queue_engine.dispose()
 
 
 @contextmanager

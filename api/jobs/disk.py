@@ -13,14 +13,13 @@ from sqlalchemy.exc import OperationalError
 
 from tiger.api.jobs.job import DiskFullError
 
-# Two journals of 4 MiB, at which SQLite begins them anew, a body and a report of as much, and what the queue knows of a
-# thousand jobs are together half of this.
+# A journal of 4 MiB, at which SQLite begins it again, a body and a report of as much are together a fifth of this.
 RESERVE_BYTES = 64 << 20
 # A small disk is half for jobs and half for getting rid of them.
 SHARE = 2
 # Pages that move at a time while a file shrinks: a megabyte of journal, so that a full disk has room for it.
 PAGES, STEPS = 256, 16
-# A file is written anew by way of a temporary one and of its journal.
+# A file is rewritten by way of a temporary one and of its journal.
 COPIES = 3
 
 
@@ -67,7 +66,7 @@ def shrink(engine: Engine) -> bool:
 
 
 def make_shrinkable(engine: Engine, disk: DiskSpace) -> None:
-    """Write an SQLite file of an older version anew, unless there is no space for that or another process uses it.
+    """Rewrite an SQLite file of an older version, unless there is no space for that or another process uses it.
 
     It could not shrink otherwise, and deleted rows would take their space for ever.
     """

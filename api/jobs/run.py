@@ -1,4 +1,4 @@
-"""The run of a lease: claim the job, solve it in a worker, supervise that, and write the outcome."""
+"""The run of a claimed job: solve it in a worker, supervise that, and write the outcome."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from contextlib import suppress
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from tiger.api.jobs.claims import Claim, Lease, Outcome
+from tiger.api.jobs.claims import Claim, Outcome
 from tiger.api.jobs.ipc import Call, solve_over_ipc
 from tiger.api.jobs.job import DatabaseDownError, Status
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
@@ -23,49 +23,33 @@ from tiger.errors import InputError
 ATTEMPTS, CRASHES = 3, 10
 # Seconds between two attempts to reach the database, and beyond its limit until a solve's worker is killed at last.
 RETRY_S, KILL_MARGIN_S = 0.5, 10.0
+# Seconds between the loss of a worker and the next attempt.
+LOST_S = 1.0
 LIMIT = re.compile(rb'"time_limit_s"\s*:\s*([0-9.eE+-]{1,40})')
 LOG = structlog.get_logger()
 
 
 class Run:
-    """Run one lease of a job; `on_claim` is called once the job has been claimed."""
+    """Run a job that is claimed, and whose lease is among those that run here."""
 
-    def __init__(
-        self, context: WorkerContext, lease: Lease, on_claim: Callable[[Lease], None] = lambda _: None
-    ) -> None:
-        self.context, self.lease, self.on_claim = context, lease, on_claim
-        self.cancelled, self.lost, self.begun_s = asyncio.Event(), False, time.monotonic()
+    def __init__(self, context: WorkerContext, claim: Claim) -> None:
+        self.context, self.claim, self.lease = context, claim, claim.lease
+        self.cancelled, self.lost, self.begun_s = context.running[claim.lease], False, time.monotonic()
 
-    async def __call__(self) -> bool:
-        """Claim the job, solve it and write what comes of it; False where the lease runs already or is not the last."""
-        if self.lease in self.context.running:
-            return False
-        self.context.running[self.lease] = self.cancelled
-        try:
-            claim = await self._retry(self.context.claims.claim, self.lease)
-            self.context.changed(self.lease.job_id)
-            if claim is not None:
-                self.on_claim(self.lease)
-                with bound_contextvars(job_id=self.lease.job_id, kind=claim.kind, request_id=claim.request_id):
-                    await self._begin(claim)
-            return claim is not None
-        finally:
-            self.context.running.pop(self.lease, None)
-            self.context.changed(self.lease.job_id)
+    async def __call__(self) -> None:
+        """Solve the job and write what comes of it."""
+        self.context.changed(self.lease.job_id)
+        claim = self.claim
+        with bound_contextvars(job_id=self.lease.job_id, kind=claim.kind, request_id=claim.request_id):
+            LOG.info("job begun", attempt=claim.attempts, age_s=round(claim.age_s, 3))
+            # One that was begun too often must not bring down every server again and again.
+            await (self._finish(_give_up()) if claim.attempts > CRASHES else self._work())
 
-    async def _begin(self, claim: Claim) -> None:
-        """Solve a claimed job, but for one that must not bring down every server again and again."""
-        LOG.info("job begun", attempt=claim.attempts, age_s=round(claim.age_s, 3))
-        if claim.attempts > CRASHES:
-            await self._finish(_give_up())
-        else:
-            await self._work(claim)
-
-    async def _work(self, claim: Claim) -> None:
-        """Solve a claimed job."""
-        limit_s = _limit_s(claim.body, self.context.settings.max_time_s)
+    async def _work(self) -> None:
+        """Solve the job."""
+        limit_s = _limit_s(self.claim.body, self.context.settings.max_time_s)
         call = self.context.ipc_server.open()
-        solving = asyncio.ensure_future(self._start_solve(call, claim, limit_s))
+        solving = asyncio.ensure_future(self._start_solve(call, limit_s))
         try:
             await self._supervise(solving, call, limit_s)
             await asyncio.wait((solving,))
@@ -73,12 +57,12 @@ class Run:
             solving.cancel()
             self.context.ipc_server.close(call)
         if not self.lost:
-            await self._settle(claim, _outcome(solving, "cancelled" if self.cancelled.is_set() else "done"))
+            await self._settle(_outcome(solving, "cancelled" if self.cancelled.is_set() else "done"))
 
-    async def _start_solve(self, call: Call, claim: Claim, limit_s: float) -> bytes:
+    async def _start_solve(self, call: Call, limit_s: float) -> bytes:
         """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second guard."""
         context = self.context
-        work = (context.ipc_server.address, call.ticket, context.solve, claim.kind, claim.body)
+        work = (context.ipc_server.address, call.ticket, context.solve, self.claim.kind, self.claim.body)
         return await context.workers.run(limit_s + KILL_MARGIN_S, solve_over_ipc, *work)
 
     async def _supervise(self, solving: "asyncio.Future[bytes]", call: Call, limit_s: float) -> None:
@@ -124,9 +108,11 @@ class Run:
             elif instruction == "stop":
                 self.cancelled.set()
 
-    async def _settle(self, claim: Claim, outcome: Outcome | None) -> None:
+    async def _settle(self, outcome: Outcome | None) -> None:
         """Write the outcome of a solve, or have the job done again where there is none as its worker was lost."""
-        if outcome is None and claim.attempts < ATTEMPTS:
+        if outcome is None and self.claim.attempts < ATTEMPTS:
+            # Its place stays taken meanwhile: a server that has no workers would use up the attempts of all that wait.
+            await asyncio.sleep(LOST_S)
             await self._retry(self.context.claims.release, self.lease)
             return
         await self._finish(outcome or _give_up())

@@ -14,8 +14,8 @@ class JobSettings:
     end when it is cancelled or over its limit, `time_limit_s` of its body and at most `max_time_s`; it is killed
     `stop_grace_s` later, or `kill_grace_s`. At most `max_queued` jobs wait. A server that has not beaten for `dead_s`
     has lost its jobs. Jobs that ended `keep_days` ago are deleted. On the disk of an SQLite file, new jobs leave
-    `reserve_bytes` for the end of those there are, or half of a small disk. Servers that share a database are to have
-    the same number of workers.
+    `reserve_bytes` for the end of those there are, or half of a small disk. A server with a free worker looks every
+    `poll_s` for jobs that others were given.
     """
 
     data_dir: Path

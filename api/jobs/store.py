@@ -12,7 +12,7 @@ from typing import cast
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from tiger.api.jobs.claims import Lease, delete_bodies
+from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, now
 from tiger.api.jobs.job import CURSOR, ENDED, DiskFullError, Job, KeyReusedError, QueueFullError, Work
 from tiger.api.jobs.migrations import BODIES, JOBS
@@ -63,11 +63,6 @@ class Store:
         with self.database.read() as connection:
             return _find(connection, *_of(job_id, owner))
 
-    def lease(self, job_id: str) -> Lease:
-        """Return the last lease of a job."""
-        with self.database.read() as connection:
-            return Lease(job_id, connection.execute(sa.select(JOBS.c.token).where(JOBS.c.id == job_id)).scalar_one())
-
     def states(self, ids: list[str]) -> Mapping[str, object]:
         """Return by id how jobs are: what differs when something about one has changed."""
         columns = [JOBS.c[name] for name in ("id", "status", "started_s", "progress")]
@@ -108,11 +103,11 @@ class Store:
         with self.database.read() as connection:
             return _count_queued(connection)
 
-    def expired(self, keep_s: float, limit: int) -> list[tuple[str, int]]:
-        """Return jobs, and the last token of each, that ended so long ago."""
+    def expired(self, keep_s: float, limit: int) -> list[str]:
+        """Return the ids of jobs that ended so long ago."""
         with self.database.read() as connection:
-            query = sa.select(JOBS.c.id, JOBS.c.token).where(JOBS.c.ended_s < now(connection) - keep_s)
-            return [(row.id, row.token) for row in connection.execute(query.limit(limit))]
+            query = sa.select(JOBS.c.id).where(JOBS.c.ended_s < now(connection) - keep_s)
+            return [row.id for row in connection.execute(query.limit(limit))]
 
     def delete(self, ids: list[str]) -> None:
         """Forget ended jobs."""

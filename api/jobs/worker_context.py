@@ -20,9 +20,8 @@ class WorkerContext:
     """Hold the settings, the rows, the workers, the connections to them, and what they solve.
 
     `threads` wait for the database and for nothing else, so that other work goes on when it hangs.
-    `running` has the leases that run here, each with the event that asks it to end: by lease and not by job, as an old
-    one may come and go while the valid one runs. `changed` is called with the id of a job whose row has
-    changed.
+    `running` has the leases that are claimed and run here, each with the event that asks it to end: by lease and not by
+    job, as an old one may end while the valid one runs. `changed` is called with the id of a job whose row has changed.
     """
 
     settings: JobSettings

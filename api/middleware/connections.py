@@ -113,9 +113,9 @@ class Connection(H11Protocol):
 
     def _expect(self) -> None:
         """Look in time whether a request has come."""
-        self._again(self.cycle, 0)
+        self._schedule_look(self.cycle, 0)
 
-    def _again(self, before: object, unsent: int) -> None:
+    def _schedule_look(self, before: object, unsent: int) -> None:
         """Look later."""
         if self._late is not None:
             self._late.cancel()
@@ -133,7 +133,7 @@ class Connection(H11Protocol):
         answered = self.cycle is None or self.cycle.response_complete
         if answered and self.cycle is before:
             self.transport.close()
-        self._again(before, left)
+        self._schedule_look(before, left)
 
 
 def make_room() -> None:

@@ -107,8 +107,8 @@ async def answer(request: Request, error: Exception) -> Response:
     if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         # A route knows its own methods alone, and several may share a path.
         others = [route for route in request.app.routes if isinstance(route, Route)]
-        found = [route.methods or set() for route in others if route.matches(request.scope)[0] != Match.NONE]
-        response.headers["Allow"] = ", ".join(sorted({*response.headers["Allow"].split(", ")}.union(*found)))
+        methods = [route.methods or set() for route in others if route.matches(request.scope)[0] != Match.NONE]
+        response.headers["Allow"] = ", ".join(sorted({*response.headers["Allow"].split(", ")}.union(*methods)))
     return response
 
 
@@ -138,8 +138,8 @@ def problem_of(error: Exception) -> Problem:
                 detail = DETAILS.get(error.status_code, detail)
             return Problem(error.status_code, detail, headers=error.headers or {})
         case RequestValidationError():
-            found = [_about_parameter(detail) for detail in error.errors()]
-            return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, found)))
+            details = [_about_parameter(detail) for detail in error.errors()]
+            return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, details)))
         case KeyReusedError():
             reason = "expected a new Idempotency-Key, as another body came with this one before"
             return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, reason)
@@ -161,8 +161,8 @@ def problem_of(error: Exception) -> Problem:
 
 def of_fields(error: ValidationError) -> Problem:
     """Return the problem of a request whose fields have the wrong type or are out of bounds."""
-    found = error.errors(include_url=False, include_context=False)
-    return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, found)))
+    details = error.errors(include_url=False, include_context=False)
+    return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, details)))
 
 
 def excerpt(value: object) -> str:
@@ -178,16 +178,18 @@ def _about_fields(status: int, errors: tuple[FieldError, ...]) -> Problem:
     return Problem(status, f"{where}{errors[0].detail}{more}", errors)
 
 
-def _about_parameter(found: ErrorDetails) -> ErrorDetails:
+def _about_parameter(details: ErrorDetails) -> ErrorDetails:
     """Return what is wrong with a parameter of the path or the query, named without saying where it stood."""
-    return found | {"loc": tuple(part for part in found["loc"][1:])}
+    return details | {"loc": tuple(part for part in details["loc"][1:])}
 
 
-def _field_error(found: ErrorDetails) -> FieldError:
+def _field_error(details: ErrorDetails) -> FieldError:
     """Return what pydantic found as a pointer and a sentence."""
-    path = "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in found["loc"])
-    wanted = EXPECTED.get(found["type"], found["msg"].replace("Input should be", "expected"))
-    shown = "" if found["type"] in ("missing", "unexpected_keyword_argument") else f", got {excerpt(found['input'])}"
+    path = "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in details["loc"])
+    wanted = EXPECTED.get(details["type"], details["msg"].replace("Input should be", "expected"))
+    shown = (
+        "" if details["type"] in ("missing", "unexpected_keyword_argument") else f", got {excerpt(details['input'])}"
+    )
     return FieldError(_pointer(path), shorten(wanted) + shown)
 
 

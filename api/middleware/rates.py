@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tiger.api.middleware.keys import OPEN
 from tiger.api.middleware.problems import Problem, turn_away
 
-# Owners whose requests are remembered; where more ask, all begin anew, so that no flood of addresses fills the memory.
+# Owners whose requests are remembered; where more ask, all begin from zero: no flood of addresses fills the memory.
 NAMES_KEPT = 10_000
 # Seconds after which one of the requests under way may have ended.
 BUSY_S = 1
@@ -32,9 +32,9 @@ class Rate:
 
 def parse(text: str) -> list[Rate]:
     """Return the rates that a text such as `600/minute` or `20/second;600/minute` states; raise ValueError."""
-    found = [WRITTEN.fullmatch(part) for part in re.split("[;,]", text)]
-    rates = [Rate(UNITS_S[part[2]], int(part[1])) for part in found if part is not None]
-    if len(rates) < len(found) or any(rate.amount < 1 for rate in rates):
+    matches = [WRITTEN.fullmatch(part) for part in re.split("[;,]", text)]
+    rates = [Rate(UNITS_S[part[2]], int(part[1])) for part in matches if part is not None]
+    if len(rates) < len(matches) or any(rate.amount < 1 for rate in rates):
         raise ValueError(f"expected a rate such as 600/minute, or several as 20/second;600/minute, got {text!r}")
     return sorted(rates, key=lambda rate: rate.window_s)
 
@@ -88,7 +88,7 @@ class Rates:
         return None
 
     def _windows(self, name: str) -> "tuple[_Window, ...]":
-        """Return the windows of an owner; memory is bounded whatever addresses come, as all begin anew."""
+        """Return the windows of an owner; memory is bounded whatever addresses come, as then all begin from zero."""
         windows = self.windows.pop(name, None)
         if windows is None and len(self.windows) >= NAMES_KEPT:
             self.windows.clear()
@@ -96,8 +96,8 @@ class Rates:
         first = next(iter(self.windows), None)
         if first is not None and all(window.is_empty() for window in self.windows[first]):
             del self.windows[first]
-        self.windows[name] = found = windows or tuple(map(_Window, self.rates))
-        return found
+        self.windows[name] = kept = windows or tuple(map(_Window, self.rates))
+        return kept
 
     def _send_with_rates(self, name: str, send: Send) -> Send:
         """Return a `send` that adds to an answer what is left."""

@@ -3,6 +3,7 @@
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.placement import PlaceRequest
+from tiger.patterns.spec import parse
 from tiger.solvers.registry import DWAVE
 
 # About a tenth of a second of work on one core each; a wrong guess costs time alone, for the budget bounds it.
@@ -34,7 +35,11 @@ def _has_few_tasks(request: AssignRequest) -> bool:
     if request.effort is None and request.time_limit_s is not None:
         return False
     effort = request.effort or 1
-    tasks, edges = (_length(request.tasks, name) * effort for name in ("nodes", "edges"))
+    if isinstance(request.tasks, str):
+        pattern = parse(request.tasks)
+        tasks, edges = pattern.ranks * effort, pattern.messages * effort
+    else:
+        tasks, edges = (_length(request.tasks, name) * effort for name in ("nodes", "edges"))
     plain = request.solver == "auto" and request.rule != "levels" and request.objective == "cost"
     return tasks <= (SMALL_TASKS if plain else SMALL_HARD_TASKS) and edges <= SMALL_EDGES
 

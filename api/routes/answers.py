@@ -24,6 +24,7 @@ REFUSED = {
     500: "The server failed; its log says why.",
     503: "The service is starting or ending, its database is gone or full, or a process that was solving died.",
 }
+# What every request may be refused by, with a key or without, and what all routes but those of health add.
 ANYBODY = (405, 421)
 EVERYWHERE = (*ANYBODY, 401, 429, 500, 503)
 

@@ -17,6 +17,7 @@ from tiger.mapper import solve
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import narrow
 from tiger.parallel import executors
+from tiger.patterns import spec as patterns
 from tiger.qubo.ising import IsingParams
 from tiger.run.progress import Progress, ignore
 from tiger.run.report import Report
@@ -84,7 +85,8 @@ def _read_request(data: object) -> AssignRequest | CircuitRequest:
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Report:
     """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
     shared = None if executor is None or is_small(request) else executors.keep_executor(executor)
-    tasks = nodelink.read_task_graph(request.tasks)
+    work = request.tasks
+    tasks = patterns.build(work) if isinstance(work, str) else nodelink.read_task_graph(work)
     hardware = request.topology
     topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.read_topology(hardware)
     if request.allocation is not None:

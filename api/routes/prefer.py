@@ -66,10 +66,10 @@ def _parse(text: str) -> dict[str, str]:
     stated: dict[str, str] = {}
     at = 0
     while at < len(text):
-        found = PREFERENCE.match(text, at)
-        if found is None:
+        match = PREFERENCE.match(text, at)
+        if match is None:
             at = text.find(",", at) + 1 or len(text)
             continue
-        stated.setdefault(found[1].lower(), (found[2] or "").strip('"'))
-        at = found.end()
+        stated.setdefault(match[1].lower(), (match[2] or "").strip('"'))
+        at = match.end()
     return stated

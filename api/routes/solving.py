@@ -57,9 +57,9 @@ class Solving:
         small = work is not None and is_small(work)
         inline_s = 0.0 if key is not None or prefer.at_once else min(prefer.patience_s, INLINE_S)
         if inline_s and small:
-            found = await while_connected(request, self.inline.answer(entry, body, inline_s))
-            if found is not None:
-                return Response(found, headers=applied_header(prefer.waited), media_type=MEDIA_TYPE)
+            answer = await while_connected(request, self.inline.answer(entry, body, inline_s))
+            if answer is not None:
+                return Response(answer, headers=applied_header(prefer.waited), media_type=MEDIA_TYPE)
         awaited = SMALL if small else AWAITED
         job = Work(
             kind=entry.kind,

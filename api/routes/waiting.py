@@ -9,10 +9,10 @@ from starlette.requests import ClientDisconnect
 
 from tiger.api.jobs.job import Job, Jobs
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
-async def while_connected(request: Request, work: Coroutine[None, None, Found]) -> Found:
+async def while_connected(request: Request, work: Coroutine[None, None, Result]) -> Result:
     """Return what the work returns; cancel it and raise ClientDisconnect when the client leaves first."""
     working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_wait_until_gone(request))
     try:

@@ -14,10 +14,10 @@ from tiger.qubo.encode import CapacityEncoding
 from tiger.request import MappingOptions
 
 
-def _check_graph(value: object) -> object:
-    """Refuse a string where only a graph may stand, and say why."""
-    if isinstance(value, str):
-        raise PydanticCustomError("graph", "expected a node-link graph as an object, never a path or a name")
+def _check_tasks(value: object) -> object:
+    """Refuse what is neither a specification nor a graph."""
+    if not isinstance(value, str | dict):
+        raise PydanticCustomError("tasks", "expected a specification such as 'halo:8x8' or a node-link graph")
     return value
 
 
@@ -60,10 +60,12 @@ class IsingBody(Closed):
 class Graphs:
     """Hold what goes where."""
 
-    tasks: Annotated[Tasks, BeforeValidator(_check_graph)] = field(
+    tasks: Annotated[str | Tasks, BeforeValidator(_check_tasks)] = field(
         metadata=about(
-            "Task graph as networkx node-link JSON: nodes with `id` and optionally `work` and `memory`, "
-            "edges (or `links`) with `source`, `target` and optionally `weight`, the traffic."
+            "Specification of a pattern such as `halo:16x16` (kinds: halo, ring, alltoall, fft, tree-allreduce), or a "
+            "task graph as networkx node-link JSON: nodes with `id` and optionally `work` and `memory`, "
+            "edges (or `links`) with `source`, `target` and optionally `weight`, the traffic. "
+            "A string is never opened as a file."
         )
     )
     topology: Annotated[str | Hardware, BeforeValidator(_check_hardware)] = field(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tiger.api.settings import Settings
 from tiger.errors import InputError
+from tiger.patterns import spec as patterns
 
 EDGES = ("edges", "links")
 
@@ -40,7 +41,15 @@ def of(settings: Settings) -> Limits:
 
 
 def check_tasks(limits: Limits, tasks: object) -> None:
-    """Raise InputError of `tasks` for a node-link graph with too many tasks or edges."""
+    """Raise InputError of `tasks` for too many tasks or edges, or text that is no SPEC of a pattern."""
+    if isinstance(tasks, str):
+        pattern = patterns.parse(tasks)
+        for most, what, count in (
+            (limits.max_tasks, "tasks", pattern.ranks),
+            (limits.max_edges, "edges", pattern.messages),
+        ):
+            if count > most:
+                raise _fault("tasks", most, what, count)
     _check(tasks, "tasks", ("nodes",), limits.max_tasks, "tasks")
     _check(tasks, "tasks", EDGES, limits.max_edges, "edges")
 
@@ -88,6 +97,6 @@ def _check(document: object, field: str, names: tuple[str, ...], most: int, what
             raise _fault(field, most, what, len(listed))
 
 
-def _fault(field: str, most: int, what: str, found: int) -> InputError:
+def _fault(field: str, most: int, what: str, count: int) -> InputError:
     """Return the error of a list that is too long."""
-    return InputError(field, f"expected at most {most} {what}, got {found}")
+    return InputError(field, f"expected at most {most} {what}, got {count}")

@@ -12,9 +12,9 @@ import structlog
 from pebble import ProcessFuture, ProcessPool
 
 Parts = TypeVarTuple("Parts")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
-# A thread that asks for a process while another one starts the fork server anew would find it without an address.
+# A thread that asks for a process while another one starts the fork server again would find it without an address.
 STARTING = Lock()
 # Processes that are killed end at once, unless the kernel itself holds them up.
 END_S = 5.0
@@ -44,13 +44,13 @@ class Pool:
         """Return whether functions can be run."""
         return bool(self._pool.active)
 
-    def schedule(self, function: Callable[[*Parts], Found], *args: *Parts) -> "Future[Found]":
+    def schedule(self, function: Callable[[*Parts], Result], *args: *Parts) -> "Future[Result]":
         """Run a function as soon as a process is free; cancelling the future ends it. Raises BrokenProcessPool.
 
         There is no time limit, as the pool would count it by a clock that somebody may set.
         """
         try:
-            call: ProcessFuture[Found] = self._pool.schedule(function, args=args)
+            call: ProcessFuture[Result] = self._pool.schedule(function, args=args)
         except RuntimeError as error:
             raise BrokenProcessPool(*error.args) from error
         fail = call.set_exception

@@ -35,7 +35,7 @@ LOOK_S = 0.1
 LOG = structlog.get_logger()
 
 Parts = TypeVarTuple("Parts")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class SolverLostError(Exception):
@@ -64,21 +64,21 @@ class Workers:
             return self._pool is not None and self._pool.active
         return False
 
-    async def run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+    async def run(self, timeout_s: float, function: Callable[[*Parts], Result], *args: *Parts) -> Result:
         """Run a function in a worker; the worker is killed after `timeout_s` of work, or when this is cancelled.
 
         Raises InputError as the function does, SolverLostError where the worker is gone, and RuntimeError, with the
         worker's own traceback, for anything else.
         """
         try:
-            found = await self._run(timeout_s, function, *args)
+            result = await self._run(timeout_s, function, *args)
         except SolverLostError as error:
             self.on_result(error)
             raise
-        self.on_result(found)
-        return found
+        self.on_result(result)
+        return result
 
-    async def _run(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+    async def _run(self, timeout_s: float, function: Callable[[*Parts], Result], *args: *Parts) -> Result:
         """Run a function in a worker, and name what may go wrong."""
         for _ in range(TRIES):
             try:
@@ -98,7 +98,7 @@ class Workers:
                 raise RuntimeError(*error.args) from None
         raise SolverLostError("The process that was solving ended unexpectedly; ask again.")
 
-    async def _call(self, timeout_s: float, function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+    async def _call(self, timeout_s: float, function: Callable[[*Parts], Result], *args: *Parts) -> Result:
         """Run a function in a worker, for so long from when a worker takes it up."""
         pool = self._pool
         if pool is None or not self.active:
@@ -200,7 +200,7 @@ def _init_worker(memory_bytes: int, nice: int) -> None:
     os.nice(nice)
 
 
-def _contain(function: Callable[[*Parts], Found], *args: *Parts) -> Found:
+def _contain(function: Callable[[*Parts], Result], *args: *Parts) -> Result:
     """Call a function, and let only exceptions out that are sure to survive the way to the server."""
     try:
         return function(*args)

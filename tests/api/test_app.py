@@ -232,6 +232,7 @@ def test_bug_workers_that_are_lost_at_rest_come_back(monkeypatch: pytest.MonkeyP
         assert client.portal.call(workers.run, 60, os.getpid) != before
 
 
+@pytest.mark.slow
 def test_bug_a_server_is_not_ready_before_a_worker_has_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that are there and lost one after the other are none."""
     lost = mock.AsyncMock(side_effect=SolverLostError)

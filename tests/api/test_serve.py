@@ -175,6 +175,7 @@ def test_bug_a_connection_that_says_nothing_is_closed(port: int, monkeypatch: py
     assert told == [b""]
 
 
+@pytest.mark.slow
 def test_a_solve_cut_off_by_sigterm_is_answered(port: int, endless: dict[str, Any]) -> None:
     """A client that waits for an answer is told that there will be none."""
     visitor, answers = visit(port, "/assign", json=endless | {"time_limit_s": 50})

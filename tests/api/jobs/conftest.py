@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.api.jobs import pgserver
-from tiger.api.jobs import maintenance
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.workers.processes import Workers
@@ -61,13 +60,26 @@ def jobs(loop: Runner, pool: Workers, url: str | None, data_dir: Path) -> Iterat
     """Return jobs that are worked off."""
     often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.4}
     jobs = DurableJobs(JobSettings(data_dir=data_dir, database_url=url, max_queued=30, **often), pool, toy.solve)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maintenance, "SWEEP_S", 0.2)
-        loop.run(jobs.start())
+    loop.run(jobs.start())
     yield jobs
     loop.run(jobs.stop())
-    # A thread that is cut off while it asks the database may leave its connection open, and the warning of that would
-    # fail whichever test runs when it is collected.
+    collect_connections()
+
+
+@pytest.fixture
+def own(tmp_path: Path, url: str | None, pool: Workers, request: pytest.FixtureRequest) -> Iterator[DurableJobs]:
+    """Return jobs on a database of their own, which are not started yet."""
+    own_url = request.getfixturevalue("postgres").create() if url else None
+    often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.2}
+    yield DurableJobs(JobSettings(data_dir=tmp_path, database_url=own_url, **often), pool, toy.solve)
+    collect_connections()
+
+
+def collect_connections() -> None:
+    """Collect the connections of threads that were cut off while they asked the database, and may have left them open.
+
+    The warning of that would fail whichever test runs when they are collected.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()

@@ -11,9 +11,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.job import Job, Work
+from tiger.api.jobs.migrations import JOBS
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
 
@@ -132,7 +134,7 @@ def test_a_killed_server_loses_nothing(site: Site) -> None:
     assert outcomes(site.wait_until_ended(ids, 30)) == all_done(10)
 
 
-def test_what_was_never_queued_is_found(site: Site) -> None:
+def test_what_waited_when_a_server_died_is_found(site: Site) -> None:
     """A job that was kept by a server that died on the spot is done by the next."""
     site.start("a").kill()
     ids = site.submit(3, 0)
@@ -176,3 +178,15 @@ def test_a_halted_server_changes_nothing_when_it_goes_on(shared: Site) -> None:
     assert [shared.store.get(name, "") for name in ids] == before
     assert outcomes(before) == all_done(6)
     assert outcomes(shared.wait_until_ended(shared.submit(6, 0.2), 30)) == all_done(6, 6)
+
+
+def test_two_servers_share_what_waits(shared: Site) -> None:
+    """Each job is begun once, by one of them, and both take part."""
+    shared.start("a"), shared.start("b")
+    ids = shared.submit(60, 0.05)
+    assert outcomes(shared.wait_until_ended(ids, 60)) == all_done(60)
+    assert shared.count_solved() == 60
+    with shared.store.database.read() as connection:
+        rows = connection.execute(sa.select(JOBS.c.server, JOBS.c.token, JOBS.c.attempts)).all()
+    assert {(row.token, row.attempts) for row in rows} == {(0, 1)}
+    assert len({row.server for row in rows}) == 2

@@ -35,12 +35,8 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     store, claims = Store(database, 9), Claims(database, "here")
     job, _ = store.insert(Work(kind="assign", body=b"{}", owner="me", key="one"))
     lease = Lease(job.id, 0)
-    claims.waiting(5)
-    claims.mark_queued(lease)
-    claims.queued(5)
-    claims.next(5)
     claims.beat()
-    claims.claim(lease)
+    claims.claim_next()
     claims.touch(lease, {"fraction": 0.5})
     claims.release_mine({lease})
     claims.release_silent(claims.beats())
@@ -49,7 +45,7 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     store.states([job.id])
     store.page("me", None, 5)
     store.cancel(job.id, "me")
-    store.delete([number for number, _ in store.expired(0.0, 5)])
+    store.delete(store.expired(0.0, 5))
     with database.read() as connection:
         plans = [
             (statement, row[3])
@@ -58,4 +54,6 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
         ]
     database.close()
     assert len(asked) > 20
-    assert not [(statement, step) for statement, step in plans if step.startswith("SCAN tiger_jobs")]
+    assert not [
+        (statement, step) for statement, step in plans if step.startswith(("SCAN tiger_jobs", "USE TEMP B-TREE"))
+    ]

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from tiger.api.jobs import migrations
-from tiger.api.jobs.claims import Claims, Lease
+from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.job import Work
 from tiger.api.jobs.store import Store
@@ -48,7 +48,7 @@ def test_the_first_version_is_brought_up_to_date(empty: Database, monkeypatch: p
         connection.execute(sa.text(f"INSERT INTO tiger_jobs ({names}) VALUES (:{', :'.join(values)})"), values)
     empty.prepare()
     assert "request_id" in columns(empty)
-    claim = Claims(empty, "here").claim(Lease("1", 0))
+    claim = Claims(empty, "here").claim_next()
     assert claim is not None
     assert claim.body == b"{}"
 

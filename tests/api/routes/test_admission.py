@@ -47,6 +47,12 @@ def test_many_edges_are_not_small(name: str) -> None:
     assert not is_small(AssignRequest.read({"tasks": graph, "topology": "grid:9"}))
 
 
+@pytest.mark.parametrize(("spec", "expected"), [("ring:128", True), ("ring:129", False), ("alltoall:64", False)])
+def test_patterns_count_by_their_size(spec: str, *, expected: bool) -> None:
+    """Their ranks and messages are known without a graph."""
+    assert is_small(AssignRequest.read({"tasks": spec, "topology": "grid:9"})) is expected
+
+
 def test_what_is_no_list_counts_nothing() -> None:
     """It is refused soon enough."""
     assert is_small(AssignRequest.read({"tasks": {"nodes": 5}, "topology": "grid:9"}))

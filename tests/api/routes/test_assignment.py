@@ -49,6 +49,19 @@ def test_an_answer_is_a_report_in_strict_json(line: dict[str, Any]) -> None:
     assert (report.feasible, report.cost, report.rule) == (True, 3.0, "one-to-one")
 
 
+def test_tasks_may_be_a_pattern(line: dict[str, Any]) -> None:
+    """The answer is that for the same graph; a limit holds before the graph is made, and no text is a path."""
+    document = json.loads(answer(json.dumps({"tasks": "ring:3*2", "topology": "grid:3"}).encode(), LIMITS))
+    assert (document["cost"], sorted(document["mapping"])) == (8.0, ["0", "1", "2"])
+    for text, reason in (
+        ("alltoall:4096", "expected at most 3 tasks, got 4096"),
+        ("/etc/passwd", "expected KIND:.. with a kind out of halo"),
+        ("tasks.json", "expected KIND:.. with a kind out of halo"),
+    ):
+        with pytest.raises(InputError, match=f"^tasks: {reason}"):
+            check(ask(line, tasks=text), LIMITS)
+
+
 def test_the_number_of_tasks_is_bounded(line: dict[str, Any]) -> None:
     """One task more than the limit is bad input of the tasks."""
     with pytest.raises(InputError, match="tasks: expected at most 2 tasks, got 3"):

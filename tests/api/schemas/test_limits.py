@@ -19,6 +19,8 @@ Check = Callable[[Limits, object], None]
         (limits.check_tasks, {"nodes": [0] * 3}, "tasks: expected at most 2 tasks, got 3"),
         (limits.check_tasks, {"edges": [0] * 4}, "tasks: expected at most 3 edges, got 4"),
         (limits.check_tasks, {"links": [0] * 4}, "tasks: expected at most 3 edges, got 4"),
+        (limits.check_tasks, "ring:3", "tasks: expected at most 2 tasks, got 3"),
+        (limits.check_tasks, "ring:2+ring:2", "tasks: expected at most 3 edges, got 4"),
         (limits.check_hardware, {"edges": [0] * 4}, "topology: expected at most 3 links, got 4"),
         (limits.check_hardware, {"nodes": [0] * 4}, "topology: expected at most 3 nodes, got 4"),
         (limits.check_device, [0] * 5, "topology: expected at most 4 couplers, got 5"),
@@ -50,7 +52,7 @@ def test_a_list_that_is_too_long_is_refused(check: Check, document: object, reas
         limits.check_cluster,
     ],
 )
-@pytest.mark.parametrize("document", ["torus:9x9", None, {}, {"nodes": 7, "edges": {}, "links": "xxxxx"}, [0, 0]])
+@pytest.mark.parametrize("document", ["ring:2", None, {}, {"nodes": 7, "edges": {}, "links": "xxxxx"}, [0, 0]])
 def test_what_is_no_long_list_is_left_to_others(check: Check, document: object) -> None:
     """Malformed documents are found at fault where they are read."""
     check(FEW, document)

@@ -69,6 +69,7 @@ def test_bug_a_lost_fork_server_is_there_again_at_once(loop: Runner, one: Worker
     assert (after != before, parent(after)) == (True, behind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hours", [-2.0, 2.0])
 def test_bug_a_clock_that_is_set_ends_no_call(
     loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch, hours: float
@@ -99,7 +100,10 @@ def test_bug_workers_that_are_stopped_while_they_start_leave_no_process(loop: Ru
         await pool.stop()
         with pytest.raises(SolverLostError):
             await going
-        assert {*children(server)} <= before
+        # Processes that the server was about to fork end soon after.
+        async with asyncio.timeout(10):
+            while not {*children(server)} <= before:
+                await asyncio.sleep(0.05)
 
     loop.run(scenario())
 
@@ -278,6 +282,7 @@ def register(qubits: int) -> int:
     return int(qasm2.loads(f"OPENQASM 2.0; qreg q[{qubits}];", include_path=()).num_qubits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "size"), [(hoard, 2 << 30), (register, 10**8)])
 def test_a_worker_holds_no_more_than_it_may(loop: asyncio.Runner, function: Callable[[int], int], size: int) -> None:
     """What takes too much is bad input, and the worker goes on."""

@@ -83,6 +83,7 @@ def alive(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_bug_a_killed_fork_server_is_forked_again(server: Server) -> None:
     """By what stood behind it, which has loaded everything, as often as that takes."""
     _, before, behind = server.ask()
@@ -94,6 +95,7 @@ def test_bug_a_killed_fork_server_is_forked_again(server: Server) -> None:
         before = after
 
 
+@pytest.mark.slow
 def test_bug_workers_outlive_what_stands_behind_them(server: Server) -> None:
     """The same one answers, and the next one comes from another fork server; none of them outlives the server."""
     worker, before, behind = server.ask()
