@@ -3,7 +3,7 @@
 import pytest
 
 from tiger.errors import InputError
-from tiger.formats.files import TaskFile, read_tasks, read_topology
+from tiger.formats.files import TaskFile, is_pattern, read_tasks, read_topology
 
 GRAPH = '{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}'
 XML = (
@@ -39,6 +39,30 @@ def test_a_task_file_may_be_tasks_alone(tmp_path):
     assert TaskFile(tasks) == TaskFile(tasks, None, None)
 
 
+@pytest.mark.parametrize("source", ["ring:2*1.5", "tree-allreduce:2"])
+def test_tasks_may_be_a_specification(source):
+    """A kind, a colon, and no known ending."""
+    assert is_pattern(source)
+    assert read_tasks(source).tasks.names == ("0", "1")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("halo", "the syntax is halo:AxBx.."),
+        ("hallo:4x4", "expected KIND:.. with a kind out of halo"),
+        ("halo:4x4.json", "cannot read 'halo:4x4.json': No such file"),
+        ("a/halo:4x4", "or a SPEC such as halo:8x8, got 'a/halo:4x4'"),
+    ],
+)
+def test_other_texts_are_no_tasks(source, reason):
+    """A text is a SPEC, a file of a known ending, or bad input."""
+    with pytest.raises(InputError) as caught:
+        read_tasks(source)
+    assert caught.value.field == "tasks"
+    assert reason in caught.value.reason
+
+
 @pytest.mark.parametrize("name", ["x", "x.txt", "json", "x.json.gz", ".json"])
 def test_unknown_endings_of_task_files_are_refused(tmp_path, name):
     """The message lists the known ones."""
@@ -64,11 +88,13 @@ def test_a_specification_is_built(source, size):
 
 
 def test_topology_files_are_read(tmp_path):
-    """Node-link JSON and meshes of the original tool."""
+    """Node-link JSON, meshes of the original tool, and Slurm's switches."""
     (tmp_path / "a.json").write_text(GRAPH)
     (tmp_path / "b.arc").write_text("TotalProcNum 1\nRowNum 1\nColumnNum 1\nProcCost 0 1\nCommCost 0 1\n")
     assert read_topology(str(tmp_path / "a.json")).size == 2
+    (tmp_path / "c.conf").write_text("SwitchName=s Nodes=n[0-1]\n")
     assert read_topology(str(tmp_path / "b.arc")).names == ("0,0",)
+    assert read_topology(str(tmp_path / "c.conf")).names == ("n0", "n1")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +103,7 @@ def test_topology_files_are_read(tmp_path):
         ("moon:4", "expected KIND:.. with a kind out of grid"),
         ("torus", "the syntax is torus:AxBx.."),
         ("torus:4y4", "the syntax is torus:AxBx.."),
-        ("hardware", "expected a SPEC such as torus:4x4 or a file ending in .json, .arc, got 'hardware'"),
+        ("hardware", "expected a SPEC such as torus:4x4 or a file ending in .json, .arc, .conf, got 'hardware'"),
         ("a/torus:4x4", "expected a SPEC such as torus:4x4 or a file ending in"),
         ("machine.xml", "expected a SPEC such as torus:4x4 or a file ending in"),
         ("", "expected a SPEC such as torus:4x4 or a file ending in"),

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats import csvmatrix, graphml, matrixmarket, metis, nodelink, original, qaplib
+from tiger.formats import csvmatrix, graphml, matrixmarket, metis, nodelink, original, qaplib, slurm
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.model.problem import Rule
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
+from tiger.patterns import spec as patterns
 from tiger.topologies.spec import KINDS, build
 
 _SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
@@ -27,13 +28,24 @@ class TaskFile:
     rule: Rule | None = None
 
 
-def read_tasks(path: Path) -> TaskFile:
-    """Read a file of tasks; raise InputError of `tasks` or below for one that is missing, unknown or malformed."""
+def read_tasks(source: Path | str) -> TaskFile:
+    """Return the tasks of a file or of a SPEC such as `halo:8x8`; raise InputError of `tasks` or below."""
+    path = Path(source)
     reader = _TASKS.get(path.suffix.lower())
-    if reader is None:
-        known = ", ".join(_TASKS)
-        raise InputError("tasks", f"expected a file ending in one of {known}, got {describe(str(path), 300)}")
-    return reader(read_text(path, "tasks"))
+    if reader is not None:
+        return reader(read_text(path, "tasks"))
+    if is_pattern(source):
+        return TaskFile(patterns.build(str(source)))
+    known = ", ".join(_TASKS)
+    what = f"expected a file ending in one of {known}, or a SPEC such as halo:8x8"
+    raise InputError("tasks", f"{what}, got {describe(str(source), 300)}")
+
+
+def is_pattern(source: object) -> bool:
+    """Return whether tasks are given by the SPEC of a pattern, well-formed or not, and not by a file or a graph."""
+    if not isinstance(source, str) or Path(source).suffix.lower() in _TASKS:
+        return False
+    return bool(_SPEC.fullmatch(source)) or any(source == kind.name for kind in patterns.KINDS)
 
 
 def read_topology(source: str) -> Topology:
@@ -67,4 +79,5 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
 _TOPOLOGIES: dict[str, Callable[[str], Topology]] = {
     ".json": lambda text: nodelink.read_topology(read_json(text, "topology")),
     ".arc": original.read_mesh,
+    ".conf": slurm.read_topology,
 }

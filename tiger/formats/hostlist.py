@@ -48,14 +48,14 @@ def _names(text: str, topology: Topology) -> list[str]:
     """Return the names in a text."""
     known, names = set(topology.names), list[str]()
     for word in filter(None, re.split(r"[\s;]+", text)):
-        found = _resolve(word, known)
-        unknown = [name for name in found if name not in known]
+        meant = _resolve(word, known)
+        unknown = [name for name in meant if name not in known]
         if unknown:
-            # Where nothing in it is a name, nobody can tell whether its commas were meant to separate.
-            got = describe(word) if len(unknown) == len(found) else f"{describe(unknown[0])} in {describe(word)}"
+            # Where nothing in it is a name, it is unclear whether its commas were meant to separate.
+            got = describe(word) if len(unknown) == len(meant) else f"{describe(unknown[0])} in {describe(word)}"
             what = "expected nodes of the topology, separated by blanks, semicolons or lines"
-            raise InputError(f"{FIELD}/{len(names) + found.index(unknown[0])}", f"{what}, got {got}")
-        names += found
+            raise InputError(f"{FIELD}/{len(names) + meant.index(unknown[0])}", f"{what}, got {got}")
+        names += meant
     return names
 
 
@@ -64,31 +64,42 @@ def _resolve(word: str, known: set[str]) -> list[str]:
     if word in known:
         return [word]
     with suppress(InputError):
-        whole = _expand(word, len(known))
+        whole = _expand_known(word, known)
         if known.issuperset(whole):
             return whole
-    return [
-        name for piece in _PIECE.findall(word) for name in ([piece] if piece in known else _expand(piece, len(known)))
-    ]
+    return [name for piece in split_list(word) for name in ([piece] if piece in known else _expand_known(piece, known))]
 
 
-def _expand(piece: str, most: int) -> list[str]:
-    """Return the names that text with brackets stands for, at most so many."""
+def _expand_known(piece: str, known: set[str]) -> list[str]:
+    """Return the names that text with brackets stands for, at most as many as there are nodes."""
+    return expand(FIELD, piece, len(known), f"the {len(known)} nodes of the topology")
+
+
+def split_list(text: str) -> list[str]:
+    """Return what stands between the commas outside brackets, without the empty pieces."""
+    return _PIECE.findall(text)
+
+
+def expand(field: str, piece: str, most: int, bound: str) -> list[str]:
+    """Return the names that text with brackets stands for, at most so many.
+
+    Raises InputError of a field for malformed brackets, and in words for the bound before more names are made.
+    """
     parts = _BRACKETS.split(piece)
-    choices = [_numbers(part, piece) if k % 2 else [range(1)] for k, part in enumerate(parts)]
+    choices = [_numbers(field, part, piece) if k % 2 else [range(1)] for k, part in enumerate(parts)]
     count = math.prod(sum(map(len, ranges)) for ranges in choices)
     if count > most:
-        raise InputError(FIELD, f"expected at most the {most} nodes of the topology, got {count} in {describe(piece)}")
+        raise InputError(field, f"expected at most {bound}, got {count} in {describe(piece)}")
     texts = [_write_numbers(part, choices[k]) if k % 2 else [part] for k, part in enumerate(parts)]
     return list(map("".join, product(*texts)))
 
 
-def _numbers(text: str, piece: str) -> list[range]:
+def _numbers(field: str, text: str, piece: str) -> list[range]:
     """Return the ranges between two brackets, without their leading zeros."""
-    found = [_RANGE.fullmatch(part) for part in text.split(",")]
-    ranges = [range(int(match[1]), int(match[2] or match[1]) + 1) for match in found if match]
-    if None in found or not all(ranges):
-        raise InputError(FIELD, f"expected brackets such as [0-3,7], got {describe(piece)}")
+    matches = [_RANGE.fullmatch(part) for part in text.split(",")]
+    ranges = [range(int(match[1]), int(match[2] or match[1]) + 1) for match in matches if match]
+    if None in matches or not all(ranges):
+        raise InputError(field, f"expected brackets such as [0-3,7], got {describe(piece)}")
     return ranges
 
 

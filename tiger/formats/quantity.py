@@ -28,15 +28,15 @@ def convert_quantity(field: str, value: object, dimension: Dimension) -> object:
     if not isinstance(value, str):
         return value
     expected = f"expected a number or a quantity such as {EXAMPLES[dimension]}"
-    found = _TEXT.fullmatch(value.strip())
-    if found is None or not found[3]:
+    match = _TEXT.fullmatch(value.strip())
+    if match is None or not match[3]:
         raise InputError(field, f"{expected}, got {describe(value)}")
-    factor, kind = _unit(found[3])
+    factor, kind = _unit(match[3])
     if kind is None:
-        raise InputError(field, f"{expected}, got the unknown unit {describe(found[3])}")
+        raise InputError(field, f"{expected}, got the unknown unit {describe(match[3])}")
     if kind != dimension:
         raise InputError(field, f"{expected}, got {describe(value)}, which is in {kind}")
-    number = Fraction(found[1]) * Fraction(10) ** int(found[2] or 0)
+    number = Fraction(match[1]) * Fraction(10) ** int(match[2] or 0)
     return float(number * factor)
 
 
@@ -44,12 +44,12 @@ def _unit(text: str) -> tuple[Fraction, str | None]:
     """Return how many base units a unit is, and of what; None for an unknown one."""
     if text in TIMES:
         return TIMES[text], "seconds"
-    found = _SIZE.fullmatch(text)
-    if found is None:
+    match = _SIZE.fullmatch(text)
+    if match is None:
         return Fraction(0), None
-    bits = found[2] in ("b", "bit", "bits")
-    factor = Fraction(PREFIXES[found[1]]) / (8 if bits else 1)
-    if found[3]:
+    bits = match[2] in ("b", "bit", "bits")
+    factor = Fraction(PREFIXES[match[1]]) / (8 if bits else 1)
+    if match[3]:
         return factor, "bytes/s"
     # Memory and messages are stated in bytes: 80Gb for 80GB is a slip, and would be an eighth of it.
     return factor, "bits" if bits else "bytes"

@@ -69,11 +69,11 @@ def read_amounts(field: str, where: str, words: Sequence[str]) -> FloatArray:
     """Return words as finite numbers >= 0, or raise InputError that says where they stood."""
     # Without this check numpy would also take nan, 1_000 and digits of other scripts.
     if not _CHARACTERS.fullmatch("".join(words)):
-        raise _odd(field, where, words)
+        raise _number_error(field, where, words)
     try:
         values = np.array(words, np.float64)
     except ValueError:
-        raise _odd(field, where, words) from None
+        raise _number_error(field, where, words) from None
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
         raise InputError(field, f"{where}: expected finite numbers >= 0, got {describe(words[bad[0]])}")
@@ -96,7 +96,7 @@ def read_wholes(field: str, where: str, words: Sequence[str]) -> IntArray:
     return values.astype(np.int64)
 
 
-def _odd(field: str, where: str, words: Sequence[str]) -> InputError:
+def _number_error(field: str, where: str, words: Sequence[str]) -> InputError:
     """Return the error for the first word that is no number."""
     word = next(word for word in words if not is_number(word))
     return InputError(field, f"{where}: expected numbers, got {describe(word)}")

@@ -47,8 +47,8 @@ def check_flag(field: str, value: object) -> bool:
 
 def suggest_name(name: object, known: Collection[str]) -> str:
     """Return a question for the known name that an unknown one is most like, to end a sentence; empty if none is."""
-    found = get_close_matches(name, known, 1) if isinstance(name, str) else []
-    return f"; did you mean {found[0]!r}?" if found else ""
+    matches = get_close_matches(name, known, 1) if isinstance(name, str) else []
+    return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
 def read_name(field: str, identity: object) -> str:

@@ -1,0 +1,255 @@
+"""Slurm's description of a network: `topology.conf` of topology/tree and topology/block, `scontrol show topology`.
+
+Source: Slurm, topology.conf(5) and scontrol(1), https://slurm.schedmd.com/topology.conf.html.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.hostlist import expand, split_list
+from tiger.formats.switches import SwitchTree, group_topology
+from tiger.formats.text import RawLine, read_wholes
+from tiger.model.arrays import IntArray
+from tiger.model.topology import Topology
+from tiger.model.wording import describe
+from tiger.topologies.coordinates import NODE_LIMIT
+
+FIELD = "topology"
+# What a line is about, and what else it may say.
+KEYS = {
+    "SwitchName": ("Nodes", "Switches", "LinkSpeed", "Level"),
+    "BlockName": ("Nodes", "BlockIndex", "BlockSize"),
+    "AggregatedBlock": ("Nodes", "BlockIndex", "BlockSize"),
+    "BlockSizes": (),
+}
+NUMBERS = ("LinkSpeed", "Level", "BlockIndex", "BlockSize")
+# Slurm itself gives up at some 20 levels of switches.
+LEVEL_LIMIT = 32
+# Slurm's default without BlockSizes: pairs of blocks, pairs of pairs and so on, up to 16 blocks.
+DEFAULT_FACTORS = (1, 2, 4, 8, 16)
+FACTOR_LIMIT = 1 << 15
+_KNOWN = {key.lower(): key for kind, others in KEYS.items() for key in (kind, *others)}
+_PAIR = re.compile(r'([^\s=]+)\s*=\s*(?:"([^"]*)"|([^\s="]+))(?:\s+|$)')
+_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Hold a line of the file: where it begins, the key that says what it is about, and all its values."""
+
+    line: int
+    kind: str
+    values: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the switch or block."""
+        return self.values[self.kind]
+
+    def error(self, key: str, reason: str) -> InputError:
+        """Return an error at a key of this line."""
+        return InputError(FIELD, f"line {self.line}: {key}: {reason}")
+
+
+def read_topology(text: str) -> Topology:
+    """Return the hosts of a `topology.conf` or of what `scontrol show topology` prints, in the order of its lists.
+
+    Under switches two hosts are as far apart as there are links between them, and those of separate trees do not reach
+    each other. Hosts of a block are 1 apart, and 1 more for each larger block that BlockSizes aggregates. LinkSpeed
+    plays no part, as in Slurm. Raises InputError of `topology` with the line and the key at fault.
+    """
+    records = list(_read_records(text))
+    trees = [record for record in records if record.kind == "SwitchName"]
+    others = [record for record in records if record.kind != "SwitchName"]
+    if trees and others:
+        second = max(trees[0], others[0], key=lambda record: record.line)
+        raise second.error(second.kind, "expected either switches or blocks in a file, got both")
+    return read_switches(trees).topology() if trees else _read_blocks(others)
+
+
+def read_switches(records: Sequence[Record]) -> SwitchTree:
+    """Return the switches of a file, whose hosts are those of the leaf switches."""
+    index = _index(records)
+    parent = np.full(len(records), -1)
+    leaves = list[Record]()
+    for k, record in enumerate(records):
+        if "Nodes" not in record.values and "Switches" not in record.values:
+            raise record.error("SwitchName", f"expected Nodes or Switches below {describe(record.name)}, got neither")
+        if "Switches" not in record.values:
+            leaves.append(record)
+            continue
+        # In what scontrol prints a line also repeats the hosts further below; only there it states its level.
+        if "Nodes" in record.values and "Level" not in record.values:
+            raise record.error("Nodes", "expected Nodes or Switches, got both")
+        for name in _read_list(record, "Switches", NODE_LIMIT):
+            child = index.get(name)
+            if child is None:
+                raise record.error("Switches", f"expected switches of the file, got {describe(name)}")
+            if parent[child] >= 0:
+                where = f"{describe(name)}, which line {records[parent[child]].line} lists already"
+                raise record.error("Switches", f"expected switches below one switch each, got {where}")
+            parent[child] = k
+    _check_depths(records, parent)
+    hosts = _read_hosts(leaves)
+    for name, leaf in hosts.items():
+        if name in index:
+            where = f"{describe(name)}, a switch on line {records[index[name]].line}"
+            raise leaf.error("Nodes", f"expected hosts that are called other than switches, got {where}")
+    return SwitchTree(
+        hosts=tuple(hosts),
+        switches=tuple(index),
+        leaf=np.array([index[leaf.name] for leaf in hosts.values()]),
+        parent=parent,
+    )
+
+
+def _read_blocks(records: Sequence[Record]) -> Topology:
+    """Return the hosts of blocks, which aggregate as they follow one another."""
+    blocks = [record for record in records if record.kind == "BlockName"]
+    if not blocks:
+        raise InputError(FIELD, "expected lines SwitchName=.. or BlockName=.., got none")
+    index = _index(blocks)
+    for record in blocks:
+        if "Nodes" not in record.values:
+            raise record.error("BlockName", f"expected Nodes in {describe(record.name)}, got none")
+    hosts = _read_hosts(blocks)
+    block = np.array([index[record.name] for record in hosts.values()])
+    factors = [factor for factor in _read_factors(records) if factor < len(blocks)]
+    return group_topology(tuple(hosts), [0 * block, *(block // factor for factor in reversed(factors))])
+
+
+def _read_factors(records: Sequence[Record]) -> list[int]:
+    """Return how many blocks make one of each size, 1 first."""
+    stated = [record for record in records if record.kind == "BlockSizes"]
+    for record in stated[1:]:
+        raise record.error("BlockSizes", f"expected it once, got it on line {stated[0].line} too")
+    if stated:
+        words = stated[0].name.split(",")
+        sizes = read_wholes(FIELD, f"line {stated[0].line}: BlockSizes", words).tolist()
+        return _divide(stated[0], "BlockSizes", sizes)
+    found = {int(record.values["BlockSize"]): record for record in records if "BlockSize" in record.values}
+    if found:
+        return _divide(found[max(found)], "BlockSize", sorted(found))
+    return list(DEFAULT_FACTORS)
+
+
+def _divide(record: Record, key: str, sizes: list[int]) -> list[int]:
+    """Return sizes of blocks as multiples of the first one, which must be rising powers of two."""
+    base = sizes[0]
+    factors = [size // base if base and size % base == 0 else 0 for size in sizes]
+    sound = all(0 < factor <= FACTOR_LIMIT and factor & (factor - 1) == 0 for factor in factors)
+    if not (sound and all(a < b for a, b in pairwise(factors))):
+        got = ",".join(map(str, sizes))
+        raise record.error(key, f"expected a size and rising powers of two times it, got {describe(got)}")
+    return factors
+
+
+def _index(records: Sequence[Record]) -> dict[str, int]:
+    """Return the index of every switch or block."""
+    index: dict[str, int] = {}
+    for k, record in enumerate(records):
+        first = records[index.setdefault(record.name, k)]
+        if first is not record:
+            got = f"{describe(record.name)} on line {first.line} too"
+            raise record.error(record.kind, f"expected different names, got {got}")
+    return index
+
+
+def _check_depths(records: Sequence[Record], parent: IntArray) -> None:
+    """Raise InputError where switches form a cycle or more levels than the limit."""
+    above = np.arange(len(records))
+    for _ in range(LEVEL_LIMIT):
+        above = np.where(above >= 0, parent[above], -1)
+    deep = np.flatnonzero(above >= 0)
+    if not deep.size:
+        return
+    seen, at = set[int](), int(deep[0])
+    while at >= 0 and at not in seen:
+        seen.add(at)
+        at = int(parent[at])
+    if at >= 0:
+        raise records[at].error("Switches", f"expected a tree of switches, got a cycle through {records[at].name!r}")
+    what = f"expected at most {LEVEL_LIMIT} levels of switches, got {len(seen)}"
+    raise records[deep[0]].error("SwitchName", what)
+
+
+def _read_hosts(records: Sequence[Record]) -> dict[str, Record]:
+    """Return the hosts of all lists, each with its line."""
+    hosts: dict[str, Record] = {}
+    for record in records:
+        for name in _read_list(record, "Nodes", NODE_LIMIT - len(hosts)):
+            if name in hosts:
+                raise record.error("Nodes", f"expected hosts once, got {describe(name)} on line {hosts[name].line} too")
+            hosts[name] = record
+    return hosts
+
+
+def _read_list(record: Record, key: str, most: int) -> list[str]:
+    """Return the names of a host list, so many at most."""
+    names = list[str]()
+    for piece in split_list(record.values[key]):
+        if re.search(r"[\s\[\]]", _BRACKETS.sub("", piece)):
+            raise record.error(key, f"expected names and brackets such as n[0-3,7], got {describe(piece)}")
+        try:
+            names += expand(FIELD, piece, most - len(names), f"{NODE_LIMIT:,} names in all lists")
+        except InputError as error:
+            raise record.error(key, error.reason) from None
+    if not names:
+        raise record.error(key, f"expected names, got {describe(record.values[key])}")
+    return names
+
+
+def _read_records(text: str) -> Iterator[Record]:
+    """Read every line that is not blank."""
+    for number, line in _join_lines(text):
+        values = dict[str, str]()
+        at = 0
+        while at < len(line):
+            pair = _PAIR.match(line, at)
+            if pair is None:
+                raise InputError(FIELD, f"line {number}: expected KEY=VALUE, got {describe(line[at:])}")
+            key = _KNOWN.get(pair[1].lower())
+            if key is None:
+                known = ", ".join(_KNOWN.values())
+                raise InputError(FIELD, f"line {number}: expected a key out of {known}, got {describe(pair[1])}")
+            if key in values:
+                raise InputError(FIELD, f"line {number}: {key}: expected it once in a line, got it again")
+            values[key] = pair[3] if pair[2] is None else pair[2]
+            at = pair.end()
+        yield _make_record(number, values)
+
+
+def _make_record(number: int, values: dict[str, str]) -> Record:
+    """Return the record of a line, whose keys must go together."""
+    kinds = [kind for kind in KEYS if kind in values]
+    if not kinds:
+        raise InputError(FIELD, f"line {number}: expected one of {', '.join(KEYS)}, got {', '.join(values)} alone")
+    record = Record(number, kinds[0], values)
+    for key in values:
+        if key != record.kind and key not in KEYS[record.kind]:
+            raise record.error(key, f"expected no such key beside {record.kind}, got it")
+    if not record.name:
+        raise record.error(record.kind, "expected a name, got an empty one")
+    for key in NUMBERS:
+        if key in values:
+            values[key] = str(read_wholes(FIELD, f"line {number}: {key}", [values[key]])[0])
+    return record
+
+
+def _join_lines(text: str) -> Iterator[RawLine]:
+    """Return number and content of the lines that are not blank, without comments; a backslash continues a line."""
+    parts, first = list[str](), 1
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        content = line.partition("#")[0].rstrip()
+        continued = content.endswith("\\") and number < len(lines)
+        parts.append(content[:-1] if continued else content)
+        if not continued:
+            if whole := "".join(parts).strip():
+                yield first, whole
+            parts, first = [], number + 1
