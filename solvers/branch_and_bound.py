@@ -152,7 +152,7 @@ def branch(
     visits, threshold = 0, bound * (1.0 - gain)
     depth = cursor[count]
     while depth >= 0 and visits < visit_limit:
-        # A task met anew tries the nodes by what they cost, given the tasks before it.
+        # A task that is reached tries the nodes by what they cost, given the tasks before it.
         if cursor[depth] == 0:
             rank_nodes(progress.fields[depth, depth], progress.ranked[depth])
         rank = cursor[depth]

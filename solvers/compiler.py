@@ -1,7 +1,7 @@
-"""How numba builds kernels: those that kernels alone call are optimized in their callers, and nowhere else.
+"""The numba compiler of kernels: it optimizes those that only other kernels call inside their callers alone.
 
-Numba optimizes every function and turns it into machine code, then links it into each function that calls it and
-optimizes it there again. For kernels deep inside others that is most of the compilation, and for nothing.
+By default numba optimizes every function and turns it into machine code, then links it into each function that calls
+it and optimizes it there again. For kernels deep inside others that is most of the compilation, and for nothing.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,8 @@ class InnerLibrary(OuterLibrary):
         for function in self._shared_module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.external:
                 function.linkage = llvm.Linkage.linkonce_odr
-        addresses = [str(found) for found in self._shared_module.global_variables if found.name.startswith(ENVIRONMENT)]
+        variables = self._shared_module.global_variables
+        addresses = [str(variable) for variable in variables if variable.name.startswith(ENVIRONMENT)]
         lines = [str(self._codegen._create_empty_module(self.name)), *addresses]
         self._final_module = llvm.parse_assembly("\n".join(lines))
 
@@ -84,14 +85,14 @@ class Compiler(CompilerBase):
 def widen_arguments(kernel: "Dispatcher[Function]") -> None:
     """Compile a kernel once for all integers that kernels call it with: of any width, constants or not.
 
-    Numba compiles a function anew for 32 bits, and for every constant that it is called with.
+    Numba compiles a function again for 32 bits, and for every constant that it is called with.
     """
     resolve = kernel.get_call_template
 
-    def resolve_widened(args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> object:
+    def resolve_with_wide_integers(args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> object:
         return resolve(tuple(map(widen, args)), kws)
 
-    kernel.get_call_template = resolve_widened  # type: ignore[method-assign,assignment]  # numba asks the object
+    kernel.get_call_template = resolve_with_wide_integers  # type: ignore[method-assign,assignment]  # numba asks the object
 
 
 def widen(kind: types.Type) -> types.Type:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
-from tiger.model.rounding import ROUNDING, relative_error
+from tiger.model.rounding import ROUNDING, TIE, relative_error
 from tiger.model.seams import Assignment, Stop
 from tiger.model.window import Window, fold, whole
 from tiger.solvers import branch_and_bound
@@ -15,8 +15,6 @@ from tiger.solvers import branch_and_bound
 SLICE = 1 << 22
 # Entries of the largest array, 128 MB.
 MEMORY_CELLS = 1 << 24
-# Branches that gain less are dropped, so that equal costs that differ by rounding alone are not searched one by one.
-GAIN = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def _is_certain(tasks: int, free: int) -> bool:
 
     A cost is a sum of terms >= 0, none of which is rounded more often than once for each task that it is added to.
     """
-    return GAIN + relative_error(2 * tasks + 6 * free + 16) <= ROUNDING
+    return TIE + relative_error(2 * tasks + 6 * free + 16) <= ROUNDING
 
 
 def _search(window: Window, start: IntArray, visits: int, stop: Stop) -> tuple[IntArray, bool]:
@@ -73,7 +71,7 @@ def _search(window: Window, start: IntArray, visits: int, stop: Stop) -> tuple[I
     ended = False
     while visits > 0 and not ended and not stop():
         limit = max(1, min(visits, SLICE // (count * nodes)))
-        bound, done, ended = branch_and_bound.branch(tree, progress, bound, limit, GAIN)
+        bound, done, ended = branch_and_bound.branch(tree, progress, bound, limit, TIE)
         visits -= max(done, 1)
     local = np.empty(count, np.int64)
     local[order] = progress.best

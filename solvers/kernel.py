@@ -15,31 +15,38 @@ from tiger.solvers.compiler import Compiler, widen_arguments
 
 MESSAGE = "compiling search kernels, 5 to 30 s; they are kept, so this happens once after installation"
 
+VERSION = tuple(int(part) for part in numba.__version__.split(".")[:2])
 # The versions of numba whose internals `tiger.solvers.compiler` was tested with. Any other compiles kernels in its own
 # way, which takes longer.
-VERSION = tuple(int(part) for part in numba.__version__.split(".")[:2])
 FIRST_KNOWN, LAST_KNOWN = (0, 62), (0, 68)
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class Announcement(event.Listener):
-    """Say once in a process that kernels are being compiled, for they are missing from the cache."""
+    """Say that kernels are being compiled, for they are missing from the cache: once why, then one line a module."""
 
     def __init__(self) -> None:
-        self._said = False
+        self._depth = 0
+        self._named: set[str] = set()
 
-    def on_start(self, event: object) -> None:
-        """Log a warning when the first compilation begins."""
-        if not self._said:
-            self._said = True
-            logging.getLogger("tiger").warning(MESSAGE)
+    def on_start(self, event: event.Event) -> None:
+        """Name the module of a kernel that is compiled for Python; those that it calls are part of it."""
+        module = str(event.data["dispatcher"].py_func.__module__).removeprefix("tiger.")
+        if not self._depth and module not in self._named:
+            log = logging.getLogger("tiger")
+            if not self._named:
+                log.warning(MESSAGE)
+            log.warning("compiling: %s", module)
+            self._named.add(module)
+        self._depth += 1
 
     def on_end(self, event: object) -> None:
-        """Do nothing when a compilation ends."""
+        """Count the end of a compilation."""
+        self._depth -= 1
 
 
-class Uncollected(event.Listener):
+class CollectorPause(event.Listener):
     """Keep the collector of garbage from looking through a compiler's objects while it makes them.
 
     It finds next to nothing there, and takes a tenth of the compilation.
@@ -63,7 +70,7 @@ class Uncollected(event.Listener):
 
 
 event.register("numba:compile", Announcement())
-event.register("numba:compile", Uncollected())
+event.register("numba:compile", CollectorPause())
 
 
 class UncompiledError(Exception):

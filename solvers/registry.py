@@ -117,11 +117,11 @@ def exact(visits: int) -> Search:
     return Exact(visits)
 
 
-def objective_search(aims: ObjectiveArrays) -> Search:
+def objective_search(arrays: ObjectiveArrays) -> Search:
     """Return annealing towards another objective than the cost."""
     from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing
 
-    return ObjectiveAnnealing(aims)
+    return ObjectiveAnnealing(arrays)
 
 
 def polish(problem: Problem) -> Callable[[IntArray, Block, Stop], IntArray]:
@@ -129,6 +129,14 @@ def polish(problem: Problem) -> Callable[[IntArray, Block, Stop], IntArray]:
     from tiger.solvers.annealing.local import Polish
 
     return Polish(problem).improve
+
+
+def bisect(problem: Problem, seed: int, stop: Stop) -> IntArray | None:
+    """Return places by one quick recursive bisection, which keep pins and slots; None once `stop` says so."""
+    from tiger.solvers.instance import instance_of
+    from tiger.solvers.multilevel import multilevel
+
+    return multilevel.dissect(problem, instance_of(problem), multilevel.QUICK, seed, stop)
 
 
 def sampler(name: str) -> Sampler:
@@ -159,6 +167,6 @@ def _add_note(info: SolverInfo) -> SolverInfo:
     return replace(info, description=f"{info.description}; needs pip install 'tiger-mapper[dwave]'")
 
 
-def _instantiate(found: Sampler | type[Sampler]) -> Sampler:
+def _instantiate(sampler: Sampler | type[Sampler]) -> Sampler:
     """Return the sampler itself, or one of the class."""
-    return found() if isinstance(found, type) else found
+    return sampler() if isinstance(sampler, type) else sampler

@@ -42,8 +42,8 @@ class Repair:
         from tiger.solvers.instance import instance_of
         from tiger.solvers.repair import repair_mapping
 
-        found = repair_mapping(problem, instance_of(problem), start, stop)
-        return Assignment(places=start if found is None else found)
+        places = repair_mapping(problem, instance_of(problem), start, stop)
+        return Assignment(places=start if places is None else places)
 
 
 def warm(progress: Callable[[str], None]) -> None:

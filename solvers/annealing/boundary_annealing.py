@@ -179,7 +179,7 @@ def anneal_boundary(inst: Instance, graph: CsrGraph, occupancy: Occupancy, sched
 
 
 @kernel
-def sample_changes(graph: CsrGraph, place: IntArray, tasks: IntArray, nodes: IntArray, found: FloatArray) -> None:
-    """Put the size of the cost change of moving tasks[k] to nodes[k] into `found[k]`; no move is made."""
-    for k in range(len(found)):
-        found[k] = abs(relocation_change(graph, place, tasks[k], nodes[k], -1))
+def sample_changes(graph: CsrGraph, place: IntArray, tasks: IntArray, nodes: IntArray, changes: FloatArray) -> None:
+    """Put the size of the cost change of moving tasks[k] to nodes[k] into `changes[k]`; no move is made."""
+    for k in range(len(changes)):
+        changes[k] = abs(relocation_change(graph, place, tasks[k], nodes[k], -1))

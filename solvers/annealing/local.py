@@ -25,18 +25,6 @@ SAMPLE = 512
 SHUFFLE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Descent:
-    """Improve a mapping until no single swap or relocation gains: a local optimum, with no promise beyond it.
-
-    Where one round would look at more than 2**20 moves the mapping stays as it is.
-    """
-
-    def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
-        """Return the local optimum below the feasible `start[n]`; deterministic, so effort and seed play no part."""
-        return Assignment(places=_descend(problem, instance_of(problem), start, stop))
-
-
 class Polish:
     """Hold a problem's arrays so that many mappings of it can be improved, whole or within a block."""
 
@@ -118,10 +106,10 @@ class Annealing:
             if stop():
                 break
             temperatures = self.params.schedule(scale, shuffle=number % 2 == 0)
-            found = _anneal_once(problem, inst, best, (temperatures, moves_each, derive(seed, number)), stop)
-            found_cost = moves.total(inst, found)
+            places = _anneal_once(problem, inst, best, (temperatures, moves_each, derive(seed, number)), stop)
+            found_cost = moves.total(inst, places)
             if found_cost < cost - moves.smallest_gain(inst, cost):
-                best, cost = found, found_cost
+                best, cost = places, found_cost
         # Small problems end in iterated local search, where descents are cheap.
         kicks = effort * self.params.kicks_at(_pairs(problem, inst))
         return Assignment(places=_kick_and_descend(problem, inst, best, kicks, derive(seed, 0, 1), stop))
@@ -143,7 +131,7 @@ def _anneal_once(
 ) -> IntArray:
     """Anneal once from `start[n]` by temperatures, moves at each and seed, and descend.
 
-    A leading infinite temperature shuffles first. All is run in chunks so that `stop` is asked in between.
+    A leading infinite temperature shuffles first. All is run in chunks so that `stop` is called in between.
     """
     temperatures, moves_each, seed = plan
     state, fixed = state_of(problem, start), fixed_of(inst)
@@ -187,7 +175,7 @@ def _is_connected(problem: Problem, places: IntArray) -> bool:
 def _descend(problem: Problem, inst: Instance, start: IntArray, stop: Stop) -> IntArray:
     """Return the local optimum below `start[n]`, or the start itself where a round of descent is too long.
 
-    Rounds are run in slices so that `stop` is asked in between.
+    Rounds are run in slices so that `stop` is called in between.
     """
     state, fixed = state_of(problem, start), fixed_of(inst)
     if not 0 < _pairs(problem, inst) <= SCAN_LIMIT:

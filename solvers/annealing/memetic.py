@@ -82,14 +82,14 @@ class Pool:
         self._most, self._distinct = most, distinct
         self.elites: list[Elite] = []
 
-    def offer(self, found: Elite) -> None:
+    def offer(self, new: Elite) -> None:
         """Take a mapping in, unless one close to it is as cheap or all are cheaper; it replaces those close by."""
-        bound = self._distinct * len(found.order)
-        close = [elite for elite in self.elites if (elite.order != found.order).sum() <= bound]
-        if any(elite.cost <= found.cost for elite in close):
+        bound = self._distinct * len(new.order)
+        close = [elite for elite in self.elites if (elite.order != new.order).sum() <= bound]
+        if any(elite.cost <= new.cost for elite in close):
             return
         far = [elite for elite in self.elites if not any(elite is near for near in close)]
-        self.elites = sorted([*far, found], key=lambda elite: elite.cost)[: self._most]
+        self.elites = sorted([*far, new], key=lambda elite: elite.cost)[: self._most]
 
 
 def evolve(
@@ -118,15 +118,15 @@ def _estimate_temperatures(
     model: Quadratic, pool: Pool, params: MemeticParams, rng: np.random.Generator, stop: Stop
 ) -> Temperatures | None:
     """Descend from a random mapping, offer the end, and return temperatures; None where no swap changes the cost."""
-    found = _descend(model, model.shuffle(pool.elites[0].order, rng), rng, stop)
-    pool.offer(found)
-    sizes = _sizes(model, found.order)
+    optimum = _descend(model, model.shuffle(pool.elites[0].order, rng), rng, stop)
+    pool.offer(optimum)
+    sizes = _sizes(model, optimum.order)
     if not sizes.size:
         pool.offer(_descend(model, pool.elites[0].order, rng, stop))
         return None
     # Quantiles of one local optimum stand for all: below the 5 % one hardly any swap is accepted any more.
     low, median, high = np.quantile(sizes, (0.05, 0.5, 0.9)).tolist()
-    cold = params.cold * low * math.sqrt(max(params.cold_nodes / len(found.order), 1.0))
+    cold = params.cold * low * math.sqrt(max(params.cold_nodes / len(optimum.order), 1.0))
     hot = max(params.hot * high**2 / median, 2.0 * cold)
     return Temperatures(hot, max(min(params.warm * median, hot), cold), cold)
 
@@ -142,7 +142,7 @@ def _starts(
             # Crossover of two elites; a lower first temperature keeps more of what they share.
             one, other = rng.choice(len(elites), 2, replace=False).tolist()
             share = 1.0 - params.reheat * rng.random()
-            start = model.between(elites[one].order, elites[other].order, rng)
+            start = model.cross(elites[one].order, elites[other].order, rng)
             yield start, temperatures.cold * (temperatures.warm / temperatures.cold) ** share
         else:
             yield model.shuffle(elites[0].order, rng), temperatures.hot
@@ -166,7 +166,7 @@ def _descend(model: Quadratic, order: IntArray, rng: np.random.Generator, stop: 
 
 
 def _run(model: Quadratic, order: IntArray, schedule: Schedule, rng: np.random.Generator, stop: Stop) -> IntArray:
-    """Return the cheapest order that a schedule sees, in slices so that `stop` is asked in between."""
+    """Return the cheapest order that a schedule sees, in slices so that `stop` is called in between."""
     model.fields.place[:] = order
     kernels.recompute(model.fields)
     state = anneal_state(order, int(rng.integers(1 << 31)))

@@ -7,6 +7,7 @@ comes from numpy's generator inside numba, seeded by the caller's `seed`.
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.rounding import TIE
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -18,8 +19,6 @@ KICK_SWEEPS = 1000
 BESIDE, SAME = 0.5, 0.25
 # Tasks up to which every new best mapping is kept; beyond, one a temperature, as a copy takes as long as many moves.
 KEPT_TASKS = 256
-# Of a cost that is a sum of terms >= 0, smaller parts may be rounding, and are a quarter of what reports promise.
-GAIN = 1e-12
 
 
 @inner_kernel
@@ -64,7 +63,7 @@ def total(inst: Instance, place: IntArray) -> float:
 @kernel
 def smallest_gain(inst: Instance, cost: float) -> float:
     """Return the smallest gain that counts at a cost."""
-    return min(inst.tolerance, GAIN * cost)
+    return min(inst.tolerance, TIE * cost)
 
 
 @inner_kernel
@@ -114,7 +113,7 @@ def swap_change(inst: Instance, place: IntArray, t: int, u: int) -> float:
 
 @inner_kernel
 def is_open_to(inst: Instance, t: int, q: int) -> bool:
-    """Return whether task t may lie on node q as far as slots, its own memory and forbidden pairs go."""
+    """Return whether task t may be on node q as far as slots, its own memory and forbidden pairs go."""
     if inst.slots[q] == 0 or inst.memory[t] > inst.room[q]:
         return False
     # Binary search among the nodes forbidden to the task.
@@ -317,7 +316,7 @@ def anneal(
     # Small mappings are copied whenever they are the best so far, large ones at the end of a temperature.
     keep_every = len(state.place) <= KEPT_TASKS
     for temperature in temperatures:
-        # The cost anew at each temperature: a sum of changes that has gone through huge costs has lost the small ones.
+        # The cost is computed again at each temperature: a sum of changes that went through huge costs lost small ones.
         current = total(inst, state.place)
         for _ in range(moves):
             change = try_move(inst, state, fixed, inst.movable[np.random.randint(len(inst.movable))], temperature)
@@ -376,15 +375,15 @@ def iterate_local_search(inst: Instance, state: State, spare: State, fixed: IntA
 
 
 @kernel
-def sample_moves(inst: Instance, state: State, fixed: IntArray, found: FloatArray, seed: int) -> None:
-    """Draw a move for each entry of `found[k]` and put the size of its cost change there, 0 for one that is not legal.
+def sample_moves(inst: Instance, state: State, fixed: IntArray, changes: FloatArray, seed: int) -> None:
+    """Draw a move for each entry of `changes[k]` and put the size of its cost change there, 0 for an illegal one.
 
     No move is made.
     """
     np.random.seed(seed)
-    for k in range(len(found)):
+    for k in range(len(changes)):
         # The same proposals as in annealing, so that the scale is that of its moves.
-        found[k] = 0.0
+        changes[k] = 0.0
         t = inst.movable[np.random.randint(len(inst.movable))]
         q = propose(inst, state, t)
         if q == state.place[t]:
@@ -392,6 +391,6 @@ def sample_moves(inst: Instance, state: State, fixed: IntArray, found: FloatArra
         u = partner_at(inst, state, t, q)
         if u >= 0:
             if can_swap(inst, state, fixed, t, u):
-                found[k] = abs(swap_change(inst, state.place, t, u))
+                changes[k] = abs(swap_change(inst, state.place, t, u))
         elif can_move(inst, state, t, q):
-            found[k] = abs(move_change(inst, state.place, t, q, -1))
+            changes[k] = abs(move_change(inst, state.place, t, q, -1))

@@ -73,7 +73,7 @@ class ObjectiveParams:
 class ObjectiveAnnealing:
     """Anneal by an aim instead of the cost, with the moves of the native search."""
 
-    aims: ObjectiveArrays
+    arrays: ObjectiveArrays
     params: ObjectiveParams = ObjectiveParams()
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
@@ -85,7 +85,7 @@ class ObjectiveAnnealing:
         inst, best, level = instance_of(problem), start.copy(), Level(0.0, 1.0, 0.0)
         if not inst.movable.size:
             return Assignment(places=best)
-        objective, values, rate = _objective_of(problem, inst, self.aims, start)
+        objective, values, rate = _objective_of(problem, inst, self.arrays, start)
         objective = objective._replace(share=self.params.share / (total(inst, start) or 1.0))
         restarts = -(-effort // self.params.longest)
         moves = self.params.moves_at(problem.tasks.size, rate) * effort / restarts
@@ -104,27 +104,28 @@ class ObjectiveAnnealing:
 
 
 def _objective_of(
-    problem: Problem, inst: Instance, aims: ObjectiveArrays, start: IntArray
+    problem: Problem, inst: Instance, arrays: ObjectiveArrays, start: IntArray
 ) -> tuple[Objective, Evaluation, WorkRate]:
     """Return the objective whose unit is the value of `start[n]`, its evaluation, and what a move of it looks at."""
     none = np.zeros((1, 1), np.int64)
-    ways = (
-        aims if isinstance(aims, RouteArrays) else RouteArrays(GRID_ROUTES, none[0], none[0], none, none[0], np.ones(1))
-    )
-    order = aims.order if isinstance(aims, TaskOrder) else none[0, :0]
+    routes = RouteArrays(GRID_ROUTES, none[0], none[0], none, none[0], np.ones(1))
+    if isinstance(arrays, RouteArrays):
+        routes = arrays
+    order = arrays.order if isinstance(arrays, TaskOrder) else none[0, :0]
     out, back = map(uniform, neighbour_lists(problem)[2:])
     # All arrays read-only and contiguous: one signature of the kernels for every kind of hardware.
-    ways = RouteArrays(
-        kind=ways.kind,
-        shape=uniform(ways.shape),
-        wrap=uniform(ways.wrap),
-        table=uniform(ways.table),
-        ends=uniform(ways.ends),
-        width=uniform(ways.width),
+    routes = RouteArrays(
+        kind=routes.kind,
+        shape=uniform(routes.shape),
+        wrap=uniform(routes.wrap),
+        table=uniform(routes.table),
+        ends=uniform(routes.ends),
+        width=uniform(routes.width),
     )
-    values = Evaluation(np.zeros(len(ways.width)), np.zeros(problem.tasks.size), np.zeros(problem.topology.size))
-    objective = Objective(out, back, ways, uniform(1.0 / ways.width), uniform(order), 1.0, 0.0, cost_ceiling(problem))
-    if isinstance(aims, TaskOrder):
+    values = Evaluation(np.zeros(len(routes.width)), np.zeros(problem.tasks.size), np.zeros(problem.topology.size))
+    scale = uniform(1.0 / routes.width)
+    objective = Objective(out, back, routes, scale, uniform(order), 1.0, 0.0, cost_ceiling(problem))
+    if isinstance(arrays, TaskOrder):
         every = float(problem.tasks.size + problem.tasks.traffic.nnz)
         return (
             objective._replace(unit=makespan_of(inst, objective, values, start) or 1.0),
@@ -132,10 +133,10 @@ def _objective_of(
             WorkRate(every, every),
         )
     reset_loads(
-        inst, objective._replace(out=uniform(np.sign(out)), scale=uniform(np.ones(len(ways.width)))), values, start
+        inst, objective._replace(out=uniform(np.sign(out)), scale=uniform(np.ones(len(routes.width)))), values, start
     )
     # With unit traffic and bandwidth, loads add up to the hops of all transfers, of which a move changes a few tasks'.
     crossings = float(values.load.sum())
-    rate = WorkRate(8 * (1 + crossings / problem.tasks.size), crossings + len(ways.width))
+    rate = WorkRate(8 * (1 + crossings / problem.tasks.size), crossings + len(routes.width))
     reset_loads(inst, objective, values, start)
     return objective._replace(scale=uniform(objective.scale / (largest_load(values) or 1.0))), values, rate

@@ -11,6 +11,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.objective_arrays import RouteArrays
+from tiger.model.rounding import TIE
 from tiger.solvers.annealing.moves import (
     can_move,
     can_swap,
@@ -30,22 +31,20 @@ from tiger.solvers.kernel import inner_kernel, kernel
 DOUBLINGS = 4
 # Links up to which the largest load is looked up at every move that may be the best so far.
 SCANNED = 4096
-# Relative difference of values that may be rounding alone.
-TIE = 1e-12
 
 
 class Objective(NamedTuple):
     """Hold what moves are accepted by.
 
-    `out[e]` and `back[e]` are the traffic to and from each neighbour, as in Instance but never merged. For loads `ways`
-    are the routes and `scale[l]` what a unit of traffic adds to a link's load over bandwidth; for the makespan
-    `order[n]` lists all tasks as they run, empty for loads. Values are in units of `unit`, a cost counts `share` times,
-    and no move may cost more than `most`, which is what crossing disconnected parts does.
+    `out[e]` and `back[e]` are the traffic to and from each neighbour, as in Instance but never merged. For loads
+    `routes` finds their links, and `scale[l]` is what a unit of traffic adds to a link's load over bandwidth; for the
+    makespan `order[n]` lists all tasks as they run, empty for loads. Values are in units of `unit`, a cost counts
+    `share` times, and no move may cost more than `most`, which is what crossing disconnected parts does.
     """
 
     out: FloatArray
     back: FloatArray
-    ways: RouteArrays
+    routes: RouteArrays
     scale: FloatArray
     order: IntArray
     unit: float
@@ -97,27 +96,27 @@ def add_load(objective: Objective, values: Evaluation, link: int, volume: float)
 @inner_kernel
 def add_transfer(objective: Objective, values: Evaluation, s: int, t: int, volume: float) -> float:
     """Add a transfer from node s to node t to the loads and return the rise of the sum; O(hops)."""
-    ways, rise = objective.ways, 0.0
+    routes, rise = objective.routes, 0.0
     # Shortest paths by table: the link to take next on the way to t, and its other end.
-    if ways.kind == 2:
+    if routes.kind == 2:
         while t != s:
-            link = ways.table[s, t]
+            link = routes.table[s, t]
             rise += add_load(objective, values, link, volume)
-            t = ways.ends[link] - t
+            t = routes.ends[link] - t
     # Trees: up from the one and down to the other, a link a level, where they are in different subtrees.
-    elif ways.kind == 1:
-        for level in range(ways.table.shape[1]):
-            a, b = ways.table[s, level], ways.table[t, level]
+    elif routes.kind == 1:
+        for level in range(routes.table.shape[1]):
+            a, b = routes.table[s, level], routes.table[t, level]
             if a != b:
                 rise += add_load(objective, values, a, volume) + add_load(objective, values, b, volume)
     # Grids: axis after axis, the last first (dimension-ordered routing, W. J. Dally, C. L. Seitz 1987).
     else:
         stride = 1
-        for axis in range(len(ways.shape) - 1, -1, -1):
-            x, y = ways.table[s, axis], ways.table[t, axis]
+        for axis in range(len(routes.shape) - 1, -1, -1):
+            x, y = routes.table[s, axis], routes.table[t, axis]
             rise += add_along_axis(objective, values, axis, (s - x * stride, stride, x, y), volume)
             s += (y - x) * stride
-            stride *= ways.shape[axis]
+            stride *= routes.shape[axis]
     return rise
 
 
@@ -130,10 +129,10 @@ def add_along_axis(
     The line has its first node, its stride, and where the transfer begins and ends on it.
     """
     start, stride, x, y = line
-    extent, first, rise = objective.ways.shape[axis], axis * len(objective.ways.table) + start, 0.0
+    extent, first, rise = objective.routes.shape[axis], axis * len(objective.routes.table) + start, 0.0
     # On a cycle the shorter way round, up where both are as long.
     up = x < y
-    if objective.ways.wrap[axis] != 0:
+    if objective.routes.wrap[axis] != 0:
         up = 2 * (y - x if up else y - x + extent) <= extent
     while x != y:
         if up:
@@ -165,7 +164,7 @@ def add_task(
 
 @kernel
 def reset_loads(inst: Instance, objective: Objective, values: Evaluation, place: IntArray) -> float:
-    """Set all loads anew and return the sum of their high powers; O(edges hops + links)."""
+    """Set all loads again and return the sum of their high powers; O(edges hops + links)."""
     values.load[:] = 0.0
     total = 0.0
     for t in range(len(place)):

@@ -71,7 +71,7 @@ class Quadratic:
             self._exchange(mixed, u, v)
         return mixed
 
-    def between(self, one: IntArray, other: IntArray, rng: np.random.Generator) -> IntArray:
+    def cross(self, one: IntArray, other: IntArray, rng: np.random.Generator) -> IntArray:
         """Return a random order half way from one to another by legal swaps; what they share stays.
 
         Source: path crossover, R. K. Ahuja, J. B. Orlin, A. Tiwari, doi:10.1016/S0305-0548(99)00067-2.

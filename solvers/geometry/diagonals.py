@@ -29,7 +29,8 @@ def axis_edges(traffic: sp.csr_array, ends: IntArray) -> IntArray:
 
     Closed neighbourhoods of tasks are boxes, and so is what two of them have in common: along each axis that differs it
     is 2 wide. Twice that over the widths is 4/9 or 2/3 for one axis, and for two at most as much, at corners, where
-    a triangle tells them apart. Source: Cartesian skeletons, R. Hammack, W. Imrich, doi:10.1016/j.ejc.2009.02.001.
+    a triangle tells them apart. Source: R. Hammack, W. Imrich, On Cartesian skeletons of graphs, Ars Mathematica
+    Contemporanea 2 (2009) 191.
     """
     size = traffic.shape[0]
     links = sp.csr_array((np.ones(2 * len(ends)), np.concatenate([ends, ends[:, ::-1]]).T), shape=(size, size))

@@ -12,7 +12,7 @@ from tiger.solvers.geometry.lattices import Lattice
 
 # Orders of the axes of a grid that are tried: all of four.
 ORDERS = 24
-# Beam of the dynamic programme: ways to have cut the task axes that go on, and foldings kept for each.
+# Beam of the dynamic program: ways to have cut the task axes that go on, and foldings kept for each.
 STATES, VARIANTS = 512, 3
 # Task axes up to which digits of a grid axis come in every order.
 FEW = 4
@@ -40,7 +40,7 @@ class Axis:
     around: int
     hop: float
 
-    def away(self, steps: int) -> float:
+    def span(self, steps: int) -> float:
         """Return the distance of two nodes a number of steps apart."""
         return self.hop * (min(steps, self.around - steps) if self.around else steps)
 
@@ -60,7 +60,7 @@ class Level:
     extent: int
     distance: float
 
-    def away(self, steps: int) -> float:
+    def span(self, steps: int) -> float:
         """Return the distance of any two children."""
         return self.distance
 
@@ -76,7 +76,7 @@ State = tuple[float, Folding]
 def foldings(lattice: Lattice, stages: tuple[Stage, ...], keep: int) -> list[State]:
     """Return up to `keep` foldings with their costs, cheapest first.
 
-    Stages come outermost first; the axes of a grid are tried in every order. A dynamic programme over the parts that
+    Stages come outermost first; the axes of a grid are tried in every order. A dynamic program over the parts that
     each task axis has been cut into so far; the costs are exact where all extents divide and layers are alike.
     """
     orders: Iterator[tuple[Stage, ...]] = iter([stages])
@@ -98,7 +98,7 @@ def _distinct_orders(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, ...]]:
 
 def _cut_dp(lattice: Lattice, stages: tuple[Stage, ...]) -> list[State]:
     """Return the cheapest foldings, up to three, for every way to end up with so many parts an axis."""
-    across, jags = lattice.across.tolist(), _jags(lattice)
+    across, jags = lattice.across.tolist(), _price_layer_cuts(lattice)
     types = list(zip(lattice.dims, lattice.wrap, lattice.pull.round(9).tolist(), strict=True))
     # A state is into how many parts each task axis has been cut; a stage cuts them into `extent` times as many in all.
     states: dict[tuple[int, ...], list[State]] = {(1,) * len(lattice.dims): [(0.0, ())]}
@@ -144,9 +144,9 @@ def _extend(
     for axis, count in digits:
         stride //= count
         before, after[axis] = after[axis], after[axis] * count
-        reach = before * (count - 1) * stage.away(stride)
+        reach = before * (count - 1) * stage.span(stride)
         if lattice.wrap[axis] and stage.is_reopened(before):
-            reach += stage.away((count - 1) * stride)
+            reach += stage.span((count - 1) * stride)
         jagged = lattice.dims[axis] % after[axis] != 0
         twice = 2 if after[axis] > lattice.dims[axis] else 1
         cost += reach * (twice * prices[0][axis] + jagged * prices[1][axis])
@@ -160,7 +160,7 @@ def _whole_first(lattice: Lattice, stage: Stage, after: tuple[int, ...], digits:
     return tuple(sorted(digits, key=lambda digit: lattice.dims[digit[0]] % after[digit[0]] != 0))
 
 
-def _jags(lattice: Lattice) -> list[float]:
+def _price_layer_cuts(lattice: Lattice) -> list[float]:
     """Return what a cut through the middle of a layer of each axis costs more than one between two layers."""
     across, dims = lattice.across.tolist(), lattice.dims
     others = [[across[k] / extent for k in range(len(dims)) if k != axis] for axis, extent in enumerate(dims)]

@@ -44,7 +44,7 @@ class Lattice:
 
 
 def recognise(problem: Problem) -> Lattice | None:
-    """Return the lattice that the task graph is, if need be but for a few edges, None where it is none.
+    """Return the lattice that the task graph is, except for a few edges if need be, None where it is none.
 
     Directed traffic counts both ways. Grids and tori with diagonals (9-point, 27-point) are lattices too. O(edges) for
     most graphs that are none, O(n d^2 log n) for those that are.

@@ -39,7 +39,7 @@ def reorder(region: Region, places: IntArray, edges: tuple[IntArray, IntArray, F
             flow = np.bincount(key, weights=edges[2], minlength=extent**2).astype(np.float64).reshape(extent, extent)
             flow = flow + flow.T
             np.fill_diagonal(flow, 0.0)
-            steps, every = np.array([stage.away(step) for step in range(extent)]), np.arange(extent)
+            steps, every = np.array([stage.span(step) for step in range(extent)]), np.arange(extent)
             away = steps[np.abs(every[:, None] - every[None, :])]
             at[:, stage.column] = arrange(flow, away)[column]
     return np.asarray(node[tuple(at.T)])

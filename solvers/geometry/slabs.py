@@ -11,9 +11,9 @@ from tiger.solvers.geometry.lattices import Lattice
 def cut(labels: IntArray, keys: IntArray, quotas: IntArray) -> IntArray:
     """Return new labels: the tasks sorted by label, then key, and dealt to part q in runs of `quotas[q]`."""
     order = np.argsort(labels * (int(keys.max(initial=0)) + 1) + keys)
-    found = np.empty(len(labels), np.int64)
-    found[order] = np.repeat(np.arange(len(quotas)), quotas)
-    return found
+    parts = np.empty(len(labels), np.int64)
+    parts[order] = np.repeat(np.arange(len(quotas)), quotas)
+    return parts
 
 
 def shares(counts: IntArray, room: IntArray) -> IntArray:

@@ -31,7 +31,7 @@ class Dissection:
     def __init__(self, problem: Problem, inst: Instance, seed: int) -> None:
         self._inst, self._metric, self._banned = inst, problem.metric, problem.banned
         self.rng = np.random.default_rng(seed)
-        pins, self._spare, self._room = problem.pins, *_left(problem, inst)
+        pins, self._spare, self._room = problem.pins, *_remaining_room(problem, inst)
         taken = np.unique(pins[pins >= 0])
         hosts = np.flatnonzero(self._spare > 0)
         most = max(len(hosts), 1) + len(taken)
@@ -74,8 +74,9 @@ class Dissection:
         tasks = np.concatenate([self.members[a], self.members[b]])
         near = coarsening.neighbour_regions(self._inst, tasks, self.region, self._seen)
         table = self._rows[near]
-        self._lean[near] = self._outlines.apart(table, self._rows[b]) - self._outlines.apart(table, self._rows[a])
-        across = float(self._outlines.apart(self._rows[a : a + 1], self._rows[b])[0])
+        to_a, to_b = (self._outlines.mean_distances(table, self._rows[region]) for region in (a, b))
+        self._lean[near] = to_b - to_a
+        across = float(self._outlines.mean_distances(self._rows[a : a + 1], self._rows[b])[0])
         self._lean[-1] = max(across - (self._inner[a] + self._inner[b]) / 2, LEAST_STEP * across)
         graph = coarsening.induced_graph(self._inst, tasks, self._local, self.region, self._lean)
         if self._price[a] != self._price[b]:
@@ -116,7 +117,7 @@ class Dissection:
             row = slice(traffic.indptr[r], traffic.indptr[r + 1])
             others = traffic.indices[row]
             total += float(
-                counted[others] * traffic.data[row] @ self._outlines.apart(self._rows[others], self._rows[r])
+                counted[others] * traffic.data[row] @ self._outlines.mean_distances(self._rows[others], self._rows[r])
             )
             total += 0.5 * float(inside[r] * self._inner[r])
         return total
@@ -168,7 +169,7 @@ class Dissection:
         """Enter where a region is."""
         self.nodes[r] = nodes
         self._rows[r] = self._outlines.outline(nodes, np.maximum(self._spare[nodes], 1))
-        self._inner[r] = self._outlines.apart(self._rows[r : r + 1], self._rows[r])[0]
+        self._inner[r] = self._outlines.mean_distances(self._rows[r : r + 1], self._rows[r])[0]
 
     def _occupy(self, r: int, nodes: IntArray) -> None:
         """Enter what a region holds, and that its nodes belong to it."""
@@ -184,7 +185,7 @@ class Dissection:
         return np.asarray(shut[1] - shut[0], np.float64)
 
 
-def _left(problem: Problem, inst: Instance) -> tuple[IntArray, IntArray]:
+def _remaining_room(problem: Problem, inst: Instance) -> tuple[IntArray, IntArray]:
     """Return the seats and the memory that pinned tasks leave on every node."""
     pinned = np.flatnonzero(problem.pins >= 0)
     taken = np.bincount(problem.pins[pinned], minlength=problem.topology.size)

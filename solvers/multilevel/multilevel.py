@@ -2,7 +2,7 @@
 
 Tasks outside a region attract those inside that they exchange traffic with towards the half that is closer. After each
 round of cuts regions of one size change places where that gains, and pairs of regions that exchange traffic share out
-their tasks anew.
+their tasks again.
 
 Sources: F. Pellegrini, J. Roman, doi:10.1007/3-540-61142-8_588 (dual recursive bipartitioning); A. E. Dunlop,
 B. W. Kernighan, doi:10.1109/TCAD.1985.1270101 (terminal propagation).
@@ -37,7 +37,7 @@ class MultilevelParams:
     improved by `cycles` more. The first `first_regions` are made at least twice, up to `starts` times where the task
     graph has no more than `entries` / `starts` neighbour entries, and the cheapest go on. Then, and after every further
     round, up to `most_regions` change places by `sweeps` tries each, at `temperatures` from `hot` to `cold`, relative
-    to a typical cost; and pairs of regions with `pair_tasks` tasks each, or more, share these out anew in `rounds`.
+    to a typical cost; and pairs of regions with `pair_tasks` tasks each, or more, share these out again in `rounds`.
     """
 
     cuts: int = 3
@@ -87,11 +87,10 @@ class Multilevel:
         inst = instance_of(problem)
         least = moves.total(inst, best)
         for number in range(effort):
-            parts = _dissect(problem, inst, self.params, derive(seed, number), stop)
-            if parts is None:
+            places = dissect(problem, inst, self.params, derive(seed, number), stop)
+            if places is None:
                 break
-            # Cuts count memory by regions, and forbidden pairs as a pull: single nodes may still break a rule.
-            places = repair_mapping(problem, inst, _places(problem, parts), stop)
+            places = repair_mapping(problem, inst, places, stop)
             if places is None:
                 continue
             if self.finish is not None:
@@ -100,6 +99,15 @@ class Multilevel:
             if cost < least:
                 best, least = places, cost
         return Assignment(places=best)
+
+
+def dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> IntArray | None:
+    """Return the places of one recursive bisection, None once `stop` says so; they keep pins and slots.
+
+    Cuts count memory by regions, and forbidden pairs as a pull: single nodes may break a rule.
+    """
+    parts = _dissect(problem, inst, params, seed, stop)
+    return None if parts is None else _places(problem, parts)
 
 
 def _dissect(problem: Problem, inst: Instance, params: MultilevelParams, seed: int, stop: Stop) -> Dissection | None:
@@ -159,7 +167,7 @@ def _rearrange(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
     if not 2 < count <= params.most_regions or parts.has_prices:
         return
     quotient = parts.quotient()
-    if not len(quotient.flow):
+    if not len(quotient.flow) or not (quotient.away > 0).any():
         return
     place, block_at = np.arange(count), np.arange(count)
     scale = float(np.median(quotient.flow) * np.median(quotient.away[quotient.away > 0]))
@@ -176,7 +184,7 @@ def _rearrange(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
 
 
 def _share_pairs(parts: Dissection, params: MultilevelParams, stop: Stop) -> None:
-    """Let pairs of regions that exchange traffic share out their tasks anew, again where one has changed."""
+    """Let pairs of regions that exchange traffic divide their tasks again, and once more where one has changed."""
     changed = np.ones(len(parts.nodes), bool)
     for _ in range(params.rounds):
         size = np.array([len(members) for members in parts.members])
@@ -192,7 +200,7 @@ def _share_pairs(parts: Dissection, params: MultilevelParams, stop: Stop) -> Non
 
 
 def _share_pair(parts: Dissection, a: int, b: int, params: MultilevelParams) -> bool:
-    """Share out the tasks of two regions anew, by a cycle where regions are few; return whether that is cheaper."""
+    """Share out the tasks of two regions again, by a cycle where regions are few; return whether that is cheaper."""
     graph, bounds = parts.graph(a, b), parts.bounds(a, b)
     side = np.repeat([0, 1], [len(parts.members[a]), len(parts.members[b])])
     before = fm_bisection.value(graph, side)

@@ -28,7 +28,7 @@ class Outlines(Protocol):
         """Return the outline of the region of `nodes[k]`, each as important as it has `seats[k]`, > 0."""
         ...
 
-    def apart(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
+    def mean_distances(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances, of both ways, of the regions `outlines[r, w]` from one more."""
         ...
 
@@ -54,7 +54,7 @@ class Marginals:
         share, places = seats / seats.sum(), np.unravel_index(nodes, self._dims)
         return np.concatenate([np.bincount(x, share, extent) for x, extent in zip(places, self._dims, strict=True)])
 
-    def apart(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
+    def mean_distances(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances; O(r w + w^2)."""
         return np.asarray(outlines @ (self._away @ outline))
 
@@ -78,7 +78,7 @@ class Probes:
         steps = (np.arange(PROBES) + 0.5) * (filled[-1] / PROBES)
         return np.asarray(nodes[np.searchsorted(filled, steps, side="right")], np.float64)
 
-    def apart(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
+    def mean_distances(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances, by fewer probes where regions are many, and so small; O(r)."""
         step = PROBES // min(max(MANY // max(len(outlines), 1), 2), PROBES)
         return self._mean(outlines[:, ::step].copy(), outline[::step].copy())
@@ -91,9 +91,9 @@ class Probes:
 
     def _mean(self, outlines: FloatArray, outline: FloatArray) -> FloatArray:
         """Return the mean distances between all probes."""
-        found = np.empty(len(outlines))
-        probe(self._inst, outlines, outline, found)
-        return found
+        distances = np.empty(len(outlines))
+        probe(self._inst, outlines, outline, distances)
+        return distances
 
 
 def outlines_of(metric: Metric, inst: Instance) -> Outlines:
@@ -104,11 +104,11 @@ def outlines_of(metric: Metric, inst: Instance) -> Outlines:
 
 
 @kernel
-def probe(inst: Instance, outlines: FloatArray, outline: FloatArray, found: FloatArray) -> None:
-    """Put the mean distances, of both ways, between the nodes `outlines[r, w]` and `outline[w]` into `found[r]`."""
+def probe(inst: Instance, outlines: FloatArray, outline: FloatArray, distances: FloatArray) -> None:
+    """Put the mean distances, of both ways, between the nodes `outlines[r, w]` and `outline[w]` into `distances[r]`."""
     for r in range(len(outlines)):
         total = 0.0
         for x in outlines[r]:
             for y in outline:
                 total += distance(inst, int(x), int(y)) + distance(inst, int(y), int(x))
-        found[r] = total / (2 * len(outline) * len(outline))
+        distances[r] = total / (2 * len(outline) * len(outline))

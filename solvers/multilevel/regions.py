@@ -18,7 +18,7 @@ def halve(metric: Metric, nodes: IntArray, seats: IntArray, rng: np.random.Gener
     any other metric where the distances to two nodes differ most. O(k log k) time.
     """
     if isinstance(metric, GridMetric):
-        order, key = _along(metric, nodes)
+        order, key = _order_along(metric, nodes)
     elif isinstance(metric, TreeMetric):
         order, key = _subtrees(metric, nodes)
     else:
@@ -27,7 +27,7 @@ def halve(metric: Metric, nodes: IntArray, seats: IntArray, rng: np.random.Gener
     return order[:cut], order[cut:]
 
 
-def _along(metric: GridMetric, nodes: IntArray) -> tuple[IntArray, FloatArray]:
+def _order_along(metric: GridMetric, nodes: IntArray) -> tuple[IntArray, FloatArray]:
     """Return the order of nodes along the longest extent, and which hyperplane each of them is in."""
     places = np.stack(np.unravel_index(nodes, metric.dims))
     axes = zip(places, metric.dims, metric.wrap, strict=True)
@@ -74,18 +74,19 @@ def _between_ends(
     Then, while that sets them farther apart, every node goes to the half that is closer on average.
     """
     drawn = [
-        _split_line(metric, nodes, seats, _leaning(metric, nodes, pair, rng), rng) for pair in _ends(metric, nodes, rng)
+        _split_line(metric, nodes, seats, _compare_distances(metric, nodes, pair, rng), rng)
+        for pair in _ends(metric, nodes, rng)
     ]
     best = max(drawn, key=lambda halves: halves[0])
     for _ in range(ROUNDS):
-        again = _split_line(metric, nodes, seats, _leaning(metric, nodes, best[1:], rng), rng)
+        again = _split_line(metric, nodes, seats, _compare_distances(metric, nodes, best[1:], rng), rng)
         if again[0] <= best[0]:
             break
         best = again
     return best[1], best[2]
 
 
-def _leaning(
+def _compare_distances(
     metric: Metric, nodes: IntArray, halves: tuple[IntArray, IntArray], rng: np.random.Generator
 ) -> FloatArray:
     """Return how much farther every node is from one half than from the other, by samples."""

@@ -112,11 +112,11 @@ class QpuSampler(Sampler):
             embedding, strength = self._embedding(bqm.num_variables), self._chain_strength(spins)
             answer = self._machine.sample(embedding.embed_bqm(spins, strength), **self._options(num_reads))
             answer.resolve()
-        found: dimod.SampleSet = unembed_sampleset(answer, embedding, spins, chain_break_fraction=True)
-        found.info["figures"] = _figures(embedding, found) | {"chain_strength": strength}
-        found.relabel_variables(dict(enumerate(bqm.variables)))
-        found.change_vartype(bqm.vartype)
-        return found
+        sample_set: dimod.SampleSet = unembed_sampleset(answer, embedding, spins, chain_break_fraction=True)
+        sample_set.info["figures"] = _figures(embedding, sample_set) | {"chain_strength": strength}
+        sample_set.relabel_variables(dict(enumerate(bqm.variables)))
+        sample_set.change_vartype(bqm.vartype)
+        return sample_set
 
     def _options(self, num_reads: int) -> dict[str, object]:
         """Return the machine's options; every read comes back by itself, so that shares of reads are right."""
@@ -171,8 +171,8 @@ class Stack:
 
     def sample(self, bqm: dimod.BinaryQuadraticModel, **options: object) -> dimod.SampleSet:
         """Return samples, or the promise of them."""
-        found: dimod.SampleSet = self._sample(bqm, **options)
-        return found
+        sample_set: dimod.SampleSet = self._sample(bqm, **options)
+        return sample_set
 
 
 def adapt(sampler: Sampler) -> Sampler:
@@ -240,13 +240,13 @@ class Cliques:
         return chains
 
 
-def _figures(embedding: "EmbeddedStructure", found: dimod.SampleSet) -> dict[str, Figure]:
+def _figures(embedding: "EmbeddedStructure", sample_set: dimod.SampleSet) -> dict[str, Figure]:
     """Return what an embedding took: qubits, the longest chain, broken chains, and the QPU's time where it is known."""
-    record = found.record
+    record = sample_set.record
     figures: dict[str, Figure] = {
         "qubits": sum(map(len, embedding.values())),
         "max_chain_length": embedding.max_chain_length,
         "chain_break_fraction": float(np.average(record.chain_break_fraction, weights=record.num_occurrences)),
     }
-    timing = found.info.get("timing", {})
+    timing = sample_set.info.get("timing", {})
     return figures | ({"qpu_access_time_us": float(timing["qpu_access_time"])} if "qpu_access_time" in timing else {})

@@ -1,7 +1,7 @@
 """Leap's hybrid solvers: D-Wave's service that takes models much larger than a QPU holds.
 
 The binary quadratic model comes from outside, so that solver is a sampler; the other two state the problem themselves
-and are searches. What comes back is checked here, task by task, and costed anew.
+and are searches. What comes back is checked here, task by task, and costed again.
 
 What the service returns cannot be repeated: the law that the same seed gives the same mapping ends here. It charges by
 run time, and no effort is cheaper than its least run time for the model.
@@ -200,10 +200,10 @@ def keeps_constraints(window: Window, local: IntArray) -> bool:
     return alone and all((np.bincount(local, c.load, nodes) <= c.room).all() for c in window.capacities)
 
 
-def _cheapest(window: Window, start: IntArray, found: Iterable[IntArray]) -> Assignment:
+def _cheapest(window: Window, start: IntArray, answers: Iterable[IntArray]) -> Assignment:
     """Return the cheapest of the start and those local places that fit."""
     best, cost = start.copy(), window.cost(window.local(start))
-    for local in found:
+    for local in answers:
         if keeps_constraints(window, local) and window.cost(local) < cost:
             best, cost = window.place(start, local), window.cost(local)
     return Assignment(places=best)

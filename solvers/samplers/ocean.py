@@ -17,7 +17,7 @@ class Draw:
     """Ask a sampler for `reads` samples of `sweeps` sweeps each.
 
     `beta_range` are the inverse temperatures of simulated annealing, first and last, in 1 / cost; left to itself it
-    derives worse ones by a slow loop over all couplers. `seed` is below 2**31. `stop` is asked between reads where the
+    derives worse ones by a slow loop over all couplers. `seed` is below 2**31. `stop` is called between reads where the
     sampler takes an `interrupt_function`, and between those of tabu search.
     """
 
@@ -54,34 +54,36 @@ def ask(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, draw: Draw) -> Sample
         # Tabu search can't be interrupted, so every read is a call.
         options |= {"timeout": None, "num_reads": 1}
         seeds = [derive(draw.seed, read) for read in range(draw.reads)]
-    found = _call(sampler, bqm, options, seeds[0])
+    sample_set = _call(sampler, bqm, options, seeds[0])
     for seed in seeds[1:]:
         if draw.stop():
             break
-        found = dimod.concatenate([found, _call(sampler, bqm, options, seed)])
-    order = np.argsort(np.array(found.variables, dtype=np.int64))
-    ranked = np.argsort(found.record.energy, kind="stable")[: draw.reads]
+        sample_set = dimod.concatenate([sample_set, _call(sampler, bqm, options, seed)])
+    order = np.argsort(np.array(sample_set.variables, dtype=np.int64))
+    ranked = np.argsort(sample_set.record.energy, kind="stable")[: draw.reads]
     figures: dict[str, Figure] = {"beta_range": draw.beta_range} if "beta_range" in options else {}
     figures |= {
         name: plain
-        for name, value in found.info.get("figures", {}).items()
+        for name, value in sample_set.info.get("figures", {}).items()
         if (plain := _plain_figure(value)) is not None
     }
-    return Samples(np.asarray(found.record.sample[ranked][:, order], np.int8), figures)
+    return Samples(np.asarray(sample_set.record.sample[ranked][:, order], np.int8), figures)
 
 
 def _call(sampler: Sampler, bqm: dimod.BinaryQuadraticModel, options: dict[str, object], seed: int) -> dimod.SampleSet:
     """Return the samples of one call; raise InputError where the sampler can't take the model or answers in part."""
     try:
-        found: dimod.SampleSet = sampler.sample(
+        sample_set: dimod.SampleSet = sampler.sample(
             bqm, **options, **({"seed": seed} if "seed" in sampler.parameters else {})
         )
     except dimod.exceptions.BinaryQuadraticModelStructureError as error:
         what = "expected a sampler of any couplings, such as tiger.solvers.samplers.dwave.QpuSampler around this one"
         raise InputError("solver", f"{what}: {error}") from None
-    if set(found.variables) != set(bqm.variables):
-        raise InputError("solver", f"expected samples of {bqm.num_variables} variables, got {len(found.variables)}")
-    return found
+    if set(sample_set.variables) != set(bqm.variables):
+        raise InputError(
+            "solver", f"expected samples of {bqm.num_variables} variables, got {len(sample_set.variables)}"
+        )
+    return sample_set
 
 
 def _plain_figure(value: object) -> Figure | None:

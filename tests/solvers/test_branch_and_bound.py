@@ -45,6 +45,7 @@ def test_placing_a_task_closes_its_node_to_its_group(plain):
     assert np.isinf(fields[1]).tolist() == [[False, False], [False, True], [False, False]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 2, 15, 40, 200])
 def test_nodes_are_ranked_as_numba_ranks_them(nodes, plain):
     """Tests random costs, many of them equal or infinite."""

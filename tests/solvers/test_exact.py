@@ -75,6 +75,7 @@ def test_time_that_is_up_proves_nothing(random_problem):
     assert (answer.places == start).all()
 
 
+@pytest.mark.slow
 def test_problems_beyond_memory_come_back_as_they_are():
     """Tests 40 tasks on 128 x 128 nodes, and three tasks on a million."""
     for size, spec in ((40, "torus:128x128"), (3, "torus:1024x1024")):

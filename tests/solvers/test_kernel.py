@@ -5,6 +5,7 @@ import logging
 import pickle
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -61,14 +62,22 @@ def test_bug_a_cache_of_another_version_is_replaced(tmp_path, monkeypatch):
     assert subprocess.run(run, check=True, capture_output=True).stderr == b""
 
 
-def test_compiling_is_announced_once(caplog):
-    """Tests what is said when compilations begin, and when they end."""
+def test_compiling_is_announced_by_module(caplog):
+    """Tests three compilations, the second within the first: a reason once, and a line for each outer module."""
+
+    def begin(module):
+        function = SimpleNamespace(__module__=f"tiger.solvers.{module}")
+        said.on_start(SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)}))
+
     said = kernel.Announcement()
     with caplog.at_level(logging.WARNING, "tiger"):
-        for _ in range(2):
-            said.on_start(None)
+        for outer in ("dense", "annealing", "dense"):
+            begin(outer)
+            begin("moves")
             said.on_end(None)
-    assert [record.getMessage() for record in caplog.records] == [kernel.MESSAGE]
+            said.on_end(None)
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == [kernel.MESSAGE, "compiling: solvers.dense", "compiling: solvers.annealing"]
 
 
 @pytest.mark.slow
@@ -98,7 +107,7 @@ def test_a_kernel_is_compiled_once_for_all_integers_it_is_called_with():
 
 def test_garbage_is_collected_again_after_the_outermost_compilation():
     """Tests two compilations, one within the other, with the collector on and off before."""
-    listener = kernel.Uncollected()
+    listener = kernel.CollectorPause()
     for before in (True, False):
         (gc.enable if before else gc.disable)()
         for step in (listener.on_start, listener.on_start, listener.on_end):

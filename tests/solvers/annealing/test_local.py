@@ -17,10 +17,13 @@ from tiger.model.window import Block
 from tiger.objectives.cost import cost_of, violations
 from tiger.run.deadline import Deadline
 from tiger.solvers.annealing import local
-from tiger.solvers.annealing.local import Annealing, AnnealParams, Descent, Polish
+from tiger.solvers.annealing.local import Annealing, AnnealParams, Polish
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
+
+# A local optimum and no more.
+DESCENT = Annealing(AnnealParams(restarts=0, kicks=0))
 
 
 def search(method, problem, start, effort=1, seed=0, stop=bool):
@@ -40,7 +43,7 @@ def test_annealing_is_at_most_as_dear_as_descent(rule, random_problem):
     for seed in range(20):
         problem = random_problem(rule, seed)
         start = launch_order(problem)
-        descent = cost_of(problem, search(Descent(), problem, start)).total
+        descent = cost_of(problem, search(DESCENT, problem, start)).total
         assert cost_of(problem, search(Annealing(), problem, start)).total <= descent + 1e-9
 
 
@@ -53,6 +56,7 @@ def test_annealing_in_plain_python_is_feasible(random_problem, plain):
         assert not violations(problem, places)
 
 
+@pytest.mark.slow
 def test_more_effort_is_not_dearer():
     """Tests a problem whose optimum one unit of effort may miss."""
     problem = random_graph(24, "torus:5x5")
@@ -77,7 +81,7 @@ def test_a_scan_that_is_too_long_is_left_out(monkeypatch):
     monkeypatch.setattr(local, "SCAN_LIMIT", 10)
     problem = random_graph(16, "torus:4x4")
     places = launch_order(problem)
-    assert (search(Descent(), problem, places) == places).all()
+    assert (search(DESCENT, problem, places) == places).all()
 
 
 @pytest.mark.parametrize("effort", [1, 2**63 - 1])
@@ -122,17 +126,17 @@ def test_a_problem_without_free_tasks_comes_back():
         tasks=task_graph_of(nx.path_graph(2)), topology=build("ring:3"), rule="one-to-one", pinned={"0": "0", "1": "2"}
     )
     assert search(Annealing(), problem, np.array([0, 2])).tolist() == [0, 2]
-    assert search(Descent(), problem, np.array([0, 2])).tolist() == [0, 2]
+    assert search(DESCENT, problem, np.array([0, 2])).tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_slices_do_not_change_descent(rule, random_problem, monkeypatch):
     """Tests one task at a time, with a question to `stop` in between."""
     problems = [random_problem(rule, seed) for seed in range(8)]
-    whole = [search(Descent(), problem, launch_order(problem)) for problem in problems]
+    whole = [search(DESCENT, problem, launch_order(problem)) for problem in problems]
     monkeypatch.setattr(local, "SLICE", 1)
     for problem, places in zip(problems, whole, strict=True):
-        assert (search(Descent(), problem, launch_order(problem)) == places).all()
+        assert (search(DESCENT, problem, launch_order(problem)) == places).all()
 
 
 def test_chunks_keep_annealing_feasible(random_problem, monkeypatch):
@@ -151,7 +155,7 @@ def test_rounds_of_descent_have_an_end(monkeypatch):
     monkeypatch.setattr(local, "SWEEPS", 0)
     problem = random_graph(16, "torus:4x4")
     start = launch_order(problem)
-    assert (search(Descent(), problem, start) == start).all()
+    assert (search(DESCENT, problem, start) == start).all()
 
 
 @pytest.mark.parametrize(
@@ -164,7 +168,7 @@ def test_descent_hears_time_limits(size, topology, slots):
     graph = nx.gnm_random_graph(size, 60 * size, seed=1)
     problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity" if slots > 1 else "one-to-one")
     start, begun = launch_order(problem), time.monotonic()
-    search(Descent(), problem, start, stop=Deadline(begun + 0.1))
+    search(DESCENT, problem, start, stop=Deadline(begun + 0.1))
     assert time.monotonic() - begun < 2
 
 
@@ -220,5 +224,5 @@ def test_bug_small_gains_count_beside_a_huge_distance():
     tasks = TaskGraph(names=("a", "b"), traffic=sp.csr_array(np.array([[0.0, 1], [0, 0]])))
     hardware = Topology(names=tuple("wxyz"), metric=DenseMetric(away))
     problem = Problem(tasks=tasks, topology=hardware, rule="capacity")
-    found = Descent().search(problem, np.array([1, 3]), effort=1, seed=0, stop=bool)
+    found = DESCENT.search(problem, np.array([1, 3]), effort=1, seed=0, stop=bool)
     assert cost_of(problem, found.places).total == 4.0

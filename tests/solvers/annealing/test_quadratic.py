@@ -72,7 +72,7 @@ def test_random_orders_are_feasible(random_problem):
         problem = random_problem("one-to-one", seed, pins=seed % 2 == 0, forbidden=seed % 3 == 0, memory=seed % 4 == 0)
         model, rng = quadratic(problem, launch_order(problem)), np.random.default_rng(seed)
         one, other = (model.shuffle(model.order(model.start), rng) for _ in range(2))
-        between = model.between(one, other, rng)
+        between = model.cross(one, other, rng)
         for order in (one, other, between):
             assert sorted(order) == list(range(model.window.shape[1]))
             assert not violations(problem, model.places(order))
@@ -84,7 +84,7 @@ def test_what_two_orders_share_stays():
     rng = np.random.default_rng(0)
     one = np.arange(20)
     other = np.r_[0, 1, 2, rng.permutation(np.arange(3, 20))]
-    between = model.between(one, other, rng)
+    between = model.cross(one, other, rng)
     assert between[:3].tolist() == [0, 1, 2]
     assert (between != one).any()
     assert (between != other).any()

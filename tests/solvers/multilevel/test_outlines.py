@@ -43,8 +43,8 @@ def test_means_are_those_of_all_pairs(metric, compiled, drawn, monkeypatch):
     rows = np.stack([made.outline(nodes, np.ones(len(nodes), np.int64)) for nodes in regions])
     for one, row in zip(regions, rows, strict=True):
         expected = [metric.between(one[:, None], other) + metric.between(other, one[:, None]) for other in regions]
-        assert made.apart(rows, row) == pytest.approx([pairs.mean() / 2 for pairs in expected])
-    assert made.table(rows) == pytest.approx(np.stack([made.apart(rows, row) for row in rows]))
+        assert made.mean_distances(rows, row) == pytest.approx([pairs.mean() / 2 for pairs in expected])
+    assert made.table(rows) == pytest.approx(np.stack([made.mean_distances(rows, row) for row in rows]))
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: type(metric).__name__)
@@ -54,7 +54,7 @@ def test_nodes_count_by_their_seats(metric, drawn):
     pair, row = made.outline(np.array([3, 9]), one.repeat([2]) * [3, 1]), made.outline(one, one)
     nodes = np.array([3, 3, 3, 9])
     expected = (metric.between(nodes, one) + metric.between(one, nodes)).mean() / 2
-    assert made.apart(pair[None, :], row)[0] == pytest.approx(expected)
+    assert made.mean_distances(pair[None, :], row)[0] == pytest.approx(expected)
 
 
 def test_bug_long_axes_need_no_matrix():

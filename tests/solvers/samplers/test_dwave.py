@@ -25,6 +25,7 @@ from tiger.errors import InputError
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
 from tiger.model.problem import Problem
+from tiger.qubo.ising import IsingParams
 from tiger.solvers import registry
 from tiger.solvers.samplers.dwave import Cliques, QpuSampler, adapt
 from tiger.solvers.samplers.ocean import Draw, ask
@@ -81,6 +82,7 @@ class Faulty(MockDWaveSampler):
         return dimod.SampleSet.from_future(self.promise, lambda promise: promise.result())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHAPES)
 def test_a_window_of_eight_tasks_embeds_at_once(kind, monkeypatch, tmp_path):
     """Tests 64 dense variables: at most two seconds of work the first time, and next to nothing from the file."""
@@ -95,6 +97,7 @@ def test_a_window_of_eight_tasks_embeds_at_once(kind, monkeypatch, tmp_path):
     assert seconds[1] <= 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHAPES)
 def test_the_largest_clique_sets_the_width_of_windows(kind):
     """Tests 13 x 13 variables on both."""
@@ -330,8 +333,9 @@ def test_other_samplers_stay_as_they_are(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SHAPES)
 def test_sixty_four_tasks_are_mapped_through_mock_windows(kind):
-    """Tests a solve from end to end, with what the embeddings took in the report."""
-    report = solve(stencil(8, "torus:4x4x4"), solver=QpuSampler(mock(kind)), seed=1)
+    """Tests a solve from end to end, without the starts that leave nothing to windows, and what embeddings took."""
+    params = IsingParams(starts=0)
+    report = solve(stencil(8, "torus:4x4x4"), solver=QpuSampler(mock(kind)), seed=1, ising=params)
     windows = [stage.to_dict() for stage in report.stages if stage.name == "windows"]
     assert (report.solver, report.feasible) == ("QpuSampler", True)
     assert len(set(report.mapping.values())) == 64

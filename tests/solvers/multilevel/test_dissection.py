@@ -1,4 +1,4 @@
-"""Tests of starts by co-bisection."""
+"""Tests of mappings by one quick recursive bisection."""
 
 import networkx as nx
 import numpy as np
@@ -9,9 +9,8 @@ from tiger.formats.graphs import task_graph_of
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology
-from tiger.model.window import fold, whole
 from tiger.objectives.cost import cost_of, violations
-from tiger.partition.bisection import bisect_window
+from tiger.solvers import registry
 from tiger.topologies.spec import build
 
 
@@ -26,9 +25,8 @@ def shuffled(graph, seed=0):
 
 
 def start(problem, seed=0):
-    """Return the start of a problem as places."""
-    window = fold(problem, whole(problem), launch_order(problem))
-    return window.place(launch_order(problem), bisect_window(window, problem.topology.metric, seed, bool))
+    """Return the places of a problem by bisection."""
+    return registry.bisect(problem, seed, bool)
 
 
 @pytest.mark.parametrize("hardware", ["grid:8x8", "torus:4x4x4", "tree:4x16@1,10", "hypercube:6"])
@@ -82,7 +80,7 @@ def test_pinned_tasks_attract_those_they_talk_to():
 
 
 def test_a_single_task_and_two_nodes_are_no_trouble():
-    """Tests the smallest windows there are."""
+    """Tests the smallest problems there are."""
     near = Topology(names=("x", "y"), metric=DenseMetric(np.array([[0.0, 1], [2, 0]])))
     for size in (1, 2):
         problem = Problem(tasks=task_graph_of(nx.path_graph(size)), topology=near, rule="one-to-one")
@@ -91,5 +89,4 @@ def test_a_single_task_and_two_nodes_are_no_trouble():
 
 def test_time_that_is_up_gives_no_start(path_problem):
     """Tests a stop that is told at once."""
-    window = fold(path_problem, whole(path_problem), np.arange(3))
-    assert bisect_window(window, path_problem.topology.metric, 0, lambda: True) is None
+    assert registry.bisect(path_problem, 0, lambda: True) is None
