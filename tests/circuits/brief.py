@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from tiger.circuits.ising.proposals import ProposalParams, ProposalShapes
-from tiger.circuits.levels import PARAMS_OF_LEVEL, Budget
+from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
 
 
 def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:

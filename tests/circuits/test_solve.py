@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tests.circuits.brief import shorten_levels
+from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Build, Step, gate_dag_of
-from tiger.circuits.levels import Budget
 from tiger.circuits.noise.depth import count_singles
 from tiger.circuits.noise.placement import DepthObjective
+from tiger.circuits.optimization_levels import Budget
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.solve import map_circuit
 from tiger.errors import InputError

@@ -10,6 +10,7 @@ from tiger.circuits.coupling import IndexArray
 from tiger.model.arrays import BoolArray, IntArray, lock
 
 Axis = Literal["z", "x"]
+# Stands for the two qubits of a node that has not two.
 NONE = (-1, -1)
 CODES: dict[Axis | None, int] = {None: 0, "z": 1, "x": 2}
 

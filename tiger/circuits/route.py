@@ -6,6 +6,7 @@ import numpy as np
 
 from tiger.circuits.coupling import IndexArray
 
+# Stands beside a gate that is carried out as it is, without a SWAP or a BRIDGE.
 PLAIN = -1
 
 

@@ -2,7 +2,8 @@
 
 Layouts that need no SWAPs -> layouts that the Ising formulations propose -> layouts of segments that need no SWAPs ->
 a search on whole routes from all of these -> windows of the best route, routed again -> where errors or time count, the
-device qubits on which the route does best. Read `map_circuit` first.
+device qubits on which the route does best. Read `map_circuit` first. An anchor is a layout at some time in the circuit,
+from which a route grows both ways.
 """
 
 import time
@@ -19,8 +20,8 @@ from tiger.circuits.embedding.segments import Anchor, SegmentParams, find_anchor
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.proposals import ProposalParams, propose_layouts
 from tiger.circuits.ising.static import Losses
-from tiger.circuits.levels import PARAMS_OF_LEVEL, LevelParams
 from tiger.circuits.noise.placement import Placer, RouteObjective
+from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import PLAIN, Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
@@ -29,7 +30,7 @@ from tiger.run.deadline import Deadline
 from tiger.run.incumbent import Incumbent
 from tiger.run.stage import Stage
 
-# A time limit that is over is this long, since the solvers of the core expect one above 0.
+# Solvers of mappings want a time limit above 0: one that is over is passed on as a millisecond.
 LEAST_LIMIT_S = 1e-3
 
 
@@ -56,7 +57,7 @@ class CircuitTask:
     start: IndexArray
 
     @property
-    def level(self) -> LevelParams:
+    def level(self) -> OptimizationLevel:
         """Return how much the stages do."""
         return PARAMS_OF_LEVEL[self.params.level]
 
@@ -65,7 +66,7 @@ class CircuitTask:
 class RouteIncumbent(Incumbent[Route]):
     """Hold the best route of a circuit and its extra CX gates; also all routes known, and mappings to route from.
 
-    The first solution stands for none. Nothing is better than no extra CX gate.
+    The first solution is a placeholder without gates. No route is better than one without extra CX gates.
     """
 
     stop: Deadline
@@ -91,24 +92,24 @@ def map_circuit(
 ) -> Mapped:
     """Map a circuit; `fixed[n]` is a layout it has to start from, `known` are routes that the result must not exceed.
 
-    What counts is the extra CX gates, those in blocks of control flow left out, or the loss by the objective. Same
+    The cost is the number of extra CX gates outside of control flow, or the loss by the objective. Same
     arguments, same route, whatever the number of threads. Raises InputError when parts of the circuit do not fit those
     of the device.
     """
-    task, found = begin(dag, coupling, params, fixed)
+    task, incumbent = begin(dag, coupling, params, fixed)
     if known:
-        with found.stage("known"):
+        with incumbent.stage("known"):
             for route in known:
-                found.add(route)
-    find_perfect_layout(task, found)
-    if not found.optimal:
-        route_proposals(task, found, None if objective is None else objective.losses())
-        route_segments(task, found)
-        search_whole_routes(task, found)
-        reroute_windows(task, found)
+                incumbent.add(route)
+    find_perfect_layout(task, incumbent)
+    if not incumbent.optimal:
+        route_proposals(task, incumbent, None if objective is None else objective.losses())
+        route_segments(task, incumbent)
+        search_whole_routes(task, incumbent)
+        reroute_windows(task, incumbent)
     if objective is not None:
-        place_best(task, found, objective)
-    return Mapped(route=found.solution, stages=tuple(found.stages))
+        place_best(task, incumbent, objective)
+    return Mapped(route=incumbent.solution, stages=tuple(incumbent.stages))
 
 
 def begin(
@@ -121,20 +122,20 @@ def begin(
     return task, RouteIncumbent(solution=Route(start=start, steps=np.empty((0, 2), np.int32)), stop=stop)
 
 
-def find_perfect_layout(task: CircuitTask, found: RouteIncumbent) -> None:
+def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Look for a layout in which the circuit needs no SWAP."""
     params = EmbeddingParams(calls=task.level.embedding_calls, seed=task.params.seed)
     nodes = np.arange(len(task.dag.pairs), dtype=np.int32)
-    with found.stage("embedding"):
+    with incumbent.stage("embedding"):
         for place in find_perfect_layouts(task.dag, task.coupling, params, task.fixed):
-            found.add(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
+            incumbent.add(Route(start=place, steps=np.stack([nodes, np.full_like(nodes, PLAIN)], axis=1)))
 
 
-def route_proposals(task: CircuitTask, found: RouteIncumbent, losses: Losses | None = None) -> None:
+def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: Losses | None = None) -> None:
     """Route from the layouts of both Ising formulations, which errors count in where they are given."""
-    if not task.level.anchors or found.stop():
+    if not task.level.anchors or incumbent.stop():
         return
-    left_s = found.stop.left_s
+    left_s = incumbent.stop.left_s
     params = ProposalParams(
         solver=task.params.solver,
         seed=task.params.seed,
@@ -143,40 +144,39 @@ def route_proposals(task: CircuitTask, found: RouteIncumbent, losses: Losses | N
         losses=losses,
         time_limit_s=None if left_s is None else max(left_s, LEAST_LIMIT_S),
     )
-    with found.stage("proposals") as detail:
-        made = list(
-            islice(propose_layouts(task.dag, task.coupling, params, found.stop), task.level.anchors_on(task.coupling))
-        )
+    with incumbent.stage("proposals") as detail:
+        layouts = propose_layouts(task.dag, task.coupling, params, incumbent.stop)
+        proposals = list(islice(layouts, task.level.anchors_on(task.coupling)))
         for name in ("static", "levels"):
-            own = [proposal.anchor for proposal in made if proposal.name.startswith(name)]
+            own = [proposal.anchor for proposal in proposals if proposal.name.startswith(name)]
             if own:
-                detail[f"{name}_extra_cx"] = found.add(_search(task, own, (), task.level.trial, found.stop))
-    found.anchors += [proposal.anchor for proposal in made]
+                detail[f"{name}_extra_cx"] = incumbent.add(_search(task, own, (), task.level.trial, incumbent.stop))
+    incumbent.anchors += [proposal.anchor for proposal in proposals]
 
 
-def route_segments(task: CircuitTask, found: RouteIncumbent) -> None:
+def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Route from the layouts of segments that need no SWAP."""
-    if task.fixed is not None or not task.level.anchors or found.stop():
+    if task.fixed is not None or not task.level.anchors or incumbent.stop():
         return
-    with found.stage("segments") as detail:
-        segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), found.stop)
-        made = list(islice(segments, task.level.anchors_on(task.coupling)))
-        if made:
-            detail["extra_cx"] = found.add(_search(task, made, (), task.level.trial, found.stop))
-    found.anchors += made
+    with incumbent.stage("segments") as detail:
+        segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), incumbent.stop)
+        anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
+        if anchors:
+            detail["extra_cx"] = incumbent.add(_search(task, anchors, (), task.level.trial, incumbent.stop))
+    incumbent.anchors += anchors
 
 
-def search_whole_routes(task: CircuitTask, found: RouteIncumbent) -> None:
+def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Search on whole routes, from all that is known."""
     work = task.level.search_work(task.dag, task.coupling, task.params.effort)
-    with found.stage("search"):
-        found.add(_search(task, found.anchors, found.routes, work, found.stop))
+    with incumbent.stage("search"):
+        incumbent.add(_search(task, incumbent.anchors, incumbent.routes, work, incumbent.stop))
 
 
-def reroute_windows(task: CircuitTask, found: RouteIncumbent) -> None:
+def reroute_windows(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Route windows of the best route again."""
     work = task.level.windows.work(task.dag, task.params.effort)
-    if not work or found.optimal:
+    if not work or incumbent.optimal:
         return
     params = WindowParams(
         work=work,
@@ -184,19 +184,19 @@ def reroute_windows(task: CircuitTask, found: RouteIncumbent) -> None:
         threads=task.params.threads,
         fixed=None if task.fixed is None else task.start[: task.dag.qubits],
     )
-    with found.stage("windows"):
-        found.add(polish(task.dag, task.coupling, found.solution, params, found.stop))
+    with incumbent.stage("windows"):
+        incumbent.add(polish(task.dag, task.coupling, incumbent.solution, params, incumbent.stop))
 
 
-def place_best(task: CircuitTask, found: RouteIncumbent, objective: RouteObjective) -> None:
+def place_best(task: CircuitTask, incumbent: RouteIncumbent, objective: RouteObjective) -> None:
     """Take the best route by an objective other than extra CX gates, from those known on."""
     own = task.level.placement
     params = replace(own, trials=own.trials * task.params.effort, pinned=task.fixed is not None)
-    with found.stage("placement") as detail:
+    with incumbent.stage("placement") as detail:
         placer = Placer(task.dag, task.coupling, objective, params)
-        found.solution = placer.best(found.routes, task.params.seed, found.stop)
-        found.value = float(found.solution.extra_cx)
-        detail["loss"] = objective.loss(found.solution)
+        incumbent.solution = placer.best(incumbent.routes, task.params.seed, incumbent.stop)
+        incumbent.value = float(incumbent.solution.extra_cx)
+        detail["loss"] = objective.loss(incumbent.solution)
 
 
 def _search(task: CircuitTask, starts: Iterable[Anchor], routes: Iterable[Route], work: int, stop: Deadline) -> Route:

@@ -40,9 +40,9 @@ def load(name: str) -> None:
     line = Coupling.of(QUBITS + 1, [(k, k + 1) for k in range(QUBITS)])
     steps, build = _circuit()
     if name == "routing":
-        task, found = begin(build.gate_dag, line, LayoutParams(), None)
+        task, incumbent = begin(build.gate_dag, line, LayoutParams(), None)
         for stage in (find_perfect_layout, route_proposals, route_segments):
-            stage(task, found)
+            stage(task, incumbent)
         return
     route = route_shortest_paths(build.gate_dag, line, np.arange(line.size, dtype=np.int32))
     if name == "windows":

@@ -9,7 +9,7 @@ from qiskit.circuit.library import iSwapGate
 from qiskit.converters import circuit_to_dag
 from qiskit.transpiler import CouplingMap, Target
 
-from tiger.circuits.entry.delivery import keep_delivered
+from tiger.circuits.entry.delivery import choose_delivery
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.entry.request import LayoutRequest
 from tiger.circuits.params import CircuitObjective, LayoutParams
@@ -54,7 +54,7 @@ FUSED, APART = add_swap(0, 1), add_swap(1, 2)
 
 def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
     """A SWAP beside a CX on its pair is two CX instead of four, and the report says so."""
-    kept = keep_delivered(make_request(), find_mapping(APART, FUSED), NEVER)
+    kept = choose_delivery(make_request(), find_mapping(APART, FUSED), NEVER)
     (stage,) = kept.mapped.stages
     assert kept.emission is kept.sabre is FUSED
     assert (stage.name, stage.cost) == ("optimization", 3)
@@ -84,4 +84,4 @@ def test_qiskits_circuit_is_kept_where_it_ends_with_fewer_gates() -> None:
 )
 def test_else_the_mapping_stays(found: Mapping, request_: LayoutRequest, deadline: Deadline) -> None:
     """Also where it cannot be said what it ends as."""
-    assert keep_delivered(request_, found, deadline) is found
+    assert choose_delivery(request_, found, deadline) is found

@@ -122,6 +122,7 @@ def test_bug_fewer_swaps_ended_as_more_gates() -> None:
     assert report.extra_cx == report.baseline_extra_cx == report.stages[-1].cost == 6
 
 
+@pytest.mark.slow
 def test_other_objectives_are_reached() -> None:
     """Success is likelier and depth smaller than where extra CX count alone, and neither is worse than Qiskit's."""
     path, device = EXAMPLES / "qft5.qasm", EXAMPLES / "noisy7.json"
@@ -133,6 +134,7 @@ def test_other_objectives_are_reached() -> None:
     assert int(deep.stages[-1].detail["loss"]) == deep.depth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_bug_depth_needs_no_edges(level: int) -> None:
     """A device of one qubit has no neighbours to exchange."""

@@ -167,19 +167,19 @@ def test_gates_of_a_text_are_named() -> None:
 )
 @pytest.mark.parametrize("head", [TWO, THREE, TWO + "gate a x {"], ids=["2", "3", "in a gate"])
 def test_no_text_takes_long(head: str, part: str) -> None:
-    """Every pattern is searched for in time that grows with the text alone."""
+    """Every pattern is searched for in time that grows with the text alone; with its square it would take minutes."""
     begun = time.process_time()
     with suppress(InputError):
         scan(head + part * (100_000 // len(part)), CircuitLimits())
-    assert time.process_time() - begun < 0.5
+    assert time.process_time() - begun < 3
 
 
 def test_a_large_text_is_scanned_quickly() -> None:
-    """Thirty thousand gates take less than a second."""
+    """Thirty thousand gates take less than three seconds, under coverage and on a slow machine too."""
     text = TWO + "qreg q[50];" + "cx q[0],q[1];\n" * 30_000
     begun = time.process_time()
     scan(text, CircuitLimits())
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 3
 
 
 def test_bug_definitions_count_too() -> None:

@@ -13,11 +13,12 @@ from tiger.circuits.noise.depth import (
     PAIR,
     READ,
     SWAP,
+    costs_of,
     count_depth,
     count_singles,
-    measure_seconds,
     operations_of,
     operations_of_gates,
+    time_operations,
 )
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.route import PLAIN, Route
@@ -144,7 +145,5 @@ def test_depth_is_the_longest_chain_of_the_gates_in_order(seed):
 def test_seconds_add_up_along_the_longest_chain():
     """A SWAP takes its better direction twice, one-qubit gates take theirs."""
     errors = Errors.of([Gate(0, 1, 0.1, 2.0), Gate(1, 0, 0.2, 3.0)], [0, 0], [0, 0], single_s=[1.0, 0.5])
-    assert (
-        measure_seconds(operations_of_gates([("u", (0,)), ("cx", (0, 1)), ("swap", (0, 1)), ("u", (1,))]), errors)
-        == 10.5
-    )
+    operations = operations_of_gates([("u", (0,)), ("cx", (0, 1)), ("swap", (0, 1)), ("u", (1,))])
+    assert time_operations(operations, np.arange(2, dtype=np.int32), costs_of(errors)).end == 10.5

@@ -11,9 +11,9 @@ from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from tests.circuits.noise.test_depth import build, cx, route_of, u
 from tiger.circuits.gate_dag import Step
-from tiger.circuits.noise.depth import operations_of_gates
+from tiger.circuits.noise.depth import operations_of, operations_of_gates
 from tiger.circuits.noise.noise import Errors, Gate, errors_of_target
-from tiger.circuits.noise.success import compute_log_success, compute_log_success_of, compute_success
+from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.route import PLAIN
 from tiger.errors import InputError
 
@@ -33,13 +33,15 @@ def test_the_formula_multiplies_what_goes_well():
     dag, singles = build(2, u(0), u(0), cx(0, 1), cx(1, 0), measured)
     route = route_of([0, 1, 2], (0, PLAIN), (-1, 1), (1, PLAIN))
     expected = 0.99**2 * 0.9 * (0.9**2 * 0.8) * 0.9 * 0.95
-    assert compute_success(route, dag, singles, line()) == pytest.approx(expected)
+    assert compute_log_success(operations_of(route, dag, singles), line()) == pytest.approx(math.log(expected))
 
 
 def test_a_bridge_is_four_gates():
     """From the control to the middle and on to the target, twice."""
     dag, singles = build(2, cx(0, 1))
-    assert compute_success(route_of([0, 2, 1], (0, 1)), dag, singles, line()) == pytest.approx((0.9 * 0.7) ** 2)
+    assert compute_log_success(operations_of(route_of([0, 2, 1], (0, 1)), dag, singles), line()) == pytest.approx(
+        2 * math.log(0.9 * 0.7)
+    )
 
 
 def test_waiting_qubits_decay():
@@ -47,16 +49,16 @@ def test_waiting_qubits_decay():
     gates = [Gate(0, 1, 0.0, 1.0), Gate(1, 2, 0.0, 1.0)]
     errors = Errors.of(gates, NONE, NONE, decay=[0.1, 0.2, 0.4])
     operations = operations_of_gates([("cx", q) for q in ((0, 1), (1, 2), (1, 2), (0, 1))])
-    assert compute_log_success_of(operations, errors) == pytest.approx(-0.2)
+    assert compute_log_success(operations, errors) == pytest.approx(-0.2)
     measured = operations_of_gates([("cx", (0, 1)), ("measure", (0,)), ("cx", (1, 2)), ("swap", (0, 1))])
-    assert compute_log_success_of(measured, errors) == 0.0
+    assert compute_log_success(measured, errors) == 0.0
 
 
 def test_a_faulty_gate_succeeds_never():
     """Its logarithm is minus infinity."""
     dag, singles = build(2, cx(0, 1))
     errors = Errors.of([Gate(0, 1, 1.0), Gate(1, 2, 0.1)], NONE, NONE)
-    assert compute_log_success(route_of([0, 1, 2], (0, PLAIN)), dag, singles, errors) == -math.inf
+    assert compute_log_success(operations_of(route_of([0, 1, 2], (0, PLAIN)), dag, singles), errors) == -math.inf
 
 
 def test_the_missing_direction_needs_four_one_qubit_gates():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.circuits.noise.test_depth import build, cx, u
+from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise import placement
 from tiger.circuits.noise.depth import count_depth, operations_of
@@ -16,12 +17,11 @@ from tiger.circuits.noise.placement import (
     Placer,
     SuccessObjective,
     follow_swaps,
-    rank_relabelled,
+    relabel_best,
 )
 from tiger.circuits.noise.relabelling import RelabelParams
 from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.route import Route
-from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.shortest import route_shortest_paths
 
 RING = [(k, (k + 1) % 6) for k in range(6)]
@@ -57,15 +57,15 @@ def test_the_result_is_a_route_no_worse_than_any_known(seed):
     found = Placer(dag, coupling, objective, PARAMS).best(known, seed, bool)
     assert find_flaw(dag, coupling, found) == ""
     assert objective.loss(found) <= min(map(objective.loss, known))
-    assert objective.loss(found) == pytest.approx(-compute_log_success(found, dag, singles, errors))
+    assert objective.loss(found) == pytest.approx(-compute_log_success(operations_of(found, dag, singles), errors))
 
 
 def test_errors_above_the_bound_count_a_hundredfold():
     """The formula holds below it."""
     errors, (dag, singles) = device(0), circuit(0)
     route = routes_of(dag, errors.coupling())[0]
-    total = -compute_log_success(route, dag, singles, errors)
-    still = -compute_log_success(route, dag, singles, errors.without_decay())
+    total = -compute_log_success(operations_of(route, dag, singles), errors)
+    still = -compute_log_success(operations_of(route, dag, singles), errors.without_decay())
     for bound, more in ((still + 1, 0), (still - 1, 99)):
         objective = SuccessObjective(dag, singles, errors.coupling(), errors, bound)
         assert objective.loss(route) == pytest.approx(total + more)
@@ -96,12 +96,13 @@ def test_the_best_route_comes_first():
     """Relabelled routes are among those returned, and so is the best as it was."""
     errors, (dag, singles) = device(2), circuit(2)
     objective = SuccessObjective(dag, singles, errors.coupling(), errors)
-    ranked = rank_relabelled(routes_of(dag, errors.coupling()), objective, PARAMS, 0, bool)
+    ranked = relabel_best(routes_of(dag, errors.coupling()), objective, PARAMS, 0, bool)
     losses = list(map(objective.loss, ranked))
     assert len(ranked) == 3
     assert losses == sorted(losses)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_route():
     """Nothing else is random."""
     errors, (dag, singles) = device(3), circuit(3)

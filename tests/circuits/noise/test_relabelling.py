@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.circuits.noise.test_depth import build, cx, route_of, u
+from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step
 from tiger.circuits.noise import depth as depths
@@ -16,7 +17,6 @@ from tiger.circuits.noise.depth import costs_of, operations_of, operations_of_ga
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.relabelling import DeviceCosts, RelabelParams, count_usage, find_best_places, relabel
 from tiger.circuits.route import PLAIN
-from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.shortest import route_shortest_paths
 
 SHAPES = {

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from tests.circuits.replay import find_flaw
 from tests.circuits.routing.settings import router_params
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import frontier, lookahead, router
-from tiger.circuits.routing.replay import find_flaw
 
 PARAMS = router_params(20, 0.7, 1.0, 0.001, -0.9, 0.0, 1.0)
 LINE = Coupling.of(5, [(k, k + 1) for k in range(4)])
@@ -112,7 +112,7 @@ def test_routing_ends_where_scores_mislead(monkeypatch: pytest.MonkeyPatch) -> N
         """Swap the same two qubits again and again."""
         state.counters[0].here, state.counters[0].there = -1, 1
 
-    monkeypatch.setattr(router, "choose_step", astray)
+    monkeypatch.setattr(router, "choose_swap_or_bridge", astray)
     far = gate_dag_of(5, [Step((2, 4), (None, None), pair=True), Step((1, 4), (None, None), pair=True)]).gate_dag
     route = route_both_ways(far, LINE, 1)[1]
     assert find_flaw(far, LINE, route) == ""

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import beam, frontier, lookahead, rerouting, router, smallest
-from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.search import Origins, Phase, Schedule, SearchParams, _schedule, search
 from tiger.circuits.routing.shortest import route_shortest_paths
 

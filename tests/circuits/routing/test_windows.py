@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import GateDag, Step, gate_dag_of
 from tiger.circuits.route import Route
 from tiger.circuits.routing import extraction, tokens, window_router, windows
-from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.windows import WindowParams, polish
 

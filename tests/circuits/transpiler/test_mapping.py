@@ -13,11 +13,11 @@ from qiskit.circuit.library import CXGate
 from qiskit.converters import circuit_to_dag, dag_to_circuit
 from qiskit.transpiler import CouplingMap, InstructionProperties, Target
 
+from tests.circuits.equivalence import replay
 from tests.circuits.strategies import devices, flow_circuits, quick_search
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.route import Route
 from tiger.circuits.solve import Mapped
-from tiger.circuits.transpiler.equivalence import replay
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.sabre import run_sabre
@@ -43,6 +43,7 @@ def full(width: int) -> QuantumCircuit:
     return circuit
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(data=st.data(), level=st.sampled_from([0, 1, 2, 3]))
 def test_mapped_circuits_are_the_original(data: st.DataObject, level: int) -> None:

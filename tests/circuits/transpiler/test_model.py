@@ -134,13 +134,3 @@ def test_leaving_a_loop_early_is_bad_input() -> None:
 def test_the_empty_circuit_has_an_empty_gate_dag() -> None:
     """No qubits and no operations are fine."""
     assert len(model_of(QuantumCircuit()).gate_dag.pairs) == 0
-
-
-def test_flows_tells_control_flow() -> None:
-    """A box counts as control flow, a barrier does not."""
-    circuit = QuantumCircuit(2)
-    circuit.barrier()
-    assert not model_of(circuit).flows
-    with circuit.box():
-        circuit.cx(0, 1)
-    assert model_of(circuit).flows

@@ -46,6 +46,7 @@ def test_a_panic_is_an_error() -> None:
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_bug_exchanges_between_parts_of_a_device_ended_the_layout() -> None:
     """A layout that SABRE cannot route from is passed over."""
     circuit = QuantumCircuit(4)

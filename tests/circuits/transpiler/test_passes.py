@@ -15,9 +15,9 @@ from qiskit.transpiler.passes import (
     SetLayout,
 )
 
+from tests.circuits.equivalence import find_difference, find_unitary_difference
 from tests.circuits.strategies import quick_search
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.transpiler.equivalence import find_difference, find_unitary_difference
 from tiger.circuits.transpiler.passes import TigerLayout, TigerMapping, TigerRouting, TigerSabreMapping
 
 LINE = CouplingMap.from_line(6)

@@ -23,9 +23,9 @@ from qiskit.transpiler.passes import CheckMap, SetLayout, VF2PostLayout
 from qiskit.transpiler.preset_passmanagers import common
 from qiskit.transpiler.preset_passmanagers.plugin import list_stage_plugins
 
+from tests.circuits.equivalence import find_difference, find_unitary_difference
 from tests.circuits.strategies import quick_search
 from tiger.circuits.solve import map_circuit
-from tiger.circuits.transpiler.equivalence import find_difference, find_unitary_difference
 from tiger.circuits.transpiler.plugin import TigerLayoutPlugin, TigerRoutingPlugin
 
 LINE = CouplingMap.from_line(7)
@@ -310,7 +310,8 @@ def bases() -> list[tuple[str, Target]]:
     return [*made, ("a gate for each pair", mixed_target)]
 
 
-@pytest.mark.parametrize("level", [1, 2, 3])
+# One level of each basis between edits.
+@pytest.mark.parametrize("level", [1, *(pytest.param(level, marks=pytest.mark.slow) for level in (2, 3))])
 @pytest.mark.parametrize(("name", "target"), bases(), ids=[name for name, _ in bases()])
 def test_the_whole_preset_never_ends_with_more_gates(name: str, target: Target, level: int) -> None:
     """On any basis, with either stage alone and with both, at every level that optimises."""
@@ -331,6 +332,7 @@ def fourier(width: int) -> QuantumCircuit:
     return circuit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "level", "seed", "layout", "routing"), [(6, 1, 1, "tiger", None), (10, 2, 2, None, "tiger")]
 )
@@ -346,6 +348,7 @@ def test_bug_qft_on_a_line_ended_with_more_cx_than_from_qiskit(
     assert made[0].count_ops()["cx"] <= made[1].count_ops()["cx"]
 
 
+@pytest.mark.slow
 def test_lists_run_in_parallel() -> None:
     """Stages go to other processes with all they hold."""
     manager = preset(2, coupling_map=LINE, basis_gates=BASIS, seed_transpiler=3, layout_method="tiger",

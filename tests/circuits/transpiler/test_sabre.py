@@ -8,11 +8,11 @@ from qiskit import QuantumCircuit
 from qiskit.converters import circuit_to_dag, dag_to_circuit
 from qiskit.transpiler import CouplingMap, Target, generate_preset_pass_manager
 
+from tests.circuits.equivalence import replay
+from tests.circuits.replay import find_flaw
 from tests.circuits.strategies import gate_circuits
 from tiger.circuits.coupling import Coupling
-from tiger.circuits.routing.replay import find_flaw
 from tiger.circuits.transpiler.emission import Emission, emit
-from tiger.circuits.transpiler.equivalence import replay
 from tiger.circuits.transpiler.flow import Blocks, count_cx
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing

@@ -9,9 +9,9 @@ from qiskit import QuantumCircuit
 from qiskit.converters import circuit_to_dag, dag_to_circuit
 from qiskit.transpiler import CouplingMap
 
+from tests.circuits.equivalence import replay
 from tests.circuits.strategies import devices, flow_circuits, quick_search
 from tiger.circuits.params import LayoutParams
-from tiger.circuits.transpiler.equivalence import replay
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.sabre import run_sabre
 from tiger.circuits.transpiler.sabre_layout import find_mapping_for_sabre

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.embedding.degrees import Degrees, count_by_degree
 from tiger.circuits.embedding.monomorphism import Device, Matcher, matcher_of, search_embeddings
-from tiger.circuits.embedding.obstacles import Obstacles, bounds_of
 from tiger.circuits.gate_dag import GateDag, sort_distinct
 from tiger.model.arrays import BoolArray, IntArray
 
@@ -34,7 +34,7 @@ def find_perfect_layouts(
     half and more of them come from runs that begin in different places. Not exact: a search may run out of calls, and
     200,000 of them take about 0.1 s on 27 qubits, 0.7 s on 127.
     """
-    wanted = Wanted.free(dag.qubits)
+    wanted = PlaceConstraints.free(dag.qubits)
     if fixed is not None:
         wanted = wanted._replace(fixed=fixed.astype(np.int32))
     embedder, pairs = Embedder(coupling), list_interactions(dag)
@@ -49,7 +49,7 @@ def list_interactions(dag: GateDag) -> IndexArray:
     return np.stack(np.divmod(keys, max(dag.qubits, 1)), axis=1).astype(np.int32)
 
 
-class Wanted(NamedTuple):
+class PlaceConstraints(NamedTuple):
     """Hold where each of n qubits has to be or should be, -1 for anywhere.
 
     `fixed[n]` is its device qubit, `part[n]` its part of the device, `near[n]` a qubit that it is tried close to.
@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
     near: IndexArray
 
     @classmethod
-    def free(cls, qubits: int) -> "Wanted":
+    def free(cls, qubits: int) -> "PlaceConstraints":
         """Return no wishes."""
         return cls(*(np.full(qubits, -1, np.int32) for _ in range(3)))
 
@@ -70,20 +70,20 @@ class Embedder:
 
     def __init__(self, coupling: Coupling) -> None:
         self.coupling = coupling
-        self.bounds = bounds_of(coupling)
+        self.by_degree = count_by_degree(coupling)
         self.device = Device.of(coupling)
         self.ranks = _ranks(self.device.near)
 
     def refuses(self, pairs: IndexArray) -> bool:
-        """Return whether a quick look shows that the pairs do not fit."""
-        obstacles = Obstacles(int(pairs.max(initial=-1)) + 1, self.bounds)
+        """Return whether degrees alone show that the pairs do not fit."""
+        degrees = Degrees(int(pairs.max(initial=-1)) + 1, self.by_degree)
         for a, b in pairs.tolist():
-            if not obstacles.admits(a, b):
+            if not degrees.admits(a, b):
                 return True
-            obstacles.add(a, b)
+            degrees.add(a, b)
         return False
 
-    def embeddings(self, pairs: IndexArray, params: EmbeddingParams, wanted: Wanted) -> list[IndexArray]:
+    def embeddings(self, pairs: IndexArray, params: EmbeddingParams, wanted: PlaceConstraints) -> list[IndexArray]:
         """Return places[n] of the qubits of the pairs and the fixed ones, -1 for others, for every embedding found.
 
         `pairs[e, 2]` differ. Embeddings are different and in the order they are found; none is no proof.
@@ -94,7 +94,7 @@ class Embedder:
             return []
         active = np.union1d(pairs, np.flatnonzero(held)).astype(np.int32)
         partner = _table(np.searchsorted(active, pairs), len(active))
-        mine = Wanted(*(wish[active] for wish in wanted))
+        mine = PlaceConstraints(*(wish[active] for wish in wanted))
         found = self._find(matcher_of(partner, self.device, self._domains(partner, mine), mine.near), params)
         places = np.full((len(found), len(held)), -1, np.int32)
         places[:, active] = found
@@ -115,7 +115,7 @@ class Embedder:
         _, first = np.unique(places[:count], axis=0, return_index=True)
         return places[np.sort(first)[: params.layouts]]
 
-    def _domains(self, partner: IndexArray, wanted: Wanted) -> BoolArray:
+    def _domains(self, partner: IndexArray, wanted: PlaceConstraints) -> BoolArray:
         """Return where each vertex may go: its neighbours' degrees are at most those of the qubit's neighbours."""
         own = _ranks(partner)
         # Necessary for an embedding: the k-th highest degree beside a vertex is at most that beside its qubit.

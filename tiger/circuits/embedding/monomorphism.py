@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
+from tiger.circuits.lehmer import RNG_FACTOR, RNG_MODULUS
 from tiger.circuits.records import allocate_records
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.solvers.kernel import inner_kernel, kernel
@@ -22,8 +23,6 @@ WIDE = 4
 RESTART = 200
 # One run in so many chooses qubits at random, as a rule that misleads one run misleads all.
 MIX = 3
-# Park and Miller's minimal standard generator (1988), as revised in 1993: doi:10.1145/63039.63042.
-RNG_FACTOR, RNG_MODULUS = 48_271, 2_147_483_647
 
 
 class Device(NamedTuple):
@@ -123,7 +122,7 @@ def split_domains(allowed: BoolArray, domain: IndexArray, slot: IndexArray, size
 def search_embeddings(m: Matcher, places: IndexArray, quota: int, calls: int, seed: int) -> tuple[int, bool, int]:
     """Look for k embeddings within so many calls (decisions tried); return (how many, whether that is all, calls made).
 
-    Fill `places[k, n]`, at most `quota` from each run; runs may repeat one. The search starts anew with other qubits
+    Fill `places[k, n]`, at most `quota` from each run; runs may repeat one. The search starts again with other qubits
     first when a run takes long (M. Luby, A. Sinclair, D. Zuckerman, doi:10.1016/0020-0190(93)90029-9). About
     O(n + d^2) a call.
     """

@@ -13,6 +13,7 @@ from tiger.circuits.gate_dag import GateDag
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray, lock
 
+# Stands for the part of a qubit without a pair, which may go to any.
 ANYWHERE = -1
 # Steps of the search for a packing, which is NP-hard: what takes more is refused as if there were none.
 TRIALS = 100_000

@@ -16,16 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
-from tiger.circuits.embedding.embedding import Embedder, EmbeddingParams, Wanted
+from tiger.circuits.embedding.degrees import Degrees
+from tiger.circuits.embedding.embedding import Embedder, EmbeddingParams, PlaceConstraints
 from tiger.circuits.embedding.nearness import place_near_partners
-from tiger.circuits.embedding.obstacles import Obstacles
 from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.interaction import assign_levels
 from tiger.model.arrays import BoolArray, FloatArray
 
 Pair = tuple[int, int]
-Source = Callable[[Obstacles, set[Pair]], "Run"]
+Source = Callable[[Degrees, set[Pair]], "Run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def find_anchors(
 ) -> Iterator[Anchor]:
     """Yield anchors of segments in turn from the start and from the end of the circuit.
 
-    Deterministic but for `stop`, which is asked before each segment and ends the search.
+    Deterministic except for `stop`, which is called before each segment and ends the search.
     """
     embedder = Embedder(coupling)
     part = allot_parts(dag, coupling).part
@@ -86,16 +86,16 @@ def _take_until(stop: Callable[[], bool], segments: Iterator[Anchor]) -> Iterato
 
 def _segments(progress: "Progress", embedder: Embedder, params: SegmentParams, part: IndexArray) -> Iterator[Anchor]:
     """Yield the segments of a circuit one after another, each as long as it can be made."""
-    wanted = Wanted.free(progress.qubits)._replace(part=part)
+    wanted = PlaceConstraints.free(progress.qubits)._replace(part=part)
     search = EmbeddingParams(calls=params.calls, seed=params.seed)
     for _ in range(params.segments):
         if progress.is_finished():
             return
         growth = Growth(embedder, search, wanted)
         run = growth.grow(progress.run, params.refusals)
-        around = progress.around(run.nodes, params.half_life)
+        around = progress.list_gates_around(run.nodes, params.half_life)
         # Gates around the segment tell where qubits should be that it leaves free, and which of its layouts is good.
-        growth.grow(partial(_greedy, [*run.pairs, *around.pairs]), params.outlook)
+        growth.grow(partial(_drop_refused, [*run.pairs, *around.pairs]), params.outlook)
         whole = place_near_partners(growth.place, around.pull, embedder.coupling, part)
         yield Anchor(done=progress.done.copy(), place=whole)
         progress.carry_out(run.nodes)
@@ -105,7 +105,7 @@ def _segments(progress: "Progress", embedder: Embedder, params: SegmentParams, p
 class Growth:
     """Hold the embedding `place[n]` of a list of pairs that is made as long as it can be."""
 
-    def __init__(self, embedder: Embedder, params: EmbeddingParams, wanted: Wanted) -> None:
+    def __init__(self, embedder: Embedder, params: EmbeddingParams, wanted: PlaceConstraints) -> None:
         self.place = np.full(len(wanted.part), -1, np.int32)
         self._embedder, self._params, self._wanted = embedder, params, wanted
         self._size = 0
@@ -118,7 +118,7 @@ class Growth:
         """
         banned, run = set[Pair](), Run([], [], [])
         for _ in range(refusals):
-            run = source(Obstacles(len(self.place), self._embedder.bounds), banned)
+            run = source(Degrees(len(self.place), self._embedder.by_degree), banned)
             self._lengthen(run.pairs)
             if self._size == len(run.pairs):
                 return run
@@ -140,15 +140,15 @@ class Growth:
             middle = (self._size + high) // 2
 
 
-def _greedy(pairs: Sequence[Pair], obstacles: Obstacles, banned: set[Pair]) -> "Run":
+def _drop_refused(pairs: Sequence[Pair], degrees: Degrees, banned: set[Pair]) -> "Run":
     """Return the pairs without the banned ones and those that the device refuses at once."""
     run, refused = Run([], [], []), set(banned)
     for pair in pairs:
-        _join(pair, obstacles, refused, run)
+        _join(pair, degrees, refused, run)
     return run
 
 
-class Around(NamedTuple):
+class SegmentContext(NamedTuple):
     """Hold the gates before and after a segment: their different `pairs`, nearest in time first, and `pull[n, n]`.
 
     A gate pulls its qubits together the less, the more levels it is away.
@@ -190,7 +190,7 @@ class Progress:
         """Return whether all nodes are carried out."""
         return bool(self.done.all())
 
-    def run(self, obstacles: Obstacles, banned: set[Pair]) -> Run:
+    def run(self, degrees: Degrees, banned: set[Pair]) -> Run:
         """Return the nodes that may come next without a banned pair and one that the device refuses at once."""
         run, heap, refused = Run([], [], []), self._ready.copy(), set(banned)
         waits = dict[int, int]()
@@ -198,7 +198,7 @@ class Progress:
         # In order of levels: list scheduling of all nodes whose predecessors are in the run.
         while heap:
             v = self._order[heappop(heap)]
-            if all(_join(pair, obstacles, refused, run) for pair in self._pairs[v]):
+            if all(_join(pair, degrees, refused, run) for pair in self._pairs[v]):
                 run.nodes.append(v)
                 for w in self._after[v]:
                     waits[w] = waits.get(w, self._waits[w]) - 1
@@ -218,7 +218,7 @@ class Progress:
                     self._ready.append(self._rank[w])
         self._ready = [rank for rank in self._ready if not self.done[self._order[rank]]]
 
-    def around(self, nodes: list[int], half_life: float) -> Around:
+    def list_gates_around(self, nodes: list[int], half_life: float) -> SegmentContext:
         """Return the gates before and after the nodes of a segment, whose pull halves with so many levels."""
         outside = np.ones(len(self.done), np.bool_)
         outside[nodes] = False
@@ -228,18 +228,18 @@ class Progress:
         gates = gates[np.argsort(away[gates[:, 0]], kind="stable")]
         pull = np.zeros((self.qubits, self.qubits))
         np.add.at(pull, (gates[:, 1], gates[:, 2]), 0.5 ** (away[gates[:, 0]] / half_life))
-        return Around(list(dict.fromkeys(map(tuple, gates[:, 1:].tolist()))), pull + pull.T)
+        return SegmentContext(list(dict.fromkeys(map(tuple, gates[:, 1:].tolist()))), pull + pull.T)
 
 
-def _join(pair: Pair, obstacles: Obstacles, refused: set[Pair], run: Run) -> bool:
+def _join(pair: Pair, degrees: Degrees, refused: set[Pair], run: Run) -> bool:
     """Add a pair to a run unless it is refused; return whether it is in."""
     a, b = pair
-    if b in obstacles.near[a]:
+    if b in degrees.near[a]:
         return True
-    if pair in refused or not obstacles.admits(a, b):
+    if pair in refused or not degrees.admits(a, b):
         refused.add(pair)
         return False
-    obstacles.add(a, b)
+    degrees.add(a, b)
     run.before.append(len(run.nodes))
     run.pairs.append(pair)
     return True

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tiger.circuits.params import LayoutParams
-from tiger.run.options import Watched
+from tiger.run.options import WatchOptions
 
 if TYPE_CHECKING:
     from qiskit.circuit import QuantumCircuit
@@ -24,5 +24,5 @@ class LayoutArguments(LayoutParams):
 
 
 @dataclass(frozen=True, eq=False)
-class LayoutCall(Watched, LayoutArguments):
+class LayoutCall(WatchOptions, LayoutArguments):
     """Hold what `tiger.layout` is called with."""

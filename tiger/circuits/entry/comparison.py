@@ -14,8 +14,8 @@ from tiger.circuits.entry.request import LayoutRequest
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.movement import DataMovement, count_movement, list_route_visits, list_static_visits
 from tiger.circuits.ising.proposals import ProposalParams, compare_movement
-from tiger.circuits.levels import PARAMS_OF_LEVEL
 from tiger.circuits.noise.noise import errors_of_target
+from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL
 from tiger.circuits.route import Route
 from tiger.circuits.routing.search import Origins, SearchParams, search
 from tiger.circuits.transpiler.mapping import Mapping
@@ -42,12 +42,12 @@ class Placements(NamedTuple):
     extra_cx: dict[str, int | None]
 
 
-def measure_reference(request: LayoutRequest, found: Mapping, fixed: IndexArray | None) -> Reference:
+def measure_reference(request: LayoutRequest, mapping: Mapping, fixed: IndexArray | None) -> Reference:
     """Return what Qiskit's own layout and routing reach, known already where the search started from it.
 
     Where errors are known Qiskit looks for better qubits afterwards, which adds no gates.
     """
-    known, noisy, made = found.sabre, has_errors(request.device), None
+    known, noisy, made = mapping.sabre, has_errors(request.device), None
     if known is None or noisy:
         errors = errors_of_target(request.device) if noisy else None
         given = None if fixed is None else fixed.tolist()
@@ -60,7 +60,7 @@ def measure_reference(request: LayoutRequest, found: Mapping, fixed: IndexArray 
 
 
 def measure_placements(
-    request: LayoutRequest, placed: QuantumCircuit, found: Mapping, deadline: Deadline
+    request: LayoutRequest, placed: QuantumCircuit, mapping: Mapping, deadline: Deadline
 ) -> Placements:
     """Return what the trivial layout, both Ising formulations and the result come to; `placed` is what was mapped.
 
@@ -77,17 +77,17 @@ def measure_placements(
     )
     if PARAMS_OF_LEVEL[params.level].anchors and params.solver not in registry.DWAVE and not deadline():
         again = ProposalParams(solver=params.solver, seed=params.seed, time_limit_s=deadline.left_s)
-        moved = compare_movement(gate_dag, coupling, found.mapped.route, again)
-    stages = {name: value for stage in found.mapped.stages for name, value in stage.detail.items()}
+        moved = compare_movement(gate_dag, coupling, mapping.mapped.route, again)
+    stages = {name: value for stage in mapping.mapped.stages for name, value in stage.detail.items()}
     extra_cx = {
-        "trivial": None if moved.trivial is None else _trivial(gate_dag, coupling, params.level, deadline),
+        "trivial": None if moved.trivial is None else _route_trivially(gate_dag, coupling, params.level, deadline),
         "static_qubo": _count(stages.get("static_extra_cx")),
         "levels": _count(stages.get("levels_extra_cx")),
     }
-    return Placements(replace(moved, routed=_result_movement(placed, request, found)), extra_cx)
+    return Placements(replace(moved, routed=_result_movement(placed, request, mapping)), extra_cx)
 
 
-def _trivial(gate_dag: GateDag, coupling: Coupling, level: int, deadline: Deadline) -> int | None:
+def _route_trivially(gate_dag: GateDag, coupling: Coupling, level: int, deadline: Deadline) -> int | None:
     """Return the extra CX gates of a search from the trivial layout, with the work that a proposal's layout gets."""
     own = PARAMS_OF_LEVEL[level]
     if not own.anchors or deadline():
@@ -102,10 +102,10 @@ def _count(value: Detail) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _result_movement(placed: QuantumCircuit, request: LayoutRequest, found: Mapping) -> int | None:
+def _result_movement(placed: QuantumCircuit, request: LayoutRequest, mapping: Mapping) -> int | None:
     """Return how far data moves in the result, which may be Qiskit's own circuit."""
     coupling, model = coupling_of(request.device), model_of(placed, commute=request.params.commute)
-    route: Route | None = found.mapped.route
-    if found.emission is found.sabre:
-        route = route_of(model, coupling, found.emission)
+    route: Route | None = mapping.mapped.route
+    if mapping.emission is mapping.sabre:
+        route = route_of(model, coupling, mapping.emission)
     return None if route is None else count_movement(list_route_visits(model.gate_dag, route), coupling)

@@ -25,7 +25,7 @@ from tiger.run.stage import Stage
 SECONDS_A_GATE = 5e-4
 
 
-def keep_delivered(request: LayoutRequest, found: Mapping, deadline: Deadline) -> Mapping:
+def choose_delivery(request: LayoutRequest, mapping: Mapping, deadline: Deadline) -> Mapping:
     """Return a mapping, or Qiskit's own circuit where that has fewer two-qubit gates after the preset's later stages.
 
     These fuse SWAPs with gates on the same pair. The circuits are compared where extra CX gates are the objective, in
@@ -33,22 +33,23 @@ def keep_delivered(request: LayoutRequest, found: Mapping, deadline: Deadline) -
     places, which the later stages do not. That Qiskit's was taken is a stage of its own.
     """
     counted = request.params.objective == "cx" and request.params.commute
-    if found.sabre is None or found.sabre is found.emission or not counted:
-        return found
-    ours, theirs, left_s = found.emission.dag, found.sabre.dag, deadline.left_s
+    if mapping.sabre is None or mapping.sabre is mapping.emission or not counted:
+        return mapping
+    ours, theirs, left_s = mapping.emission.dag, mapping.sabre.dag, deadline.left_s
     if left_s is not None and left_s < SECONDS_A_GATE * (ours.size(recurse=True) + theirs.size(recurse=True)):
-        return found
+        return mapping
     begun, preset = time.perf_counter(), _preset(request)
     own, other = (_two_qubit_gates(preset, dag) for dag in (ours, theirs))
     if own <= other:
-        return found
+        return mapping
     stage = Stage(
         name="optimization",
-        cost=float(count_cx(theirs) - count_cx(ours)) + found.mapped.route.extra_cx,
+        cost=float(count_cx(theirs) - count_cx(ours)) + mapping.mapped.route.extra_cx,
         seconds=time.perf_counter() - begun,
         detail={"two_qubit_gates": own, "qiskit_two_qubit_gates": other},
     )
-    return found._replace(emission=found.sabre, mapped=replace(found.mapped, stages=(*found.mapped.stages, stage)))
+    mapped = replace(mapping.mapped, stages=(*mapping.mapped.stages, stage))
+    return mapping._replace(emission=mapping.sabre, mapped=mapped)
 
 
 def _preset(request: LayoutRequest) -> StagedPassManager:

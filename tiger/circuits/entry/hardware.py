@@ -92,10 +92,10 @@ def _lines(text: str) -> list[tuple[int, str]]:
 
 def _ends(number: int, line: str) -> Pair:
     """Return the two qubits of a line."""
-    found = _LINE.fullmatch(line)
-    if found is None:
+    match = _LINE.fullmatch(line)
+    if match is None:
         raise InputError(FIELD, f"line {number}: expected two qubits such as '0 1', got {describe(line.strip())}")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _read_document(data: dict[str, object], limit: int) -> Device:

@@ -14,7 +14,7 @@ from tiger.circuits.embedding.parts import allot_parts
 from tiger.circuits.entry.arguments import Layout, LayoutCall
 from tiger.circuits.entry.baseline import count_swaps
 from tiger.circuits.entry.comparison import measure_placements, measure_reference
-from tiger.circuits.entry.delivery import keep_delivered
+from tiger.circuits.entry.delivery import choose_delivery
 from tiger.circuits.entry.hardware import read_device
 from tiger.circuits.entry.outcome import count_extra_cx, depth_of, success_of
 from tiger.circuits.entry.reading import read_circuit
@@ -58,7 +58,7 @@ def layout(call: LayoutCall) -> CircuitReport:
 
 
 def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None) -> CircuitReport:
-    """Report the mapping of a circuit that has been read; raise InputError as `layout` does, but for its arguments."""
+    """Report the mapping of a parsed circuit; raise InputError as `layout` does, except for its arguments."""
     begun = time.perf_counter()
     coupling, params = coupling_of(request.device), request.params
     if params.objective == "success" and not has_errors(request.device):
@@ -102,17 +102,17 @@ def _map_and_report(
     """Return the report with the routed circuit and its figures."""
     placed = _place_qubits(request, fixed)
     here = None if fixed is None else np.arange(coupling_of(request.device).size, dtype=np.int32)
-    found = keep_delivered(
+    mapping = choose_delivery(
         request, find_mapping(circuit_to_dag(placed), request.device, request.params, here), deadline
     )
-    circuit = dag_to_circuit(found.emission.dag)
+    circuit = dag_to_circuit(mapping.emission.dag)
     spots = range(request.circuit.num_qubits) if fixed is None else fixed.tolist()
     added, more = count_swaps(circuit) - count_swaps(request.circuit), count_extra_cx(circuit, request.circuit)
     report = replace(
         report,
         feasible=True,
-        initial_layout={virtual: found.emission.start[k] for virtual, k in enumerate(spots)},
-        final_layout={virtual: found.emission.end[k] for virtual, k in enumerate(spots)},
+        initial_layout={virtual: mapping.emission.start[k] for virtual, k in enumerate(spots)},
+        final_layout={virtual: mapping.emission.end[k] for virtual, k in enumerate(spots)},
         circuit=circuit,
         qasm=qasm_of(circuit),
         swaps=added,
@@ -120,17 +120,17 @@ def _map_and_report(
         extra_cx=more,
         depth=depth_of(circuit),
         success_probability=success_of(circuit, request.device),
-        stages=found.mapped.stages,
+        stages=mapping.mapped.stages,
     )
     request.watch(Progress("comparison", None, more))
-    own, ways = measure_reference(request, found, fixed), measure_placements(request, placed, found, deadline)
+    own, placements = measure_reference(request, mapping, fixed), measure_placements(request, placed, mapping, deadline)
     return replace(
         report,
         baseline_extra_cx=own.extra_cx,
         baseline_depth=own.depth,
         baseline_success_probability=own.success,
-        data_movement=ways.moved,
-        placement_extra_cx={**ways.extra_cx, "routed": more},
+        data_movement=placements.moved,
+        placement_extra_cx={**placements.extra_cx, "routed": more},
     )
 
 

@@ -25,8 +25,8 @@ def check_nesting(field: str, text: str) -> None:
     marks: list[str] = []
     # How many statements and modifiers stand inside each other without braces, for every bracket that is open.
     chains, total = [0], 0
-    for found in _MARK.finditer(text):
-        mark, signs, ended = found[0], 0, False
+    for match in _MARK.finditer(text):
+        mark, signs, ended = match[0], 0, False
         if mark.endswith(_OPEN):
             marks.append(mark)
             chains.append(0)
@@ -38,11 +38,11 @@ def check_nesting(field: str, text: str) -> None:
         elif mark not in (*_CLOSED, ";"):
             chains[-1] += 1
             total += 1
-        if (mark == ";" or (mark == "}" and ended)) and not _ELSE.match(text, found.end()):
+        if (mark == ";" or (mark == "}" and ended)) and not _ELSE.match(text, match.end()):
             total -= chains[-1]
             chains[-1] = 0
         if max(len(marks) + total, signs) > NESTING:
-            line = text.count("\n", 0, found.start()) + 1
+            line = text.count("\n", 0, match.start()) + 1
             reason = f"expected brackets, blocks, modifiers and signs at most {NESTING} deep, got more"
             raise InputError(field, f"line {line}: {reason}")
 

@@ -22,22 +22,22 @@ SAMPLES = ((0.3, -1.1, 2.3, 0.7), (-5.9, 0.45, 1.3, -2.9))
 _DEFINED = re.compile(r"\b(gate|opaque)\s+(\w+)\s*(?:\(([^(){};]*)\))?([^(){};]*)[;{]")
 
 
-def parse_openqasm2(found: Scan) -> QuantumCircuit:
+def parse_openqasm2(scan: Scan) -> QuantumCircuit:
     """Return the circuit of an OpenQASM 2 text as it was scanned, which may include no file.
 
     The library is qelib1.inc with Qiskit's additions. A gate of a library name that the text defines is the library's
     where both have the same unitary up to a global phase, else the text's own. `opaque` with a library name, after
-    which Qiskit's parser takes gates for others, is InputError of `circuit`, but for the delay in `dt` that Qiskit
+    which Qiskit's parser takes gates for others, is InputError of `circuit`, except for the delay in `dt` that Qiskit
     writes so. What the parser refuses is its own QASM2ParseError.
     """
-    text, own = found.plain, [each for each in _DEFINED.finditer(found.plain) if each[2] in LIBRARY]
+    text, own = scan.plain, [each for each in _DEFINED.finditer(scan.plain) if each[2] in LIBRARY]
     library = dict(LIBRARY)
     for each in own:
         if each[1] == "opaque":
             text = _without_opaque_delay(text, each)
             library["delay"] = DELAY
     defined = [each for each in own if each[1] == "gate"]
-    for name in {each[2] for each in defined} - _gates_like_library(found, defined):
+    for name in {each[2] for each in defined} - _gates_like_library(scan, defined):
         del library[name]
     return qasm2.loads(text, include_path=(), custom_instructions=library.values())
 
@@ -56,13 +56,13 @@ def _arity(declared: re.Match[str]) -> tuple[int, int]:
     return len((declared[3] or "").replace(",", " ").split()), len(declared[4].replace(",", " ").split())
 
 
-def _gates_like_library(found: Scan, defined: Sequence[re.Match[str]]) -> set[str]:
+def _gates_like_library(scan: Scan, defined: Sequence[re.Match[str]]) -> set[str]:
     """Return the names of gates that are defined as the library's are."""
-    alike = [each[2] for each in defined if _is_comparable(found, each)]
+    alike = [each[2] for each in defined if _is_comparable(scan, each)]
     if not alike:
         return set()
     try:
-        calls = _sample_calls(found.plain, defined, alike)
+        calls = _sample_calls(scan.plain, defined, alike)
     except (QiskitError, ValueError):
         # The parser will say what it does not like about the text.
         return set()
@@ -71,10 +71,10 @@ def _gates_like_library(found: Scan, defined: Sequence[re.Match[str]]) -> set[st
     return set(alike) - other
 
 
-def _is_comparable(found: Scan, declared: re.Match[str]) -> bool:
+def _is_comparable(scan: Scan, declared: re.Match[str]) -> bool:
     """Return whether a definition has the library gate's arity and is short."""
     gate = LIBRARY[declared[2]]
-    short = found.gates.get(gate.name, COMPARED + 1) <= COMPARED
+    short = scan.gates.get(gate.name, COMPARED + 1) <= COMPARED
     return short and _arity(declared) == (gate.num_params, gate.num_qubits)
 
 

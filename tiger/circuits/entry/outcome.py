@@ -8,7 +8,7 @@ from tiger.circuits.entry.baseline import count_swaps
 from tiger.circuits.entry.hardware import Device
 from tiger.circuits.noise.depth import TIMELESS, operations_of_gates
 from tiger.circuits.noise.noise import errors_of_target
-from tiger.circuits.noise.success import compute_log_success_of
+from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.transpiler.target import has_errors
 
 LAYERS = {"swap": 3, "measure": 0, **dict.fromkeys(TIMELESS, 0)}
@@ -51,4 +51,4 @@ def success_of(circuit: QuantumCircuit, device: Device) -> float | None:
         return None
     index = {qubit: k for k, qubit in enumerate(circuit.qubits)}
     gates = ((each.name, tuple([index[qubit] for qubit in each.qubits])) for each in circuit.data)
-    return math.exp(compute_log_success_of(operations_of_gates(gates), errors_of_target(device)))
+    return math.exp(compute_log_success(operations_of_gates(gates), errors_of_target(device)))

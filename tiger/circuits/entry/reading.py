@@ -52,9 +52,9 @@ def read_circuit(source: QuantumCircuit | Path | str | bytes, limits: CircuitLim
 
 def qasm_circuit(text: str, limits: CircuitLimits) -> QuantumCircuit:
     """Return the circuit of an OpenQASM 2 or 3 text; raise InputError of `circuit`."""
-    found = scan(text, limits)
-    circuit = _parse2(found) if found.language == 2 else _parse3(text)
-    return _check_circuit(_write_out(circuit, found.gates))
+    text_scan = scan(text, limits)
+    circuit = _parse2(text_scan) if text_scan.language == 2 else _parse3(text)
+    return _check_circuit(_write_out(circuit, text_scan.gates))
 
 
 def _of_bytes(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
@@ -68,10 +68,10 @@ def _of_bytes(content: bytes, limits: CircuitLimits) -> QuantumCircuit:
         raise InputError(FIELD, reason) from None
 
 
-def _parse2(found: Scan) -> QuantumCircuit:
+def _parse2(text_scan: Scan) -> QuantumCircuit:
     """Return the circuit of an OpenQASM 2 text, which may include no file."""
     try:
-        return parse_openqasm2(found)
+        return parse_openqasm2(text_scan)
     except InputError:
         raise
     except BaseException as error:

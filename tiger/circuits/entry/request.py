@@ -16,6 +16,7 @@ from tiger.model.wording import describe
 from tiger.request import Request
 from tiger.run.progress import Progress, ignore
 
+# More than a machine has cores: a larger number is a mistake.
 THREADS = 1024
 LAYOUT = "initial_layout"
 

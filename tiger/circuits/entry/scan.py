@@ -64,15 +64,15 @@ def scan(text: str, limits: CircuitLimits) -> Scan:
     size = len(text.encode(errors="replace"))
     if size > limits.max_bytes:
         raise InputError(FIELD, f"expected at most {limits.max_bytes} bytes of text, got {size}")
-    language, plain = _plain(text)
+    language, plain = _strip_comments(text)
     if language == 3 and size > limits.max_bytes_3:
         raise InputError(FIELD, f"expected at most {limits.max_bytes_3} bytes of OpenQASM 3, got {size}")
     _check_words(plain, language)
     check_nesting(FIELD, plain)
     registers = _registers(plain, limits)
     counter = _Counter(plain, registers, limits)
-    for found in _STATEMENT.finditer(plain):
-        counter.take(found)
+    for match in _STATEMENT.finditer(plain):
+        counter.take(match)
     return Scan(language, counter.gates, plain)
 
 
@@ -86,107 +86,107 @@ class _Counter:
         self._count = 0
         self._gate, self._blocks = "", 0
 
-    def take(self, found: re.Match[str]) -> None:
-        """Count a statement, which ends or opens or closes a block; found[1] has its words."""
-        words, end = _WORD.findall(found[1]), found[2]
-        gate = _GATE.search(found[1]) if end == "{" and not self._blocks else None
+    def take(self, match: re.Match[str]) -> None:
+        """Count a statement, which ends or opens or closes a block; match[1] has its words."""
+        words, end = _WORD.findall(match[1]), match[2]
+        gate = _GATE.search(match[1]) if end == "{" and not self._blocks else None
         if gate is not None:
             self._gate = gate[1]
             self.gates[gate[1]], self._depth[gate[1]] = 0, 1
-            self._grow(found, DEFINITION)
+            self._grow(match, DEFINITION)
         elif words:
-            self._add(found, words)
+            self._add(match, words)
         if gate is not None or self._blocks:
             self._blocks += {"{": 1, "}": -1}.get(end, 0)
 
-    def _add(self, found: re.Match[str], words: list[tuple[str, str]]) -> None:
+    def _add(self, match: re.Match[str], words: list[tuple[str, str]]) -> None:
         """Count a statement where it stands: in the definition of a gate, or among what the circuit does."""
-        _check_modifiers(self._text, found)
+        _check_modifiers(self._text, match)
         size = max(self.gates.get(name, 1) for name, _ in words)
         if self._blocks:
             gate = self._gate
             self.gates[gate] = min(self.gates[gate] + size, self._limits.max_gates + 1)
             self._depth[gate] = max(self._depth[gate], *(1 + self._depth.get(name, 0) for name, _ in words))
             if self._depth[gate] > NESTING:
-                raise _fault(self._text, found, f"expected gates defined by others at most {NESTING} deep, got more")
+                raise _fault(self._text, match, f"expected gates defined by others at most {NESTING} deep, got more")
             return
-        self._grow(found, size * max((self._registers.get(name, 1) for name, index in words if not index), default=1))
+        self._grow(match, size * max((self._registers.get(name, 1) for name, index in words if not index), default=1))
 
-    def _grow(self, found: re.Match[str], size: int) -> None:
+    def _grow(self, match: re.Match[str], size: int) -> None:
         """Count operations; raise InputError where there are too many."""
         self._count += size
         if self._count > self._limits.max_gates:
-            raise _fault(self._text, found, f"expected at most {self._limits.max_gates} operations, got more")
+            raise _fault(self._text, match, f"expected at most {self._limits.max_gates} operations, got more")
 
 
-def _plain(text: str) -> tuple[int, str]:
+def _strip_comments(text: str) -> tuple[int, str]:
     """Return the major version that a text declares, and the text without comments."""
     for language, comment in _COMMENT.items():
         plain = comment.sub(_lines, text)
-        found = _VERSION.match(plain)
-        if found is not None and int(found[1]) == language:
+        match = _VERSION.match(plain)
+        if match is not None and int(match[1]) == language:
             return language, plain
     raise InputError(FIELD, "expected text that begins with OPENQASM 2.0; or OPENQASM 3.0;, got another beginning")
 
 
-def _lines(found: re.Match[str]) -> str:
+def _lines(match: re.Match[str]) -> str:
     """Return blanks on as many lines as a passage has."""
-    return " " + "\n" * found[0].count("\n")
+    return " " + "\n" * match[0].count("\n")
 
 
 def _check_words(text: str, language: int) -> None:
     """Raise InputError for includes of files, whole numbers that no parser holds, and passages in other languages."""
-    for found in _INCLUDE.finditer(text):
-        if found[1].strip()[1:-1] != LIBRARIES[language]:
+    for match in _INCLUDE.finditer(text):
+        if match[1].strip()[1:-1] != LIBRARIES[language]:
             wanted = f"expected no include but {LIBRARIES[language]!r}"
-            raise _fault(text, found, f"{wanted}, as files are never read, got {describe(found[1].strip())}")
-    for found in _LONG.finditer(text):
-        raise _fault(text, found, f"expected whole numbers of at most 18 digits, got {len(found[0])}")
+            raise _fault(text, match, f"{wanted}, as files are never read, got {describe(match[1].strip())}")
+    for match in _LONG.finditer(text):
+        raise _fault(text, match, f"expected whole numbers of at most 18 digits, got {len(match[0])}")
     if language == 2 and (block := _BLOCK.search(text)):
         raise _fault(text, block, "expected comments from // to the end of the line alone, got '/*'")
     if language == 3:
-        for found in _FOREIGN.finditer(text):
-            reason = f"expected no pragmas, annotations or calibrations, got {describe(found[0])}"
-            raise _fault(text, found, reason)
+        for match in _FOREIGN.finditer(text):
+            reason = f"expected no pragmas, annotations or calibrations, got {describe(match[0])}"
+            raise _fault(text, match, reason)
 
 
 def _registers(text: str, limits: CircuitLimits) -> dict[str, int]:
     """Return the number of qubits of every register by name; raise InputError where there are too many bits."""
     sizes: dict[str, int] = {}
     qubits = bits = 0
-    for found in _DECLARED.finditer(text):
-        size = 1 if found[3] is None else _whole(text, found)
-        if found[1] in ("qreg", "qubit"):
-            sizes[f"{found[2] or found[4]}"] = size
+    for match in _DECLARED.finditer(text):
+        size = 1 if match[3] is None else _parse_size(text, match)
+        if match[1] in ("qreg", "qubit"):
+            sizes[f"{match[2] or match[4]}"] = size
             qubits += size
             if qubits > limits.max_qubits:
-                raise _fault(text, found, f"expected at most {limits.max_qubits} qubits, got more")
+                raise _fault(text, match, f"expected at most {limits.max_qubits} qubits, got more")
         elif (bits := bits + size) > limits.max_gates:
-            raise _fault(text, found, f"expected at most {limits.max_gates} classical bits, got more")
-    for found in _PHYSICAL.finditer(text):
-        if len(found[1]) > 9 or int(found[1]) >= limits.max_qubits:
-            raise _fault(text, found, f"expected at most {limits.max_qubits} qubits, got {describe(found[0])}")
+            raise _fault(text, match, f"expected at most {limits.max_gates} classical bits, got more")
+    for match in _PHYSICAL.finditer(text):
+        if len(match[1]) > 9 or int(match[1]) >= limits.max_qubits:
+            raise _fault(text, match, f"expected at most {limits.max_qubits} qubits, got {describe(match[0])}")
     return sizes | dict.fromkeys(_ALIAS.findall(text), qubits)
 
 
-def _whole(text: str, found: re.Match[str]) -> int:
+def _parse_size(text: str, match: re.Match[str]) -> int:
     """Return the size of a register; an expression could come to any number, and is refused."""
-    size = _SIZE.fullmatch(found[3])
+    size = _SIZE.fullmatch(match[3])
     if size is None:
-        raise _fault(text, found, f"expected the size of a register as a whole number, got {describe(found[3])}")
+        raise _fault(text, match, f"expected the size of a register as a whole number, got {describe(match[3])}")
     digits = size[1].replace("_", "").lower()
     return int(digits, 0) if digits[:2] in ("0x", "0o", "0b") else int(digits[:20])
 
 
-def _check_modifiers(text: str, found: re.Match[str]) -> None:
+def _check_modifiers(text: str, match: re.Match[str]) -> None:
     """Raise InputError for a modified gate on more than two qubits, whose matrix a parser might compute."""
-    _, modifier, gate = found[1].rpartition("@")
-    if modifier and (gate.rpartition(")")[2].count(",") > 1 or _WIDENED.search(found[1])):
+    _, modifier, gate = match[1].rpartition("@")
+    if modifier and (gate.rpartition(")")[2].count(",") > 1 or _WIDENED.search(match[1])):
         reason = "expected gates on one or two qubits, got a modified one on more: decompose it first"
-        raise _fault(text, found, f"{reason}, as Qiskit's transpile does with basis_gates=['u', 'cx']")
+        raise _fault(text, match, f"{reason}, as Qiskit's transpile does with basis_gates=['u', 'cx']")
 
 
-def _fault(text: str, found: re.Match[str], reason: str) -> InputError:
+def _fault(text: str, match: re.Match[str], reason: str) -> InputError:
     """Return the error for a passage, with its line."""
-    start = found.start() + len(found[0]) - len(found[0].lstrip())
+    start = match.start() + len(match[0]) - len(match[0].lstrip())
     return InputError(FIELD, f"line {text.count(chr(10), 0, start) + 1}: {reason}")

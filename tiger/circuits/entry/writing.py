@@ -122,14 +122,14 @@ def _unscope(circuit: QuantumCircuit) -> QuantumCircuit:
     for each in circuit.data:
         operation = each.operation
         if isinstance(operation, ControlFlowOp):
-            blocks = [_inside(block, each) for block in operation.blocks]
+            blocks = [_place_block(block, each) for block in operation.blocks]
             plain.append(operation.replace_blocks(blocks), each.qubits, each.clbits)
         else:
             plain.append(each)
     return plain
 
 
-def _inside(block: QuantumCircuit, place: CircuitInstruction) -> QuantumCircuit:
+def _place_block(block: QuantumCircuit, place: CircuitInstruction) -> QuantumCircuit:
     """Return a block on the bits that its operation stands on."""
     own = QuantumCircuit(list(place.qubits), list(place.clbits))
     bits = dict(zip((*block.qubits, *block.clbits), (*place.qubits, *place.clbits), strict=True))

@@ -33,7 +33,7 @@ def descend(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: 
 def _cool(
     tasks: GateTasks, arc: IndexArray, heat: tuple[float, float], turn: tuple[int, int], stop: Stop
 ) -> IndexArray:
-    """Cool down from one temperature in hops to another in so many sweeps; `stop` is asked between bursts of them."""
+    """Cool down from one temperature in hops to another in so many sweeps; `stop` is called between bursts of them."""
     level, count = tasks.flow.level, len(arc)
     moves = turn[1] * count
     # A single gate has no others to wait for, but many arcs to choose from.

@@ -1,6 +1,6 @@
 """Gates as tasks: every two-qubit gate goes on a coupling edge, in a direction, and gates of one level stay apart.
 
-What is made small are the hops that qubits travel from gate to gate. The levels, and the windows in which they are
+What is minimized are the hops that qubits travel from gate to gate. The levels, and the windows in which they are
 sampled (tiger.circuits.ising.gatewindows), are those of arXiv:2009.10151; tiger.circuits.ising.gateanneal takes all
 levels at once.
 """
@@ -82,7 +82,7 @@ def build_gate_tasks(dag: GateDag, coupling: Coupling, place: IndexArray, fixed:
     gates = build_timeline(dag)
     part = coupling.part[place[gates.pairs[:, 0]]]
     # A largest matching of the coupling map bounds the gates that run at once; wider levels are split.
-    matched, width = _matching(coupling)
+    matched, width = _find_largest_matching(coupling)
     ends = np.concatenate([coupling.edges, coupling.edges[:, ::-1]])
     ends = np.ascontiguousarray(ends[np.lexsort((ends[:, 1], ends[:, 0]))]).reshape(-1, 2)
     # Arcs are sorted by their ends, so that the one in the other direction is found by binary search.
@@ -101,7 +101,7 @@ def build_gate_tasks(dag: GateDag, coupling: Coupling, place: IndexArray, fixed:
     )
 
 
-def _matching(coupling: Coupling) -> tuple[IndexArray, IntArray]:
+def _find_largest_matching(coupling: Coupling) -> tuple[IndexArray, IntArray]:
     """Return the edges of a largest matching, sorted, and how many of them every part has."""
     graph = rx.PyGraph()
     graph.add_nodes_from(range(coupling.size))
@@ -151,7 +151,7 @@ def choose_start_arcs(tasks: GateTasks, place: IndexArray) -> IndexArray:
         pairs = tasks.gates.pairs[gates]
         # Twice the hops from where the qubits are now, and once those to where the static layout has them.
         walk = 2 * _walks(tasks.arcs, where[pairs]) + _walks(tasks.arcs, place[pairs])
-        chosen = _greedy(walk, tasks.arcs.ends)
+        chosen = _choose_arcs_greedily(walk, tasks.arcs.ends)
         arc[gates] = _assign(walk, tasks) if chosen is None else chosen
         where[pairs] = tasks.arcs.ends[arc[gates]]
     return arc
@@ -162,7 +162,7 @@ def _walks(arcs: Arcs, here: IndexArray) -> IndexArray:
     return np.asarray(arcs.hops[here[:, 0]][:, arcs.ends[:, 0]] + arcs.hops[here[:, 1]][:, arcs.ends[:, 1]])
 
 
-def _greedy(walk: IndexArray, ends: IndexArray) -> IndexArray | None:
+def _choose_arcs_greedily(walk: IndexArray, ends: IndexArray) -> IndexArray | None:
     """Return the arcs of a level by `walk[w, m]`, gates that are near theirs first, None where one is left without."""
     arc, free = np.zeros(len(walk), np.int32), np.ones(len(ends), bool)
     # Gates that have an arc nearby choose first.

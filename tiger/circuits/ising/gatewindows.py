@@ -183,7 +183,7 @@ def derive_safe_penalties(window: GateWindow) -> Penalties:
 
     No cost being negative, a sample loses nothing with the second arc of a gate; it gains by dropping one of two gates
     that share a device qubit, as a clash weighs more than a missing gate; and it gains by placing all gates of a level
-    anew, which can be done, as a missing gate weighs more than all of them can cost.
+    again, which can be done, as a missing gate weighs more than all of them can cost.
     """
     allowed = window.index >= 0
     least = np.where(allowed, window.linear, np.inf).min(axis=1)

@@ -38,7 +38,7 @@ def build_timeline(dag: GateDag) -> Timeline:
 def assign_levels(dag: GateDag) -> IndexArray:
     """Return level[g]: the first after all that a node waits for at which its qubits are free.
 
-    A node without qubits of its own takes no level, but for a block of control flow with gates inside, which takes one.
+    A node without qubits of its own takes no level, except that a block of control flow with gates inside takes one.
     """
     ready, level = [0] * len(dag.pairs), np.zeros(len(dag.pairs), np.int32)
     busy: list[dict[int, int]] = [{} for _ in range(dag.qubits)]

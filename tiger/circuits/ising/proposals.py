@@ -85,7 +85,7 @@ def propose_layouts(dag: GateDag, coupling: Coupling, params: ProposalParams, st
     First the static layout, for the start and, as it is, for later times, then static layouts that fade from the start
     and around later times, then the levels of gates as tasks at those times. Each is made when it is asked for.
     """
-    level, met = assign_levels(dag), _meeting(dag)
+    level, met = assign_levels(dag), _list_paired_qubits(dag)
     if not len(met) or (params.fixed is not None and (params.fixed[met] >= 0).all()):
         return
     closed = params.closed or (_outskirts(dag, coupling) if params.losses is None and not params.settled else ())
@@ -116,7 +116,7 @@ def _outskirts(dag: GateDag, coupling: Coupling) -> tuple[int, ...]:
 
     Searches are several times as fast without, and as good.
     """
-    needed = 2 * len(_meeting(dag))
+    needed = 2 * len(_list_paired_qubits(dag))
     if coupling.size <= max(needed, LARGE) or coupling.part.any():
         return ()
     hops = coupling.hops.astype(np.int64)
@@ -125,7 +125,7 @@ def _outskirts(dag: GateDag, coupling: Coupling) -> tuple[int, ...]:
     return tuple(np.sort(np.argsort(middle, kind="stable")[needed:]).tolist())
 
 
-def _meeting(dag: GateDag) -> IntArray:
+def _list_paired_qubits(dag: GateDag) -> IntArray:
     """Return the circuit qubits that have two-qubit gates."""
     return np.union1d(dag.pairs[dag.pairs[:, 0] >= 0], dag.inner[:, 1:]).astype(np.int64)
 

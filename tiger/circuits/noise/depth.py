@@ -114,11 +114,6 @@ def build_layer_costs(size: int) -> Costs:
     return Costs(np.zeros((size, size)), none, none.copy(), np.ones((size, size)), np.ones(size), none.copy())
 
 
-def measure_seconds(operations: IndexArray, errors: Errors) -> float:
-    """Return the seconds until the last gate ends when every gate runs as soon as it can; O(k)."""
-    return time_operations(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors)).end
-
-
 def count_singles(qubits: int, steps: Sequence[Step], build: Build, names: Sequence[str]) -> Singles:
     """Count the one-qubit gates of a circuit, whose operation i is `steps[i]`, named `names[i]`; O(g + wires touched).
 

@@ -41,7 +41,7 @@ UNIT = 16.0
 SHORTEST, LONGEST, SHARE = 0.6, 3.0, 0.6
 # A score above all, for which no BRIDGE is taken, and what keeps a sum of costs from being 0.
 NEVER, TINY = 1e9, 1e-12
-# Which part of a route is routed anew; SHAKEN is both, after exchanges at the cut.
+# Which part of a route is routed again; SHAKEN is both, after exchanges at the cut.
 AFTER, BEFORE, BOTH, SHAKEN = range(4)
 
 
@@ -152,7 +152,7 @@ class PinnedObjective:
         return route
 
 
-def rank_relabelled(
+def relabel_best(
     routes: Iterable[Route], objective: RouteObjective, params: PlacementParams, seed: int, stop: Stop
 ) -> list[Route]:
     """Relabel the best of some routes; return them and the best as it was, best first, equal ones in order."""
@@ -175,7 +175,7 @@ class Placer:
     def best(self, routes: Iterable[Route], seed: int, stop: Stop) -> Route:
         """Return a route no worse than any of some that are known."""
         objective, params = self._objective, self._params
-        known = rank_relabelled(routes, objective, params, seed, stop)
+        known = relabel_best(routes, objective, params, seed, stop)
         rngs = [np.random.default_rng([seed, lane]) for lane in range(params.lanes)]
         found = known[:1]
         # Successive halving: every start is searched for a while, and the best of what comes of it for longer.
@@ -189,7 +189,7 @@ class Placer:
         return best if stop() else objective.relocate(best, params.relabel, derive(seed, params.lanes), stop)
 
     def _search(self, route: Route, trials: int, rng: np.random.Generator, stop: Stop) -> Route:
-        """Route a circuit anew from mappings on its way, again and again."""
+        """Route a circuit repeatedly from mappings on its way."""
         if stop():
             return route
         objective, params = self._objective, self._params
@@ -206,7 +206,7 @@ class Placer:
             if tried is not None and cost < loss:
                 tried = objective.relocate(tried, params.touch, int(rng.integers(1 << 31)), stop)
                 cost = objective.loss(tried)
-            # Threshold accepting (Dueck, Scheuer 1990): somewhat worse is taken too, ever less so.
+            # Threshold accepting (Dueck, Scheuer 1990): somewhat worse is taken too, by a margin that shrinks.
             if tried is not None and cost < lowest * (1 + params.slack * (1 - trial / trials)):
                 present, loss = tried, cost
             if loss < lowest:
@@ -218,7 +218,7 @@ class Placer:
 
 
 class Rerouter:
-    """Route a circuit, or the part of it before or after some step, anew, by hops or by what edges cost."""
+    """Route a circuit, or the part of it before or after some step, again, by hops or by what edges cost."""
 
     parts: tuple[int, ...] = (AFTER, BEFORE, BOTH, SHAKEN)
 

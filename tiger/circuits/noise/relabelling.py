@@ -18,7 +18,7 @@ from tiger.model.arrays import BoolArray, FloatArray
 from tiger.model.seams import Stop
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# Visits to candidates until it is asked again whether to stop.
+# Visits to candidates between two calls of `stop`.
 SLICE = 100_000
 # What is less of a gain is rounding, and what stands for an infinite cost where a sum has to stay a number.
 GAIN, WORST = 1e-12, 1e9
@@ -120,7 +120,7 @@ def find_best_places(
     """Return `place[N]`, a permutation, where every device qubit that operations use had best be; never a worse one.
 
     Optimal without waiting times if branch and bound ends within its visits. Else, or with waiting times, parts are
-    placed anew in rounds, by a cost that is linear in the waits measured before, and kept where all is better.
+    placed again in rounds, by a cost that is linear in the waits measured before, and kept where all is better.
     """
     search = _Search(operations, device_costs, params, stop)
     ended = search.place_all()
@@ -163,27 +163,27 @@ class _Search:
         self.used = np.flatnonzero(uses > 0)
 
     def place_all(self) -> bool:
-        """Place all qubits anew; return whether their places are the best by the linear cost."""
-        return self._place_anew(_order_qubits(self.usage, self.used.tolist()), self.params.visits)
+        """Place all qubits again; return whether their places are the best by the linear cost."""
+        return self._place_again(_order_qubits(self.usage, self.used.tolist()), self.params.visits)
 
     def place_parts(self, rng: np.random.Generator) -> None:
-        """Place small connected parts anew."""
+        """Place small connected parts again."""
         for _ in range(self.params.rounds if len(self.used) else 0):
             if self.stop():
                 return
             part = _find_neighbourhood(
                 self.usage, int(rng.choice(self.used)), int(rng.integers(1, self.params.part + 1))
             )
-            self._place_anew(_order_qubits(self.usage, part), self.params.part_visits)
+            self._place_again(_order_qubits(self.usage, part), self.params.part_visits)
 
-    def _place_anew(self, order: list[int], visits: int) -> bool:
-        """Place the qubits of `order` anew, the others staying, if all of it is better; return whether that ended."""
+    def _place_again(self, order: list[int], visits: int) -> bool:
+        """Place the qubits of `order` again, the others staying, if all of it is better; return whether that ended."""
         if not order:
             return True
         state = self._start_branching(order)
         before = bound = evaluate(state, self.usage, self.device_costs, self.place)
         ended = False
-        # In slices, between which it is asked whether to stop; the search goes on where it was.
+        # In slices, between which `stop` is called; the search goes on where it was.
         while visits > 0 and not ended:
             bound, spent, ended = branch(state, self.usage, self.device_costs, bound, min(visits, SLICE))
             visits -= spent
@@ -194,7 +194,7 @@ class _Search:
         return ended
 
     def _start_branching(self, order: list[int]) -> BranchState:
-        """Return the memory for placing some qubits anew."""
+        """Return the memory for placing some qubits again."""
         size, length = len(self.place), len(order)
         image, taken = np.full(size, -1, np.int32), np.zeros(size, np.bool_)
         # Qubits that no operation uses are nowhere, so that the others may take their places.

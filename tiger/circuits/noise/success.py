@@ -1,17 +1,13 @@
 """The probability that a mapped circuit runs without an error."""
 
-import math
-
 import numpy as np
 
 from tiger.circuits.coupling import IndexArray
-from tiger.circuits.gate_dag import GateDag
-from tiger.circuits.noise.depth import Singles, costs_of, operations_of, time_operations
+from tiger.circuits.noise.depth import costs_of, time_operations
 from tiger.circuits.noise.noise import Errors
-from tiger.circuits.route import Route
 
 
-def compute_log_success(route: Route, dag: GateDag, singles: Singles, errors: Errors) -> float:
+def compute_log_success(operations: IndexArray, errors: Errors) -> float:
     r"""Return the natural logarithm of the probability that a routed circuit runs and is read without an error.
 
     .. math:: P = \prod_{g \in G} (1 - \varepsilon_{p_g q_g}) \prod_q (1 - \varepsilon_q)^{u_q}
@@ -22,16 +18,6 @@ def compute_log_success(route: Route, dag: GateDag, singles: Singles, errors: Er
     gate runs as soon as it can. A rate is 1 / (6 T1) + 1 / (3 T2), to first order the mean loss of fidelity of a
     relaxing qubit (doi:10.1103/PhysRevA.60.1888). -inf where a gate is on a pair or qubit that is faulty. O(k).
     """
-    return compute_log_success_of(operations_of(route, dag, singles), errors)
-
-
-def compute_log_success_of(operations: IndexArray, errors: Errors) -> float:
-    """Return the natural logarithm of the success probability of a finished circuit, by the formula above."""
     # A finished circuit is on device qubits already: each stands for itself.
     duration = time_operations(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors))
     return -(duration.loss + duration.idle)
-
-
-def compute_success(route: Route, dag: GateDag, singles: Singles, errors: Errors) -> float:
-    """Return the probability whose logarithm `compute_log_success` is."""
-    return math.exp(compute_log_success(route, dag, singles, errors))

@@ -5,15 +5,11 @@ that wait and come soon, and from how many gates are left. Equal states are merg
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-import numpy as np
-
-from tiger.circuits.coupling import IndexArray
-from tiger.circuits.records import allocate_records
+from tiger.circuits.lehmer import RNG_MODULUS
+from tiger.circuits.routing.beam_arrays import OPTIONS, Beam
 from tiger.circuits.routing.frontier import (
     NEVER,
-    RNG_MODULUS,
     TOO_MUCH,
     RouterParams,
     RoutingArrays,
@@ -25,80 +21,12 @@ from tiger.circuits.routing.frontier import (
 from tiger.circuits.routing.lookahead import link_lookahead, score_swap
 from tiger.circuits.routing.router import apply_step, find_nearer_neighbour
 from tiger.circuits.routing.smallest import select
-from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel
 
-# How many steps of a state may be tried: an array is as long for each of them.
-OPTIONS = 6
 # Levels without a gate less to do, after which only the front counts, so that the search ends.
 PATIENCE = 8
-# Odd multipliers that spread positions over 31 bits: factors of Lehmer's generator (doi:10.1145/63039.63042).
-PRIMES = (48_271, 16_807, 69_621)
-
-
-class Header:
-    """Say of a state how long its front is, how many gates are left, which nodes are touched, and its hash."""
-
-    front: int
-    left: int
-    low: int
-    high: int
-    hash: int
-
-
-class Beam(NamedTuple):
-    """Hold the states of a beam, three rows for each that goes on, allocated once and used for many.
-
-    A row has the mapping `place[r, N]`, the counts `need[r, g]` within a range, the `front[r, f]`, a `header[r]`, and
-    its best options `gain[r, o]`, `option[r, o, 2]`. `start_need[g]` and `start_place[N]` are the counts and the
-    mapping at the beginning. `alive` and `free` are rows. `keys` and `order` serve to select. `origin[l, b]` and
-    `taken[l, b, 2]` say for the states that level l leaves which state of the level before they come from, and by which
-    step. `seen[t]` are hashes.
-    """
-
-    place: IndexArray
-    need: IndexArray
-    front: IndexArray
-    header: Sequence[Header]
-    value: FloatArray
-    gain: FloatArray
-    option: IndexArray
-    start_need: IndexArray
-    start_place: IndexArray
-    alive: IndexArray
-    free: IndexArray
-    keys: FloatArray
-    order: IndexArray
-    origin: IndexArray
-    taken: IndexArray
-    seen: IntArray
-
-
-def allocate_beam(arrays: RoutingArrays, width: int, most: int) -> Beam:
-    """Allocate a beam of up to `width` states for up to `most` levels."""
-    count, size, rows = len(arrays.pairs), len(arrays.hops), 3 * width
-
-    def zeros(*shape: int) -> IndexArray:
-        return np.zeros(shape, np.int32)
-
-    return Beam(
-        place=zeros(rows, size),
-        need=zeros(rows, count),
-        front=zeros(rows, count + 1),
-        header=allocate_records(Header, rows),
-        value=np.zeros(rows),
-        gain=np.zeros((rows, OPTIONS)),
-        option=zeros(rows, OPTIONS, 2),
-        start_need=zeros(count),
-        start_place=zeros(size),
-        alive=zeros(width),
-        free=zeros(rows),
-        keys=np.zeros(rows * OPTIONS),
-        order=zeros(rows * OPTIONS),
-        origin=zeros(most + 1, width),
-        taken=zeros(most + 1, width, 2),
-        seen=np.zeros(8 * width, np.int64),
-    )
+# Odd multipliers that spread positions over 31 bits: factors of Lehmer's generator (see `tiger.circuits.lehmer`).
+FACTORS = (48_271, 16_807, 69_621)
 
 
 @inner_kernel
@@ -244,8 +172,8 @@ def take_step(arrays: RoutingArrays, state: State, here: int, there: int) -> int
 @inner_kernel
 def hash_position(a: int, p: int) -> int:
     """Return a number for circuit qubit a on device qubit p, or for node p when a is -1."""
-    mixed = (int(a) + 2) * PRIMES[0] % RNG_MODULUS + (int(p) + 1) * PRIMES[1]
-    return mixed % RNG_MODULUS * PRIMES[2] % RNG_MODULUS * PRIMES[0] % RNG_MODULUS
+    mixed = (int(a) + 2) * FACTORS[0] % RNG_MODULUS + (int(p) + 1) * FACTORS[1]
+    return mixed % RNG_MODULUS * FACTORS[2] % RNG_MODULUS * FACTORS[0] % RNG_MODULUS
 
 
 @inner_kernel

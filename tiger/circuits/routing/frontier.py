@@ -11,12 +11,11 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
 from tiger.circuits.gate_dag import GateDag, build_adjacency
+from tiger.circuits.lehmer import RNG_FACTOR, RNG_MODULUS
 from tiger.circuits.records import allocate_records
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# Park and Miller's minimal standard generator (1988), as revised in 1993: doi:10.1145/63039.63042.
-RNG_FACTOR, RNG_MODULUS = 48_271, 2_147_483_647
 # Markers: no BRIDGE, a score above all, and a number of SWAPs above all that a route may have.
 NOWHERE, NEVER, TOO_MUCH = -1, 1e18, 1_000_000_000
 
@@ -60,7 +59,7 @@ class RouterCounters:
 
 
 class RouterParams:
-    """Set how a router scores: the record that a search draws anew for every attempt.
+    """Set how a router scores: the record that a search draws for every attempt.
 
     `lookahead` gates behind the front count, the first with `lookahead_weight` and each less than the one before, the
     more slowly the larger `fade` is. A SWAP costs `decay` for every recent SWAP of its qubits. A gate of the front that

@@ -1,4 +1,4 @@
-"""Compiled search on whole routes: a route is cut, perturbed at the cut, and routed anew to both sides of it.
+"""Compiled search on whole routes: a route is cut, perturbed at the cut, and routed again to both sides of it.
 
 A backward route of what comes before the cut, turned around, leads to the mapping at the cut; so every mapping at any
 time is the seed of a whole route. Attempts keep a pool of routes, each replaced by what is as good or better.
@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tiger.circuits.coupling import FAR, HopArray, IndexArray
-from tiger.circuits.routing.beam import Beam, search_beam
+from tiger.circuits.lehmer import RNG_MODULUS
+from tiger.circuits.routing.beam import search_beam
+from tiger.circuits.routing.beam_arrays import Beam
 from tiger.circuits.routing.frontier import (
-    RNG_MODULUS,
     RouterCounters,
     RouterParams,
     RoutingArrays,
@@ -26,7 +27,7 @@ from tiger.solvers.kernel import inner_kernel, kernel
 
 # Costs of a route in the making, below TOO_MUCH, and of an empty place in the pool, above it.
 NO_LIMIT, NEVER_COST = 900_000_000, 2_000_000_000
-# Which side of a cut is routed anew.
+# Which side of a cut is routed again.
 BOTH, AFTER, BEFORE = range(3)
 # Gates of the extended set at most: with fading weights few more would count.
 LOOKAHEAD = 40
@@ -47,7 +48,7 @@ class RoutingViews(NamedTuple):
 
 
 class Attempt:
-    """Say what is attempted: on which `route` of the pool, `cut` at which step, and which `part` is routed anew.
+    """Say what is attempted: on which `route` of the pool, `cut` at which step, and which `part` is routed again.
 
     `given` counts the seeds used, `passes` those left on a new mapping, `made` the steps of the route in the making.
     `parted` is 1 where the device has several parts.
@@ -283,7 +284,7 @@ def cut_route(lane: Lane, e: int, fixed: int) -> None:
     part, times = draw_below(counters, 4), draw_below(counters, 3)
     if times == 2:
         times += draw_below(counters, 3)
-    # Half of the attempts route both sides of the cut anew, a quarter each one of them.
+    # Half of the attempts route both sides of the cut again, a quarter each one of them.
     if part > BEFORE:
         part = BOTH
     cut = draw_below(counters, pool.length[e] + 1)

@@ -7,9 +7,9 @@ become a BRIDGE, which leaves the mapping as it is. A heuristic: not optimal.
 
 from collections.abc import Sequence
 
+from tiger.circuits.lehmer import RNG_MODULUS
 from tiger.circuits.routing.frontier import (
     NEVER,
-    RNG_MODULUS,
     TOO_MUCH,
     RouterParams,
     RoutingArrays,
@@ -51,7 +51,7 @@ def route(arrays: RoutingArrays, state: State, params: Sequence[RouterParams], s
         if counters.since_gate > 2 * len(state.place):
             force_gate(arrays, state)
         else:
-            choose_step(arrays, state, params[0])
+            choose_swap_or_bridge(arrays, state, params[0])
             apply_step(arrays, state, counters.here, counters.there)
         carry_out_ready(arrays, state)
         # What is looked at changes with the gates that are done alone; scores change with the mapping.
@@ -62,7 +62,7 @@ def route(arrays: RoutingArrays, state: State, params: Sequence[RouterParams], s
 
 
 @inner_kernel
-def choose_step(arrays: RoutingArrays, state: State, params: RouterParams) -> None:
+def choose_swap_or_bridge(arrays: RoutingArrays, state: State, params: RouterParams) -> None:
     """Set `here`, `there` to the best SWAP next to the front, (-1 - p, q), or BRIDGE, (node, middle)."""
     counters, best, ties = state.counters[0], NEVER, 0
     for i in range(counters.front_qubits):

@@ -13,11 +13,11 @@ import numpy as np
 from tiger.circuits.coupling import FAR, Coupling, IndexArray
 from tiger.circuits.embedding.segments import Anchor
 from tiger.circuits.gate_dag import GateDag
+from tiger.circuits.lehmer import RNG_MODULUS
 from tiger.circuits.records import allocate_records
 from tiger.circuits.route import Route
-from tiger.circuits.routing.beam import allocate_beam
+from tiger.circuits.routing.beam_arrays import allocate_beam
 from tiger.circuits.routing.frontier import (
-    RNG_MODULUS,
     TOO_MUCH,
     RouterParams,
     RoutingArrays,
@@ -33,7 +33,7 @@ from tiger.circuits.routing.shortest import route_shortest_paths
 from tiger.circuits.routing.threads import run_lanes
 from tiger.circuits.routing.views import build_views
 
-# How much work is done before `stop` is asked again: about 0.05 s.
+# How much work is done before `stop` is called again: about 0.05 s.
 CHUNK = 3_000_000
 # A route under search may take so many SWAPs a gate at most, which bounds the memory on long devices.
 DETOUR = 64
@@ -124,7 +124,7 @@ def search(
 ) -> Route:
     """Return the best route found, not optimal in general; the same for any number of threads.
 
-    `stop` is asked every fraction of a second. Raise ValueError when a device of several parts gets no
+    `stop` is called every fraction of a second. Raise ValueError when a device of several parts gets no
     origin, or a layout parts qubits that meet.
     """
     starts = _starts(dag, coupling, origins)
@@ -328,7 +328,7 @@ def _advance(lanes: list[Lane], plan: Plan, number: int) -> None:
 
 
 def _find_best(lanes: list[Lane]) -> Route:
-    """Return the best route of all lanes, be it still in the making."""
+    """Return the best route of all lanes, complete or not."""
     pool = min((lane.pool for lane in lanes), key=lambda pool: int(pool.cost.min()))
     e = int(pool.cost.argmin())
     return Route(start=pool.start[e].copy(), steps=pool.steps[e, : pool.length[e]].copy())

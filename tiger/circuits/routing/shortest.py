@@ -15,7 +15,7 @@ def route_shortest_paths(dag: GateDag, coupling: Coupling, start: IndexArray) ->
         while a >= 0 and coupling.hops[place[a], place[b]] > 1:
             # The first qubit goes one hop towards the second.
             here = int(place[a])
-            there = _nearer(coupling, here, int(place[b]))
+            there = _find_nearer(coupling, here, int(place[b]))
             steps.append((-1 - here, there))
             holds[[here, there]] = holds[[there, here]]
             place[holds[[here, there]]] = here, there
@@ -23,7 +23,7 @@ def route_shortest_paths(dag: GateDag, coupling: Coupling, start: IndexArray) ->
     return Route(start=start.copy(), steps=np.array(steps, np.int32).reshape(-1, 2))
 
 
-def _nearer(coupling: Coupling, here: int, goal: int) -> int:
+def _find_nearer(coupling: Coupling, here: int, goal: int) -> int:
     """Return the first neighbour that is nearer to the goal."""
     around = coupling.neighbours[here]
     return int(next(q for q in around.tolist() if q >= 0 and coupling.hops[q, goal] < coupling.hops[here, goal]))

@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.circuits.coupling import Coupling, HopArray, IndexArray
+from tiger.circuits.lehmer import RNG_FACTOR, RNG_MODULUS
 from tiger.circuits.records import allocate_records
 from tiger.model.arrays import IntArray
 from tiger.solvers.kernel import inner_kernel
 
 # More hops than any SWAP adds: all qubits are at their goals.
 AT_GOALS = 1_000
-RNG_MODULUS = 2**31 - 1
 
 
 class Device(NamedTuple):
@@ -70,8 +70,8 @@ def build_tokens(place: IndexArray) -> Tokens:
 
 @inner_kernel
 def draw_unit(rng_state: IntArray) -> float:
-    """Return a random number in (0, 1), by Park and Miller's generator (1988, doi:10.1145/63039.63042)."""
-    rng_state[0] = rng_state[0] * 48_271 % RNG_MODULUS
+    """Return a random number in (0, 1), by Lehmer's generator."""
+    rng_state[0] = rng_state[0] * RNG_FACTOR % RNG_MODULUS
     return float(rng_state[0] / RNG_MODULUS)
 
 

@@ -120,7 +120,7 @@ def route_window(state: WindowState, limit: int) -> int:
         # A lower bound: gates left need one more SWAP, and a SWAP takes two hops off the distances to the goals.
         if counters.used + max(counters.left > 0, (counters.away + 1) // 2) > limit:
             return FAILED
-        if (counters.left == 0 or not choose_step(state, limit)) and not choose_goal_step(state, limit):
+        if (counters.left == 0 or not choose_next_step(state, limit)) and not choose_goal_step(state, limit):
             return FAILED
         take_step(state)
 
@@ -198,7 +198,7 @@ def log_step(attempt: Attempt, what: int, where: int) -> None:
 
 
 @inner_kernel
-def choose_step(state: WindowState, limit: int) -> bool:
+def choose_next_step(state: WindowState, limit: int) -> bool:
     """Choose the step that brings the gates of the front, and less so those behind, nearest; False if none is left.
 
     SWAPs that move a qubit of the front, and BRIDGEs of gates of the front, as far as the budget allows them.
@@ -210,7 +210,7 @@ def choose_step(state: WindowState, limit: int) -> bool:
     for k in range(counters.front):
         node = state.window.nodes[attempt.front[k]]
         a, b = tokens.place[circuit.pairs[node, 0]], tokens.place[circuit.pairs[node, 1]]
-        best = choose_swap(state, b, slack, choose_swap(state, a, slack, best))
+        best = choose_swap_of(state, b, slack, choose_swap_of(state, a, slack, best))
         # A BRIDGE moves nothing: it competes with SWAPs by a score of its own, drawn for the attempt.
         if circuit.bridge[node] == 1 and state.device.hops[a, b] == 2 and (counters.away + 1) // 2 <= slack:
             score = scores.bridge + scores.noise * draw_unit(state.tokens.rng_state)
@@ -221,7 +221,7 @@ def choose_step(state: WindowState, limit: int) -> bool:
 
 
 @inner_kernel
-def choose_swap(state: WindowState, p: int, slack: int, best: float) -> float:
+def choose_swap_of(state: WindowState, p: int, slack: int, best: float) -> float:
     """Choose a SWAP with device qubit p where one scores below the best so far; return the best score."""
     device, attempt = state.device, state.attempt
     choice, scores = attempt.choice[0], attempt.scores[0]

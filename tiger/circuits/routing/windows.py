@@ -14,6 +14,7 @@ import numpy as np
 
 from tiger.circuits.coupling import Coupling, IndexArray
 from tiger.circuits.gate_dag import GateDag
+from tiger.circuits.lehmer import RNG_MODULUS
 from tiger.circuits.route import Route
 from tiger.circuits.routing.extraction import (
     OPS,
@@ -30,7 +31,7 @@ from tiger.circuits.routing.extraction import (
     rewind,
 )
 from tiger.circuits.routing.threads import RunAll, run_lanes
-from tiger.circuits.routing.tokens import RNG_MODULUS, build_device, count_hops_away, draw_unit
+from tiger.circuits.routing.tokens import build_device, count_hops_away, draw_unit
 from tiger.circuits.routing.window_router import (
     DEPTH,
     FAILED,
@@ -116,7 +117,7 @@ def polish(
 ) -> Route:
     """Return a route that costs no more, not optimal in general; with `params.fixed` it starts where that one does.
 
-    The same for any number of threads. `stop` is asked about every 0.1 s.
+    The same for any number of threads. `stop` is called about every 0.1 s.
     """
     cost, rng = route.extra_cx // 3, np.random.default_rng(params.seed)
     plans = _plan_rounds(params, cost) if cost else []

@@ -12,7 +12,7 @@ from tiger.circuits.noise.depth import count_depth, count_singles, operations_of
 from tiger.circuits.noise.noise import Errors, errors_of_target
 from tiger.circuits.noise.placement import DepthObjective, RouteObjective, SuccessObjective
 from tiger.circuits.noise.relabelling import RelabelParams
-from tiger.circuits.noise.success import compute_log_success_of
+from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.params import CircuitObjective
 from tiger.circuits.route import Route
 from tiger.circuits.transpiler.flow import count_cx
@@ -57,7 +57,7 @@ def aim_of(
 
 def _loss(dag: DAGCircuit, errors: Errors) -> float:
     """Return the negative logarithm of the success probability."""
-    return -compute_log_success_of(_operations(dag), errors)
+    return -compute_log_success(_operations(dag), errors)
 
 
 def _operations(dag: DAGCircuit) -> IndexArray:

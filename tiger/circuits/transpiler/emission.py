@@ -16,6 +16,7 @@ from tiger.circuits.transpiler.model import CircuitModel
 from tiger.model.arrays import IntArray
 
 SWAP, CX = SwapGate(), CXGate()
+# Stands for the cell of an operation that is emitted by itself.
 APART = -1
 FlowRouter = Callable[[ControlFlowOp, list[int]], tuple[ControlFlowOp, list[int]]]
 
@@ -47,7 +48,7 @@ def emit(model: CircuitModel, route: Route, flow_router: FlowRouter) -> Emission
             writer.write_apart(i)
         else:
             gate = gates[i]
-            # As a node, since asking for its operation would make that anew in Python.
+            # As a node, since asking for its operation would make that again in Python.
             gate.qargs = bits[cell]
             write(gate)
     return Emission(writer.dag, route.start.tolist(), track.end)

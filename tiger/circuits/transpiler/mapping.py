@@ -53,10 +53,10 @@ def find_mapping(
     own, known = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
     aim = aim_of(params.objective, model, coupling, device, own)
-    found = _check_start(
+    mapped = _check_start(
         map_circuit(model.gate_dag, coupling, params, fixed=fixed, known=own, objective=aim.objective), fixed
     )
-    route = found.route if fixed is not None else _settle(found.route, model.gate_dag, coupling)
+    route = mapped.route if fixed is not None else _settle(mapped.route, model.gate_dag, coupling)
 
     def block(gate_dag: GateDag, places: IndexArray) -> Route:
         own_params = replace(params, level=BLOCK_LEVELS[params.level])
@@ -65,7 +65,7 @@ def find_mapping(
     emission = emit(model, route, Blocks(coupling=coupling, commute=params.commute, router=block))
     if known is not None and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
-    return Mapping(emission, found, known)
+    return Mapping(emission, mapped, known)
 
 
 def _check(model: CircuitModel, coupling: Coupling, fixed: IndexArray | None) -> None:
@@ -119,11 +119,11 @@ def _shorten(params: LayoutParams, spent_s: float) -> LayoutParams:
     return params if limit_s is None else replace(params, time_limit_s=max(limit_s - spent_s, SHORT_S))
 
 
-def _check_start(found: Mapped, fixed: IndexArray | None) -> Mapped:
+def _check_start(mapped: Mapped, fixed: IndexArray | None) -> Mapped:
     """Return what was found; a route from elsewhere would silently be another circuit."""
-    if fixed is not None and (found.route.start[: len(fixed)] != fixed).any():
+    if fixed is not None and (mapped.route.start[: len(fixed)] != fixed).any():
         raise RuntimeError("the search left the layout that it was given")
-    return found
+    return mapped
 
 
 def _settle(route: Route, gate_dag: GateDag, coupling: Coupling) -> Route:

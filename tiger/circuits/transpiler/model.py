@@ -30,7 +30,7 @@ ESCAPES = ("break_loop", "continue_loop")
 class CircuitModel:
     """Hold a circuit of n qubits; operation i is on `qubits[i]`, ordered by `steps[i].wires`, and `build.node[i]`.
 
-    `axes[i][k]` is the axis it leaves alone on wire k, be it that operations may change places or not.
+    `axes[i][k]` is the axis it leaves alone on wire k, whether or not operations may change places.
     """
 
     dag: DAGCircuit
@@ -44,11 +44,6 @@ class CircuitModel:
     def gate_dag(self) -> GateDag:
         """Return what routing sees of the circuit."""
         return self.build.gate_dag
-
-    @property
-    def flows(self) -> bool:
-        """Return whether the circuit has control flow."""
-        return any(node.is_control_flow() for node in self.operations)
 
 
 def model_of(circuit: DAGCircuit | QuantumCircuit, *, commute: bool = True) -> CircuitModel:
@@ -108,7 +103,7 @@ class _Reader:
         users = Counter(wire for i in others for wire in uses[i].step.wires if wire >= self._first)
         lone = {wire for wire, count in users.items() if count == 1}
         for i in others if lone else ():
-            uses[i] = _without(uses[i], lone)
+            uses[i] = _drop_wires(uses[i], lone)
         return uses
 
     def _standard(self, name: str, bits: tuple[Qubit, ...]) -> _Use:
@@ -168,7 +163,7 @@ def _needs_adjacency(name: str, width: int, *, directive: bool) -> bool:
     return width == 2
 
 
-def _without(use: _Use, lone: set[int]) -> _Use:
+def _drop_wires(use: _Use, lone: set[int]) -> _Use:
     """Return what an operation does without some of its wires."""
     step = use.step
     kept = [k for k, wire in enumerate(step.wires) if wire not in lone]

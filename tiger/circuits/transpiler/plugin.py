@@ -25,6 +25,7 @@ from tiger.circuits.transpiler.target import has_errors
 
 NAME = "tiger"
 EFFORT, SOLVER = "TIGER_LAYOUT_EFFORT", "TIGER_LAYOUT_SOLVER"
+# Qiskit's own default level; the levels from which the preset is compared with, and commuting gates change places.
 DEFAULT_LEVEL, COMPARING_LEVEL, COMMUTING_LEVEL = 2, 1, 3
 SABRE_NAMES = (None, "default", "sabre")
 BARRIER = "qiskit.transpiler.internal.routing.protection.barrier"
@@ -48,7 +49,7 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
         if device is None or not _has_pairs(device):
             return PassManager(place) if given is None else PassManager(place) + embed
         params = _params(pass_manager_config, optimization_level)
-        own = _own(pass_manager_config, params)
+        own = _own_stages(pass_manager_config, params)
         stage = PassManager([] if own is None else KeepSource(SOURCE))
         stage.append([place, ConditionalController(embed.to_flow_controller(), condition=_has_layout_to_apply)])
         choice = _choice(device, pass_manager_config, params, own)
@@ -85,7 +86,7 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
             check_trivial=params.level == 1 and method != NAME,
             use_barrier_before_measurement=True,
         )
-        own = _own(pass_manager_config, params)
+        own = _own_stages(pass_manager_config, params)
         return stage if own is None else PassManager(KeepSource(PLACED)) + stage + PassManager(KeepBetter(device, own))
 
 
@@ -105,7 +106,7 @@ def _choice(
     return [barrier, TigerLayout(device, params), embed, *routed]
 
 
-def _own(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:
+def _own_stages(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:
     """Return Qiskit's own stages for a configuration, None at the level that promises nothing."""
     return build_own_preset(config, params.level, params.seed, NAME) if params.level >= COMPARING_LEVEL else None
 

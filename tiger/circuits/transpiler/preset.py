@@ -33,6 +33,7 @@ from tiger.circuits.transpiler.target import coupling_of, listed_coupling, worki
 
 SOURCE, PLACED = "tiger_source", "tiger_placed"
 PRESETS = (level_0_pass_manager, level_1_pass_manager, level_2_pass_manager, level_3_pass_manager)
+# Two-qubit gates of a SWAP.
 SWAP = 3
 
 
@@ -65,7 +66,7 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the circuit that ends with fewer two-qubit gates."""
         source, placed = self.property_set.pop(SOURCE, None), self.property_set.pop(PLACED, None)
-        theirs = self._theirs(source, placed)
+        theirs = self._run_qiskit(source, placed)
         if theirs is None or theirs.dag == dag or not _avoids_faults(theirs.dag, self.device):
             return dag
         if self._deliver(theirs) >= self._deliver(Source(dag, self.property_set)):
@@ -74,14 +75,14 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
         self.property_set.update(theirs.properties)
         return theirs.dag
 
-    def _theirs(self, source: Source | None, placed: Source | None) -> Source | None:
+    def _run_qiskit(self, source: Source | None, placed: Source | None) -> Source | None:
         """Return what Qiskit's own stages route, None where they refuse or panic."""
         try:
             with catch_panics():
                 if source is not None:
                     laid_out = self._lay_out(source)
                 else:
-                    laid_out = None if placed is None else self._lay_out_anew(placed)
+                    laid_out = None if placed is None else self._lay_out_again(placed)
                 return None if laid_out is None else _run_stage(self.preset.routing, laid_out)
         except TranspilerError:
             return None
@@ -92,7 +93,7 @@ class KeepBetter(TransformationPass):  # type: ignore[misc]  # Qiskit has no typ
             return None
         return _run_stage(self.preset.layout, source)
 
-    def _lay_out_anew(self, placed: Source) -> Source | None:
+    def _lay_out_again(self, placed: Source) -> Source | None:
         """Return a circuit after Qiskit's own layout stage, which may route, where it gives the layout that it has.
 
         None where no layout is known: Qiskit's routing stage needs one.

@@ -32,7 +32,7 @@ def find_vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: in
         return None
     named = isinstance(device, Target) and len(device.operation_names) > 0
     dag = model.dag if named else _pairs_only(model)
-    target = device if named else _bare(device)
+    target = device if named else _build_target(device)
     search = VF2Layout(target=target, seed=-1, call_limit=VF2_CALLS[level])
     search.property_set = PropertySet()
     search.run(dag)
@@ -40,7 +40,7 @@ def find_vf2_layout(model: CircuitModel, device: Target | CouplingMap, level: in
     return None if layout is None else np.array([layout[qubit] for qubit in dag.qubits], np.int32)
 
 
-def _bare(device: Target | CouplingMap) -> Target:
+def _build_target(device: Target | CouplingMap) -> Target:
     """Return a Target of CX gates on a coupling map."""
     pairs = device if isinstance(device, CouplingMap) else device.build_coupling_map()
     return Target.from_configuration(["cx", "u"], num_qubits=pairs.size(), coupling_map=pairs)

@@ -6,6 +6,7 @@ from qiskit.transpiler import CouplingMap, Target
 
 from tiger.circuits.coupling import Coupling
 
+# The error rate of a gate that never works, as IBM reports it.
 FAULTY = 1.0
 IDLE = ("measure", "reset", "delay")
 

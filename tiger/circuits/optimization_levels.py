@@ -24,7 +24,7 @@ NO_WORK = Budget()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelParams:
+class OptimizationLevel:
     """Set the work of all stages at a level.
 
     `embedding_calls` are places tried for a qubit. `anchors` says how many layouts the Ising proposals and the segments
@@ -59,20 +59,20 @@ class LevelParams:
 
 
 PARAMS_OF_LEVEL = (
-    LevelParams(embedding_calls=2_000, placement=PlacementParams(lanes=0)),
-    LevelParams(
+    OptimizationLevel(embedding_calls=2_000, placement=PlacementParams(lanes=0)),
+    OptimizationLevel(
         embedding_calls=20_000,
         search=Budget(50_000, 0, 100_000_000),
         passages=32,
         placement=PlacementParams(lanes=2, scouts=50, finalists=1, trials=100),
     ),
-    LevelParams(
+    OptimizationLevel(
         embedding_calls=200_000,
         anchors=16,
         search=Budget(10_000_000, 20_000, 100_000_000),
         windows=Budget(2_000_000, 1_000, 10_000_000),
     ),
-    LevelParams(
+    OptimizationLevel(
         embedding_calls=1_000_000,
         anchors=16,
         search=Budget(40_000_000, 1_000_000, 250_000_000),

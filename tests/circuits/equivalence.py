@@ -188,15 +188,15 @@ class _Replay:
         """Find an operation of the original that is due and the same, and take it off there."""
         qubits = tuple([self._holds.get(place) for place in gate.qubits])
         wires = (*qubits, *gate.others)
-        for i in dict.fromkeys(i for wire in wires for i in self._due(wire)):
+        for i in dict.fromkeys(i for wire in wires for i in self._next_operations(wire)):
             own = self._gates[i]
-            due = all(i in self._due(wire) for wire in own.wires)
+            due = all(i in self._next_operations(wire) for wire in own.wires)
             if due and own.bits == gate.bits and self._is_same(own, gate, qubits):
                 self._take_off(i)
                 return True
         return False
 
-    def _due(self, wire: object) -> list[int]:
+    def _next_operations(self, wire: object) -> list[int]:
         """Return the operations of the original that may come next on a wire."""
         runs = self._todo.get(wire)
         return [*(runs[0][1] if runs else ()), *self._free.get(wire, ())]

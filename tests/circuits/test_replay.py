@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step, gate_dag_of
 from tiger.circuits.route import Route
-from tiger.circuits.routing.replay import find_flaw
 
 LINE = Coupling.of(3, [(0, 1), (1, 2)])
 CX = Step((0, 2), ("z", "x"), pair=True, bridge=True)

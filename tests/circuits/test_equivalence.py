@@ -6,7 +6,7 @@ from qiskit.circuit import Parameter
 from qiskit.transpiler import CouplingMap, PassManager
 from qiskit.transpiler.passes import SabreLayout
 
-from tiger.circuits.transpiler.equivalence import find_difference, find_unitary_difference, replay
+from tests.circuits.equivalence import find_difference, find_unitary_difference, replay
 
 
 def circuit(width: int, *gates: tuple[str, int, int]) -> QuantumCircuit:
