@@ -6,7 +6,7 @@
     python -m benchmarks soak [--minutes N]
     python -m benchmarks summary
 
-Without names all tables are measured, but for the soak of the service. `--data` (or TIGER_QAPLIB) names a folder of
+Without names all tables are measured, except for the soak of the service. `--data` (or TIGER_QAPLIB) names a folder of
 QAPLIB `.dat` files, `--circuits` (or TIGER_CIRCUITS) one with circuits of RevLib and QASMBench in `revlib/` and
 `qasmbench/`, and `coupling_maps.json`, `--profiles` (or TIGER_PROFILES) one with PipeDream's `graph.txt` profiles, each
 under the name of its model, `--graphs` (or TIGER_GRAPHS) one with operator graphs of dnn-partitioning; without them
@@ -93,7 +93,7 @@ def main() -> int:
     parser.add_argument("--profiles", type=Path, default=os.environ.get("TIGER_PROFILES"), help="folder of profiles")
     parser.add_argument("--graphs", type=Path, default=os.environ.get("TIGER_GRAPHS"), help="folder of operator graphs")
     parser.add_argument("--minutes", type=float, default=30.0, help="how long a soak is (default: 30)")
-    parser.add_argument("--before", type=Path, help="another checkout, which cold is compared with")
+    parser.add_argument("--before", type=cold.checkout, help="another checkout, which cold is compared with")
     parser.add_argument("--print", action="store_true", help="leave the pages as they are")
     args = parser.parse_args()
     folders = {

@@ -43,7 +43,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
                 devices = cluster(count, bandwidth)
                 report = tiger.place(layers, devices)
                 seconds.append(report.seconds)
-                for peer, value in others(layers, devices).items():
+                for peer, value in measure_others(layers, devices).items():
                     ratios[peer].append(value / report.lower_bound_s)
                 ratios["TIGER"].append(report.bottleneck_s / report.lower_bound_s)
             cells = (f"{np.exp(np.mean(np.log(found))):.2f} ({max(found):.2f})" for found in ratios.values())
@@ -58,7 +58,7 @@ def cluster(count: int, bandwidth: float) -> Cluster:
     return Cluster(names=names, speed=np.ones(count), memory_bytes=np.full(count, np.inf), curves=curves, link=link)
 
 
-def others(layers: Layers, devices: Cluster) -> dict[str, float]:
+def measure_others(layers: Layers, devices: Cluster) -> dict[str, float]:
     """Return the bottlenecks of other splits into a stage for every device."""
     judge = Evaluator(layers=layers, cluster=devices)
     order = tuple(range(min(devices.size, layers.size)))

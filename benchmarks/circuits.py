@@ -12,14 +12,14 @@ from qiskit import QuantumCircuit
 from qiskit.transpiler import CouplingMap, PassManager, Target, generate_preset_pass_manager
 from qiskit.transpiler.passes import CheckMap, SabreLayout
 
-from benchmarks.devices import Case, cases, stored
-from tiger.circuits.transpiler.equivalence import find_difference
+from benchmarks.devices import Case, cases, load_circuits
+from tests.circuits.equivalence import find_difference
 
 SEEDS = (0,)
 HEAD = ("circuits", "Qiskit O3", "SABRE, time of level 3", "tket", "tiger, level 1", "tiger, level 3")
 
 
-class Found(NamedTuple):
+class Run(NamedTuple):
     """Hold a routed circuit and the seconds it took."""
 
     circuit: QuantumCircuit
@@ -30,9 +30,9 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
     """Yield geometric means of extra CX over those of Qiskit's level 3, and mean seconds, family by family."""
     yield HEAD
     families: dict[str, list[list[tuple[float, float] | None]]] = defaultdict(list)
-    for case in (*cases(SEEDS[0]), *(stored(data) if data else ())):
+    for case in (*cases(SEEDS[0]), *(load_circuits(data) if data else ())):
         say(f"{case.name} on {case.coupling.size} qubits")
-        row = _measured(case)
+        row = _measure(case)
         families[case.family].append(row)
         families["**all**"].append(row)
     for family in sorted(families, key=lambda name: name == "**all**"):
@@ -40,7 +40,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
         yield f"{family} ({len(rows)})", *(_cell([row[k] for row in rows], [row[0] for row in rows]) for k in range(5))
 
 
-def _measured(case: Case) -> list[tuple[float, float] | None]:
+def _measure(case: Case) -> list[tuple[float, float] | None]:
     """Return mean extra CX and seconds of every method, None for one that is not installed."""
     ours = [[_preset(case, level, seed, "tiger") for seed in SEEDS] for level in (1, 3)]
     limit = sum(found.seconds for found in ours[1]) / len(SEEDS)
@@ -49,7 +49,7 @@ def _measured(case: Case) -> list[tuple[float, float] | None]:
     return [None if runs is None else _mean(case, runs) for runs in (*peers, tket, *ours)]
 
 
-def _mean(case: Case, runs: list[Found]) -> tuple[float, float]:
+def _mean(case: Case, runs: list[Run]) -> tuple[float, float]:
     """Return the means over seeds."""
     extra = [_cx(found.circuit) - _cx(case.circuit) for found in runs]
     return sum(extra) / len(runs), sum(found.seconds for found in runs) / len(runs)
@@ -61,7 +61,7 @@ def _cx(circuit: QuantumCircuit) -> int:
     return int(count.get("cx", 0) + 3 * count.get("swap", 0))
 
 
-def _preset(case: Case, level: int, seed: int, method: str | None) -> Found:
+def _preset(case: Case, level: int, seed: int, method: str | None) -> Run:
     """Run the layout and routing stages of a preset."""
     target = Target.from_configuration(["u", "cx", "swap"], case.coupling.size, _device(case))
     begun = time.perf_counter()
@@ -72,7 +72,7 @@ def _preset(case: Case, level: int, seed: int, method: str | None) -> Found:
     for stage in (whole.layout, whole.routing):
         stages += stage
     routed = stages.run(case.circuit)
-    found = Found(routed, time.perf_counter() - begun)
+    found = Run(routed, time.perf_counter() - begun)
     check = CheckMap(_device(case))
     check(routed)
     wrong = find_difference(case.circuit, routed) or (
@@ -83,7 +83,7 @@ def _preset(case: Case, level: int, seed: int, method: str | None) -> Found:
     return found
 
 
-def _sabre(case: Case, seed: int, limit: float) -> Found:
+def _sabre(case: Case, seed: int, limit: float) -> Run:
     """Run SABRE with more and more trials for as long as the limit allows, and keep the fewest SWAPs."""
     begun, trials, best, turn = time.perf_counter(), 20, case.circuit, 0
     while True:
@@ -95,10 +95,10 @@ def _sabre(case: Case, seed: int, limit: float) -> Found:
         left, turn = limit - (now - begun), turn + 1
         trials = min(2 * trials, int(trials * left / (now - started)))
         if trials < 1:
-            return Found(best, now - begun)
+            return Run(best, now - begun)
 
 
-def _tket(case: Case) -> Found:
+def _tket(case: Case) -> Run:
     """Run tket's default mapping on the qubits in use, as idle ones can abort it; a BRIDGE becomes four CX."""
     from pytket.architecture import Architecture
     from pytket.extensions.qiskit import qiskit_to_tk, tk_to_qiskit
@@ -114,7 +114,7 @@ def _tket(case: Case) -> Found:
     seconds = time.perf_counter() - begun
     routed = tk_to_qiskit(circuit, replace_implicit_swaps=True)
     unknown = set(routed.count_ops()) - {"u", "u3", "cx", "swap"}
-    return Found(routed.decompose(list(unknown)) if unknown else routed, seconds)
+    return Run(routed.decompose(list(unknown)) if unknown else routed, seconds)
 
 
 def _device(case: Case) -> CouplingMap:

@@ -1,5 +1,6 @@
 """Measure how long the first answers take on a machine where no kernel has been compiled."""
 
+import argparse
 import os
 import resource
 import subprocess
@@ -24,7 +25,7 @@ def table(say: Callable[[str], None], before: Path | None = None) -> Iterator[tu
 
     On a machine with other work the clock says little; on one core the seconds of processors are what counts.
     """
-    trees = ([before.resolve()] if before else []) + [ROOT]
+    trees = ([before] if before else []) + [ROOT]
     yield ("command", "cores", "goal", *(["before"] if before else []), "seconds", *(["ratio"] if before else []))
     for words, cores, goal_s in COMMANDS:
         figures = []
@@ -34,6 +35,13 @@ def table(say: Callable[[str], None], before: Path | None = None) -> Iterator[tu
         shown = [f"{clock_s:.1f} ({processor_s:.1f})" for clock_s, processor_s in figures]
         ratio = [f"{figures[1][1] / figures[0][1]:.2f}"] if before else []
         yield (f"`tiger {' '.join(words)}`", str(cores), str(goal_s), *shown, *ratio)
+
+
+def checkout(text: str) -> Path:
+    """Return the folder of a checkout; raise what argparse reports for any other."""
+    if not Path(text, "tiger", "__main__.py").is_file():
+        raise argparse.ArgumentTypeError(f"expected a checkout of this project, got {text!r}")
+    return Path(text).resolve()
 
 
 def _run(tree: Path, words: tuple[str, ...], cores: int) -> tuple[float, float]:

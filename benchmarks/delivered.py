@@ -30,7 +30,7 @@ HEAD = (
 )
 
 
-class Made(NamedTuple):
+class Delivery(NamedTuple):
     """Hold what a transpiled circuit amounts to, and the seconds it took."""
 
     gates: int
@@ -44,11 +44,11 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     circuits = dict(library(SEED))
     for device, target in devices():
         for level in LEVELS:
-            made = dict[str, tuple[Made, Made]]()
-            measured(circuits["star 8"], target, level, "tiger")
+            made = dict[str, tuple[Delivery, Delivery]]()
+            measure(circuits["star 8"], target, level, "tiger")
             for name, circuit in circuits.items():
                 say(f"{name} on {device} at level {level}")
-                made[name] = measured(circuit, target, level, None), measured(circuit, target, level, "tiger")
+                made[name] = measure(circuit, target, level, None), measure(circuit, target, level, "tiger")
             yield device, str(level), str(len(made)), *_cells(made)
 
 
@@ -65,16 +65,16 @@ def devices() -> Iterator[tuple[str, Target]]:
     )
 
 
-def measured(circuit: QuantumCircuit, target: Target, level: int, method: str | None) -> Made:
+def measure(circuit: QuantumCircuit, target: Target, level: int, method: str | None) -> Delivery:
     """Run the whole transpiler."""
     begun = time.perf_counter()
     made = transpile(circuit, target=target, optimization_level=level, seed_transpiler=SEED, layout_method=method,
                      routing_method=method)  # fmt: skip
     seconds = time.perf_counter() - begun
-    return Made(made.num_nonlocal_gates(), made.depth(lambda each: len(each.qubits) == 2), seconds)
+    return Delivery(made.num_nonlocal_gates(), made.depth(lambda each: len(each.qubits) == 2), seconds)
 
 
-def _cells(made: dict[str, tuple[Made, Made]]) -> Iterator[str]:
+def _cells(made: dict[str, tuple[Delivery, Delivery]]) -> Iterator[str]:
     """Yield the cells of a device and level."""
     pairs = list(made.values())
     for k in (0, 1):

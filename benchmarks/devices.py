@@ -33,25 +33,25 @@ def cases(seed: int) -> Iterator[Case]:
     """Yield circuits of Qiskit's library on a grid and on heavy-hexagon lattices."""
     small, large = (coupling_of(read_device(spec)) for spec in ("grid:4x5", "heavy-hex:5"))
     for device, width in ((small, 16), (large, 40)):
-        yield Case("Fourier transform", f"QFT {width}", _plain(_fourier(width)), device)
-        yield Case("QAOA", f"QAOA {width}", _plain(_qaoa(width, seed)), device)
-        yield Case("adder", f"adder {width}", _plain(CDKMRippleCarryAdder(width // 2 - 1)), device)
-    yield Case("phase estimation", "QPE 12", _plain(PhaseEstimation(11, QuantumCircuit(1))), small)
-    yield Case("quantum volume", "QV 16 x 16", _plain(quantum_volume(16, 16, seed=seed)), small)
+        yield Case("Fourier transform", f"QFT {width}", _to_u_cx(_fourier(width)), device)
+        yield Case("QAOA", f"QAOA {width}", _to_u_cx(_qaoa(width, seed)), device)
+        yield Case("adder", f"adder {width}", _to_u_cx(CDKMRippleCarryAdder(width // 2 - 1)), device)
+    yield Case("phase estimation", "QPE 12", _to_u_cx(PhaseEstimation(11, QuantumCircuit(1))), small)
+    yield Case("quantum volume", "QV 16 x 16", _to_u_cx(quantum_volume(16, 16, seed=seed)), small)
 
 
-def stored(folder: Path) -> Iterator[Case]:
+def load_circuits(folder: Path) -> Iterator[Case]:
     """Yield the circuits of the published sets on the devices that fit them."""
     maps = json.loads((folder / "coupling_maps.json").read_text("utf-8"))
     for family in FOLDERS:
         for path in sorted((folder / family).glob("*.qasm")):
-            circuit = _plain(qasm2.load(path, include_path=(), custom_instructions=qasm2.LEGACY_CUSTOM_INSTRUCTIONS))
+            circuit = _to_u_cx(qasm2.load(path, include_path=(), custom_instructions=qasm2.LEGACY_CUSTOM_INSTRUCTIONS))
             order = DENSE_MAPS + SPARSE_MAPS if family == "revlib" else SPARSE_MAPS
             devices = [Coupling.of(1 + max(map(max, maps[name])), map(tuple, maps[name])) for name in order]
             yield Case(family, path.stem, circuit, next(d for d in devices if d.size >= circuit.num_qubits))
 
 
-def _plain(circuit: QuantumCircuit) -> QuantumCircuit:
+def _to_u_cx(circuit: QuantumCircuit) -> QuantumCircuit:
     """Return the gates of a circuit as {u, cx}, without measurements and barriers, not optimised."""
     gates = QuantumCircuit(circuit.num_qubits)
     for each in circuit.data:

@@ -31,12 +31,12 @@ def cases(seed: int) -> Iterator[Case]:
         ("4,096 points near each other", geometric(seed, 4096), "torus:16x16x16", None),
         ("4,096 points near each other", geometric(seed, 4096), "tree:8x8x4@1,10,100", None),
         ("32 x 32 x 32 stencil", stencil(seed, 32, 32, 32), "tree:8x8x4@1,10,100", 376832),
-        ("65,536 points triangulated", triangulated(seed, 65536), "tree:8x8x4@1,10,100", None),
+        ("65,536 points triangulated", triangulate(seed, 65536), "tree:8x8x4@1,10,100", None),
     ):
-        yield Case(f"{name} on {hardware.partition('@')[0]}", filling(traffic, hardware), known)
+        yield Case(f"{name} on {hardware.partition('@')[0]}", build_full_problem(traffic, hardware), known)
 
 
-def filling(traffic: sp.csr_array, hardware: str) -> Problem:
+def build_full_problem(traffic: sp.csr_array, hardware: str) -> Problem:
     """Return the problem of placing tasks on hardware with just the slots a node that they need."""
     size = traffic.shape[0]
     tasks = TaskGraph(names=tuple(map(str, range(size))), traffic=traffic, directed=False)
@@ -63,7 +63,7 @@ def geometric(seed: int, points: int) -> sp.csr_array:
     return volumes(near.T, rng.integers(1, 10, len(near)), points)
 
 
-def triangulated(seed: int, points: int) -> sp.csr_array:
+def triangulate(seed: int, points: int) -> sp.csr_array:
     """Return unit traffic along the edges of the Delaunay triangulation of random points."""
     corners = Delaunay(np.random.default_rng(seed).random((points, 2))).simplices
     sides = np.sort(np.concatenate([corners[:, :2], corners[:, 1:], corners[:, ::2]]), axis=1)

@@ -55,7 +55,7 @@ QAPLIB = {
 }
 
 
-def generated() -> Iterator[tuple[str, Problem]]:
+def generate() -> Iterator[tuple[str, Problem]]:
     """Yield eight one-to-one problems of 9 to 20 tasks that fill their nodes, dense, ring-like and scale-free."""
     for tasks, kind, hardware in (
         (9, "dense", "grid:3x3"),
@@ -81,7 +81,7 @@ def qaplib(folder: Path, names: Iterable[str] = tuple(QAPLIB)) -> Iterator[tuple
             yield name, Problem(tasks=found.tasks, topology=found.topology, rule="one-to-one"), QAPLIB[name]
 
 
-def layered() -> Iterator[tuple[str, Problem]]:
+def generate_layered() -> Iterator[tuple[str, Problem]]:
     """Yield five layered task graphs of 30 to 100 tasks on a 4 x 4 mesh, with equal and with unequal processors."""
     for number, (layers, width, unequal) in enumerate(
         ((5, 6, False), (5, 6, True), (10, 6, False), (10, 6, True), (10, 10, True))

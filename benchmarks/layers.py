@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.instances import layered
+from benchmarks.instances import generate_layered
 from tiger.feasibility.start import launch_order
 from tiger.mapper import solve
 from tiger.model.arrays import IntArray
@@ -24,6 +24,7 @@ from tiger.run.search_stage import Round
 from tiger.sampler_policy import ising_of
 from tiger.solvers import registry
 
+# What an iterated search gets for the cost that gaps are relative to.
 SECONDS = 60.0
 SEEDS = (0, 1, 2)
 HEAD = (
@@ -42,7 +43,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     """
     yield HEAD
     gaps = []
-    for name, problem in layered():
+    for name, problem in generate_layered():
         say(name)
         gaps.append(measure(problem))
         yield name, *cells(gaps[-1])
@@ -64,7 +65,7 @@ def measure(problem: Problem) -> np.ndarray:
     for seed in SEEDS:
         neal, auto = (solve(problem, solver=solver, seed=seed) for solver in ("neal", "auto"))
         rows.append([forward, one_qubo(problem, start, seed, neal.seconds), neal.cost, auto.cost])
-    best = min(iterated(problem, start, SECONDS), float(np.min(rows)))
+    best = min(iterate_sweeps(problem, start, SECONDS), float(np.min(rows)))
     return np.append(100 * (np.mean(rows, axis=0) / best - 1), [neal.seconds, auto.seconds])
 
 
@@ -80,7 +81,7 @@ def one_qubo(problem: Problem, start: IntArray, seed: int, seconds: float) -> fl
     return run.cost
 
 
-def iterated(problem: Problem, start: IntArray, seconds: float) -> float:
+def iterate_sweeps(problem: Problem, start: IntArray, seconds: float) -> float:
     """Return the best cost of iterated local search by exact level sweeps, kicked by shuffling one or two levels."""
     rng, end = np.random.default_rng(0), time.monotonic() + seconds
     sweeps = Sweeps(problem)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.devices import Case, cases, stored
+from benchmarks.devices import Case, cases, load_circuits
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.gate_dag import GateDag
 from tiger.circuits.ising.movement import count_movement, list_route_visits, list_static_visits
@@ -42,10 +42,10 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
     """
     yield HEAD
     families: dict[str, list[FloatArray]] = defaultdict(list)
-    stock = stored(data) if data and (data / MAPS).exists() else ()
+    stock = load_circuits(data) if data and (data / MAPS).exists() else ()
     for case in (*cases(SEEDS[0]), *stock):
         say(f"{case.name} on {case.coupling.size} qubits")
-        rows = [found for seed in SEEDS if (found := saved(case, seed)) is not None]
+        rows = [found for seed in SEEDS if (found := compute_savings(case, seed)) is not None]
         if rows:
             families[case.family].append(np.mean(rows, axis=0))
             families["**all**"].append(families[case.family][-1])
@@ -56,7 +56,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
         yield f"{family} ({len(families[family])})", *cells
 
 
-def saved(case: Case, seed: int) -> FloatArray | None:
+def compute_savings(case: Case, seed: int) -> FloatArray | None:
     """Return six reductions in per cent and three times in seconds, None where there is nothing to save."""
     dag, coupling = model_of(case.circuit).gate_dag, case.coupling
     trivial = np.arange(coupling.size, dtype=np.int32)

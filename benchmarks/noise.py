@@ -30,7 +30,7 @@ from qiskit.transpiler import (
 
 from tiger.circuits.noise.depth import operations_of_gates
 from tiger.circuits.noise.noise import Errors, errors_of_target
-from tiger.circuits.noise.success import compute_log_success_of
+from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.mapping import find_mapping
 
@@ -41,6 +41,7 @@ FALCON = (
 )
 QUBITS, SEEDS, THREADS = 27, (0,), 2
 FOLDERS, WIDEST = ("revlib", "qasmbench"), 1_000
+# Circuits that succeed less often than this say nothing; losses that differ by less are equal.
 LIKELY, ROUNDING = 0.01, 1e-9
 HEAD = (
     "errors",
@@ -74,9 +75,9 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
         scores = []
         for seed in SEEDS:
             target = made(seed)
-            for title, circuit in (*library(seed), *(stored(data) if data else ())):
+            for title, circuit in (*library(seed), *(load_circuits(data) if data else ())):
                 say(f"{title}, seed {seed}")
-                scores.append(measured(circuit, target, seed))
+                scores.append(measure(circuit, target, seed))
         yield name, *cells(np.array(scores))
 
 
@@ -92,7 +93,7 @@ def cells(scores: np.ndarray) -> Iterator[str]:
     yield f"{np.mean(peer_s):.2f}, {np.mean(ours_s):.2f}"
 
 
-def measured(circuit: QuantumCircuit, target: Target, seed: int) -> Score:
+def measure(circuit: QuantumCircuit, target: Target, seed: int) -> Score:
     """Map a circuit with Qiskit and with us."""
     errors, begun = errors_of_target(target), time.perf_counter()
     routed = preset(circuit, target, seed)
@@ -120,7 +121,7 @@ def preset(circuit: QuantumCircuit, target: Target, seed: int) -> QuantumCircuit
 def _loss(circuit: QuantumCircuit, errors: Errors) -> float:
     """Return the negative logarithm of success of a circuit on device qubits."""
     gates = [(each.name, tuple(circuit.find_bit(qubit).index for qubit in each.qubits)) for each in circuit.data]
-    return -compute_log_success_of(operations_of_gates(gates), errors)
+    return -compute_log_success(operations_of_gates(gates), errors)
 
 
 def uniform(seed: int) -> Target:
@@ -159,39 +160,39 @@ def library(seed: int) -> Iterator[tuple[str, QuantumCircuit]]:
     """Yield circuits of 4 to 24 qubits."""
     rng = np.random.default_rng(seed)
     for width in (5, 8, 12):
-        yield f"QFT {width}", prepared(_of_gate(QFTGate(width)))
+        yield f"QFT {width}", prepare(_of_gate(QFTGate(width)))
     for width in (10, 20):
-        yield f"GHZ {width}", prepared(_pairs(width, [(k, k + 1) for k in range(width - 1)]))
+        yield f"GHZ {width}", prepare(_pairs(width, [(k, k + 1) for k in range(width - 1)]))
     for width in (8, 20):
-        yield f"star {width}", prepared(_pairs(width, [(int(k), width - 1) for k in rng.permutation(width - 1)[::2]]))
+        yield f"star {width}", prepare(_pairs(width, [(int(k), width - 1) for k in rng.permutation(width - 1)[::2]]))
     for width in (8, 12, 16):
         cubic = [pair for _ in range(3) for pair in rng.permutation(width).reshape(-1, 2).tolist()]
-        yield f"QAOA {width}", prepared(_rotations(width, cubic, 2))
+        yield f"QAOA {width}", prepare(_rotations(width, cubic, 2))
     for width in (12, 24):
-        yield f"Ising chain {width}", prepared(_rotations(width, [(k, k + 1) for k in range(width - 1)], 3))
+        yield f"Ising chain {width}", prepare(_rotations(width, [(k, k + 1) for k in range(width - 1)], 3))
     for width, entanglement in ((6, "linear"), (18, "linear"), (8, "circular"), (14, "circular")):
         ansatz = efficient_su2(width, entanglement=entanglement, reps=2)
-        yield f"{entanglement} ansatz {width}", prepared(ansatz.assign_parameters(rng.random(ansatz.num_parameters)))
+        yield f"{entanglement} ansatz {width}", prepare(ansatz.assign_parameters(rng.random(ansatz.num_parameters)))
     for bits in (3, 6, 10):
-        yield f"adder {bits}", prepared(_of_gate(CDKMRippleCarryAdder(bits).to_gate()))
+        yield f"adder {bits}", prepare(_of_gate(CDKMRippleCarryAdder(bits).to_gate()))
     for width in (5, 8, 12):
-        yield f"quantum volume {width}", prepared(quantum_volume(width, min(width, 6), seed=seed))
+        yield f"quantum volume {width}", prepare(quantum_volume(width, min(width, 6), seed=seed))
     for width in (4, 7, 14):
         pairs = [tuple(rng.choice(width, 2, replace=False).tolist()) for _ in range(4 * width)]
-        yield f"random {width}", prepared(_pairs(width, pairs))
+        yield f"random {width}", prepare(_pairs(width, pairs))
 
 
-def stored(folder: Path) -> Iterator[tuple[str, QuantumCircuit]]:
+def load_circuits(folder: Path) -> Iterator[tuple[str, QuantumCircuit]]:
     """Yield the published circuits that fit the device, up to a thousand CX."""
     for path in (path for family in FOLDERS for path in sorted((folder / family).glob("*.qasm"))):
         circuit = qasm2.load(path, include_path=(), custom_instructions=qasm2.LEGACY_CUSTOM_INSTRUCTIONS)
         if circuit.num_qubits <= QUBITS:
-            ready = prepared(circuit)
+            ready = prepare(circuit)
             if ready.count_ops()["cx"] <= WIDEST:
                 yield path.stem, ready
 
 
-def prepared(circuit: QuantumCircuit) -> QuantumCircuit:
+def prepare(circuit: QuantumCircuit) -> QuantumCircuit:
     """Return a circuit in {u, cx}, not optimised, with every qubit in use measured in the end."""
     flat = transpile(circuit, basis_gates=["u", "cx"], optimization_level=0)
     plain, used = QuantumCircuit(flat.num_qubits, flat.num_qubits), set()

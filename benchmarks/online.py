@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.chain.orders import best_line
+from tiger.pipeline.chain.best_order import best_line
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.hardware.cluster import Cluster, Curve
@@ -22,10 +22,13 @@ Counts = dict[str, list[int]]
 DEVICES, SEEDS = (4, 6, 8), 24
 # A peer may run as many plans, and a planner fewer; who has not arrived by then counts as if at the end of the former.
 PEERS, STEPS, SETTLING = 1000, 200, 50
+# Temperatures of annealing, first and last, and its steps: relative differences of bottlenecks.
 COOLING = (0.05, 0.02, 100)
 FLOPS, BANDWIDTH, LATENCY_S = 1e12, 25e9, 2e-6
+# The true speeds, dealt to devices in turn, and sigmas of lognormal factors: of layers, of devices, of measurements.
 SPEEDS = (1.0, 1.0, 0.6, 0.4)
 UNEVEN, JITTER, NOISE = 0.35, 0.1, 0.02
+# A plan arrives where its bottleneck is at most so many times the optimum.
 NEAR = 1.03
 # A planner that measures with errors is asked for more than it is judged by.
 ASKED = 0.01
@@ -42,10 +45,10 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     for network in NETWORKS:
         for devices in DEVICES:
             say(f"{network} on {devices} devices")
-            yield network, f"{devices}", *cells(steady(network, devices))
+            yield network, f"{devices}", *cells(run_steady(network, devices))
     for devices in DEVICES:
         say(f"a slower device of {devices}")
-        found = [slowed(network, devices) for network in NETWORKS]
+        found = [run_slowed(network, devices) for network in NETWORKS]
         yield (
             "all, a device slows",
             f"{devices}",
@@ -63,12 +66,12 @@ def cells(counts: Counts) -> Iterator[str]:
     yield from (f"{100 * means[0] / mean:.1f} %" for mean in means[1:3])
 
 
-def steady(network: str, devices: int) -> Counts:
+def run_steady(network: str, devices: int) -> Counts:
     """Return the runs that each contestant needs from the start, 0 where it does not get there."""
     counts: Counts = {name: [] for name in ("TIGER", *PEERS_BY_NAME)}
     for seed in range(SEEDS):
         world = Simulation(network, devices, seed)
-        following(world, OnlinePlanner(world.told, world.guess, seed=seed, tolerance=ASKED), STEPS)
+        follow_planner(world, OnlinePlanner(world.told, world.guess, seed=seed, tolerance=ASKED), STEPS)
         counts["TIGER"].append(world.reached)
         for name, peer in PEERS_BY_NAME.items():
             world = Simulation(network, devices, seed)
@@ -77,7 +80,7 @@ def steady(network: str, devices: int) -> Counts:
     return counts
 
 
-def slowed(network: str, devices: int) -> Counts:
+def run_slowed(network: str, devices: int) -> Counts:
     """Return the runs that each contestant needs after a device has slowed, where its plan is no longer near."""
     counts: Counts = {name: [] for name in ("TIGER", *PEERS_BY_NAME)}
     for seed in range(SEEDS):
@@ -86,7 +89,7 @@ def slowed(network: str, devices: int) -> Counts:
         for _ in range(SETTLING):
             planner.step(world.run(line_of(planner.plan)).tolist())
         world.slow()
-        following(world, planner, STEPS)
+        follow_planner(world, planner, STEPS)
         counts["TIGER"].append(world.reached)
         for name, peer in PEERS_BY_NAME.items():
             world = Simulation(network, devices, seed)
@@ -106,35 +109,35 @@ class Shape:
     flops: tuple[float, ...] = ()
     sent: tuple[float, ...] = ()
 
-    def convolved(self, channels: int, kernel: int, stride: int = 1, pad: int | None = None) -> "Shape":
+    def convolve(self, channels: int, kernel: int, stride: int = 1, pad: int | None = None) -> "Shape":
         """Return the chain with a convolution more."""
         side = (self.side + 2 * (kernel // 2 if pad is None else pad) - kernel) // stride + 1
-        return self._grown(side, channels, 2.0 * side**2 * channels * self.channels * kernel**2)
+        return self._grow(side, channels, 2.0 * side**2 * channels * self.channels * kernel**2)
 
-    def pooled(self, kernel: int, stride: int) -> "Shape":
+    def pool(self, kernel: int, stride: int) -> "Shape":
         """Return the chain with a pooling layer more."""
         side = math.ceil((self.side - kernel) / stride) + 1
-        return self._grown(side, self.channels, float(side**2 * self.channels * kernel**2))
+        return self._grow(side, self.channels, float(side**2 * self.channels * kernel**2))
 
-    def connected(self, units: int) -> "Shape":
+    def connect(self, units: int) -> "Shape":
         """Return the chain with a fully connected layer more."""
-        return self._grown(1, units, 2.0 * self.side**2 * self.channels * units)
+        return self._grow(1, units, 2.0 * self.side**2 * self.channels * units)
 
-    def merged(self, since: int) -> "Shape":
+    def merge(self, since: int) -> "Shape":
         """Return the chain with all layers from number `since` on made one."""
         return replace(
             self, flops=(*self.flops[:since], sum(self.flops[since:])), sent=(*self.sent[:since], self.sent[-1])
         )
 
-    def _grown(self, side: int, channels: int, flops: float) -> "Shape":
+    def _grow(self, side: int, channels: int, flops: float) -> "Shape":
         return Shape(side, channels, (*self.flops, flops), (*self.sent, float(side**2 * channels)))
 
 
 def alexnet() -> Shape:
     """Return AlexNet as in arXiv:1404.5997, 11 layers."""
-    chain = Shape(224, 3).convolved(64, 11, 4, 2).pooled(3, 2).convolved(192, 5).pooled(3, 2)
-    chain = chain.convolved(384, 3).convolved(256, 3).convolved(256, 3).pooled(3, 2)
-    return chain.connected(4096).connected(4096).connected(1000)
+    chain = Shape(224, 3).convolve(64, 11, 4, 2).pool(3, 2).convolve(192, 5).pool(3, 2)
+    chain = chain.convolve(384, 3).convolve(256, 3).convolve(256, 3).pool(3, 2)
+    return chain.connect(4096).connect(4096).connect(1000)
 
 
 def vgg16() -> Shape:
@@ -142,42 +145,42 @@ def vgg16() -> Shape:
     chain = Shape(224, 3)
     for channels, count in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
         for _ in range(count):
-            chain = chain.convolved(channels, 3)
-        chain = chain.pooled(2, 2)
-    return chain.connected(4096).connected(4096).connected(1000)
+            chain = chain.convolve(channels, 3)
+        chain = chain.pool(2, 2)
+    return chain.connect(4096).connect(4096).connect(1000)
 
 
 def resnet50() -> Shape:
     """Return ResNet-50, arXiv:1512.03385, 20 layers, of which 16 are its residual blocks."""
-    chain = Shape(224, 3).convolved(64, 7, 2).pooled(3, 2)
+    chain = Shape(224, 3).convolve(64, 7, 2).pool(3, 2)
     for width, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
         for k in range(count):
             since, side, before = len(chain.flops), chain.side, chain.channels
-            chain = chain.convolved(width, 1).convolved(width, 3, stride if k == 0 else 1).convolved(4 * width, 1)
+            chain = chain.convolve(width, 1).convolve(width, 3, stride if k == 0 else 1).convolve(4 * width, 1)
             if k == 0:
-                shortcut = Shape(side, before).convolved(4 * width, 1, stride)
+                shortcut = Shape(side, before).convolve(4 * width, 1, stride)
                 chain = replace(chain, flops=(*chain.flops[:-1], chain.flops[-1] + shortcut.flops[0]))
-            chain = chain.merged(since)
-    return chain.pooled(7, 7).connected(1000)
+            chain = chain.merge(since)
+    return chain.pool(7, 7).connect(1000)
 
 
 def squeezenet() -> Shape:
     """Return SqueezeNet 1.0, arXiv:1602.07360, 14 layers, of which 8 are its fire modules."""
-    chain = Shape(224, 3).convolved(96, 7, 2, 0).pooled(3, 2)
+    chain = Shape(224, 3).convolve(96, 7, 2, 0).pool(3, 2)
     for number, squeezed in enumerate((16, 16, 32, 32, 48, 48, 64, 64), 2):
         since = len(chain.flops)
         # The two expanding convolutions read the same input: one of them counted by itself, outputs joined.
-        small = chain.convolved(squeezed, 1)
-        wide = small.convolved(4 * squeezed, 3)
+        small = chain.convolve(squeezed, 1)
+        wide = small.convolve(4 * squeezed, 3)
         chain = replace(
-            wide.merged(since),
+            wide.merge(since),
             channels=8 * squeezed,
             flops=(*wide.flops[:since], sum(wide.flops[since:]) + wide.flops[-1] / 9),
             sent=(*wide.sent[:since], 2 * wide.sent[-1]),
         )
         if number in (4, 8):
-            chain = chain.pooled(3, 2)
-    return chain.convolved(1000, 1).pooled(chain.side, 1)
+            chain = chain.pool(3, 2)
+    return chain.convolve(1000, 1).pool(chain.side, 1)
 
 
 NETWORKS = {"AlexNet": alexnet, "SqueezeNet": squeezenet, "VGG-16": vgg16, "ResNet-50": resnet50}
@@ -253,7 +256,7 @@ def optimum(layers: Layers, cluster: Cluster) -> tuple[float, Line]:
     return line.bottleneck_s, Line(line.cuts, line.devices)
 
 
-def climbing(world: Simulation, start: Line, seed: int) -> None:
+def climb(world: Simulation, start: Line, seed: int) -> None:
     """Climb to the first neighbour that is measured as better, and begin at random where there is none."""
     rng, line = np.random.default_rng(seed), start
     while world.open(PEERS):
@@ -262,10 +265,10 @@ def climbing(world: Simulation, start: Line, seed: int) -> None:
             other = untried.pop()
             if (found := world.value(other)) < value:
                 line, value, untried = other, found, neighbours(other, len(world.speed), rng)
-        line = anywhere(world.true.size, len(world.speed), rng)
+        line = draw_line(world.true.size, len(world.speed), rng)
 
 
-def annealing(world: Simulation, start: Line, seed: int, cooling: tuple[float, float, int] = COOLING) -> None:
+def anneal(world: Simulation, start: Line, seed: int, cooling: tuple[float, float, int] = COOLING) -> None:
     """Anneal by relative differences of measured bottlenecks; begin again from the best when cold."""
     hot, cold, length = cooling
     rng, best = np.random.default_rng(seed), (np.inf, start)
@@ -282,7 +285,7 @@ def annealing(world: Simulation, start: Line, seed: int, cooling: tuple[float, f
                 best = min(best, (found, other))
 
 
-def handing(world: Simulation, start: Line, _seed: int) -> None:
+def hand_over(world: Simulation, start: Line, _seed: int) -> None:
     """Have the slowest stage give a layer to the lighter of its neighbours, until that comes back to a plan."""
     line, seen = start, set[Line]()
     while world.open(PEERS) and line not in seen:
@@ -318,14 +321,14 @@ def holders(line: Line) -> IntArray:
     return np.repeat(line.devices, np.diff(line.cuts))
 
 
-def anywhere(size: int, devices: int, rng: Rng) -> Line:
+def draw_line(size: int, devices: int, rng: Rng) -> Line:
     """Return a random plan with a stage for every device."""
     count = min(size, devices)
     inner = np.sort(rng.choice(np.arange(1, size), count - 1, replace=False)).tolist()
     return Line((0, *inner, size), tuple(rng.permutation(devices)[:count].tolist()))
 
 
-def following(world: Simulation, planner: OnlinePlanner, budget: int) -> None:
+def follow_planner(world: Simulation, planner: OnlinePlanner, budget: int) -> None:
     """Follow measurements by a planner."""
     while world.open(budget):
         planner.step(world.run(line_of(planner.plan)).tolist())
@@ -337,4 +340,4 @@ def line_of(plan: Plan) -> Line:
 
 
 RATIOS = ("of climbing's runs", "of annealing's runs")
-PEERS_BY_NAME = {"hill climbing": climbing, "annealing": annealing, "layers to lighter neighbours": handing}
+PEERS_BY_NAME = {"hill climbing": climb, "annealing": anneal, "layers to lighter neighbours": hand_over}

@@ -12,7 +12,7 @@ from tiger.model.arrays import IntArray
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.graphs import read_operators
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.incumbent import fits
 from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import loads_s
@@ -23,6 +23,7 @@ from tiger.pipeline.operators.throughput.cut_dp import cut
 from tiger.pipeline.operators.uniform import uniform_split
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+# Random linear orders of which the best cut counts.
 ORDERS = 30
 HEAD = ("graph", "operators", "devices", "uniform", "exact cuts", "contiguous", "CPU s", "free", "CPU s", "bound")
 
@@ -53,13 +54,13 @@ def row(operators: Operators, cluster: Cluster) -> Iterator[str]:
     yield str(operators.size)
     yield str(cluster.size)
     plain = uniform_split(terms, draw_linear_order(terms, 0))
-    yield loaded(terms, plain if fits(terms, plain) else None)
+    yield format_load(terms, plain if fits(terms, plain) else None)
     cuts = [made.place for order in range(ORDERS) if (made := cut(terms, draw_linear_order(terms, order), order))]
-    yield loaded(terms, min(cuts, key=lambda place: largest_s(terms, place), default=None))
+    yield format_load(terms, min(cuts, key=lambda place: largest_s(terms, place), default=None))
     for contiguous in (True, False):
         begun = time.process_time()
         found = place_operators(operators, cluster, OperatorParams(contiguous=contiguous))
-        yield loaded(terms, found.place)
+        yield format_load(terms, found.place)
         yield f"{time.process_time() - begun:.1f}"
     yield "-" if found.lower_bound_s is None else f"{found.lower_bound_s * 1e3:.3f}"
 
@@ -69,6 +70,6 @@ def largest_s(terms: Terms, place: IntArray) -> float:
     return float(np.sum(loads_s(terms, place), axis=0).max())
 
 
-def loaded(terms: Terms, place: IntArray | None) -> str:
+def format_load(terms: Terms, place: IntArray | None) -> str:
     """Return the largest load in ms, a dash where nothing fits."""
     return "-" if place is None else f"{largest_s(terms, place) * 1e3:.3f}"

@@ -11,7 +11,7 @@ from tiger.pipeline.costs.plan import Plan, rank_order
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.reading import read_model
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.pipeline.search.candidates import best_cuts
 from tiger.pipeline.search.evaluator import Evaluator
 

@@ -13,6 +13,7 @@ from tiger.model.problem import Problem
 
 LIMITS_S = (1.0, 10.0)
 SEEDS = {1.0: (0, 1), 10.0: (0,)}
+# Per cent above the best known cost.
 NEAR = 0.1
 HEAD = ("family", "instances", *(f"{who}, {limit:g} s" for limit in LIMITS_S for who in ("`auto`", "scipy FAQ")))
 

@@ -2,14 +2,16 @@
 
     python -m benchmarks.rooms
 
-prints how many modules, rooms, floors and arrows there are, and draws docs/images/architecture.svg. A room lies one
-floor above the highest that it imports. The picture leaves out arrows that follow from others.
+prints how many modules, rooms, floors and arrows there are, draws docs/images/architecture.svg, and writes the table of
+the rooms into docs/architecture.md. A room lies one floor above the highest that it imports. The picture leaves out
+arrows that follow from others.
 """
 
 import ast
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +20,7 @@ import networkx as nx
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "images" / "architecture.svg"
+PAGE, BEGIN, END = ROOT / "docs" / "architecture.md", "<!-- rooms -->\n", "<!-- end -->\n"
 LINKED = ("solvers", "partition", "api")
 WIDTH, HEIGHT, GAP, FLOOR, MARGIN = 148, 40, 22, 78, 24
 COLOURS = {"application": "#fde4cf", "front": "#d8e8f7", "core": "#e9f0dd", "search": "#f6dede"}
@@ -63,7 +66,8 @@ def is_module(package: str | None, name: str) -> bool:
     return (folder / name).is_dir() or (folder / f"{name}.py").exists()
 
 
-def imported() -> dict[Path, tuple[str, list[str]]]:
+@cache
+def list_imports() -> dict[Path, tuple[str, list[str]]]:
     """Return the room of every module and what it imports."""
     trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in sources()}
     return {path: (room_of(module_of(path)), list(imports(tree))) for path, tree in trees.items()}
@@ -72,10 +76,25 @@ def imported() -> dict[Path, tuple[str, list[str]]]:
 def arrows() -> nx.DiGraph:
     """Return the graph of the rooms, an arrow from each to those that it imports."""
     graph = nx.DiGraph()
-    for room, names in imported().values():
+    for room, names in list_imports().values():
         others = {room_of(name) for name in names if name.split(".")[0] == "tiger"} - {room, "tiger"}
         # The package itself names its public modules for type checkers alone.
         graph.add_edges_from((room, other) for other in others if room != "tiger")
+    return graph
+
+
+def part_of(module: str) -> str:
+    """Return the part of a room that a module is in: a folder, or a file, directly under the room."""
+    return ".".join(module.split(".")[:3])
+
+
+def parts() -> nx.DiGraph:
+    """Return the graph of the parts of all rooms, an arrow from each to those of the same room that it imports."""
+    modules = {module_of(path): names for path, (_, names) in list_imports().items()}
+    graph = nx.DiGraph()
+    for module, names in modules.items():
+        inside = {part_of(name) for name in names if name in modules and room_of(name) == room_of(module)}
+        graph.add_edges_from((part_of(module), part) for part in inside - {part_of(module)})
     return graph
 
 
@@ -87,12 +106,9 @@ def floors(graph: nx.DiGraph) -> list[list[str]]:
 
 def table() -> str:
     """Return a table of the rooms, the highest first, with the first sentence of what each says of itself."""
-    counts: dict[str, int] = {}
-    for path in sources():
-        counts[room_of(module_of(path))] = counts.get(room_of(module_of(path)), 0) + 1
-    lines = ["| room | modules | what it is |", "| --- | --- | --- |"]
+    lines = ["| room | what it is |", "| --- | --- |"]
     for rooms in reversed(floors(arrows())):
-        lines += [f"| `tiger.{room}` | {counts[room]} | {_first_sentence(room)} |" for room in rooms]
+        lines += [f"| `tiger.{room}` | {_first_sentence(room)} |" for room in rooms]
     return "\n".join(lines)
 
 
@@ -104,10 +120,16 @@ def _first_sentence(room: str) -> str:
 
 
 def draw() -> None:
-    """Write the picture where it is not up to date, so that a server of the site sees no change where there is none."""
-    drawn = picture()
-    if not PICTURE.exists() or PICTURE.read_text(encoding="utf-8") != drawn:
-        PICTURE.write_text(drawn, encoding="utf-8")
+    """Write the picture and the table where they are not up to date, and leave the files alone where they are."""
+    for path, text in ((PICTURE, picture()), (PAGE, page())):
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def page() -> str:
+    """Return the page of the architecture with the table of the rooms as it is now."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    return f"{before}{BEGIN}{table()}\n{END}{rest.partition(END)[2]}"
 
 
 def picture() -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from dimod.core.sampler import Sampler
 
-from benchmarks.instances import best_found, generated
+from benchmarks.instances import best_found, generate
 from benchmarks.tuning import lowest
 from tiger.feasibility.start import launch_order
 from tiger.mapper import solve
@@ -30,7 +30,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
 
     All get the same rounds and reads of the whole problem; exact search proves the optimum instead.
     """
-    problems = [(name, problem) for name, problem in generated() if name in CHOSEN]
+    problems = [(name, problem) for name, problem in generate() if name in CHOSEN]
     yield ("sampler", *(f"{name}: raw / repaired / polished" for name, _ in problems))
     best = [best_found(problem) for _, problem in problems]
     for name, sampler in samplers().items():
@@ -38,7 +38,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
         rows = (measure(problem, sampler, least) for (_, problem), least in zip(problems, best, strict=True))
         yield (name, *rows)
     say("exact")
-    yield ("`exact` (search, with proof)", *(proved(problem) for _, problem in problems))
+    yield ("`exact` (search, with proof)", *(prove(problem) for _, problem in problems))
 
 
 def samplers() -> dict[str, Sampler]:
@@ -67,14 +67,14 @@ def measure(problem: Problem, sampler: Sampler, best: float) -> str:
     """Return the mean gaps of the best raw, repaired and polished reads over the seeds, and the mean seconds."""
     gaps, begun = [], time.perf_counter()
     for seed in SEEDS:
-        trials = sampled(problem, sampler, seed)
+        trials = sample_rounds(problem, sampler, seed)
         gaps.append([100 * (lowest(trials, kind) / best - 1) for kind in ("raw", "repaired", "polished")])
     seconds = (time.perf_counter() - begun) / len(SEEDS)
     text = " / ".join(f"{gap:.1f}" if np.isfinite(gap) else "none feasible" for gap in np.mean(gaps, axis=0))
     return f"{text} ({seconds:.2f} s)"
 
 
-def sampled(problem: Problem, sampler: Sampler, seed: int) -> tuple[Trial, ...]:
+def sample_rounds(problem: Problem, sampler: Sampler, seed: int) -> tuple[Trial, ...]:
     """Return the rounds of sampling a whole problem."""
     start = launch_order(problem)
     assert not isinstance(start, tuple)
@@ -84,7 +84,7 @@ def sampled(problem: Problem, sampler: Sampler, seed: int) -> tuple[Trial, ...]:
     return WindowTask(window, start, draw, registry.polish(problem), SAMPLING, params, seed, bool).solve().trials
 
 
-def proved(problem: Problem) -> str:
+def prove(problem: Problem) -> str:
     """Return what exact search says."""
     report = solve(problem, solver="exact")
     return f"{'optimal' if report.optimal else 'not proved'} ({report.seconds:.2f} s)"

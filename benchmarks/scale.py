@@ -16,13 +16,14 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.graphs import read_operators
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.latency.heft import place_by_heft
 from tiger.pipeline.operators.latency.list_scheduling import Jobs, make_jobs, makespan_s
 from tiger.pipeline.operators.latency.search import makespan_bound_s
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 
+# Devices, and their memory over an even share of all operators'.
 DEVICES, ROOM = 16, 1.15
 STACKED, PUBLISHED = 200_000, "bert_l-6_training.json"
 HEAD = ("graph", "method", "largest load / (sum / k)", "makespan / bound", "memory / cap", "seconds", "peak, MB")
@@ -66,9 +67,9 @@ def answers(operators: Operators, terms: Terms, say: Callable[[str], None]) -> I
     """Yield the answer of every method, None for one that is not installed."""
     for objective in ("throughput", "latency", "both"):
         say(objective)
-        yield f"TIGER, {objective}", placed(operators, objective)
+        yield f"TIGER, {objective}", run_place(operators, objective)
     jobs = make_jobs(terms)
-    for name, peer in {"blocks": blocks, "HEFT": listed, "METIS": metis}.items():
+    for name, peer in {"blocks": blocks, "HEFT": schedule_list, "METIS": metis}.items():
         say(name)
         begun = time.perf_counter()
         place = peer(terms, jobs)
@@ -81,7 +82,7 @@ def graphs(data: Path | None) -> Iterator[tuple[str, Operators]]:
     layer = read_operators(data / PUBLISHED)[0] if data else transformer_layer()
     times = -(-STACKED // layer.size)
     name = "BERT, 6 layers, training" if data else "transformer layer, training"
-    yield f"{name}, x {times}", stacked(layer, times)
+    yield f"{name}, x {times}", stack(layer, times)
 
 
 def _terms(operators: Operators) -> tuple[Operators, Terms]:
@@ -156,7 +157,7 @@ def transformer_layer() -> Operators:
     )
 
 
-def stacked(layer: Operators, times: int) -> Operators:
+def stack(layer: Operators, times: int) -> Operators:
     """Return copies of a graph in a row: the last forward operator of one feeds the first of the next, backward alike.
 
     First and last are those in topological order that take time.
@@ -183,7 +184,7 @@ def stacked(layer: Operators, times: int) -> Operators:
     )
 
 
-def placed(operators: Operators, objective: str) -> Answer:
+def run_place(operators: Operators, objective: str) -> Answer:
     """Return the answer of the command."""
     with TemporaryDirectory() as folder:
         model, answer = Path(folder, "model.json"), Path(folder, "answer.json")
@@ -248,7 +249,7 @@ def blocks(terms: Terms, jobs: Jobs) -> IntArray:
     return place
 
 
-def listed(terms: Terms, jobs: Jobs) -> IntArray:
+def schedule_list(terms: Terms, jobs: Jobs) -> IntArray:
     """Return the device where the first operator of each class ends the earliest, whatever memory there is."""
     roomy = replace(terms, capacity=np.full(terms.devices, np.inf))
     return place_by_heft(roomy, jobs, np.zeros(terms.groups, np.int64), 0.0)

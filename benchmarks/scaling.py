@@ -13,13 +13,13 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
-from benchmarks.graphs import filling, geometric, triangulated
+from benchmarks.graphs import build_full_problem, geometric, triangulate
 from tiger.mapper import solve
 
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "scaling.svg"
 SIZES = tuple(1024 << k for k in range(7))
 HARDWARE = "tree:8x8x4@1,10,100"
-KINDS = {"points near each other": geometric, "points triangulated": triangulated}
+KINDS = {"points near each other": geometric, "points triangulated": triangulate}
 
 
 def main() -> int:
@@ -28,7 +28,7 @@ def main() -> int:
     mpl.rcParams["svg.hashsalt"] = "tiger"
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
     for kind in KINDS:
-        rows = [_measured(kind, size) for size in SIZES]
+        rows = [_measure(kind, size) for size in SIZES]
         left.loglog(SIZES, [seconds for seconds, _ in rows], "o-", label=kind)
         right.semilogx(SIZES, [memory for _, memory in rows], "o-", label=kind)
         for size, (seconds, memory) in zip(SIZES, rows, strict=True):
@@ -42,18 +42,18 @@ def main() -> int:
     return 0
 
 
-def _measured(kind: str, size: int) -> tuple[float, float]:
+def _measure(kind: str, size: int) -> tuple[float, float]:
     """Return the seconds of a solve and the peak memory in MB of a new process for it, kernels loaded before."""
-    code = f"from benchmarks.scaling import once; once({kind!r}, {size})"
+    code = f"from benchmarks.scaling import measure_once; measure_once({kind!r}, {size})"
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     seconds, memory = run.stdout.split()
     return float(seconds), float(memory)
 
 
-def once(kind: str, size: int) -> None:
+def measure_once(kind: str, size: int) -> None:
     """Solve a small problem, then one of a size; print its seconds, and the peak memory of all in MB."""
-    solve(filling(KINDS[kind](1, 512), HARDWARE))
-    report = solve(filling(KINDS[kind](0, size), HARDWARE))
+    solve(build_full_problem(KINDS[kind](1, 512), HARDWARE))
+    report = solve(build_full_problem(KINDS[kind](0, size), HARDWARE))
     print(report.seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 

@@ -15,7 +15,7 @@ from tiger.model.problem import Problem
 THREADS = "1"
 
 
-def mapped(problem: Problem, folder: Path) -> tuple[IntArray, float] | None:
+def map_graph(problem: Problem, folder: Path) -> tuple[IntArray, float] | None:
     """Return places[n] and wall seconds, or None where Scotch is not installed; loads may exceed the slots."""
     program = shutil.which("scotch_gmap") or shutil.which("gmap")
     if program is None:

@@ -18,6 +18,7 @@ import psycopg
 
 TICKS = os.sysconf("SC_CLK_TCK")
 CORES = os.cpu_count() or 1
+# Seconds that a server may take to start and to end before it counts as hanging.
 START_S, END_S = 120.0, 20.0
 # Debian keeps PostgreSQL's programs here, by version and off the path.
 FOLDERS = (*os.environ.get("PATH", "").split(os.pathsep), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin"))))
@@ -56,7 +57,7 @@ class Server:
 
 
 @contextmanager
-def serving(workers: int, database: str | None) -> Iterator[Server]:
+def run_server(workers: int, database: str | None) -> Iterator[Server]:
     """Run a server of so many workers until the end, on SQLite unless a database is named."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TIGER_")}
     with tempfile.TemporaryDirectory(prefix="tiger-bench-") as home:
@@ -88,7 +89,7 @@ def postgres() -> Iterator[str | None]:
     stated = os.environ.get("TIGER_DATABASE_URL", "")
     if stated.startswith("postgres"):
         yield stated
-    elif (make := _found("initdb")) and (serve := _found("postgres")):
+    elif (make := _find_program("initdb")) and (serve := _find_program("postgres")):
         # The path of its socket has to be short.
         with (
             tempfile.TemporaryDirectory(prefix="tiger-pg-", dir="/tmp") as home,
@@ -116,7 +117,7 @@ def _own_postgres(home: str, make: str, serve: str) -> Iterator[str]:
             server.send_signal(signal.SIGINT)
 
 
-def _found(program: str) -> str | None:
+def _find_program(program: str) -> str | None:
     """Return where a program of PostgreSQL's is."""
     return shutil.which(program, path=os.pathsep.join(FOLDERS))
 

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.servers import CORES, Server, postgres, serving
+from benchmarks.servers import CORES, Server, postgres, run_server
 
-SECONDS = 8
+SECONDS = 8  # of each measurement
 CROWD = 16  # who ask at once, where it is for throughput
 LATER = {"Prefer": "respond-async"}
 SIDE = 4
@@ -49,7 +49,7 @@ class Pace:
         return f"{self.per_second:.0f} ({self.per_processor_second:.0f})"
 
 
-def small(seed: int) -> dict[str, object]:
+def build_request(seed: int) -> dict[str, object]:
     """Ask for sixteen tasks on as many nodes."""
     edges = [{"source": u, "target": v, "weight": 1 + (seed + 7 * k) % 10} for k, (u, v) in enumerate(GRID)]
     tasks = {"directed": False, "nodes": [{"id": k} for k in range(SIDE * SIDE)], "edges": edges}
@@ -57,8 +57,8 @@ def small(seed: int) -> dict[str, object]:
 
 
 STREAMS = (
-    Stream(title="small solves answered at once", rate=50, body=small, status=200, headers={}),
-    Stream(title="jobs submitted", rate=20, body=small, status=202, headers=LATER),
+    Stream(title="small solves answered at once", rate=50, body=build_request, status=200, headers={}),
+    Stream(title="jobs submitted", rate=20, body=build_request, status=202, headers=LATER),
     Stream(title="invalid bodies refused", rate=100, body=lambda k: {"tasks": k}, status=422, headers={}),
 )
 
@@ -72,44 +72,44 @@ def table(say: Callable[[str], None], _: Path | None) -> Iterator[tuple[str, ...
     """
     with postgres() as url:
         stores = {"SQLite": None} | ({"PostgreSQL": url} if url else {})
-        found = [measured(name, store, say) for name, store in stores.items()]
+        found = [measure(name, store, say) for name, store in stores.items()]
     yield "", *stores
     for title in found[0]:
         yield title, *(column[title] for column in found)
 
 
-def measured(name: str, store: str | None, say: Callable[[str], None]) -> dict[str, str]:
+def measure(name: str, store: str | None, say: Callable[[str], None]) -> dict[str, str]:
     """Return the figures of servers of one worker and of two on a database."""
     cells = {f"load of the machine before, {CORES} processors": f"{os.getloadavg()[0]:.1f}"}
     for workers in (CORES, 1) if CORES > 1 else (1,):
         say(f"{name}, workers: {workers}")
-        with serving(workers, store) as server:
+        with run_server(workers, store) as server:
             if workers == CORES:
                 cells["start to ready, s"] = f"{server.ready_s:.1f}"
                 cells |= {
                     f"{stream.title}, {stream.rate}/s: p50 / p99, ms": waits(server, stream) for stream in STREAMS
                 }
-            for title, headers in {"small solves": dict, "jobs, stored and waited for": keyed}.items():
+            for title, headers in {"small solves": dict, "jobs, stored and waited for": name_job}.items():
                 cells[f"{title}/s, workers: {workers}"] = str(pace(server, headers))
     return cells
 
 
-def keyed() -> dict[str, str]:
+def name_job() -> dict[str, str]:
     """Return the headers of a request that is a stored job, and is waited for."""
     return {"Idempotency-Key": uuid.uuid4().hex, "Prefer": "wait=60"}
 
 
 def waits(server: Server, stream: Stream) -> str:
     """Return the median and the 99th percentile of a stream, and what was not answered as it should be."""
-    asyncio.run(sent(server.url, stream, stream.rate))
-    answers = asyncio.run(sent(server.url, stream, SECONDS * stream.rate))
+    asyncio.run(send(server.url, stream, stream.rate))
+    answers = asyncio.run(send(server.url, stream, SECONDS * stream.rate))
     took = sorted(1e3 * seconds for seconds, _ in answers)
     bad = sum(status != stream.status for _, status in answers)
     text = f"{took[len(took) // 2]:.0f} / {took[int(len(took) * 0.99)]:.0f}"
     return f"{text}, {bad} of {len(took)} failed" if bad else text
 
 
-async def sent(url: str, stream: Stream, count: int) -> list[tuple[float, int]]:
+async def send(url: str, stream: Stream, count: int) -> list[tuple[float, int]]:
     """Send requests when they are due, whatever became of those before.
 
     Returns the seconds since then and the status of each, 0 for none.
@@ -135,17 +135,17 @@ def pace(server: Server, headers: Callable[[], dict[str, str]]) -> Pace:
     number = itertools.count()
 
     async def ask(web: httpx.AsyncClient) -> None:
-        answer = await web.post("/assign", content=json.dumps(small(next(number))), headers=headers())
+        answer = await web.post("/assign", content=json.dumps(build_request(next(number))), headers=headers())
         answer.raise_for_status()
 
-    asyncio.run(crowded(server.url, ask, 1.0))
+    asyncio.run(run_crowd(server.url, ask, 1.0))
     begun, processor_s = time.perf_counter(), server.processor_s()
-    count = asyncio.run(crowded(server.url, ask, SECONDS))
+    count = asyncio.run(run_crowd(server.url, ask, SECONDS))
     seconds, processor_s = time.perf_counter() - begun, server.processor_s() - processor_s
     return Pace(per_second=count / seconds, per_processor_second=count / processor_s)
 
 
-async def crowded(url: str, ask: Callable[[httpx.AsyncClient], Awaitable[None]], seconds: float) -> int:
+async def run_crowd(url: str, ask: Callable[[httpx.AsyncClient], Awaitable[None]], seconds: float) -> int:
     """Have a crowd ask again and again for so long, and return how often it was answered."""
     clock = asyncio.get_running_loop().time
     async with client(url) as web:

@@ -20,11 +20,14 @@ from dataclasses import dataclass, field
 import httpx
 import numpy as np
 
-from benchmarks.servers import CORES, Server, serving
-from benchmarks.service import LATER, client, crowded, small
+from benchmarks.servers import CORES, Server, run_server
+from benchmarks.service import LATER, build_request, client, run_crowd
 
+# The load of a soak as a share of the most in a trial of so many seconds, and the seconds between looks at the memory.
 SHARE, TRIAL_S, EVERY_S = 0.7, 30.0, 5.0
+# Memory whose mean grows by at most this share from the first quarter to the last is flat.
 FLAT = 0.1
+# Seconds after which a job that was submitted runs, so that cancelling it ends a search.
 RUNS_S = 0.3
 ENDLESS = {"effort": 1_000_000, "time_limit_s": 30}
 
@@ -46,13 +49,13 @@ class Diary:
 
 def table(say: Callable[[str], None], minutes: float) -> Iterator[tuple[str, ...]]:
     """Yield the figures of a soak of so many minutes: memory is the mean of its first quarter and of its last."""
-    with serving(CORES, None) as server:
+    with run_server(CORES, None) as server:
         say("what the server can do")
         asyncio.run(trial(server, Diary(), TRIAL_S / 3))
         most = asyncio.run(trial(server, Diary(), TRIAL_S)) / TRIAL_S
         load, diary = os.getloadavg()[0], Diary()
         say(f"{minutes:g} minutes at {SHARE * most:.1f} visits/s")
-        memory = asyncio.run(soaked(server, diary, SHARE * most, 60 * minutes))
+        memory = asyncio.run(soak(server, diary, SHARE * most, 60 * minutes))
         deaths = figure(server, "tiger_worker_deaths_total")
     yield "what", f"{minutes:g} minutes on SQLite, workers: {CORES}"
     yield "visits", f"{diary.kinds.total():,} at {SHARE * most:.1f}/s, {SHARE:.0%} of {most:.1f}/s"
@@ -68,30 +71,30 @@ def table(say: Callable[[str], None], minutes: float) -> Iterator[tuple[str, ...
 
 async def at_once(web: httpx.AsyncClient, number: int) -> None:
     """Ask for a small solve."""
-    answer = await web.post("/assign", content=json.dumps(small(number)))
+    answer = await web.post("/assign", content=json.dumps(build_request(number)))
     if answer.status_code == 202:
         # The machine was too busy to answer in time, so it has become a job.
-        await done(web, answer.headers["location"])
+        await wait(web, answer.headers["location"])
     else:
         expect(answer.status_code == 200 and answer.json()["feasible"], f"small solve: {answer.status_code}")
 
 
 async def as_job(web: httpx.AsyncClient, number: int) -> None:
     """Submit a job and wait for its report."""
-    await done(web, await submitted(web, small(number)))
+    await wait(web, await submit(web, build_request(number)))
 
 
-async def twice(web: httpx.AsyncClient, number: int) -> None:
+async def submit_twice(web: httpx.AsyncClient, number: int) -> None:
     """Submit a job twice with the same key, at the same time."""
     key = uuid.uuid4().hex
-    one, other = await asyncio.gather(*(submitted(web, small(number), key) for _ in range(2)))
+    one, other = await asyncio.gather(*(submit(web, build_request(number), key) for _ in range(2)))
     expect(one == other, "same key: two jobs")
-    await done(web, one)
+    await wait(web, one)
 
 
-async def cancelled(web: httpx.AsyncClient, number: int) -> None:
+async def cancel(web: httpx.AsyncClient, number: int) -> None:
     """Submit a long job and cancel it."""
-    job = await submitted(web, small(number) | ENDLESS | {"solver": "neal"})
+    job = await submit(web, build_request(number) | ENDLESS | {"solver": "neal"})
     await asyncio.sleep(RUNS_S)
     answer = await web.delete(job)
     while answer.status_code == 202:
@@ -100,9 +103,9 @@ async def cancelled(web: httpx.AsyncClient, number: int) -> None:
     expect(status in ("cancelled", "done"), f"cancelled job: {answer.status_code} {status}")
 
 
-async def followed(web: httpx.AsyncClient, number: int) -> None:
+async def follow(web: httpx.AsyncClient, number: int) -> None:
     """Submit a job and follow its events."""
-    job, event, report = await submitted(web, small(number)), "", ""
+    job, event, report = await submit(web, build_request(number)), "", ""
     async with web.stream("GET", f"{job}/events") as stream:
         async for line in stream.aiter_lines():
             event = line[7:] if line.startswith("event: ") else event
@@ -113,14 +116,14 @@ async def followed(web: httpx.AsyncClient, number: int) -> None:
 MIX: dict[str, tuple[Visit, int]] = {
     "small solves": (at_once, 12),
     "jobs": (as_job, 3),
-    "jobs sent twice": (twice, 2),
-    "jobs followed": (followed, 2),
-    "jobs cancelled": (cancelled, 1),
+    "jobs sent twice": (submit_twice, 2),
+    "jobs followed": (follow, 2),
+    "jobs cancelled": (cancel, 1),
 }
 TURNS = [kind for kind, (_, share) in MIX.items() for _ in range(share)]
 
 
-async def submitted(web: httpx.AsyncClient, body: dict[str, object], key: str | None = None) -> str:
+async def submit(web: httpx.AsyncClient, body: dict[str, object], key: str | None = None) -> str:
     """Submit a job and return its path."""
     headers = LATER | ({"Idempotency-Key": key} if key else {})
     answer = await web.post("/assign", content=json.dumps(body), headers=headers)
@@ -128,7 +131,7 @@ async def submitted(web: httpx.AsyncClient, body: dict[str, object], key: str | 
     return answer.headers["location"]
 
 
-async def done(web: httpx.AsyncClient, job: str) -> None:
+async def wait(web: httpx.AsyncClient, job: str) -> None:
     """Wait until a job is done."""
     status = "queued"
     while status in ("queued", "running"):
@@ -143,7 +146,7 @@ def expect(kept: bool, fault: str) -> None:  # noqa: FBT001 (a condition)
         raise FaultError(fault)
 
 
-async def visited(web: httpx.AsyncClient, number: int, diary: Diary, due: float) -> None:
+async def visit(web: httpx.AsyncClient, number: int, diary: Diary, due: float) -> None:
     """Make one visit, and note what becomes of it and when."""
     kind = TURNS[number * 7 % len(TURNS)]
     diary.kinds[kind] += 1
@@ -158,23 +161,23 @@ async def visited(web: httpx.AsyncClient, number: int, diary: Diary, due: float)
 async def trial(server: Server, diary: Diary, seconds: float) -> int:
     """Return how many visits a crowd makes in so many seconds."""
     number = itertools.count()
-    return await crowded(server.url, lambda web: visited(web, next(number), diary, 0.0), seconds)
+    return await run_crowd(server.url, lambda web: visit(web, next(number), diary, 0.0), seconds)
 
 
-async def soaked(server: Server, diary: Diary, rate: float, seconds: float) -> np.ndarray:
+async def soak(server: Server, diary: Diary, rate: float, seconds: float) -> np.ndarray:
     """Send a visitor whenever one is due, and return memory in bytes[samples, (server, workers, largest worker)]."""
     clock = asyncio.get_running_loop().time
-    watching = asyncio.create_task(watched(server, seconds))
+    watching = asyncio.create_task(watch(server, seconds))
     async with client(server.url) as web, asyncio.TaskGroup() as group:
         begun = clock()
         for number in range(int(rate * seconds)):
             due = begun + number / rate
             await asyncio.sleep(due - clock())
-            group.create_task(visited(web, number, diary, due))
+            group.create_task(visit(web, number, diary, due))
     return await watching
 
 
-async def watched(server: Server, seconds: float) -> np.ndarray:
+async def watch(server: Server, seconds: float) -> np.ndarray:
     """Look at the memory of a server every few seconds."""
     end_s, samples = time.monotonic() + seconds, []
     while time.monotonic() < end_s:

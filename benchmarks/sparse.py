@@ -14,6 +14,7 @@ from tiger.objectives.cost import cost_of
 from tiger.run.report import Report
 
 SEED = 0
+# Times the peer's seconds that a second run may take.
 PATIENCE = 5.0
 HEAD = (
     "problem",
@@ -32,7 +33,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     ratios = []
     for case in cases(SEED):
         say(case.name)
-        cells, ratio = _measured(case)
+        cells, ratio = _measure(case)
         ratios.append(ratio)
         yield case.name, "" if case.known is None else f"{case.known:,}", *cells
     found = [[ratio[k] for ratio in ratios if ratio] for k in range(2)]
@@ -40,11 +41,11 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     yield "**geometric mean of cost over Scotch's**", "", "1", "", *means, ""
 
 
-def _measured(case: Case) -> tuple[list[str], tuple[float, float] | None]:
+def _measure(case: Case) -> tuple[list[str], tuple[float, float] | None]:
     """Return the cells of a case, and our costs over Scotch's where that is installed."""
     problem, slots = case.problem, int(case.problem.topology.slots.max())
     with TemporaryDirectory() as folder:
-        peer = scotch.mapped(problem, Path(folder))
+        peer = scotch.map_graph(problem, Path(folder))
     once = solve(problem, seed=SEED)
     cells = ["not installed", ""]
     if peer is None:

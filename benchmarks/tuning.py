@@ -10,7 +10,7 @@ import numpy as np
 from dwave.samplers import SimulatedAnnealingSampler
 from scipy.optimize import quadratic_assignment
 
-from benchmarks.instances import best_found, generated, qaplib
+from benchmarks.instances import best_found, generate, qaplib
 from tiger.feasibility.start import launch_order
 from tiger.mapper import solve
 from tiger.model.arrays import FloatArray, IntArray
@@ -41,7 +41,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
     """Yield rows of mean gaps in per cent, with seconds for whole solvers; scipy gets as long as `--solver neal`."""
     yield HEAD
     gaps = []
-    for name, problem in generated():
+    for name, problem in generate():
         say(name)
         gaps.append(measure(problem, best_found(problem)))
         yield name, *cells(gaps[-1])
@@ -65,7 +65,7 @@ def measure(problem: Problem, best: float) -> FloatArray:
     rows = []
     for seed in SEEDS:
         reports = [solve(problem, solver=solver, seed=seed) for solver in ("neal", "auto")]
-        safe, tuned = (sampled(window, problem, tuner, seed) for tuner in (Fixed(), Bisection()))
+        safe, tuned = (sample_rounds(window, problem, tuner, seed) for tuner in (Fixed(), Bisection()))
         costs = [
             defaults(problem, seed),
             lowest(safe, "raw"),
@@ -78,7 +78,7 @@ def measure(problem: Problem, best: float) -> FloatArray:
     return np.nanmean(rows, axis=0)
 
 
-def sampled(window: Window, problem: Problem, tuner: Tuner, seed: int) -> tuple[Trial, ...]:
+def sample_rounds(window: Window, problem: Problem, tuner: Tuner, seed: int) -> tuple[Trial, ...]:
     """Return the rounds of sampling a whole problem with a tuner, every read repaired and polished."""
     from tiger.solvers import registry
 

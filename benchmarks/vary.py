@@ -9,6 +9,7 @@ are the same on every machine. `--data` (or TIGER_QAPLIB) adds QAPLIB instances 
 """
 
 import argparse
+import operator
 import os
 import time
 from collections.abc import Iterator
@@ -16,11 +17,12 @@ from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import networkx as nx
 import numpy as np
 
-from benchmarks.instances import generated, layered, qaplib
+from benchmarks.instances import generate, generate_layered, qaplib
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
 from tiger.model.problem import Problem, Rule
@@ -32,20 +34,21 @@ QAP = ("nug20", "nug30", "chr25a", "kra30a", "tai30b", "tai40a", "sko42", "ste36
 def main() -> None:
     """Print a line for each value."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.vary", description=__doc__.split("\n")[0])
-    parser.add_argument("constant", metavar="MODULE:NAME")
-    parser.add_argument("values", metavar="VALUE", nargs="+")
+    parser.add_argument("constant", metavar="MODULE:NAME", type=constant)
+    parser.add_argument("values", metavar="VALUE", nargs="+", type=fraction)
     parser.add_argument("--solver", default="auto")
     parser.add_argument("--effort", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--data", type=Path, default=os.environ.get("TIGER_QAPLIB") or None)
     given = parser.parse_args()
-    module, _, name = given.constant.partition(":")
-    place = import_module(module)
-    kind, first = type(getattr(place, name)), None
+    module, name = given.constant
+    if not hasattr(module, name):
+        parser.error(f"argument MODULE:NAME: expected a constant of a module, got {name}")
+    kind, first = type(getattr(module, name)), None
     problems = list(instances(given.data))
     solve(problems[0][1], solver=given.solver)
-    for text in given.values:
-        setattr(place, name, kind(Fraction(text)))
+    for value in given.values:
+        setattr(module, name, kind(value))
         begun = time.process_time()
         costs = [
             [solve(problem, solver=given.solver, effort=given.effort, seed=seed).cost for seed in range(given.seeds)]
@@ -56,16 +59,35 @@ def main() -> None:
         above = 100 * (np.array(costs, float) / first[0] - 1).mean(axis=1)
         low, high = int(above.argmin()), int(above.argmax())
         print(
-            f"{name} = {text}: {above.mean():+.2f} % ({above[low]:+.1f} % {problems[low][0]}, "
+            f"{name} = {float(value):g}: {above.mean():+.2f} % ({above[low]:+.1f} % {problems[low][0]}, "
             f"{above[high]:+.1f} % {problems[high][0]}), {spent / first[1]:.2f} x {first[1]:.1f} s",
             flush=True,
         )
 
 
+def constant(text: str) -> tuple[ModuleType, str]:
+    """Return a module and what is named in it; raise what argparse reports where there is none."""
+    path, _, name = text.partition(":")
+    try:
+        module = import_module(path)
+        operator.attrgetter(name)(module)
+    except (ImportError, ValueError, AttributeError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return module, name
+
+
+def fraction(text: str) -> Fraction:
+    """Return a number, which may be stated as 1/3; raise what argparse reports for any other text."""
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def instances(data: Path | None) -> Iterator[tuple[str, Problem]]:
-    """Yield problems of every rule: dense and sparse ones, levels, several tasks a node, and QAPLIB's."""
-    yield from generated()
-    yield from layered()
+    """Yield problems of every rule: dense and sparse ones, levels, several tasks a node, spare nodes, and QAPLIB's."""
+    yield from generate()
+    yield from generate_layered()
     rng = np.random.default_rng(0)
     for size, hardware, slots in ((64, "torus:4x4x4", 1), (60, "grid:4x4", 4), (120, "tree:4x8@1,10", 4)):
         graph = nx.random_geometric_graph(size, 0.2, seed=size)
@@ -75,6 +97,10 @@ def instances(data: Path | None) -> Iterator[tuple[str, Problem]]:
         topology = replace(nodes, slots=np.where(nodes.slots > 0, slots, 0))
         rule: Rule = "one-to-one" if slots == 1 else "capacity"
         yield f"{size} on {hardware}", Problem(tasks=task_graph_of(graph), topology=topology, rule=rule)
+    for dims in ((8, 8), (8, 12), (4, 4, 4)):
+        graph = nx.convert_node_labels_to_integers(nx.grid_graph(dims[::-1]))
+        name = f"grid {'x'.join(map(str, dims))} on fat-tree:8"
+        yield name, Problem(tasks=task_graph_of(graph), topology=build("fat-tree:8"), rule="one-to-one")
     if data is not None:
         yield from ((name, problem) for name, problem, _ in qaplib(Path(data), QAP))
 

@@ -4,7 +4,7 @@
 
 NAME is a constant, or CLASS.FIELD for the parameters of a search, for example `python -m benchmarks.vary_plans
 tiger.pipeline.search.refinement:RefineParams.finalists 3 1 6`. For each value it prints by how many per cent the
-seconds that are made small lie above those of the first value, in the mean over all problems, the worst and the best
+seconds that are minimized lie above those of the first value, in the mean over all problems, the worst and the best
 problem, and the processor seconds relative to the first. Efforts count iterations, so that the plans are the same on
 every machine. `--data` adds PipeDream's profiles to the problems that are built here.
 """
@@ -15,13 +15,14 @@ import gc
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
 import tiger
 from benchmarks.chains import cluster
+from benchmarks.vary import constant
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.layers import Layers
@@ -29,7 +30,7 @@ from tiger.pipeline.models.reading import read_model
 
 SMALL = "transformer:layers=24,hidden=1024,heads=16,vocabulary=50257,sequence=2048"
 CLUSTERS = Path("examples/clusters")
-RANDOM = 16
+RANDOM = 16  # chains drawn at random
 EVERY = ("gpipe", "1f1b", "interleaved", "zero-bubble")
 CHAINS = {"uneven4": EVERY, "slow_network2": EVERY, "two_networks": ("1f1b",)}
 PROFILES = ("alexnet", "vgg16", "resnet50", "squeezenet1_0", "gnmt", "inception_v3")
@@ -39,7 +40,7 @@ Problem = tuple[str, Callable[[], tiger.PlacementReport]]
 def main() -> None:
     """Print a line for each value."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.vary_plans", description=__doc__.split("\n")[0])
-    parser.add_argument("constant", metavar="MODULE:NAME")
+    parser.add_argument("constant", metavar="MODULE:NAME", type=constant)
     parser.add_argument("values", metavar="VALUE", nargs="+", type=ast.literal_eval)
     parser.add_argument("--only", default="")
     parser.add_argument("--data", type=Path)
@@ -47,7 +48,7 @@ def main() -> None:
     problems = [problem for problem in instances(given.data) if given.only in problem[0]]
     first = None
     for value in given.values:
-        change(given.constant, value)
+        change(*given.constant, value)
         begun = time.process_time()
         reports = [place() for _, place in problems]
         spent = time.process_time() - begun
@@ -56,22 +57,20 @@ def main() -> None:
         above = 100 * (seconds / first[0] - 1)
         low, high = int(above.argmin()), int(above.argmax())
         print(
-            f"{given.constant.partition(':')[2]} = {value}: {above.mean():+.3f} % of {len(problems)} plans "
+            f"{given.constant[1]} = {value}: {above.mean():+.3f} % of {len(problems)} plans "
             f"({above[low]:+.2f} % {problems[low][0]}, {above[high]:+.2f} % {problems[high][0]}), "
             f"{spent / first[1]:.2f} x {first[1]:.1f} s",
             flush=True,
         )
 
 
-def change(constant: str, value: object) -> None:
+def change(module: ModuleType, name: str, value: object) -> None:
     """Set a constant of a module, or a field of all parameters of a class, those by default too."""
-    module, _, name = constant.partition(":")
     owner, _, field = name.partition(".")
-    place = import_module(module)
     if not field:
-        setattr(place, name, value)
+        setattr(module, name, value)
         return
-    params = getattr(place, owner)
+    params = getattr(module, owner)
     params.__init__.__kwdefaults__[field] = value
     for instance in [each for each in gc.get_objects() if isinstance(each, params)]:
         object.__setattr__(instance, field, value)

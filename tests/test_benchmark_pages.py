@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,27 @@ def test_every_table_has_both_its_markers(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     marks = re.findall(r"<!-- (table|end)\b", text)
     assert marks == ["table", "end"] * (len(marks) // 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "arguments", "reason"),
+    [
+        ("benchmarks.vary", ["tiger.mapper:NOPE", "1"], "argument MODULE:NAME: module 'tiger.mapper' has no"),
+        ("benchmarks.vary", ["nowhere:NOPE", "1"], "argument MODULE:NAME: No module named 'nowhere'"),
+        ("benchmarks.vary", ["tiger.mapper:__name__", "1/0"], "argument VALUE: Fraction(1, 0)"),
+        ("benchmarks.vary_plans", ["tiger.mapper:NOPE", "1"], "argument MODULE:NAME: module 'tiger.mapper' has no"),
+        ("benchmarks.__main__", ["cold", "--before", "nowhere"], "argument --before: expected a checkout"),
+    ],
+)
+def test_bad_arguments_are_named(
+    module: str, arguments: list[str], reason: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With status 2, as argparse does it."""
+    monkeypatch.setattr(sys, "argv", ["python", *arguments])
+    with pytest.raises(SystemExit, match=r"^2$"):
+        import_module(module).main()
+    assert reason in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ RULES = ["one-to-one", "levels", "capacity"]
 FLAGS = st.fixed_dictionaries({name: st.booleans() for name in ("pins", "forbidden", "memory", "feasible", "whole")})
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1), rule=st.sampled_from(RULES), flags=FLAGS)
 def test_brute_force_is_complete(random_problem, brute_force, naive_broken, naive_cost, seed, rule, flags):
     """It finds the cheapest of all mappings that break nothing, or that there is none."""

@@ -74,7 +74,7 @@ def test_auto_proves_tiny_problems(rule, random_problem, brute_force):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("name", ["neal", "tabu"])
+@pytest.mark.parametrize("name", ["neal", pytest.param("tabu", marks=pytest.mark.slow)])
 def test_the_ising_path_finds_the_optimum_of_small_problems(name, rule, random_problem, brute_force):
     """Tests that six tasks come out optimal without any native search but polish."""
     for seed in range(4):
@@ -320,6 +320,7 @@ def test_bug_the_bound_is_sharpened_once():
     assert stages.count("bound") == 2
 
 
+@pytest.mark.slow
 def test_the_bound_of_shared_nodes_waits_for_a_mapping_and_grows_with_effort():
     """Tests that it comes after the first round, more of it before that of effort 4, and none where time is short."""
     hardware = build("tree:4x8@1,10").with_slots([8] * 32)
@@ -333,10 +334,11 @@ def test_the_bound_of_shared_nodes_waits_for_a_mapping_and_grows_with_effort():
         problem=problem, solution=launch_order(problem), stop=Deadline(time.monotonic() + 5), watch=ignore
     )
     hurried.record("search", 11.0, {})
-    mapper._spread_bound(hurried, 1)
+    mapper._raise_by_spread_bound(hurried, 1)
     assert [stage.name for stage in hurried.stages] == ["search"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["cost", "max-link-load"])
 def test_bug_the_seconds_of_a_solve_held_those_of_loading(objective, monkeypatch):
     """Tests that neither the report nor the time limit counts what putting a solver together takes."""

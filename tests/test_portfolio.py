@@ -73,6 +73,7 @@ def test_greedy_runs_once_however_much_effort(random_problem):
     assert names.count("dense") == 3
 
 
+@pytest.mark.slow
 def test_large_problems_are_mapped_anew_and_then_refined():
     """Tests the stages of three rounds under capacity, and that a lattice is constructed first."""
     graph, hardware = nx.random_geometric_graph(300, 0.1, seed=1), build("torus:4x4").with_slots([20] * 16)
@@ -159,6 +160,7 @@ def test_options_of_the_ising_path_are_used(random_problem, monkeypatch):
     assert (seen[1].passes, seen[1].starts) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_large_problem_has_a_good_mapping_soon():
     """Tests that the first cut of everything comes once, before the thorough ones."""
     graph, hardware = nx.random_geometric_graph(1024, 0.05, seed=1), build("tree:4x8@1,10").with_slots([32] * 32)

@@ -52,7 +52,7 @@ def test_bad_time_limits_are_refused(bad):
 
 def test_huge_whole_numbers_are_named_without_their_digits():
     """Tests a value whose digits Python refuses to print."""
-    with pytest.raises(InputError, match="got a much larger number") as error:
+    with pytest.raises(InputError, match="got a number of more than 60 digits") as error:
         Request(effort=10**5000)
     assert len(str(error.value)) < 120
 
@@ -154,7 +154,7 @@ def test_classes_and_samplers_without_parameters_are_refused():
         def sample(self, bqm):
             """Do nothing."""
 
-    with pytest.raises(TypeError, match="dimod sampler"):
+    with pytest.raises(TypeError, match=r"pass RandomSampler\(\)"):
         Request(solver=dimod.RandomSampler)
     with pytest.raises(TypeError, match="parameters"):
         Request(solver=Silent())

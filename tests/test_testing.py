@@ -15,14 +15,14 @@ from tiger.partition.windows import TaskWindows
 from tiger.qubo.tune import Bisection, Fixed
 from tiger.solvers import registry
 from tiger.solvers.annealing.dense import Dense
-from tiger.solvers.annealing.local import Annealing, Descent
+from tiger.solvers.annealing.local import Annealing
 from tiger.solvers.annealing.refinement import Refinement
 from tiger.solvers.geometry.geometry import Geometry
 from tiger.solvers.multilevel.multilevel import Multilevel
 from tiger.testing import check_partitioner, check_sampler, check_search, check_tuner
 
 RULES = ("one-to-one", "levels", "capacity")
-NATIVE = (Annealing(), Dense(), Descent(), Geometry(), Multilevel(), Refinement())
+NATIVE = (Annealing(), Dense(), Geometry(), Multilevel(), Refinement())
 SEARCHES = [*map(registry.search, ("exact", "greedy", "random", "identity")), *NATIVE]
 
 

@@ -19,7 +19,7 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions
-from tiger.run.options import Watched
+from tiger.run.options import WatchOptions
 from tiger.run.report import Report
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class AssignArguments(MappingOptions, ProblemArguments):
 
 
 @dataclass(frozen=True, eq=False)
-class AssignCall(Watched, AssignArguments):
+class AssignCall(WatchOptions, AssignArguments):
     """Hold what `tiger.assign` is called with."""
 
 
@@ -64,9 +64,9 @@ class AssignCall(Watched, AssignArguments):
 def assign(call: AssignCall) -> Report:
     """Map tasks onto a topology and report the mapping with its cost, a lower bound and what every stage contributed.
 
-    Graphs come from networkx, from files (a string is a path, for the topology also a specification like `torus:4x4`)
-    or as value types; a `.dat` file brings its own distances. Without a rule it is `levels` for a `.ram` file,
-    `capacity` where `slots` or `imbalance` is given, else one-to-one where the nodes suffice, else capacity with
+    Graphs come from networkx, from files (a string is a path, or a specification: `halo:8x8` of tasks, `torus:4x4` of
+    a topology) or as value types; a `.dat` file brings its own distances. Without a rule it is `levels` for a `.ram`
+    file, `capacity` where `slots` or `imbalance` is given, else one-to-one where the nodes suffice, else capacity with
     ceil(n / m) slots on each of m nodes that have one slot; `imbalance` X scales slots by 1 + X, rounded down.
     `allocation` says which nodes may hold tasks, by their ids, as text with their names, or as a file of those
     (`tiger.formats.hostlist`); the others only forward traffic, and no default counts them. Ids in it, in `pinned`
@@ -110,7 +110,7 @@ problem_of = from_fields(ProblemArguments)(state_problem)
 def _tasks(source: "nx.Graph | TaskGraph | Path | str") -> TaskFile:
     """Return the task graph, with the topology and rule that its file brings along."""
     if isinstance(source, str | Path):
-        return read_tasks(Path(source))
+        return read_tasks(source)
     if isinstance(source, TaskGraph):
         return TaskFile(tasks=source, topology=None, rule=None)
     _check_graph("tasks", source)

@@ -21,8 +21,3 @@ class InputError(ValueError):
 def pin_field(name: object) -> str:
     """Return the field of what is pinned by a name, escaped as RFC 6901 asks."""
     return f"pinned/{str(name).replace('~', '~0').replace('/', '~1')}"
-
-
-def shorten(value: object) -> str:
-    """Return the start of a value as text; a whole number with very many digits has no other."""
-    return repr(value)[:40] if not isinstance(value, int) or value.bit_length() < 200 else "a much larger number"

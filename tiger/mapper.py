@@ -39,12 +39,12 @@ from tiger.solvers.warm import load
 
 SAMPLED = ("qubo", "windows")
 
-# By the effort of a round: the bound is sharpened before it for problems of more than the first and at most the second
-# number of task-node pairs, in so many ascents. Small problems are worth that sooner.
-SHARPEN, SHARPEN_ITERATIONS = {4: (0, 256), 64: (256, 1024)}, 16
-# Tasks that share nodes get a bound after the first round, which took 3 to 56 % as long as the rest of it on the sparse
-# benchmark, and one of so many times the work before the round of effort 4 (efforts of 8 and more).
-SPREAD_ROUND, SPREAD_EFFORT = 4, 4
+# The strong bound: {effort of a round that it runs before: (above, up to) so many task-node pairs}, and its ascents.
+# Small problems are worth it sooner.
+STRONG_BOUND_PAIRS, STRONG_BOUND_ITERATIONS = {4: (0, 256), 64: (256, 1024)}, 16
+# The spread bound, of tasks that share nodes: it runs with work 1 after the first round, for 3 to 56 % of the time that
+# the round took on the sparse benchmark, and with so much work before a round of this effort.
+SPREAD_BOUND_EFFORT, SPREAD_BOUND_WORK = 4, 4
 
 
 def solve(
@@ -61,10 +61,10 @@ def solve(
 ) -> Report:
     """Map the tasks of a problem onto its nodes at low cost.
 
-    `solver` is a name (`tiger.solvers.registry.list_solvers`) or any Ocean sampler object. `objective` is what is made
-    small: `cost`, `max-link-load` (tiger.objectives.link_load) or `makespan` (tiger.objectives.makespan), which follow
-    a search for a low cost. `seed` is in [0, 2**63): the same seed and effort give the same answer, on any number of
-    threads. `effort` >= 1 counts iterations, None is 1 without a time limit and as much as fits with one.
+    `solver` is a name (`tiger.solvers.registry.list_solvers`) or any Ocean sampler object. `objective` is what is
+    minimized: `cost`, `max-link-load` (tiger.objectives.link_load) or `makespan` (tiger.objectives.makespan), which
+    follow a search for a low cost. `seed` is in [0, 2**63): the same seed and effort give the same answer, on any
+    number of threads. `effort` >= 1 counts iterations, None is 1 without a time limit and as much as fits with one.
     `time_limit_s` > 0 only ends a solve early. `executor` runs independent parts of the work, `dask://HOST:PORT` on a
     Dask cluster. `ising` sets penalties, temperatures and sizes of the QUBOs that are sampled; `auto` keeps its own
     sizes. `progress` is called as stages begin. An unsatisfiable problem gives a report that says so; bad values raise
@@ -97,22 +97,23 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     if not incumbent.ended:
         _search_cost(incumbent, request)
     _warn_of_time(incumbent, request)
-    goal = incumbent
+    by_objective = incumbent
     if objective is not None:
-        goal = continue_by(objective, incumbent, start, request.deadline(incumbent.loading_s))
-        _search_objective(goal, request, objective)
-        _warn_of_time(goal, request)
+        by_objective = continue_by(objective, incumbent, start, request.deadline(incumbent.loading_s))
+        _search_objective(by_objective, request, objective)
+        _warn_of_time(by_objective, request)
     report = replace(
         Report.of(
             problem,
-            goal.places,
-            Origin(request.name, request.seed, time.perf_counter() - begun - goal.loading_s),
+            by_objective.places,
+            Origin(request.name, request.seed, time.perf_counter() - begun - by_objective.loading_s),
         ),
         baseline_cost=orders.block,
         baselines=orders,
-        objective=None if objective is None else report_objective(request.objective, objective, goal, start),
+        objective=None if objective is None else report_objective(request.objective, objective, by_objective, start),
+        # A cost that is proved is its own bound.
         lower_bound=incumbent.cost if incumbent.optimal else incumbent.bound,
-        optimal=goal.optimal,
+        optimal=by_objective.optimal,
         stages=tuple(incumbent.stages),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *_remark(report, request)))
@@ -127,10 +128,10 @@ def _search_cost(incumbent: MappingIncumbent, request: Request) -> None:
         before = len(incumbent.stages)
         if this_round.effort not in efforts:
             efforts.add(this_round.effort)
-            _sharpen_bound(incumbent, this_round.effort)
+            _raise_bound_by_effort(incumbent, this_round.effort)
         _run_round(incumbent, portfolio, this_round, request.executor)
         if not this_round.number:
-            _spread_bound(incumbent, 1)
+            _raise_by_spread_bound(incumbent, 1)
         if incumbent.ended or len(incumbent.stages) == before:
             break
 
@@ -145,23 +146,26 @@ def _run_round(incumbent: MappingIncumbent, portfolio: Portfolio, this_round: Ro
             load("annealing")
     if portfolio.whole and not incumbent.ended:
         sample_whole(incumbent, portfolio.whole, this_round)
-    if portfolio.windows and not incumbent.ended and (not portfolio.searches or incumbent.gained("windows")):
+    if portfolio.windows and not incumbent.ended and (not portfolio.searches or incumbent.has_gained("windows")):
+        if portfolio.windows.construct and portfolio.windows.params.starts:
+            with incumbent.loading():
+                load("bisection")
         sample_windows(incumbent, portfolio.windows, this_round)
 
 
-def _sharpen_bound(incumbent: MappingIncumbent, effort: int) -> None:
+def _raise_bound_by_effort(incumbent: MappingIncumbent, effort: int) -> None:
     """Raise the lower bound on the cost by what is worth its time once effort is being spent."""
-    problem, (over, most) = incumbent.problem, SHARPEN.get(effort, (0, 0))
+    problem, (over, most) = incumbent.problem, STRONG_BOUND_PAIRS.get(effort, (0, 0))
     if over < len(problem.free) * problem.topology.size <= most and not incumbent.ended:
         _raise_bound(
             incumbent,
-            lambda: strong_bound(problem, incumbent.places, iterations=SHARPEN_ITERATIONS, stop=incumbent.stop),
+            lambda: strong_bound(problem, incumbent.places, iterations=STRONG_BOUND_ITERATIONS, stop=incumbent.stop),
         )
-    if effort == SPREAD_ROUND:
-        _spread_bound(incumbent, SPREAD_EFFORT)
+    if effort == SPREAD_BOUND_EFFORT:
+        _raise_by_spread_bound(incumbent, SPREAD_BOUND_WORK)
 
 
-def _spread_bound(incumbent: MappingIncumbent, effort: int) -> None:
+def _raise_by_spread_bound(incumbent: MappingIncumbent, work: int) -> None:
     """Raise the lower bound of tasks that share nodes, in at most half of the time left, unless little of it is."""
     left_s, spent_s = incumbent.stop.left_s, sum(stage.seconds for stage in incumbent.stages)
     if incumbent.ended or incumbent.problem.groups or (left_s is not None and left_s <= spent_s / 2):
@@ -169,7 +173,7 @@ def _spread_bound(incumbent: MappingIncumbent, effort: int) -> None:
     with incumbent.loading():
         load_bounds()
     half = Deadline(None if left_s is None else time.monotonic() + left_s / 2)
-    _raise_bound(incumbent, lambda: spread_bound(incumbent.problem, effort, half))
+    _raise_bound(incumbent, lambda: spread_bound(incumbent.problem, work, half))
 
 
 def _raise_bound(incumbent: MappingIncumbent, bound: Callable[[], float]) -> None:
@@ -179,37 +183,37 @@ def _raise_bound(incumbent: MappingIncumbent, bound: Callable[[], float]) -> Non
         detail["lower_bound"] = incumbent.bound
 
 
-def _search_objective(goal: MappingIncumbent, request: Request, objective: ObjectiveFunction) -> None:
+def _search_objective(by_objective: MappingIncumbent, request: Request, objective: ObjectiveFunction) -> None:
     """Look for a low value of another objective: by reweighted costs for the request's solver, then by annealing."""
     if request.solver == "identity":
         return
 
     def solve_again(problem: Problem, start: IntArray, this_round: Round) -> IntArray:
         """Return the cheapest mapping that a round of the solver finds in a quarter of the time left."""
-        left_s = goal.stop.left_s
+        left_s = by_objective.stop.left_s
         stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
         incumbent = MappingIncumbent(problem=problem, solution=start, stop=stop)
         with incumbent.loading():
             portfolio = portfolio_of(request, problem)
         _run_round(incumbent, portfolio, this_round._replace(number=0), request.executor)
-        goal.put_off(incumbent.loading_s)
+        by_objective.put_off(incumbent.loading_s)
         return incumbent.places
 
     arrays = objective.arrays()
     for this_round in rounds(request):
-        before = len(goal.stages)
-        if not goal.ended:
-            reweigh(goal, objective, solve_again, this_round)
-        if arrays is not None and not goal.ended:
-            with goal.loading():
+        before = len(by_objective.stages)
+        if not by_objective.ended:
+            reweigh(by_objective, objective, solve_again, this_round)
+        if arrays is not None and not by_objective.ended:
+            with by_objective.loading():
                 load("objective")
-            anneal(goal, registry.objective_search(arrays), this_round)
-        if goal.ended or len(goal.stages) == before:
+            anneal(by_objective, registry.objective_search(arrays), this_round)
+        if by_objective.ended or len(by_objective.stages) == before:
             break
 
 
 def _warn_of_time(incumbent: MappingIncumbent, request: Request) -> None:
-    """Warn where seconds, or somebody's wish, ended a solve."""
+    """Warn where seconds, or an interruption that was asked for, ended a solve."""
     if incumbent.stop() and not incumbent.optimal:
         why = "as asked" if ENDING.is_set() else f"by the time limit of {request.time_limit_s:g} s"
         incumbent.warnings[f"ended {why}: the same seed may end elsewhere"] = None

@@ -1,4 +1,4 @@
-"""Which searches and samplers a solver consists of, and how the effort is dealt out to their rounds."""
+"""Which searches and samplers a solver consists of, and how the effort is divided among their rounds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

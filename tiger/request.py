@@ -8,8 +8,9 @@ from typing import get_args
 
 from dimod.core.sampler import Sampler
 
-from tiger.errors import InputError, shorten
+from tiger.errors import InputError
 from tiger.model.options import about
+from tiger.model.wording import describe
 from tiger.objectives.selection import ObjectiveName
 from tiger.qubo.ising import IsingParams
 from tiger.run.deadline import Deadline
@@ -24,9 +25,7 @@ class MappingOptions:
 
     objective: ObjectiveName = field(
         default="cost",
-        metadata=about(
-            "What to make small: the cost, the largest load of a link, or the time until the last task ends."
-        ),
+        metadata=about("What to minimize: the cost, the largest load of a link, or the time until the last task ends."),
     )
     seed: int = field(default=0, metadata=SEED)
     effort: int | None = field(
@@ -56,13 +55,15 @@ class Request(MappingOptions):
         """Check every value and set the deadline."""
         if isinstance(self.solver, str):
             registry.kind_of(self.solver)
-        elif isinstance(self.solver, type) or not callable(getattr(self.solver, "sample", None)):
-            raise TypeError(f"solver: expected a name or a dimod sampler, got {shorten(self.solver)}")
+        elif isinstance(self.solver, type):
+            raise TypeError(f"solver: expected a sampler, got its class: pass {self.solver.__name__}()")
+        elif not callable(getattr(self.solver, "sample", None)):
+            raise TypeError(f"solver: expected a name or a dimod sampler, got {describe(self.solver)}")
         elif not isinstance(getattr(self.solver, "parameters", None), Mapping):
             raise TypeError(f"solver: expected a sampler whose `parameters` are a mapping, got {self.name}")
         if self.objective not in get_args(ObjectiveName):
             known = ", ".join(get_args(ObjectiveName))
-            raise InputError("objective", f"expected one of {known}, got {shorten(self.objective)}")
+            raise InputError("objective", f"expected one of {known}, got {describe(self.objective)}")
         check_limits(self.seed, self.effort, self.time_limit_s)
         if not isinstance(self.ising, IsingParams):
             raise TypeError(f"ising: expected IsingParams, got {type(self.ising).__name__}")

@@ -7,11 +7,8 @@ from functools import partial
 import dimod
 from dimod.core.sampler import Sampler
 
-from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Partitioner, Samples, Stop
-from tiger.model.window import Window
-from tiger.partition.bisection import bisect_window
 from tiger.partition.levels import LevelWindows
 from tiger.partition.windows import TaskWindows
 from tiger.qubo.ising import Ising, IsingParams, Sampling
@@ -27,10 +24,15 @@ HOT, COLD = 2.0, 15.0
 # Cliques of 8 x 8 variables embed into D-Wave's machines with chains of 6 or 7 qubits, those of 12 x 12 with 11 to 14.
 # A submission costs far more time than a read, so that there are many of these.
 QPU_WIDTH, QPU_READS = 8, 100
+# Of safe penalties: between one at which reads are feasible and one at which tabu search stays where it is. Others are
+# compared by `python -m benchmarks.vary tiger.sampler_policy:TABU_STRENGTH 1.5 1 2 --solver tabu`.
 TABU_STRENGTH = 1.5
 # A service that is charged by the call gets whole problems up to so many variables, and few windows a pass.
 COSTLY, COSTLY_WINDOWS = 1 << 20, 4
+# A window spans two levels or more, so that 512 variables are 22 tasks on 22 nodes; small windows get more passes.
 LEVEL_WINDOW, LEVEL_PASSES = 512, 8
+# Most free tasks of problems that are bisected for starts, which takes 1 s for 256 tasks that all send to each other,
+# 16 s for 1,024, and of problems with windows by nodes. Without a start 264 such tasks on a torus cost 36 % more.
 BISECTED = 1024
 
 
@@ -63,7 +65,7 @@ def ising_of(sampler: Sampler, problem: Problem, params: IsingParams, executor: 
         strengths=_strengths(sampler),
         partitioners=(LevelWindows(2), LevelWindows(3)) if levels else _task_windows(problem),
         polish=registry.polish(problem),
-        construct=None if levels or len(problem.free) > BISECTED else partial(_bisect, problem),
+        construct=None if levels or len(problem.free) > BISECTED else partial(registry.bisect, problem),
         executor=executor,
         params=params,
     )
@@ -84,11 +86,6 @@ def _task_windows(problem: Problem) -> tuple[Partitioner, ...]:
     """Return windows of every kind that the size of the problem allows."""
     kinds = [TaskWindows(order_by="traffic"), TaskWindows(order_by="cost"), TaskWindows(order_by="none")]
     return (*kinds, TaskWindows(order_by="nodes")) if len(problem.free) <= BISECTED else tuple(kinds)
-
-
-def _bisect(problem: Problem, window: Window, seed: int, stop: Stop) -> IntArray | None:
-    """Return a start by co-bisection."""
-    return bisect_window(window, problem.topology.metric, seed, stop)
 
 
 def draw_bits(

@@ -38,7 +38,7 @@ def check_search(search: Search, problem: Problem, start: IntArray) -> tuple[str
     _require(bool((answers[0].places == answers[1].places).all()), "the same seed gives the same mapping")
     _require(bool((start == given).all()), "the start is left as it was")
     same = all((answer.places == start).all() for answer in answers)
-    return _unchecked({"every answer is the start: no mapping of the search's own was seen": same})
+    return _list_unchecked({"every answer is the start: no mapping of the search's own was seen": same})
 
 
 def check_partitioner(
@@ -62,7 +62,7 @@ def check_partitioner(
             _require(len(np.unique(block.nodes)) == len(block.nodes), "a block lists a node once")
             size = len(block.tasks) * len(block.nodes)
             _require(size <= max_size or len(block.tasks) == 1, f"a block has at most {max_size} task-node pairs")
-    return _unchecked({"never more than one block: how a problem is cut was not seen": not several})
+    return _list_unchecked({"never more than one block: how a problem is cut was not seen": not several})
 
 
 def check_sampler(sampler: Sampler) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def check_sampler(sampler: Sampler) -> tuple[str, ...]:
         "takes no beta_range: not checked what temperatures do": "beta_range",
         "takes no interrupt_function: not checked that it can end before all reads are drawn": "interrupt_function",
     }
-    return _unchecked({remark: name not in sampler.parameters for remark, name in missing.items()})
+    return _list_unchecked({remark: name not in sampler.parameters for remark, name in missing.items()})
 
 
 def _check_seed(sampler: Sampler, draw: Draw) -> None:
@@ -149,10 +149,10 @@ def check_tuner(tuner: Tuner) -> tuple[str, ...]:
             _require(following.scale == again.scale, "the same trial gives the same answer")
             _require(0 < following.scale <= 1, "penalties stay above 0 and at most at the safe bound")
             penalties, proposed = following, True
-    return _unchecked({"ends at once: no penalties of its own were seen": not proposed})
+    return _list_unchecked({"ends at once: no penalties of its own were seen": not proposed})
 
 
-def _unchecked(remarks: Mapping[str, bool]) -> tuple[str, ...]:
+def _list_unchecked(remarks: Mapping[str, bool]) -> tuple[str, ...]:
     """Return the remarks that hold."""
     return tuple(remark for remark, holds in remarks.items() if holds)
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation anew: `python docs/scripts/figures.py [FOLDER]`, by default docs/images."""
+"""Draw the pictures of the documentation again: `python docs/scripts/figures.py [FOLDER]`, by default docs/images."""
 
 import subprocess
 import sys

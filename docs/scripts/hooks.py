@@ -1,4 +1,4 @@
-"""What the build of the site does beyond Markdown: formulas as MathML, and the tables and pictures that code makes."""
+"""What the build of the site does beyond Markdown: formulas as MathML, and the picture of the rooms."""
 
 import html
 import re
@@ -8,17 +8,11 @@ from latex2mathml.converter import convert
 from benchmarks import rooms
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
-TABLE = "<!-- rooms -->"
 
 
 def on_pre_build(**_: object) -> None:
-    """Draw the architecture anew, so that the site shows the imports of the code that it is built from."""
+    """Draw the architecture again, so that the site shows the imports of the code that it is built from."""
     rooms.draw()
-
-
-def on_page_markdown(markdown: str, **_: object) -> str:
-    """Put the table of the rooms where a page asks for it."""
-    return markdown.replace(TABLE, rooms.table()) if TABLE in markdown else markdown
 
 
 def on_page_content(content: str, **_: object) -> str:

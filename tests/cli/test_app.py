@@ -69,6 +69,29 @@ def test_assign_prints_a_summary(cli: Run) -> None:
     assert out.startswith("solved: cost 2")
 
 
+def test_hardware_may_be_switches_of_slurm(cli: Run) -> None:
+    """Hosts and slots as the file and the option say; a fault is one line that names the line of the file."""
+    Path("topology.conf").write_text("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n2\nSwitchName=c Switches=a,b\n")
+    status, out, _ = cli("assign", "pair.json", "--topology", "topology.conf", "--json", "-")
+    assert (status, json.loads(out)["cost"]) == (0, 4)
+    assert cli("assign", "pair.json", "--topology", "topology.conf", "--slots", "2")[1].startswith("solved: cost 0")
+    Path("topology.conf").write_text("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n")
+    outcome = cli("assign", "pair.json", "--topology", "topology.conf")
+    assert refused(outcome, "topology")
+    assert "line 2: Nodes: expected hosts once, got 'n1' on line 1 too" in outcome[2]
+
+
+def test_tasks_may_be_a_pattern(cli: Run) -> None:
+    """A SPEC in the place of a file, also to be encoded; a misspelt kind gets the list."""
+    status, out, err = cli("assign", "halo:2x2", "--topology", "grid:2x2")
+    assert (status, err) == (0, "")
+    assert out.startswith("solved: cost 8")
+    assert cli("encode", "ring:3", "--topology", "grid:3", "-o", "ring.bqm")[0] == 0
+    outcome = cli("assign", "hallo:2x2", "--topology", "grid:2x2")
+    assert refused(outcome, "tasks")
+    assert "halo, ring, alltoall, fft, tree-allreduce" in outcome[2]
+
+
 def test_json_on_standard_output_is_all_there_is(cli: Run) -> None:
     """`--json -` prints the report and nothing else, in the schema that is documented."""
     status, out, err = cli("assign", "pair.json", "--topology", "grid:2x2", "--json", "-", "--seed", "3")
@@ -79,7 +102,7 @@ def test_json_on_standard_output_is_all_there_is(cli: Run) -> None:
 
 
 def test_another_objective_leads_the_summary(cli: Run) -> None:
-    """What was made small comes first, then the cost as ever."""
+    """What was minimized comes first, then the cost as ever."""
     status, out, _ = cli("assign", "pair.json", "--topology", "path.json", "--objective", "makespan")
     assert (status, out.startswith("solved: makespan 2"), "\ncost " in out) == (0, True, True)
     report = json.loads(

@@ -11,7 +11,7 @@ import pytest
 from tiger.cli.app import run
 from tiger.model.violation import Violation
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.result import OperatorPlacement
 

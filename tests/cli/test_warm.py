@@ -14,10 +14,11 @@ from tiger.pipeline import warm as placements
 from tiger.solvers import warm as searches
 
 
+@pytest.mark.slow
 def test_all_stages_are_warmed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of bounds, of circuits and of placements, beside those of all other searches, each once and counted."""
     seen: list[tuple[str, int, int]] = []
-    monkeypatch.setattr(warming, "ProcessPoolExecutor", lambda _, mp_context: ThreadPoolExecutor(1))
+    monkeypatch.setattr(warming, "ProcessPoolExecutor", lambda _, **_others: ThreadPoolExecutor(1))
     warming.warm_all(warming.COMMANDS, lambda *step: seen.append(step))
     names = [*circuits.KERNELS, *searches.KERNELS, *placements.KERNELS, *bounds.KERNELS]
     assert sorted(name for name, _, _ in seen) == sorted(names)

@@ -49,6 +49,13 @@ def test_an_assignment_states_graph_and_specification() -> None:
     assert not {"effort", "time_limit_s", "allocation", "slots"} & set(body(asked))
 
 
+def test_a_pattern_is_sent_as_its_text() -> None:
+    """Not as the graph that it stands for, but that is checked here."""
+    assert body(assignment("ring:4*2", "grid:2x2"))["tasks"] == "ring:4*2"
+    with pytest.raises(InputError, match=r"^tasks: expected a whole number, got 'x'"):
+        assignment("ring:x", "grid:2x2")
+
+
 def test_names_are_resolved_here() -> None:
     """Ids of any type, and the text of an allocation."""
     graph = nx.grid_2d_graph(1, 3)

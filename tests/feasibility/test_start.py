@@ -99,6 +99,7 @@ def exists(problem, places, task=0):
     return any(exists(problem, np.append(places[:task], [p, *places[task + 1 :]]), task + 1) for p in nodes)
 
 
+@pytest.mark.slow
 def test_scattered_hardware_is_decided_as_by_backtracking():
     """Tests parts, missing and one-way ways, pins, forbidden pairs, memory: a mapping exactly where one exists."""
     kinds = set()
@@ -377,6 +378,7 @@ def test_long_chains_find_their_parts(rule):
     assert isinstance(quick(Problem(tasks=tasks, topology=islands_of(300, 300), rule=rule)), np.ndarray)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_many_equal_components_are_dealt_out_quickly(rule):
     """Tests 50 islands, exactly filled with 100 pairs, and with 4000 single tasks beside a pair."""

@@ -96,7 +96,10 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "stencil8x8.json",
         ),
     ),
-    "topology": (solve_topology, ("mesh_2x2_het.arc", "mesh_4x4_homo.arc", "two_switches.json")),
+    "topology": (
+        solve_topology,
+        ("mesh_2x2_het.arc", "mesh_4x4_homo.arc", "two_switches.json", "topology.conf", "blocks.conf", "scontrol.conf"),
+    ),
     "allocation": (read_hosts, ("allocation.txt",)),
     "samples": (read_samples, ("rows.txt", "set.json")),
     "circuit": (

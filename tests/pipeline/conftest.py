@@ -56,7 +56,7 @@ def drawn_cluster(size: int, seed: int, *, memory_bytes: float = np.inf) -> Clus
 
 
 def least_of_all_orders(layers: Layers, cluster: Cluster) -> float:
-    """Return the least bottleneck over all orders, subsets and cuts, by a dynamic programme for each order."""
+    """Return the least bottleneck over all orders, subsets and cuts, by a dynamic program for each order."""
     orders = np.array(list(permutations(range(cluster.size))))
     work = np.concatenate([[0.0], np.cumsum(layers.forward_s + layers.backward_s)])
     size, best, least = layers.size, np.zeros((len(orders), layers.size + 1)), np.inf

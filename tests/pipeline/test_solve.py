@@ -13,7 +13,7 @@ from tiger.pipeline.hardware.reading import read_cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import read_model
 from tiger.pipeline.params import PlaceParams
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.pipeline.search.evaluator import Evaluator
 from tiger.pipeline.search.reasons import UNDECIDED
 from tiger.pipeline.solve import place_layers

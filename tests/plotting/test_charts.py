@@ -15,7 +15,7 @@ from tiger.pipeline.entry.arrangement import Arrangement, Timetable
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.schedules.memory import footprint
 from tiger.pipeline.schedules.simulator import simulate
 from tiger.plotting import charts, gantt, panels

@@ -7,10 +7,12 @@ import dimod
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
 from tiger.model.window import Block
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo import encode
@@ -257,3 +259,13 @@ def test_a_true_cost_never_rises_over_windows(random_problem):
         assert costs == sorted(costs, reverse=True)
         assert not violations(problem, run.places)
         assert cost_of(problem, run.places).total == run.cost
+
+
+def test_bug_dense_traffic_was_sampled_from_no_start():
+    """Tests 300 tasks that all send to each other, the near ones most: bisection halves what their order costs."""
+    spots = np.random.default_rng(0).random((300, 2))
+    near = np.exp(-np.linalg.norm(spots[:, None] - spots, axis=2) / 0.08) * (1 - np.eye(300))
+    tasks = TaskGraph(names=tuple(map(str, range(300))), traffic=sp.csr_array(near))
+    problem = Problem(tasks=tasks, topology=build("torus:15x20"), rule="one-to-one")
+    start = neal(problem, IsingParams()).construct(0, bool)
+    assert cost_of(problem, start).total <= cost_of(problem, np.arange(300)).total / 2

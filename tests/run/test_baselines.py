@@ -78,6 +78,7 @@ def test_what_counts_is_feasible(rule, random_problem):
     assert counted > 80
 
 
+@pytest.mark.slow
 def test_random_mappings_are_as_likely_on_any_pair_of_nodes(monkeypatch):
     """Tests the mean over many draws against the mean distance of two nodes, for tasks of one level and of two."""
     monkeypatch.setattr(module, "DRAWS", 4000)

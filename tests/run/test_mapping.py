@@ -57,11 +57,11 @@ def test_a_stage_has_gained_if_it_lowered_the_cost_last_time(path_problem):
     """Tests a stage that has not run, gained, and then did not."""
     run, _ = run_of(path_problem, [0, 2, 1])
     run.record("baseline", 0.0, {})
-    gained = [run.gained("windows")]
+    gained = [run.has_gained("windows")]
     for places in ([0, 1, 2], [0, 2, 1]):
         with run.stage("windows"):
             run.offer(np.array(places))
-        gained.append(run.gained("windows"))
+        gained.append(run.has_gained("windows"))
     assert gained == [True, True, False]
 
 

@@ -1,8 +1,10 @@
 """Lower bounds on the cost of every mapping, and bounds on what placing one task can cost, the scale of penalties.
 
-Both come from rearrangement: tasks of one exclusivity group lie on different nodes, so the traffic between a task and a
-group costs at least the products of its volumes, largest first, with the distances from the task's node, smallest
-first, and at most the products with the distances largest first.
+A solve raises its bound by `quick_bound` before it searches, by `spread_bound` after the first round (and with more
+work later), and by `strong_bound` once effort is being spent. All but the second come from rearrangement: tasks of one
+exclusivity group lie on different nodes, so the traffic between a task and a group costs at least the products of its
+volumes, largest first, with the distances from the task's node, smallest first, and at most the products with the
+distances largest first.
 """
 
 import math
@@ -22,17 +24,13 @@ from tiger.model.seams import Stop
 from tiger.model.window import Block, Window, fold, whole
 
 # Tables of so many numbers take 8 MB, and a linear assignment over one 0.06 s.
-DENSE_CELLS = 1 << 20
-SLOT_CELLS = 1 << 20
+DENSE_CELLS = SLOT_CELLS = 1 << 20
 # Rows of a distance matrix, and numbers, that are looked at together: copies of them stay small beside the whole.
 ROWS, PORTION = 256, 1 << 16
 # From 200 rows on, OpenBLAS runs eigenvalue routines on several threads, which crawl when the cores are shared.
 SPECTRAL_SEATS = 192
 # A matrix over pairs of placements takes 32 MB, and every iteration of the ascent makes a few of them.
 PAIR_CELLS = 1 << 22
-# A task with so many times the mean traffic makes another sharing of edges worth its time: it raises the bound of a
-# star of 25 tasks from 56 to 60 and that of a Barabasi-Albert graph of 49 from 121 to 134, and none of 12 QAPLIB ones.
-UNEVEN = 3.0
 # Whole numbers below are exact in float64 with a quarter to spare, in sums too.
 EXACT = 2.0**50
 Edges = tuple[IntArray, IntArray, FloatArray]
@@ -55,7 +53,7 @@ def quick_bound(problem: Problem, places: IntArray) -> float:
     Where the tasks fill half of up to 192 seats or more, it is the projected eigenvalue bound if that is higher. Beyond
     a million pairs work counts on the cheapest nodes, and distances are the smallest that any node has.
 
-    Source: P. C. Gilmore, SIAM J. Appl. Math. 10 (1962), doi:10.1137/0110022.
+    Source: P. C. Gilmore, J. SIAM 10 (1962), doi:10.1137/0110022.
     """
     hosts = problem.topology.hosts
     large = hosts.size * max(problem.tasks.size, hosts.size // 8) > DENSE_CELLS
@@ -165,14 +163,7 @@ def _shares(window: Window) -> Iterator[FloatArray]:
     yield np.full(len(volume), 0.5)
     if not _is_symmetric(window):
         yield from (np.ones(len(volume)), np.zeros(len(volume)))
-    if len(window.groups) > 1 or _is_uneven((tail, head, volume), window.shape[0]):
-        yield _heavier_ends((tail, head, volume), window.group_of)
-
-
-def _is_uneven(edges: Edges, tasks: int) -> bool:
-    """Return whether some task has far more traffic than most."""
-    total = sum(np.bincount(end, edges[2], minlength=tasks) for end in edges[:2])
-    return bool(np.max(total) > UNEVEN * np.mean(total))
+    yield _heavier_ends((tail, head, volume), window.group_of)
 
 
 def _heavier_ends(edges: Edges, group_of: IntArray) -> FloatArray:
@@ -192,10 +183,7 @@ def _sparse_bound(problem: Problem) -> float:
     tasks, most = problem.tasks, 0.0
     row, col, volume = _edges(tasks.traffic)
     row, col, volume = row[row != col], col[row != col], volume[row != col]
-    shares = [np.full(len(row), 0.5)]
-    if problem.rule == "levels" or _is_uneven((row, col, volume), tasks.size):
-        shares.append(_heavier_ends((row, col, volume), problem.group_of))
-    for share in shares:
+    for share in (np.full(len(row), 0.5), _heavier_ends((row, col, volume), problem.group_of)):
         task, partner, seen = _merge([(row, col, volume * share), (col, row, volume * (1 - share))], tasks.size)
         order, rank = rank_partners(task, problem.group_of[partner], seen)
         nearest = _nearest(problem, int(rank.max(initial=-1)) + 1)
@@ -315,7 +303,7 @@ def _direction(window: Window, parts: list[Edges], distance: FloatArray, *, wors
     bound = np.zeros((tasks, nodes))
     for keep in (own, ~own):
         if keep.any():
-            reach = _others(distance) if keep is own else distance
+            reach = _distances_to_others(distance) if keep is own else distance
             ranked = -np.sort(-reach, axis=1) if worst else np.sort(reach, axis=1)
             bound += _products(row[keep], group_of[partner[keep]], volume[keep], ranked, tasks)
     return bound
@@ -337,7 +325,7 @@ def _merge(parts: list[Edges], tasks: int) -> Edges:
     return _edges(sp.csr_array((volume, (row, partner)), shape=(tasks, tasks)))
 
 
-def _others(distance: FloatArray) -> FloatArray:
+def _distances_to_others(distance: FloatArray) -> FloatArray:
     """Return distances[q, q - 1] from every node to the other nodes."""
     size = len(distance)
     return distance[~np.eye(size, dtype=bool)].reshape(size, size - 1)

@@ -61,7 +61,7 @@ def expand_seats(window: Window) -> Window:
 
 
 def assignment(costs: FloatArray) -> tuple[float, IntArray]:
-    """Return a lower bound on the linear assignment of all rows to columns, tight but for rounding, and an assignment.
+    """Return a lower bound on the linear assignment of all rows to columns, tight up to rounding, and an assignment.
 
     The bound is that of dual prices, so that it holds however well the assignment was solved. O(rows^2 columns) time.
     """

@@ -42,13 +42,13 @@ def encode(
     problem = problem_of(
         tasks, topology, rule=rule, slots=slots, imbalance=imbalance, allocation=allocation, pinned=pins, forbidden=bans
     )
-    written = write_model(problem, output, ising)
-    if not isinstance(written, Model):
-        console.emit(unmet(written))
+    model = write_model(problem, output, ising)
+    if not isinstance(model, Model):
+        console.emit(unmet(model))
         return INFEASIBLE
     if variables is not None:
-        outfile.write(variables, "variables", json.dumps(written.to_dict()) + "\n")
-    console.emit(model_summary(written, output))
+        outfile.write(variables, "variables", json.dumps(model.to_dict()) + "\n")
+    console.emit(model_summary(model, output))
     return OK
 
 

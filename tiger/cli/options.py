@@ -9,14 +9,17 @@ import typer
 from tiger.errors import InputError, pin_field
 
 Tasks = Annotated[
-    Path,
+    str,
     typer.Argument(
-        metavar="TASKS", help="A .json, .graph, .mtx, .csv, .graphml, .dat or .ram file.", show_default=False
+        metavar="TASKS",
+        help="A .json, .graph, .mtx, .csv, .graphml, .dat or .ram file; or a SPEC like halo:16x16, of halo, ring, "
+        "alltoall, fft or tree-allreduce.",
+        show_default=False,
     ),
 ]
 Topology = Annotated[
     str | None,
-    typer.Option(metavar="SPEC", help="Like torus:4x4, see `tiger topologies`; or a .json or .arc file."),
+    typer.Option(metavar="SPEC", help="Like torus:4x4, see `tiger topologies`; or a .json, .arc or .conf file."),
 ]
 Rule = Annotated[Literal["one-to-one", "levels", "capacity"] | None, typer.Option(help="Which tasks may share a node.")]
 Slots = Annotated[int | None, typer.Option(metavar="N", help="Tasks per node; more than 1 implies --rule capacity.")]
@@ -65,7 +68,7 @@ Coupling = Annotated[
         show_default=False,
     ),
 ]
-Objective = Annotated[Literal["cost", "max-link-load", "makespan"], typer.Option(help="What to make small.")]
+Objective = Annotated[Literal["cost", "max-link-load", "makespan"], typer.Option(help="What to minimize.")]
 Effort = Annotated[int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")]
 BetaRange = Annotated[
     str | None, typer.Option(metavar="HOT,COLD", help="Inverse temperatures of annealing, in 1 / cost.")
@@ -121,7 +124,7 @@ Mode = Annotated[
 Contiguous = Annotated[bool, typer.Option("--contiguous", help="Keep operators together: no edge runs backwards.")]
 PlaceObjective = Annotated[
     Literal["throughput", "latency", "both"],
-    typer.Option(help="What to make small of operators: the largest load, the makespan of a microbatch, or both."),
+    typer.Option(help="What to minimize of operators: the largest load, the makespan of a microbatch, or both."),
 ]
 Schedule = Annotated[
     Literal["gpipe", "1f1b", "interleaved", "zero-bubble"] | None,

@@ -213,7 +213,7 @@ def _circuit_facts(report: "CircuitReport") -> str:
 
 
 def _placement_headline(report: "PlacementReport") -> str:
-    """Return one sentence on what was made small and on what the uniform split comes to, and what is not met."""
+    """Return one sentence on what was minimized and on what the uniform split comes to, and what is not met."""
     name, made, uniform = "bottleneck", report.bottleneck_s, report.uniform_bottleneck_s
     if report.schedule is not None:
         name, made, uniform = "iteration", report.iteration_s, report.uniform_iteration_s

@@ -1,5 +1,6 @@
 """Compile the kernels of commands into numba's cache."""
 
+import logging
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -23,11 +24,16 @@ def warm_all(commands: Iterable[str], compiled: Callable[[str, int, int], None])
     """
     stages = stages_of(set(commands))
     workers = min(len(os.sched_getaffinity(0)), len(stages))
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_name_no_modules) as pool:
         names = {pool.submit(load): name for name, load in stages}
         for count, future in enumerate(as_completed(names), 1):
             future.result()
             compiled(names[future], count, len(names))
+
+
+def _name_no_modules() -> None:
+    """Keep a process from naming the modules that it compiles, as whole stages are named."""
+    logging.getLogger("tiger").setLevel(logging.ERROR)
 
 
 def stages_of(commands: set[str]) -> list[Stage]:

@@ -5,7 +5,7 @@
         job = client.submit(assignment(graph, "torus:4x4x4", seed=1))  # answered later
         report = job.wait(print)
 
-In come the arguments of the local entries, out come their reports, but for what JSON does not carry
+In come the arguments of the local entries, out come their reports, except for what JSON does not carry
 (`tiger.client.reports`). Read `client` first, then `requests`, which makes bodies, and `connection`, which sends them.
 """
 

@@ -5,7 +5,7 @@
         job = client.submit(assignment(graph, "torus:4x4x4", seed=1))  # answered later
         report = job.wait(print)
 
-Reports are those of local runs, but for what JSON does not carry (`tiger.client.reports`).
+Reports are those of local runs, except for what JSON does not carry (`tiger.client.reports`).
 """
 
 import os
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tiger.pipeline.entry.report import PlacementReport
     from tiger.run.report import Report
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Watch = Callable[[Progress], None]
 # Seconds that a service may take to answer with a report before it answers with a job, less where progress is watched.
 WAIT_S, WATCHED_WAIT_S = 10, 1
@@ -94,7 +94,7 @@ class Client:
 
         return self._answer(request_placement(call), call.progress)
 
-    def submit(self, asked: "Asked[Found]") -> RemoteJob[Found]:
+    def submit(self, asked: "Asked[Result]") -> RemoteJob[Result]:
         """Have a request answered later, and return the job; one request is one job, however often it must be sent.
 
         Requests are made by `assignment`, `circuit_layout` and `placement`.
@@ -125,15 +125,15 @@ class Client:
             # The query alone, so that nothing but this service ever sees the key.
             path = f"jobs?{urlsplit(following).query}" if isinstance(following, str) else None
 
-    def _answer(self, asked: "Asked[Found]", progress: Watch | None) -> Found:
+    def _answer(self, request: "Asked[Result]", progress: Watch | None) -> Result:
         """Return the answer to a request; where that becomes a job, it is cancelled if the wait ends early."""
         wait_s = WAIT_S if progress is None else WATCHED_WAIT_S
         headers = {"Prefer": f"wait={wait_s}"}
-        call = Call(method="POST", path=asked.path, headers=headers, body=asked.body, wait_s=wait_s)
+        call = Call(method="POST", path=request.path, headers=headers, body=request.body, wait_s=wait_s)
         status, document = self._connection.document(call)
         if status != ACCEPTED:
-            return asked.read(document)
-        job = RemoteJob(self._connection, document, asked.read)
+            return request.read(document)
+        job = RemoteJob(self._connection, document, request.read)
         try:
             return job.wait(progress)
         except BaseException:

@@ -62,7 +62,7 @@ def _row(columns: Columns, k: int) -> dict[str, object]:
 
 
 def _check_distances(topology: Topology, rebuilt: Topology) -> None:
-    """Raise InputError unless both have the same distances, but for rounding."""
+    """Raise InputError unless both have the same distances, up to rounding."""
     nodes = np.arange(topology.size)
     for begin in range(0, topology.size, BLOCK):
         rows = nodes[begin : begin + BLOCK, None]

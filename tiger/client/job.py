@@ -12,20 +12,20 @@ from tiger.client.connection import Call, Connection
 from tiger.client.errors import Document, JobCancelledError, ServiceError, error_of
 from tiger.run.progress import Progress
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Watch = Callable[[Progress], None]
 ENDED = ("done", "failed", "cancelled")
 # Seconds that one request waits for the end, less where progress is watched, and between two requests.
 POLL_S, WATCHED_POLL_S, PAUSE_S = 30, 1, 0.1
 
 
-class RemoteJob(Generic[Found]):
+class RemoteJob(Generic[Result]):
     """Follow a job, by its `id`; what is known of it is from the last time that the service was asked.
 
     A job that a service has answered at once, without keeping it, has ended and no id.
     """
 
-    def __init__(self, connection: Connection, document: Document, read: Callable[[Document], Found]) -> None:
+    def __init__(self, connection: Connection, document: Document, read: Callable[[Document], Result]) -> None:
         self._connection, self._read = connection, read
         self._take(document)
 
@@ -44,7 +44,7 @@ class RemoteJob(Generic[Found]):
         return _progress(self._document.get("progress"), self.status)
 
     @property
-    def report(self) -> Found | None:
+    def report(self) -> Result | None:
         """Return the report of a job that is done, or what one that was cancelled had found; None without any.
 
         Lists of jobs come without reports: `refresh` gets them.
@@ -59,7 +59,7 @@ class RemoteJob(Generic[Found]):
         self._take(self._connection.document(call)[1])
         return self.status
 
-    def wait(self, progress: Watch | None = None, timeout_s: float | None = None) -> Found:
+    def wait(self, progress: Watch | None = None, timeout_s: float | None = None) -> Result:
         """Wait until it ends and return its report; `progress` is called with how far it has come.
 
         The wait outlives a restart of the service. Raises TimeoutError after `timeout_s` seconds, while the job goes
@@ -114,7 +114,7 @@ class RemoteJob(Generic[Found]):
                 if step is not None:
                     progress(step)
 
-    def _outcome(self) -> Found:
+    def _outcome(self) -> Result:
         """Return the report, or raise what came instead."""
         problem, report = self._document.get("problem"), self.report
         if self.status == "cancelled":

@@ -27,10 +27,10 @@ from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.models.operatortable import table_of_operators
 from tiger.pipeline.models.reading import model_of_document, read_model
 from tiger.pipeline.models.spec import PREFIX
-from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.params import PlaceParams
 

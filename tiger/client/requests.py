@@ -18,6 +18,7 @@ from tiger.client.graphs import task_document, topology_document
 from tiger.client.networks import read_network
 from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
+from tiger.formats.files import is_pattern
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.pipeline.entry.arguments import PlaceArguments
@@ -28,19 +29,19 @@ from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions, Request
 from tiger.run.report import Report
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 TOPOLOGY_FILES = (".json", ".arc")
 ISING_FIELDS = ("penalty_scale", "beta_range", "capacity")
 REFUSED = "expected it left out, as the service decides that itself"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked(Generic[Found]):
+class Asked(Generic[Result]):
     """Hold a request: the path of its route, the JSON of its body, and how to read the report that answers it."""
 
     path: str
     body: bytes
-    read: Callable[[Document], Found]
+    read: Callable[[Document], Result]
 
 
 def request_assignment(arguments: AssignArguments) -> Asked[Report]:
@@ -63,12 +64,12 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
         hardware = {"topology": topology_document(problem.topology)}
         remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
-        "tasks": task_document(problem.tasks),
+        "tasks": arguments.tasks if is_pattern(arguments.tasks) else task_document(problem.tasks),
         **hardware,
         **_terms(problem),
         "solver": _solver_name(arguments.solver),
         **options,
-        "ising": _ising(params),
+        "ising": _ising_options(params),
     }
     return Asked("assign", _body(document), lambda document: _add_remarks(reports.read_assignment(document), remarks))
 
@@ -139,7 +140,7 @@ def _solver_name(solver: object) -> str:
     return solver
 
 
-def _ising(params: IsingParams) -> dict[str, object]:
+def _ising_options(params: IsingParams) -> dict[str, object]:
     """Return the options of the Ising path that a service takes; raise InputError for any other that is set."""
     usual = IsingParams()
     for field in fields(params):
@@ -157,12 +158,12 @@ def _body(document: Mapping[str, object]) -> bytes:
     """Return a document as strict JSON without the fields that are None, which no request has to state."""
     stated = {name: value for name, value in document.items() if value is not None}
     try:
-        return json.dumps(stated, allow_nan=False, separators=(",", ":"), default=_plain).encode()
+        return json.dumps(stated, allow_nan=False, separators=(",", ":"), default=_plain_value).encode()
     except ValueError as error:
         raise InputError("body", f"expected what JSON can say, got something else: {error}") from None
 
 
-def _plain(value: object) -> object:
+def _plain_value(value: object) -> object:
     """Return what JSON knows of a value: the number that one of numpy is, and any mapping as a dict."""
     if isinstance(value, np.generic):
         return value.item()

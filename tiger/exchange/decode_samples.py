@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.bounds.lower_bound import lower_bound
-from tiger.errors import InputError, shorten
+from tiger.errors import InputError
 from tiger.exchange.export import window_of
 from tiger.feasibility.start import launch_order
 from tiger.model.arrays import BitArray, BoolArray, FloatArray, IntArray
 from tiger.model.fingerprint import fingerprint
 from tiger.model.problem import Problem
 from tiger.model.window import Window
+from tiger.model.wording import describe
 from tiger.objectives.cost import cost_of
 from tiger.qubo.decode import Reads, decode, repair
 from tiger.qubo.encode import COUPLER_LIMIT, Qubo, coupler_count, encode
@@ -111,7 +112,7 @@ def _checks(problem: Problem, qubo: Qubo, rows: Rows, reads: Reads) -> list[str]
     if rows.fingerprint is not None:
         own = fingerprint(problem)
         if rows.fingerprint != own:
-            raise InputError("samples", f"{STRANGE}, fingerprint {own}, got fingerprint {shorten(rows.fingerprint)}")
+            raise InputError("samples", f"{STRANGE}, fingerprint {own}, got fingerprint {describe(rows.fingerprint)}")
         checks.append("fingerprint")
     return [*checks, "energies"] if _has_energies(qubo, rows, reads) else checks
 

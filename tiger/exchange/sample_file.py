@@ -90,10 +90,10 @@ def _read_sample_set(text: str) -> Rows:
     """Read a dimod SampleSet."""
     stated = read_json(text, FIELD)
     try:
-        found = dimod.SampleSet.from_serializable(stated)
+        sample_set = dimod.SampleSet.from_serializable(stated)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(FIELD, f"{NO_SET}, got a fault: {describe(str(error), 120)}") from None
-    values, counts, labels = found.record.sample, found.record.num_occurrences, list(found.variables)
+    values, counts, labels = sample_set.record.sample, sample_set.record.num_occurrences, list(sample_set.variables)
     if values.dtype.kind not in "iuf" or values.shape[1:] != (len(labels),):
         raise InputError(FIELD, f"{NO_SET}, got values that are no numbers, or not one for each variable")
     stranger = [label for label in labels if label not in range(len(labels))]
@@ -104,13 +104,13 @@ def _read_sample_set(text: str) -> Rows:
     if counts.dtype.kind not in "iu" or counts.shape != values.shape[:1] or not _has_counts(counts):
         raise InputError(FIELD, f"expected num_occurrences of 1 or more, of at most {MOST_READS:g} in all")
     bits = _bits(values[:, np.argsort(np.array(labels, np.int64))])
-    origin = found.info.get("fingerprint")
-    return Rows(bits, counts.astype(np.int64), _energies(found), origin if isinstance(origin, str) else None)
+    origin = sample_set.info.get("fingerprint")
+    return Rows(bits, counts.astype(np.int64), _energies(sample_set), origin if isinstance(origin, str) else None)
 
 
-def _energies(found: dimod.SampleSet) -> FloatArray | None:
+def _energies(sample_set: dimod.SampleSet) -> FloatArray | None:
     """Return the energies of rows, None where they are no numbers."""
-    energies = np.asarray(found.record.energy)
+    energies = np.asarray(sample_set.record.energy)
     return energies.astype(np.float64) if energies.dtype.kind in "iuf" and energies.ndim == 1 else None
 
 

@@ -20,7 +20,8 @@ from tiger.model.arrays import BoolArray, IntArray
 BRIEF_BIN_WORK, BIN_WORK = (10_000_000, 12), (300_000_000, 400)
 # Variables that a program may have, and nodes of its branch and bound. Without programs 4 more of 800 are undecided.
 BRIEF_MILP_WORK, MILP_WORK = (50_000, 20), (2_000_000, NODES)
-# Greedy orders drawn at random, and the numbers that they may look at together.
+# Greedy orders drawn at random, and the numbers that they may look at together: without any, 2 of 800 random problems
+# of up to 3,000 tasks are undecided after 4 s. Without the rule "emptiest" too, 31 of the first 237 are.
 SHUFFLES, GREEDY_WORK = 24, 50_000_000
 Rule = Literal["first", "fullest", "emptiest"]
 

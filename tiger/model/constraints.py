@@ -35,7 +35,7 @@ class Terms(SharingOptions):
     """Hold the constraints that a caller states, tasks and nodes by name.
 
     `slots` >= 1 replaces the slots of every node that has any; `imbalance` X >= 0 then scales them by 1 + X, rounded
-    down. Both belong to the capacity rule, which is the default once one of them is given, but for slots of 1, which
+    down. Both belong to the capacity rule, which is the default once one of them is given, except for slots of 1, which
     may also be said under one-to-one and alone stand for it. Raises InputError for a
     value out of bounds and TypeError for one of another type.
     """

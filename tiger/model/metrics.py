@@ -13,6 +13,7 @@ from tiger.model.arrays import FloatArray, IntArray, freeze
 DENSE_LIMIT = 8192
 # Rows and columns that are compared at once: both blocks stay in the cache.
 BLOCK = 256
+# Which formula a kernel takes distances from.
 DENSE, GRID, TREE = 0, 1, 2
 
 

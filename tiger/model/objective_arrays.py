@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from tiger.model.arrays import FloatArray, IntArray
 
+# Where a kernel takes the links of a route from.
 GRID_ROUTES, TREE_ROUTES, PATH_ROUTES = 0, 1, 2
 
 

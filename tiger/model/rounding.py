@@ -7,10 +7,13 @@ Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM 2002,
 doi:10.1137/1.9780898718027.
 """
 
+# Unit roundoff of a float64.
+UNIT = 2.0**-53
+# Values that differ by this share may be equal: sums of 9,000 terms >= 0 err by less (9,000 UNIT).
+TIE = 1e-12
 # A cost meets a lower bound, or a search has proved it, if it lies no further above: the most that bounds and searches
 # may leave open.
-ROUNDING = 4e-12
-UNIT = 2.0**-53
+ROUNDING = 4 * TIE
 # Products of a few numbers from here to its inverse have all of their digits; far smaller ones lose some, and have no
 # relative error.
 TINY = 2.0**-900
@@ -27,5 +30,5 @@ def meets(cost: float, bound: float) -> bool:
 
 
 def rounding(bound: float) -> float:
-    """Return how far a cost may lie above a bound that it meets: nothing for a whole bound, as costs are whole then."""
+    """Return how far a cost can be above a bound that it meets: nothing for a whole bound, as costs are whole then."""
     return 0.0 if bound.is_integer() else ROUNDING * abs(bound)

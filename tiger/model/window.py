@@ -109,7 +109,7 @@ def fold(problem: Problem, block: Block, places: IntArray, absent: IntArray | No
     The traffic and work of tasks that are `absent` do not count. O(edges + k q + (edges of the block) q) time and
     O(k q + q^2) memory. Places of the block's own tasks are not read.
     """
-    outside = _outside(problem, block)
+    outside = _find_outside(problem, block)
     if absent is not None:
         outside[absent] = False
     linear = np.outer(problem.tasks.work[block.tasks], problem.topology.cost[block.nodes])
@@ -134,7 +134,7 @@ def fold(problem: Problem, block: Block, places: IntArray, absent: IntArray | No
 
 def allowed_pairs(problem: Problem, block: Block, places: IntArray) -> BoolArray:
     """Return allowed[k, q]: not forbidden, not taken by a task of the same group outside, and within what is left."""
-    size, outside = problem.topology.size, _outside(problem, block)
+    size, outside = problem.topology.size, _find_outside(problem, block)
     allowed = np.broadcast_to(problem.topology.slots[block.nodes] > 0, (len(block.tasks), len(block.nodes))).copy()
     if len(problem.banned):
         pairs = block.tasks[:, None] * size + block.nodes[None, :]
@@ -150,7 +150,7 @@ def allowed_pairs(problem: Problem, block: Block, places: IntArray) -> BoolArray
     return allowed
 
 
-def _outside(problem: Problem, block: Block) -> BoolArray:
+def _find_outside(problem: Problem, block: Block) -> BoolArray:
     """Return outside[n], which tasks do not belong to the block."""
     outside = np.ones(problem.tasks.size, bool)
     outside[block.tasks] = False

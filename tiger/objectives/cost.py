@@ -48,10 +48,10 @@ def violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
     One entry per pin not kept, forbidden pair used, and node with too many tasks or too little memory; a single one for
     all traffic that crosses disconnected parts.
     """
-    found = _pin_violations(problem, places)
-    found += _sharing_violations(problem, places) if problem.groups else ()
-    found += _capacity_violations(problem, places)
-    return found + _reach_violations(problem, places)
+    violated = _pin_violations(problem, places)
+    violated += _sharing_violations(problem, places) if problem.groups else ()
+    violated += _capacity_violations(problem, places)
+    return violated + _reach_violations(problem, places)
 
 
 def metrics(problem: Problem, places: IntArray) -> dict[str, float]:

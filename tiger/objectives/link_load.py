@@ -88,14 +88,14 @@ class MaxLinkLoad:
 
     def _cut(self) -> float:
         """Return the most that leaves a task's node, over its links; where tasks get a node each, the best pairing."""
-        leaving, around = self._leaving(), np.sort(self.routes.around[self.problem.topology.hosts])[::-1]
+        leaving, around = self._leaving_traffic(), np.sort(self.routes.around[self.problem.topology.hosts])[::-1]
         worst = 0.0
         for group in self.problem.groups or (np.array([leaving.argmax()]),):
             most = np.sort(leaving[group][leaving[group] > 0])[::-1]
             worst = max(worst, float((most / around[: len(most)]).max(initial=0.0)))
         return worst
 
-    def _leaving(self) -> FloatArray:
+    def _leaving_traffic(self) -> FloatArray:
         """Return leaving[n], the traffic of each task that crosses a link wherever the tasks lie.
 
         Beside a task there is room for one of each other group, or for one less than the most slots.

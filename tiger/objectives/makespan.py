@@ -21,6 +21,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.levels import levels
 from tiger.model.objective_arrays import TaskOrder
 from tiger.model.problem import Problem
+from tiger.model.rounding import TIE
 from tiger.model.window import allowed_pairs, whole
 
 # The bound takes so many steps at most; tables of a portion of the edges take 8 MB.
@@ -111,7 +112,7 @@ class Makespan:
         problem, cost = self.schedule.problem, np.sort(self.schedule.problem.topology.cost[self._hosts])
         ranked = [np.sort(problem.tasks.work[group])[::-1] for group in problem.groups]
         with np.errstate(divide="ignore"):
-            together = float(problem.tasks.work.sum() / (1 / cost).sum()) * (1 - 1e-12)
+            together = float(problem.tasks.work.sum() / (1 / cost).sum()) * (1 - TIE)
         return max([self._path(), together, *(float((work * cost[: len(work)]).max()) for work in ranked)])
 
     def arrays(self) -> TaskOrder:
@@ -159,18 +160,18 @@ def makespan(problem: Problem, places: IntArray) -> float | None:
 
 def schedule_of(problem: Problem) -> Schedule | None:
     """Return the schedule of a problem's tasks, None for an undirected graph or one with a cycle; O(n + edges)."""
-    found = problem.groups if problem.rule == "levels" else _depths(problem)
-    if not found:
+    groups = problem.groups if problem.rule == "levels" else _depths(problem)
+    if not groups:
         return None
     number = np.empty(problem.tasks.size, np.int64)
-    for k, level in enumerate(found):
+    for k, level in enumerate(groups):
         number[level] = k
     edges = problem.tasks.traffic.tocoo()
     order = np.argsort(number[edges.col], kind="stable")
-    inputs = np.split(order, np.searchsorted(number[edges.col][order], np.arange(1, len(found))))
+    inputs = np.split(order, np.searchsorted(number[edges.col][order], np.arange(1, len(groups))))
     return Schedule(
         problem=problem,
-        levels=tuple(map(np.sort, found)),
+        levels=tuple(map(np.sort, groups)),
         inputs=tuple(inputs),
         row=edges.row.astype(np.int64),
         col=edges.col.astype(np.int64),

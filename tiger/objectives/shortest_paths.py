@@ -290,7 +290,9 @@ class PathRoutes:
         """Jump back along all routes at once, twice as far each time."""
         parents, nodes = _parents(self._graph, np.arange(self._size)), np.arange(self._size)
         before = np.where(parents >= 0, parents, nodes[None, :])
-        total = np.where(parents >= 0, prices[self._via(parents)], 0.0) if len(prices) else np.zeros(parents.shape)
+        total = (
+            np.where(parents >= 0, prices[self._last_links(parents)], 0.0) if len(prices) else np.zeros(parents.shape)
+        )
         for _ in range(self._size.bit_length()):
             total += np.take_along_axis(total, before, 1)
             before = np.take_along_axis(before, before, 1)
@@ -299,10 +301,10 @@ class PathRoutes:
     def arrays(self) -> RouteArrays:
         """Return the last link of every route."""
         parents, none = _parents(self._graph, np.arange(self._size)), np.zeros(1, np.int64)
-        table = np.where(parents >= 0, self._via(parents), -1)
+        table = np.where(parents >= 0, self._last_links(parents), -1)
         return RouteArrays(PATH_ROUTES, none, none, table, self._low + self._high, self.width)
 
-    def _via(self, parents: IntArray) -> IntArray:
+    def _last_links(self, parents: IntArray) -> IntArray:
         """Return via[s, m], the link from every node's predecessor to it, any link where it has none."""
         nodes = np.broadcast_to(np.arange(self._size), parents.shape)
         return np.minimum(self._links(np.maximum(parents, 0), nodes), max(len(self._keys) - 1, 0))

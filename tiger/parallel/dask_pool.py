@@ -24,18 +24,18 @@ WORTH_S, BYTES_PER_S = 0.25, 50e6
 TICK_S, LOOK_S, PATIENCE_S = 0.02, 2.0, 10.0
 LOG = logging.getLogger(__name__)
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Call = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(Generic[Found]):
+class Batch(Generic[Result]):
     """Hold calls of a function, how long one is expected to take, and the futures of the last of them: those sent."""
 
-    function: Callable[..., Found]
+    function: Callable[..., Result]
     calls: Sequence[Call]
     seconds: float
-    futures: "Sequence[Future[Found]]" = ()
+    futures: "Sequence[Future[Result]]" = ()
 
     def cancel(self) -> None:
         """Have what was sent ended, as far as it has not."""
@@ -61,16 +61,16 @@ class FanOut(Executor):
 
     def map(
         self,
-        fn: Callable[..., Found],
+        fn: Callable[..., Result],
         *iterables: Iterable[object],
         timeout: float | None = None,  # noqa: ARG002 (as every executor has it; solves end by their deadline)
         chunksize: int = 1,  # noqa: ARG002 (as every executor has it)
-    ) -> Iterator[Found]:
+    ) -> Iterator[Result]:
         """Return the answers in order; what is sent is under way when this returns."""
         calls = list(zip(*iterables, strict=False))
         return self._answers(self._send(Batch(fn, calls, self._seconds.get(_kind(fn), 0.0))))
 
-    def _send(self, batch: Batch[Found]) -> Batch[Found]:
+    def _send(self, batch: Batch[Result]) -> Batch[Result]:
         """Send all calls but this process's share, none where that would save no time."""
         if len(batch.calls) < 2 or batch.seconds < WORTH_S or self.trouble or ENDING.is_set():
             return batch
@@ -81,7 +81,7 @@ class FanOut(Executor):
             self._give_up(error)
             return batch
 
-    def _answers(self, batch: Batch[Found]) -> Iterator[Found]:
+    def _answers(self, batch: Batch[Result]) -> Iterator[Result]:
         """Yield the answers of a batch."""
         here = len(batch.calls) - len(batch.futures)
         try:
@@ -92,14 +92,14 @@ class FanOut(Executor):
         finally:
             batch.cancel()
 
-    def _make(self, batch: Batch[Found], call: Call) -> Found:
+    def _make(self, batch: Batch[Result], call: Call) -> Result:
         """Make a call here, and remember how long it took."""
         begun_s = time.monotonic()
-        found = batch.function(*call)
+        result = batch.function(*call)
         self._seconds[_kind(batch.function)] = time.monotonic() - begun_s
-        return found
+        return result
 
-    def _receive(self, batch: Batch[Found], call: Call, future: "Future[Found]") -> Found:
+    def _receive(self, batch: Batch[Result], call: Call, future: "Future[Result]") -> Result:
         """Wait for the answer of a call that was sent, or make it here."""
         try:
             if not self.trouble and _await_future(future, PATIENCE_S * (1 + batch.seconds)):
@@ -123,7 +123,7 @@ def _kind(function: Callable[..., object]) -> str:
     return getattr(function, "__qualname__", type(function).__name__)
 
 
-def _send_shares(client: "Client", batch: Batch[Found]) -> Batch[Found]:
+def _send_shares(client: "Client", batch: Batch[Result]) -> Batch[Result]:
     """Send all calls of a batch but the first ones, so that every thread of the cluster and this one have as many."""
     import dask
     from distributed.protocol.pickle import dumps
@@ -134,7 +134,7 @@ def _send_shares(client: "Client", batch: Batch[Found]) -> Batch[Found]:
         return batch
     # A warning of large graphs is of no use to those who cannot make them smaller.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-        futures = [cast("Future[Found]", client.submit(call_on_worker, call, pure=False)) for call in packed]
+        futures = [cast("Future[Result]", client.submit(call_on_worker, call, pure=False)) for call in packed]
     return Batch(batch.function, batch.calls, batch.seconds, futures)
 
 
@@ -146,7 +146,7 @@ def _count_threads(client: "Client") -> int:
     return sum(threads.values())
 
 
-def _await_future(future: "Future[Found]", patience_s: float) -> bool:
+def _await_future(future: "Future[Result]", patience_s: float) -> bool:
     """Wait for a future, and return whether it has ended before all has to; raise OSError where it will not."""
     done = threading.Event()
     future.add_done_callback(lambda _: done.set())

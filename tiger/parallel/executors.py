@@ -98,7 +98,7 @@ class Connection:
         return self._client is not None and self._client.status == "running"
 
     def _connect(self) -> None:
-        """Connect anew."""
+        """Connect again."""
         from dask.distributed import Client
 
         self.close()

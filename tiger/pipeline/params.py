@@ -6,7 +6,7 @@ from typing import Literal
 
 from tiger.model.options import about
 from tiger.pipeline.operators.params import Objective
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.options import SearchOptions
 
 Mode = Literal["chain", "dag"]
@@ -16,7 +16,7 @@ Mode = Literal["chain", "dag"]
 class ChainOptions(SearchOptions):
     """Set how the layers of a chain become the stages of a pipeline, and how hard to search.
 
-    Without a `schedule` the bottleneck of a steady pipeline is made small and memory is parameters alone; with one, the
+    Without a `schedule` the bottleneck of a steady pipeline is minimized and memory is parameters alone; with one, the
     simulated time of an iteration of `microbatches` (default: 4 for each stage there may be), with `virtual` stages a
     device (interleaved: default 2; otherwise 1). `pipeline` is the number of stages (default: as many as pay, at most a
     device each); `tensor` and `data` are the sizes of the other groups. `solver` orders devices where the order cannot
@@ -66,7 +66,7 @@ class Aim:
     objective: Objective = field(
         default="throughput",
         metadata=about(
-            "What is made small in the mode dag: the largest load of a device, as `latency` the makespan of a "
+            "What is minimized in the mode dag: the largest load of a device, as `latency` the makespan of a "
             "microbatch, or `both`, each divided by its bound."
         ),
     )

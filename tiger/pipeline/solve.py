@@ -7,7 +7,7 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.result import PlaceResult
-from tiger.pipeline.search.groups import prove_ranks, search_groups
+from tiger.pipeline.search.groups import bound_rank_places, search_groups
 from tiger.pipeline.search.incumbent import PlanIncumbent
 from tiger.pipeline.search.orders import search_orders
 from tiger.pipeline.search.outcome import report_plan, report_too_few_layers
@@ -28,7 +28,8 @@ def place_layers(
     The uniform plan comes first, as a baseline and a plan to fall back on. Then the order of devices and the cuts
     between them, exact where all orders can be compared in time; or, with tensor- or data-parallel groups, the places
     of their ranks. Under a schedule the cuts of the best plans move on by simulation. At last a bound on other places
-    of the same ranks, and the result. Same arguments, same plan. What cannot be met is in `violations`.
+    of the same ranks, and the result. Cuts are found by the dynamic program of `chain.cut_dp`. Same arguments, same
+    plan. What cannot be met is in `violations`.
     """
     if not most_positions(layers, cluster, params):
         return report_too_few_layers(layers, params)
@@ -42,5 +43,5 @@ def place_layers(
         search_orders(incumbent)
     if params.schedule is not None:
         refine_plans(incumbent)
-    prove_ranks(incumbent)
+    bound_rank_places(incumbent)
     return report_plan(incumbent)

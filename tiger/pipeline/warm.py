@@ -8,10 +8,10 @@ import numpy as np
 from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.hardware.cluster import Cluster, Curve
 from tiger.pipeline.models.layers import Layers
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.online.planner import OnlinePlanner
 from tiger.pipeline.operators.bounds.bound import BoundParams, load_bound_s
 from tiger.pipeline.operators.bounds.exact import place_exactly
-from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.latency.list_scheduling import makespan_s
 from tiger.pipeline.operators.latency.search import LatencyParams, search_latency
 from tiger.pipeline.operators.terms import Terms

@@ -18,7 +18,7 @@ from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry.rank_text import short_ranks
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.schedules.memory import Footprint, footprint
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT, Schedule
+from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT, Schedule
 from tiger.pipeline.schedules.simulator import Timeline, iteration_s, simulate
 from tiger.plotting.bars import (
     CAPACITY,

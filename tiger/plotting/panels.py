@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tiger.errors import InputError, shorten
+from tiger.errors import InputError
 from tiger.formats import outfile
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.units import Unit, unit_of
+from tiger.model.wording import describe
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -35,7 +36,7 @@ NAME_LENGTH = 24
 def check(path: Path | str) -> None:
     """Raise InputError of `plot` for an ending that is not known, or where matplotlib is missing."""
     if Path(path).suffix.lower() not in ENDINGS:
-        raise InputError("plot", f"expected a file that ends in {', '.join(ENDINGS)}, got {shorten(Path(path).name)}")
+        raise InputError("plot", f"expected a file that ends in {', '.join(ENDINGS)}, got {describe(Path(path).name)}")
     if not find_spec("matplotlib"):
         raise InputError("plot", "expected matplotlib: pip install 'tiger-mapper[plot]'")
 

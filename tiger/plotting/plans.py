@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tiger.errors import InputError
 from tiger.model.units import TIMES, seconds_text
 from tiger.pipeline.planning.report import PlanReport, RankedPlan
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD
+from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD
 from tiger.plotting.charts import CLOSING, PASSES
 from tiger.plotting.panels import DPI, WIDTH_IN, check, explain, label_axis, write_figure
 

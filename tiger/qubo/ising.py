@@ -13,10 +13,11 @@ from typing import NamedTuple, get_args
 import dimod
 import numpy as np
 
-from tiger.errors import InputError, shorten
+from tiger.errors import InputError
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Partitioner, Samples, Stop
 from tiger.model.window import Block, Window
+from tiger.model.wording import describe
 from tiger.qubo.encode import CapacityEncoding
 from tiger.qubo.penalties import Penalties
 from tiger.qubo.tune import Tuned, TuneParams, Tuner, tune
@@ -69,18 +70,18 @@ class IsingParams:
         scale = self.penalty_scale
         if scale is not None and not (_is_positive(scale) and 1 / SCALES <= scale <= SCALES):
             wanted = f"expected a finite number > 0, from {1 / SCALES:g} to {SCALES:g}"
-            raise InputError("ising/penalty_scale", f"{wanted}, got {shorten(scale)}")
+            raise InputError("ising/penalty_scale", f"{wanted}, got {describe(scale)}")
         if self.beta_range is not None:
             object.__setattr__(self, "beta_range", _betas(self.beta_range))
         if self.capacity not in get_args(CapacityEncoding):
             known = " or ".join(get_args(CapacityEncoding))
-            raise InputError("ising/capacity", f"expected {known}, got {shorten(self.capacity)}")
+            raise InputError("ising/capacity", f"expected {known}, got {describe(self.capacity)}")
 
 
 def _check_size(name: str, size: int, least: int) -> None:
     """Raise InputError unless a size is a whole number that is large enough."""
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
-        raise InputError(f"ising/{name}", f"expected a whole number >= {least}, got {shorten(size)}")
+        raise InputError(f"ising/{name}", f"expected a whole number >= {least}, got {describe(size)}")
 
 
 def _betas(beta_range: object) -> tuple[object, ...]:
@@ -88,7 +89,9 @@ def _betas(beta_range: object) -> tuple[object, ...]:
     pair = tuple(beta_range) if isinstance(beta_range, tuple | list) else ()
     if len(pair) != 2 or not all(map(_is_positive, pair)) or pair[0] > pair[1]:
         wanted = "expected two finite numbers > 0, the smaller one, which is the hot end, first"
-        raise InputError("ising/beta_range", f"{wanted}, got {shorten(beta_range)}")
+        pairs = " and ".join(map(describe, pair)) if len(pair) == 2 else f"{len(pair)} values"
+        got = pairs if isinstance(beta_range, tuple | list) else describe(beta_range)
+        raise InputError("ising/beta_range", f"{wanted}, got {got}")
     return pair
 
 
@@ -98,7 +101,7 @@ def _is_positive(value: object) -> bool:
 
 
 Polish = Callable[[IntArray, Block, Stop], IntArray]
-Starts = Callable[[Window, int, Stop], IntArray | None]
+Starts = Callable[[int, Stop], IntArray | None]
 SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, tuple[int, Stop]], Samples]
 
 
@@ -106,9 +109,9 @@ SampleWith = Callable[[dimod.BinaryQuadraticModel, Penalties, Sampling, tuple[in
 class Ising:
     """Hold what the path is put together from: bits from a sampler, penalties by a tuner, blocks by partitioners.
 
-    A pass draws one of the partitioners, by how often windows of each were accepted. `construct` returns local nodes of
-    a whole problem's window to start from, or None. `strengths` are those of the penalties at first, for the whole and
-    for windows, None for the safe bound.
+    A pass draws one of the partitioners, by how often windows of each were accepted. `construct` returns places to
+    start from, or None. `strengths` are those of the penalties at first, for the whole and for windows, None for the
+    safe bound.
     """
 
     sample: SampleWith

@@ -1,4 +1,4 @@
-"""Mappings constructed for a sequence of windows to start from: by levels, forward, or by co-bisection."""
+"""Mappings constructed for a sequence of windows to start from: by levels, forward, or by recursive bisection."""
 
 import numpy as np
 
@@ -55,12 +55,12 @@ def _bisect(incumbent: MappingIncumbent, ising: Ising, seed: int) -> IntArray | 
     """Return a mapping made by halving tasks and nodes together, repaired and polished; None if there is none."""
     if ising.construct is None:
         return None
-    window = fold(incumbent.problem, whole(incumbent.problem), incumbent.places)
-    constructed = ising.construct(window, seed, incumbent.stop)
+    constructed = ising.construct(seed, incumbent.stop)
     if constructed is None:
         return None
+    window = fold(incumbent.problem, whole(incumbent.problem), incumbent.places)
     bits = np.zeros(window.shape, bool)
-    bits[np.arange(len(bits)), constructed] = True
+    bits[np.arange(len(bits)), window.local(constructed)] = True
     local = repair(window, bits)
     if local is None:
         return None

@@ -8,13 +8,12 @@ from scipy.optimize import linear_sum_assignment
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
+from tiger.model.rounding import TIE
 from tiger.model.seams import Stop
 from tiger.model.window import Block, allowed_pairs
 
 # Rounds end by themselves when no level gains; costs fall each time, so that this only guards against very slow ends.
 ROUNDS = 50
-# Of a sum of terms >= 0, smaller parts can be rounding.
-GAIN = 1e-12
 
 
 class Level(NamedTuple):
@@ -69,7 +68,7 @@ class Sweeps:
         rows, columns = linear_sum_assignment(cost)
         now = np.searchsorted(hosts, places[level.tasks])
         before, after = float(cost[rows, now].sum()), float(cost[rows, columns].sum())
-        if after >= before - GAIN * before:
+        if after >= before - TIE * before:
             return False
         places[level.tasks] = hosts[columns]
         return True

@@ -30,7 +30,7 @@ class Deadline:
 
     def __reduce__(self) -> tuple[Callable[[float | None], "Deadline"], tuple[float | None]]:
         """Return how to make it again on another clock."""
-        return _after, (self.left_s,)
+        return _end_in, (self.left_s,)
 
     @property
     def left_s(self) -> float | None:
@@ -44,6 +44,6 @@ class Deadline:
         return ENDING.is_set() or ABANDONED.get()() or (self.at_s is not None and time.monotonic() >= self.at_s)
 
 
-def _after(seconds: float | None) -> Deadline:
+def _end_in(seconds: float | None) -> Deadline:
     """Return the deadline in so many seconds."""
     return Deadline(None if seconds is None else time.monotonic() + seconds)

@@ -19,7 +19,7 @@ Solution = TypeVar("Solution")
 class Incumbent(Generic[Solution]):
     """Hold the best solution of a search and its value, the lower bound, proof and warnings, and the stages so far.
 
-    The value is what is made small, infinite where the first solution stands for none. `meets` says whether a value is
+    The value is what is minimized, infinite where the first solution stands for none. `meets` says whether a value is
     as good as a bound. `stop` says that time is up, `watch` is called as stages begin.
     """
 

@@ -46,16 +46,16 @@ class MappingIncumbent(Incumbent[IntArray]):
         """Return the value at which nothing better can be found, minus infinity without a bound."""
         return -math.inf if self.bound is None else self.bound + rounding(self.bound)
 
-    def take(self, solution: IntArray, value: float) -> bool:  # noqa: ARG002 (evaluated anew)
-        """Offer a mapping; its value is evaluated anew."""
+    def take(self, solution: IntArray, value: float) -> bool:  # noqa: ARG002 (evaluated again)
+        """Offer a mapping; its value is evaluated again."""
         return self.offer(solution)
 
     def offer(self, places: IntArray) -> bool:
         """Take a mapping if it violates nothing and its recomputed value, then cost, is lower; return whether so."""
-        found = self._evaluate(places)
-        if found >= (self.value, self.cost) or violations(self.problem, places):
+        values = self._evaluate(places)
+        if values >= (self.value, self.cost) or violations(self.problem, places):
             return False
-        self.solution, (self.value, self.cost) = places, found
+        self.solution, (self.value, self.cost) = places, values
         return True
 
     @contextmanager
@@ -71,7 +71,7 @@ class MappingIncumbent(Incumbent[IntArray]):
         if self.stop.at_s is not None:
             self.stop = Deadline(self.stop.at_s + seconds)
 
-    def gained(self, name: str) -> bool:
+    def has_gained(self, name: str) -> bool:
         """Return whether a stage of that name lowered the cost the last time, or has not run."""
         costs = [stage.cost for stage in self.stages]
         last = max((k for k, stage in enumerate(self.stages) if stage.name == name), default=0)

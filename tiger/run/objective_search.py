@@ -75,5 +75,7 @@ def anneal(goal: MappingIncumbent, search: Search, this_round: Round) -> None:
     """Run a search for the objective as a stage."""
     with goal.stage("anneal") as detail:
         detail["effort"] = this_round.effort
-        found = search.search(goal.problem, goal.places, effort=this_round.effort, seed=this_round.seed, stop=goal.stop)
-        goal.offer(found.places)
+        assignment = search.search(
+            goal.problem, goal.places, effort=this_round.effort, seed=this_round.seed, stop=goal.stop
+        )
+        goal.offer(assignment.places)

@@ -1,4 +1,4 @@
-"""The options of searches, and how a caller hears of their progress."""
+"""The options of searches, and how a caller follows their progress."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watched:
-    """Say who hears how far a search has come."""
+class WatchOptions:
+    """Hold the callback that follows the progress of a search."""
 
     progress: Callable[[Progress], None] | None = None

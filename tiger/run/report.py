@@ -43,7 +43,7 @@ class Baselines(Document):
 
 
 class Comparison(NamedTuple):
-    """Set what was made small beside the best simple order: its name, value, and the order's name and value."""
+    """Set what was minimized beside the best simple order: its name, value, and the order's name and value."""
 
     name: str
     value: float
@@ -65,7 +65,7 @@ class Report(Document):
 
     `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and the mapping
     empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation, max
-    link load and makespan of the mapping, whatever was made small. `objective` is None where that was the cost; else
+    link load and makespan of the mapping, whatever was minimized. `objective` is None where that was the cost; else
     it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap` remain those
     of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. Costs
     are in the problem's own unit, `seconds` is wall time. JSON has all of this, by the schema `tiger.report/1`.
@@ -98,7 +98,7 @@ class Report(Document):
 
     @classmethod
     def of(cls, problem: Problem, places: IntArray, origin: Origin) -> "Report":
-        """Report the feasible mapping `places[n]`, costed and measured anew; bound, baseline and stages are left open.
+        """Report the feasible mapping `places[n]`, costed and measured again; bound, baseline and stages are left open.
 
         Warnings are the remarks of whoever read tasks and hardware. O(edges) and the routing.
         """

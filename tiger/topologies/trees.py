@@ -4,6 +4,7 @@ from tiger.model.metrics import TreeMetric
 from tiger.model.topology import Topology
 from tiger.topologies.coordinates import check_extents, coordinate_names
 
+# GPUs of a machine, and time per byte inside it and to another one; `dgx` says where they are from.
 DGX_GPUS = 8
 DGX_DISTANCES = (1.0, 9.0)
 

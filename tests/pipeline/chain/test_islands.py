@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tests.pipeline.chain.instances import cluster_of, draw_case, layers_of, loads_of
 from tiger.pipeline.chain import islands as module
+from tiger.pipeline.chain.best_order import best_line, bound_s, sweep_steps
 from tiger.pipeline.chain.islands import island_line
-from tiger.pipeline.chain.orders import best_line, bound_s, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.hardware.cluster import Cluster
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.pipeline.chain.instances import cluster_of, draw_case, layers_of
 from tiger.pipeline.chain import relaxation as module
-from tiger.pipeline.chain.orders import best_line, bound_s
+from tiger.pipeline.chain.best_order import best_line, bound_s
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.relaxation import relax_by_machine
 from tiger.pipeline.hardware.cluster import Curve

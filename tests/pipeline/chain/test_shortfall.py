@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pipeline.chain.instances import best_of_all, cluster_of, draw_case, layers_of
-from tiger.pipeline.chain.orders import best_line
+from tiger.pipeline.chain.best_order import best_line
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.chain.shortfall import Shortfall, find_shortfall
 

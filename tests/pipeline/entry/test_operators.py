@@ -12,7 +12,7 @@ from tiger.errors import InputError
 from tiger.model.violation import Violation
 from tiger.pipeline.entry.place import place
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.params import OperatorParams
 from tiger.pipeline.operators.result import OperatorPlacement
 from tiger.run.stage import Stage

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.models.operatortable import (
     OPTIONAL,
     operators_of_csv,
     operators_of_table,
     table_of_operators,
 )
-from tiger.pipeline.operators.graph import Operators
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "models" / "two_towers.csv"
 TABLE = """name;seconds;cpu_seconds;memory_bytes;output_bytes;output_seconds;colocate;backward;accelerator;inputs

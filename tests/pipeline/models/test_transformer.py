@@ -6,7 +6,7 @@ import pytest
 
 from tiger.errors import InputError
 from tiger.pipeline.models.shape import Shape
-from tiger.pipeline.models.transformer import is_made_of_shape, layers_of_shape, parameter_count, volumes
+from tiger.pipeline.models.transformer import is_made_of_shape, layers_of_shape
 
 SMALL = {"layers": 2, "hidden": 8, "heads": 4, "vocabulary": 10, "sequence": 3, "batch": 2}
 LLAMA = {"gated": True, "kv_heads": 8}
@@ -30,8 +30,9 @@ LLAMA = {"gated": True, "kv_heads": 8}
     ids=["gpt2", "gpt2-medium", "gpt3", "llama3-70b", "mixtral-8x7b"],
 )
 def test_known_models_have_the_parameters_they_are_known_for(shape, parameters):
-    """As the models themselves count them."""
-    assert parameter_count(shape) == parameters
+    """As the models themselves count them, a matrix that both ends share once."""
+    shared = shape.vocabulary * shape.hidden if shape.shared else 0
+    assert layers_of_shape(shape).parameter_bytes.sum() / 2 - shared == parameters
 
 
 def test_layers_are_embedding_decoder_and_head():
@@ -88,59 +89,14 @@ def test_more_layers_than_allowed_are_refused():
         layers_of_shape(Shape(**(SMALL | {"layers": 10**9})))
 
 
-def test_one_device_sends_nothing():
-    """No groups."""
-    sent = volumes(Shape(**SMALL))
-    assert (sent.tensor_bytes, sent.pipeline_bytes, sent.data_bytes, sent.tied_bytes) == (0, 0, 0, 0)
-
-
-def test_tensor_parallel_ranks_all_reduce_activations():
-    """4 L S + 2 S + 12 b s = 8 x 96 + 192 + 72 = 1032 bytes, of 3 ranks and 2 replicas, 5 microbatches each."""
-    sent = volumes(Shape(**SMALL), tensor=3, data=2, microbatches=5)
-    assert sent.tensor_bytes == 2 * 2 * 2 * 5 * 1032
-    assert sent.pipeline_bytes == sent.tied_bytes == 0
-
-
-def test_pipeline_stages_send_activations_and_gradients():
-    """96 bytes forward and back over two boundaries, 5 times; both ends all-reduce a matrix of 10 x 8 x 2 bytes."""
-    sent = volumes(Shape(**SMALL), pipeline=3, microbatches=5)
-    assert sent.pipeline_bytes == 2 * 96 * 2 * 5
-    assert sent.tied_bytes == 2 * 160
-    assert volumes(Shape(**SMALL, tied=False), pipeline=3).tied_bytes == 0
-
-
-def test_replicas_all_reduce_gradients():
-    """104 + 2 x 872 + 16 parameters of 2 bytes, and the matrix of the head where it is a copy."""
-    assert volumes(Shape(**SMALL), data=4).data_bytes == 2 * 3 * 2 * 1864
-    assert volumes(Shape(**SMALL), data=4, pipeline=2).data_bytes == 2 * 3 * 2 * 1944
-
-
-def test_volumes_are_those_of_the_layers():
-    """Both passes reduce, every boundary is crossed twice."""
-    shape = Shape(layers=3, hidden=16, heads=2, vocabulary=7, sequence=5, gated=True)
-    layers, sent = layers_of_shape(shape), volumes(shape, tensor=2, pipeline=2, data=2)
-    assert sent.tensor_bytes == 2 * 2 * 2 * layers.reduced_bytes.sum()
-    assert sent.pipeline_bytes == 2 * 2 * layers.crossing_bytes[1]
-    assert sent.data_bytes == 2 * layers.parameter_bytes.sum()
-
-
-@pytest.mark.parametrize("sizes", [{"tensor": 0}, {"data": -1}, {"microbatches": 0}, {"pipeline": 5}])
-def test_bad_sizes_of_groups_are_named(sizes):
-    """Four layers make no five stages."""
-    with pytest.raises(InputError) as caught:
-        volumes(Shape(**SMALL), **sizes)
-    assert [caught.value.field] == list(sizes)
-
-
 @pytest.mark.parametrize("dtype", ["bf16", "fp16", "fp32"])
 def test_the_largest_shape_is_still_added_up(dtype):
     """Whole numbers beyond 64 bits, without a warning."""
     most = dict.fromkeys(("hidden", "vocabulary", "sequence", "batch", "ffn", "experts", "top_k"), 10**9)
     shape = Shape(layers=2, heads=1, flops=1.0, dtype=dtype, attention="full", **most)
     layers = layers_of_shape(shape)
-    assert layers.state_bytes[1] == pytest.approx(
-        parameter_count(shape) / 2 * {"bf16": 18, "fp16": 20, "fp32": 16}[dtype]
-    )
+    # Two matrices of 10^9 x 10^9 for each of 10^9 experts are all that counts.
+    assert layers.state_bytes[1] == pytest.approx(2e27 * {"bf16": 18, "fp16": 20, "fp32": 16}[dtype])
     assert layers.forward_s[1] == pytest.approx(4e45)
 
 

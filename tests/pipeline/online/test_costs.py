@@ -1,4 +1,4 @@
-"""Tests of the cuts for an order of devices, against the exact dynamic programme of the chain."""
+"""Tests of the cuts for an order of devices, against the exact dynamic program of the chain."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tiger.pipeline.chain.cut_dp import split
+from tiger.pipeline.chain.fixed_order import split
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import position_of, transfers_s
@@ -23,7 +23,7 @@ def costs_of(layers: Layers, cluster: Cluster) -> Costs:
 
 
 def least_bottleneck_s(layers: Layers, cluster: Cluster, order: tuple[int, ...]) -> float:
-    """Return the least bottleneck of an order by the dynamic programme of the chain, infinite where nothing fits."""
+    """Return the least bottleneck of an order by the dynamic program of the chain, infinite where nothing fits."""
     ranks = [np.array([[device]]) for device in order]
     sent = [transfers_s(layers, cluster, a, b) for a, b in pairwise(ranks)]
     found = split(layers, [position_of(layers, cluster, rank) for rank in ranks], np.array(sent), LineParams())

@@ -10,7 +10,7 @@ import pytest
 
 import tiger
 from tiger.errors import InputError
-from tiger.pipeline.chain.orders import best_line
+from tiger.pipeline.chain.best_order import best_line
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import workloads
@@ -121,7 +121,7 @@ def end(here: World) -> float:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_exact_costs_lead_to_the_best_cuts(seed: int, world: Callable[..., World]) -> None:
-    """Where only speeds are unknown and nothing disturbs, the cuts are those of the dynamic programme within 3 %."""
+    """Where only speeds are unknown and nothing disturbs, the cuts are those of the dynamic program within 3 %."""
     assert end(world(seed, spread=0.0)) <= 1.03
 
 
@@ -272,6 +272,7 @@ def test_a_model_that_nothing_holds_is_refused(world: Callable[..., World]) -> N
         world(0, memory_bytes=1.0).planner()
 
 
+@pytest.mark.slow
 def test_plans_several_moves_off_are_tried(world: Callable[..., World]) -> None:
     """A goal is made for move by move, and run, unless it comes to promise too little on the way."""
     sought, reached = 0, 0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.terms import Terms
 
 

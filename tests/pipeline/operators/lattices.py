@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.pipeline.operators.instances import cluster
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.terms import Terms
 
 

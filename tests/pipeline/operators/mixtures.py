@@ -8,8 +8,8 @@ import pytest
 
 from tiger.model.arrays import IntArray
 from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.bounds import branch_and_bound, column_generation, exact, pricing_annealing
-from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import generator

@@ -7,8 +7,8 @@ import pytest
 
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.device_types import drop_cpus, keep_linked, label_devices
-from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
 

@@ -6,7 +6,7 @@ import pytest
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.plain import interpret
 from tiger.model.arrays import BoolArray
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.linear_orders import arcs, components, draw_linear_order
 from tiger.pipeline.operators.terms import Terms
 

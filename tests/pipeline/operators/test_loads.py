@@ -7,7 +7,7 @@ import pytest
 
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tiger.model.arrays import FloatArray, IntArray
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.hardware.cluster import Cluster, Curve
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators import operator_search, solve
-from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.incumbent import PlacementIncumbent, fits
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.params import OperatorParams
@@ -103,6 +103,7 @@ def test_a_chain_for_latency_stays_on_one_device() -> None:
     assert (found.latency_s, found.latency_bound_s) == (pytest.approx(12.0), pytest.approx(12.0))
 
 
+@pytest.mark.slow
 def test_many_groups_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Contiguous or not."""
     monkeypatch.setattr(operator_search, "FEW", 0)
@@ -160,6 +161,7 @@ def test_devices_without_a_link_are_what_is_told() -> None:
     assert [violation.kind for violation in place_operators(heavy, large, OperatorParams()).violations] == ["memory"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "contiguous"), [(12, False), (40, True)])
 def test_bug_many_operators_in_few_groups_are_joined(
     monkeypatch: pytest.MonkeyPatch, groups: int, *, contiguous: bool

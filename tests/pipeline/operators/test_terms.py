@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.pipeline.operators.instances import cluster
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.terms import Terms
 
 # a and c are colocated; b can only run on a cpu.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.hardware.cluster import Cluster, Curve
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.uniform import uniform_split
 

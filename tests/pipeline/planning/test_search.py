@@ -44,6 +44,7 @@ def seconds(model: Model, cluster: Cluster) -> dict[Choice, float]:
     return seconds_of_choices(model, cluster, PARAMS)
 
 
+@pytest.mark.slow
 def test_no_choice_is_better_than_the_answer(found: PlanResult, seconds: dict[Choice, float]) -> None:
     """Searching every choice in full finds nothing that a bound or the simulation left out."""
     assert found.attempts[0].iteration_s == min(seconds.values())

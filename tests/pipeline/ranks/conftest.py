@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tiger.pipeline.chain.cut_dp import split
+from tiger.pipeline.chain.fixed_order import split
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import Workload, position_of, transfers_s, workloads

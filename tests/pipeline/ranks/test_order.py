@@ -79,6 +79,7 @@ def test_a_pinned_layer_lies_on_its_device(drawn_layers, drawn_cluster):
     assert line.bottleneck_s == pytest.approx(exact.bottleneck_s, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_memory_with_microbatches_in_flight_is_kept(drawn_layers, drawn_cluster):
     """Early stages hold more microbatches; the search finds the exact answer under that too."""
     layers = drawn_layers(9, 5)
@@ -93,6 +94,7 @@ def test_nothing_fits(drawn_layers, drawn_cluster):
     assert order_devices(drawn_layers(9, 5), drawn_cluster(5, 5, memory_bytes=0.5), FREE, SEARCH) is None
 
 
+@pytest.mark.slow
 def test_only_one_way_through_missing_links(drawn_layers, drawn_cluster):
     """Devices linked in a ring whose numbers jump are walked along it."""
     layers, cluster = drawn_layers(9, 1), drawn_cluster(5, 1)
@@ -103,6 +105,7 @@ def test_only_one_way_through_missing_links(drawn_layers, drawn_cluster):
     assert steps <= around
 
 
+@pytest.mark.slow
 def test_an_assignment_without_a_way_is_passed_over(drawn_layers, drawn_cluster):
     """Where the solver's order has no link between its first devices, the search goes on without it."""
     layers, cluster = drawn_layers(9, 1), drawn_cluster(4, 1)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tiger.pipeline.costs.stages import Workload
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT
+from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT
 
 
 def _stages_of(forward, backward, positions=None, **given):

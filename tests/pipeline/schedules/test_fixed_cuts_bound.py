@@ -10,7 +10,7 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.schedules.fixed_cuts_bound import FixedCutsBound
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.pipeline.search.evaluator import Evaluator
 from tiger.pipeline.solve import place_layers
 
@@ -46,6 +46,7 @@ def test_no_simulation_is_quicker(
     assert FixedCutsBound.of(layers, cluster, grid, 4).seconds(plan.cuts) <= evaluator.seconds(plan) * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "interleaved", "zero-bubble"])
 def test_the_floor_changes_no_answer(
     drawn_layers: Callable[[int, int], Layers],

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.pipeline.schedules.orders import pass_orders
+from tiger.pipeline.schedules.pass_orders import pass_orders
 from tiger.pipeline.schedules.simulator import iteration_s, simulate
 
 SHAPES = [(p, m) for p in (1, 2, 4, 8) for m in (p, 2 * p, 4 * p)]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiger.pipeline.schedules.memory import footprint
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT, pass_orders
+from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT, pass_orders
 from tiger.pipeline.schedules.simulator import iteration_s, simulate, table_for
 
 KINDS = (FORWARD, BACKWARD, WEIGHT)

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.rounding import TIE
+from tiger.pipeline.chain.cut_dp import Bracket, Sweep, sweep
 from tiger.pipeline.chain.layered_graph import LayeredGraph
-from tiger.pipeline.chain.minimax import TIE, Bracket, Sweep, sweep
 
 # Boundaries followed at a time, so that a step compares at most so many times the boundaries of a model.
 STARTS = 64
@@ -23,7 +24,7 @@ class Step(NamedTuple):
 class Line(NamedTuple):
     """Hold the devices of q stages, the q + 1 cuts between them, and the largest load.
 
-    `bound_s` is a lower bound on all lines: the bottleneck itself, but for rounding, unless a search was stopped.
+    `bound_s` is a lower bound on all lines: the bottleneck itself, up to rounding, unless a search was stopped.
     """
 
     devices: tuple[int, ...]
@@ -45,10 +46,10 @@ def trace_line(graph: LayeredGraph, bracket: Bracket) -> Line:
 
     Every owner uses its devices in their order.
     """
-    found = trace_owners(graph, bracket.high_s)
+    line = trace_owners(graph, bracket.high_s)
     unused = [iter(members) for members in graph.members]
-    devices = tuple(next(unused[owner]) for owner in found.owners)
-    return Line(devices, found.cuts, found.bottleneck_s, min(bracket.low_s, found.bottleneck_s))
+    devices = tuple(next(unused[owner]) for owner in line.owners)
+    return Line(devices, line.cuts, line.bottleneck_s, min(bracket.low_s, line.bottleneck_s))
 
 
 def trace_owners(graph: LayeredGraph, limit_s: float) -> OwnerLine:
@@ -62,7 +63,7 @@ def trace_owners(graph: LayeredGraph, limit_s: float) -> OwnerLine:
     cuts = [graph.ahead_s.shape[1] - 1]
     loads = []
     sent: FloatArray = np.zeros(1)
-    # Backtracing of a dynamic programme: from the end, where one cut is known, each stage takes a start from which it
+    # Backtracing of a dynamic program: from the end, where one cut is known, each stage takes a start from which it
     # is within the limit for the cut behind it.
     for number, step in enumerate(reversed(steps)):
         load = _segment_loads(graph, step, number, np.array(cuts[-1:]), sent)[:, 0]
@@ -74,23 +75,23 @@ def trace_owners(graph: LayeredGraph, limit_s: float) -> OwnerLine:
     return OwnerLine(tuple(step.owner for step in steps), tuple(reversed(cuts)), max(loads))
 
 
-def _steps(graph: LayeredGraph, found: Sweep, limit: float) -> list[Step]:
+def _steps(graph: LayeredGraph, allowed: Sweep, limit: float) -> list[Step]:
     """Return the stages from the first on: always the owners with the first devices that lead to the end."""
     used = [0] * len(graph.members)
-    level = graph.levels[found.depth]
-    states = np.flatnonzero(found.rows[found.depth][:-1, 0] <= limit)
+    level = graph.levels[allowed.depth]
+    states = np.flatnonzero(allowed.rows[allowed.depth][:-1, 0] <= limit)
     owner = min(level.owner[states].tolist(), key=lambda c: graph.members[c][0])
     states = states[level.owner[states] == owner]
     steps = [Step(owner, np.zeros(1, np.int64), np.zeros(1))]
-    for depth in range(found.depth, 0, -1):
+    for depth in range(allowed.depth, 0, -1):
         used[steps[-1].owner] += 1
-        step, states = _next_states(graph, found, limit, (steps[-1], states, depth, used))
+        step, states = _next_states(graph, allowed, limit, (steps[-1], states, depth, used))
         steps.append(step)
     return steps
 
 
 def _next_states(
-    graph: LayeredGraph, found: Sweep, limit: float, at: tuple[Step, IntArray, int, list[int]]
+    graph: LayeredGraph, allowed: Sweep, limit: float, at: tuple[Step, IntArray, int, list[int]]
 ) -> tuple[Step, IntArray]:
     """Return the stage behind that of the states at a level, and the states that it may be in."""
     step, states, depth, used = at
@@ -103,12 +104,12 @@ def _next_states(
     for owner in sorted(set(owners.tolist()), key=lambda c: graph.members[c][used[c] :][:1] or graph.members[c]):
         mine = reached[owners == owner]
         sent = graph.sent_s[via[owners == owner][0]]
-        ends = np.flatnonzero((found.rows[depth - 1][mine] + sent <= limit).any(axis=0))
+        ends = np.flatnonzero((allowed.rows[depth - 1][mine] + sent <= limit).any(axis=0))
         ends = ends[(_segment_loads(graph, step, depth, ends, sent[ends]) <= limit).any(axis=0)]
         if ends.size:
             break
     ends = np.sort(ends[np.argsort(sent[ends], kind="stable")[:STARTS]])
-    alive: BoolArray = (found.rows[depth - 1][np.ix_(mine, ends)] + sent[ends] <= limit).any(axis=1)
+    alive: BoolArray = (allowed.rows[depth - 1][np.ix_(mine, ends)] + sent[ends] <= limit).any(axis=1)
     return Step(owner, ends, sent[ends]), mine[alive]
 
 

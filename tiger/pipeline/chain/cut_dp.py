@@ -1,93 +1,154 @@
-"""The best cuts of layers into stages at given positions, by the sweeps of `minimax` over one order."""
+"""The dynamic program over cuts: the smallest bottleneck of all lines in a layered graph, by bisection over limits.
 
-from collections.abc import Callable, Sequence
+Each limit is tried by one `sweep`, a pass of the dynamic program from the last stage to the first.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.chain.backtrace import trace_line
-from tiger.pipeline.chain.fitting_runs import admitted_ends, fitting_ends, prefix_sums
+from tiger.model.rounding import TIE
 from tiger.pipeline.chain.layered_graph import LayeredGraph, Level
-from tiger.pipeline.chain.minimax import min_bottleneck
-from tiger.pipeline.chain.params import LineParams, never_stop
-from tiger.pipeline.chain.windows import Windows
-from tiger.pipeline.costs.stages import Position
-from tiger.pipeline.models.layers import Layers
+
+# Multiples of the lower bound that are tried as first limits, before one that every finite load keeps.
+PROBES = (1.0, 1.1, 1.5, 3.0, 16.0)
+# Sums are taken again where they may be wrong by this share of the bottleneck, a hundredth of the tolerance MET.
+ACCURATE = 1e-11
 
 
-class Split(NamedTuple):
-    """Hold the cuts of S stages, the largest load among them, and a lower bound on that of all cuts."""
+class Sweep(NamedTuple):
+    """Hold which stages a limit allows.
 
-    cuts: tuple[int, ...]
-    bottleneck_s: float
-    bound_s: float
-
-
-def split(
-    layers: Layers,
-    positions: Sequence[Position],
-    transfers_s: FloatArray,
-    params: LineParams,
-    stop: Callable[[], bool] = never_stop,
-) -> Split | None:
-    """Return the cuts into S stages with the least bottleneck, stage j at position j mod p; None where nothing fits.
-
-    `transfers_s[S - 1, L + 1]` are the seconds of a message over each boundary from a stage to the next. Exact: the
-    least largest load of a stage; a position of several stages gives each of them an equal share of its memory. Memory
-    is linear in L: O(S L log L) twenty times.
+    `rows[level][s, i]` is the load, without messages in, of a stage of state s that begins at boundary i and whose
+    successors are all within the limit, infinite if there is none; a last row is infinite. `depth` is the first level
+    at which a line begins, -1 if none does. Other limits from `below` up to, not including, `above` allow the same.
     """
-    graph = positions_graph(layers, positions, transfers_s, params)
-    passed = np.array([_passes_s(position) for position in positions]).min(axis=0)
-    if not np.isfinite(passed).all():
-        return None
-    low = max(float(passed.sum()) / (len(transfers_s) + 1), float(passed.max()))
-    bracket = min_bottleneck(graph, low, stop)
-    if bracket is None:
-        return None
-    line = trace_line(graph, bracket)
-    return Split(line.cuts, line.bottleneck_s, line.bound_s)
+
+    rows: list[FloatArray]
+    depth: int
+    below: float
+    above: float
 
 
-def positions_graph(
-    layers: Layers, positions: Sequence[Position], transfers_s: FloatArray, params: LineParams
-) -> LayeredGraph:
-    """Return the graph of one order: stages at given positions."""
-    stages, count = len(transfers_s) + 1, len(positions)
-    levels = []
-    for after in range(stages):
-        at = (stages - 1 - after) % count
-        links = min(after, 1)
-        levels.append(
-            Level(
-                owner=np.array([at]),
-                options=np.zeros((1, links), np.int64),
-                via=np.full((1, links), stages - 1 - after),
-                windows={at: _windows(layers, positions[at], params, (after, at, stages // count))},
-            )
-        )
-    return LayeredGraph(
-        ahead_s=np.array(
-            [prefix_sums(np.where(np.isfinite(spent), spent, 0.0)) for spent in map(_passes_s, positions)]
-        ),
-        sent_s=2 * np.asarray(transfers_s, np.float64).reshape(stages - 1, layers.size + 1),
-        members=tuple((at,) * (stages // count) for at in range(count)),
-        levels=tuple(levels),
-        shortest=stages - 1,
-    )
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Hold a limit, `high_s`, that some line keeps, and one below which none does."""
+
+    low_s: float
+    high_s: float
+
+    @property
+    def closed(self) -> bool:
+        """Return whether nothing but rounding lies between the two."""
+        return self.high_s <= self.low_s * (1 + TIE)
 
 
-def _windows(layers: Layers, position: Position, params: LineParams, place: tuple[int, int, int]) -> Windows:
-    """Return the runs of layers that a stage can hold; `place` is stages behind, position, and its stages."""
-    after, at, virtual = place
-    capacity = position.memory_bytes * position.ranks / virtual
-    last = fitting_ends(layers, capacity, params.in_flight(after))
-    # No stage runs over a layer that its ranks cannot all-reduce.
-    endless = np.append(np.flatnonzero(~np.isfinite(_passes_s(position))), layers.size)
-    last = np.minimum(last, endless[np.searchsorted(endless, np.arange(layers.size + 1))])
-    return Windows.of(np.minimum(last, admitted_ends(layers.size, params.pinned, {at})))
+def accurate_bottleneck(
+    graph_of: Callable[[float], LayeredGraph], low_s: float, stop: Callable[[], bool]
+) -> tuple[LayeredGraph, Bracket] | None:
+    """Return a graph and the range that its smallest bottleneck is in for certain; None if there is no line.
+
+    `graph_of(most_s)` makes one in which no layer takes longer than so many seconds. A layer that takes twice as long
+    as all of a known line is in no better one, so that such layers are cut down to
+    that in the sums that loads are differences of: beside a layer of 1e12 s those of 1e-9 s would be lost. What
+    rounding leaves open is taken off the bound.
+    """
+    most_s, before_s = np.inf, np.inf
+    while True:
+        graph = graph_of(most_s)
+        bracket = min_bottleneck(graph, low_s, stop)
+        if bracket is None:
+            return None
+        most_s, before_s = 2 * (bracket.high_s + graph.error_s), most_s
+        # Each turn makes the error smaller by many digits, until the known line itself accounts for it.
+        if graph.error_s <= ACCURATE * bracket.high_s or most_s > before_s / 2 or stop():
+            break
+    rounding = graph.error_s + bracket.high_s * 8 * float(np.finfo(np.float64).eps)
+    return graph, Bracket(max(low_s, bracket.low_s - rounding), bracket.high_s)
 
 
-def _passes_s(position: Position) -> FloatArray:
-    """Return the seconds of both passes of each layer."""
-    return position.forward_s + position.backward_s
+def min_bottleneck(graph: LayeredGraph, low_s: float, stop: Callable[[], bool]) -> Bracket | None:
+    r"""Return the smallest bottleneck of all lines, or the range that it is in if stopped; None if there is no line.
+
+    .. math:: \min \max_s \frac{\sum_{c_s \le i < c_{s+1}} (f_i + b_i)}{v_s} + 2 (T_{s-1,s}(c_s) + T_{s,s+1}(c_{s+1}))
+
+    over cuts c and the devices of stages s, of speed v, with T the seconds of a message over a boundary. Exact:
+    bisection whose ends move on to the next load that occurs, about 20 sweeps. `low_s` is a lower bound to begin with;
+    a stop counts once a line is found. Source: the bisection of Pinar and Aykanat, J. Parallel Distrib. Comput. 64
+    (2004) 974, doi:10.1016/j.jpdc.2004.05.003, on more than one order of processors.
+    """
+    bracket = _first_bracket(graph, low_s)
+    while bracket is not None and not bracket.closed and not stop():
+        # Halve the bracket: at the geometric mean, as bounds may be off by a factor where messages dominate.
+        middle = max(bracket.low_s, math.sqrt(bracket.low_s) * math.sqrt(bracket.high_s))
+        allowed = sweep(graph, middle)
+        # Each end moves on to the next load that occurs: exact bisection (Pinar and Aykanat 2004).
+        if allowed.depth < 0:
+            bracket = Bracket(min(allowed.above, bracket.high_s), bracket.high_s)
+        else:
+            bracket = Bracket(bracket.low_s, min(allowed.below, middle))
+    return bracket
+
+
+def sweep(graph: LayeredGraph, limit_s: float) -> Sweep:
+    """Return which stages a limit allows, by levels from the end; O(options x L log L).
+
+    The pass of the dynamic program: for every state and boundary the best successor within the limit.
+    """
+    rows: list[FloatArray] = []
+    below, above = -np.inf, np.inf
+    for number, level in enumerate(graph.levels):
+        # reach[s, j]: the cheapest message out of a stage in state s that ends at boundary j, its successors in limit.
+        reach = _ends(graph, level) if not rows else np.full((len(level.owner), graph.sent_s.shape[1]), np.inf)
+        for k in range(level.options.shape[1]):
+            sent = graph.sent_s[level.via[:, k]]
+            # Number -1, no state, reads the last row, which is infinite.
+            load = rows[-1][level.options[:, k]] + sent
+            kept = load <= limit_s
+            below = max(below, float(np.where(kept, load, -np.inf).max()))
+            above = min(above, float(np.where(kept, np.inf, load).min()))
+            np.minimum(reach, np.where(kept, sent, np.inf), out=reach)
+        rows.append(_loads(graph, level, reach))
+        if number >= graph.shortest:
+            least = float(rows[-1][:, 0].min())
+            if least <= limit_s:
+                # Longer lines are not looked at: the fewest stages are preferred.
+                return Sweep(rows, number, max(below, least), above)
+            above = min(above, least)
+    return Sweep(rows, -1, below, above)
+
+
+def _first_bracket(graph: LayeredGraph, low_s: float) -> Bracket | None:
+    """Return the first bracket, of growing limits; None if no limit is high enough."""
+    finite = graph.sent_s[np.isfinite(graph.sent_s)]
+    ceiling = float(graph.ahead_s[:, -1].max() + 2 * finite.max(initial=0.0)) * 2
+    for limit in [*(low_s * probe for probe in PROBES), ceiling]:
+        allowed = sweep(graph, max(limit, low_s))
+        if allowed.depth >= 0:
+            return Bracket(low_s, max(low_s, allowed.below))
+        low_s = allowed.above
+        # Every load above the limit is infinite: a link or memory is missing.
+        if low_s == np.inf:
+            break
+    return None
+
+
+def _ends(graph: LayeredGraph, level: Level) -> FloatArray:
+    """Return the messages out of a last stage: it ends with the last layer, and sends none."""
+    reach = np.full((len(level.owner), graph.sent_s.shape[1]), np.inf)
+    reach[:, -1] = 0.0
+    return reach
+
+
+def _loads(graph: LayeredGraph, level: Level, reach: FloatArray) -> FloatArray:
+    """Return the smallest loads of stages without messages in, from the message out at each of their ends."""
+    loads = np.full((len(level.owner) + 1, reach.shape[1]), np.inf)
+    for owner, windows in level.windows.items():
+        first, end = np.searchsorted(level.owner, [owner, owner + 1])
+        passed = graph.ahead_s[owner]
+        loads[first:end] = windows.minima(reach[first:end] + passed) - passed
+    return loads

@@ -1,4 +1,4 @@
-"""States of the dynamic programme over orders: which devices are behind a stage, and which type runs it.
+"""States of the dynamic program over orders: which devices are behind a stage, and which type runs it.
 
 As Held and Karp (J. SIAM 10 (1962) 196, doi:10.1137/0110015) do for routes, with counts of equal devices for sets.
 """
@@ -21,8 +21,8 @@ from tiger.pipeline.chain.device_types import (
 from tiger.pipeline.chain.fitting_runs import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.layered_graph import LayeredGraph, Level
 from tiger.pipeline.chain.params import LineParams
+from tiger.pipeline.chain.range_minima import Windows
 from tiger.pipeline.chain.relaxation import relax_by_machine
-from tiger.pipeline.chain.windows import Windows
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.model.arrays import FloatArray
-from tiger.pipeline.chain.cut_dp import positions_graph, split
-from tiger.pipeline.chain.minimax import TIE
+from tiger.model.rounding import TIE
+from tiger.pipeline.chain.fixed_order import positions_graph, split
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.chain.sums import CutCosts, costs_of_cuts, count_pairs, min_sum, min_unlimited_sum, stage_costs_of
 from tiger.pipeline.costs.stages import Position
@@ -90,10 +90,10 @@ def mix_weights(
     return tuple(found)
 
 
-def _pareto(found: Iterable[CutCosts]) -> tuple[CutCosts, ...]:
+def _pareto(candidates: Iterable[CutCosts]) -> tuple[CutCosts, ...]:
     """Return the cuts that no others surpass in both respects, by rising bottleneck."""
     kept: list[CutCosts] = []
-    for cuts in sorted(found, key=lambda cuts: (cuts.bottleneck_s, cuts.total_s, cuts.cuts)):
+    for cuts in sorted(candidates, key=lambda cuts: (cuts.bottleneck_s, cuts.total_s, cuts.cuts)):
         if not kept or cuts.total_s < kept[-1].total_s * (1 - TIE):
             kept.append(cuts)
     return tuple(kept)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.pipeline.chain.backtrace import Line, trace_owners
+from tiger.pipeline.chain.best_order import balance_s
+from tiger.pipeline.chain.cut_dp import accurate_bottleneck
 from tiger.pipeline.chain.device_types import DeviceTypes, device_types_of, group_equal_devices, join_exchangeable
 from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_graph, stage_types_of, steps_of
-from tiger.pipeline.chain.minimax import accurate_bottleneck
-from tiger.pipeline.chain.orders import balance_s
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
@@ -81,7 +81,7 @@ def _runs(types: DeviceTypes, owners: tuple[int, ...]) -> list[Run]:
 
 
 def _name_devices(types: DeviceTypes, runs: list[Run], islands: list[int]) -> tuple[int, ...]:
-    """Return the devices of runs on islands, which are numbered anew in the order of the line."""
+    """Return the devices of runs on islands, which are renumbered in the order of the line."""
     taken = [0] * len(types.members)
     unused: dict[tuple[int, int], Iterator[int]] = {}
     devices: list[int] = []

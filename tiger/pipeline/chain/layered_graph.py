@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.chain.fitting_runs import sum_error
-from tiger.pipeline.chain.windows import Windows
+from tiger.pipeline.chain.range_minima import Windows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

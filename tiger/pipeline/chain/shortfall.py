@@ -11,9 +11,9 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
+from tiger.pipeline.chain.cut_dp import sweep
 from tiger.pipeline.chain.dp_states import WORK_LIMIT, device_graph, merge_device_types
 from tiger.pipeline.chain.fitting_runs import fitting_ends
-from tiger.pipeline.chain.minimax import sweep
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster, Curve
 from tiger.pipeline.models.layers import Layers

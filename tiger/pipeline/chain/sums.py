@@ -7,8 +7,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.rounding import TIE
 from tiger.pipeline.chain.layered_graph import LayeredGraph
-from tiger.pipeline.chain.windows import Windows
+from tiger.pipeline.chain.range_minima import Windows
 
 # Numbers of a table at a time: 2 MB, so that its chunks stay in the cache of a core.
 CHUNK = 1 << 18
@@ -103,7 +104,7 @@ def stage_costs_of(graph: LayeredGraph) -> list[StageCosts]:
 
 def _counts(stage: StageCosts, limit_s: float) -> IntArray:
     """Return, for each start, how many ends there are that the stage can hold and whose layers are within the limit."""
-    within = np.searchsorted(stage.ahead_s, (stage.ahead_s + limit_s) * (1 + 1e-12), side="right") - 1
+    within = np.searchsorted(stage.ahead_s, (stage.ahead_s + limit_s) * (1 + TIE), side="right") - 1
     # A little too many at most, for the loads are compared in full as well.
     return np.minimum(stage.last, within) - np.arange(len(within))
 

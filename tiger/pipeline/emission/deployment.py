@@ -12,7 +12,7 @@ from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.emission.ranges import ranges
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import LayerKind, Layers
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 
 FIELD = "emit"
 

@@ -147,11 +147,11 @@ def _plain_flags(stages: tuple[str, ...], virtual: int) -> list[str]:
 def _expand(pattern: re.Pattern[str], text: str) -> str:
     """Return a text with every match repeated as often as it says."""
     size = 0
-    for found in pattern.finditer(text):
-        size += len(found[1]) * int(found[2][:9])
-        if size > LONGEST or len(found[2]) > 9:
+    for match in pattern.finditer(text):
+        size += len(match[1]) * int(match[2][:9])
+        if size > LONGEST or len(match[2]) > 9:
             raise InputError(LAYOUT, f"expected at most {LONGEST} symbols, got more")
-    return pattern.sub(lambda found: found[1] * int(found[2]), text)
+    return pattern.sub(lambda match: match[1] * int(match[2]), text)
 
 
 def _shorten(stage: str) -> str:

@@ -43,25 +43,25 @@ def write(deployment: Deployment) -> str:
         raise InputError(FIELD, f"{reason} in stage {wrong[0].stage}")
     sizes = f"--pipeline-parallel-size {plan.positions} --tensor-parallel-size {plan.grid.shape[2]}"
     partition = f"export {PARTITION}={','.join(map(str, counts))}"
-    remarks = [*comments(deployment), *_training(deployment), f"# vllm serve MODEL {sizes}"]
+    remarks = [*comments(deployment), *_comment_training(deployment), f"# vllm serve MODEL {sizes}"]
     lines = [*remarks, partition, *_devices(deployment)]
     return "\n".join(lines) + "\n"
 
 
 def parse(text: str) -> VllmSplit:
     """Return the split of lines of a shell; raise InputError that names the variable at fault."""
-    found = [match.groups() for line in text.splitlines() if (match := _LINE.fullmatch(line))]
-    partitions = [_numbers(PARTITION, value) for name, value in found if name == PARTITION]
+    matches = [match.groups() for line in text.splitlines() if (match := _LINE.fullmatch(line))]
+    partitions = [_numbers(PARTITION, value) for name, value in matches if name == PARTITION]
     if len(partitions) != 1:
         raise InputError(PARTITION, f"expected it once, got it {len(partitions)} times")
-    devices = tuple(_numbers(DEVICES, value) for name, value in found if name == DEVICES)
+    devices = tuple(_numbers(DEVICES, value) for name, value in matches if name == DEVICES)
     for replica in devices:
         if len(set(replica)) < len(replica) or len(replica) % len(partitions[0]):
             raise InputError(DEVICES, f"expected different devices, a multiple of {len(partitions[0])} of them")
     return VllmSplit(partition=partitions[0], devices=devices)
 
 
-def _training(deployment: Deployment) -> list[str]:
+def _comment_training(deployment: Deployment) -> list[str]:
     """Return a comment if memory was counted for training a shape."""
     if not is_made_of_shape(deployment.layers) or not deployment.layers.backward_s.any():
         return []

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.params import PlaceOptions
-from tiger.run.options import Watched
+from tiger.run.options import WatchOptions
 
 Model = Layers | Operators | Path | str | Mapping[str, object] | list[object]
 Hardware = Cluster | Path | str | Mapping[str, object]
@@ -24,5 +24,5 @@ class PlaceArguments(PlaceOptions):
 
 
 @dataclass(frozen=True, eq=False)
-class PlaceCall(Watched, PlaceArguments):
+class PlaceCall(WatchOptions, PlaceArguments):
     """Hold the arguments of `tiger.place`."""

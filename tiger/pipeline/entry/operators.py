@@ -13,7 +13,7 @@ from tiger.pipeline.entry.request import OperatorRequest, check_pins
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.result import OperatorPlacement
 
 
@@ -45,33 +45,35 @@ def report_placement(request: OperatorRequest) -> PlacementReport:
 
     check_pins(request.params.pinned, request.operators.names, request.cluster, "an operator")
     with measure_time(request.params.time_limit_s) as clock:
-        found = solve.place_operators(request.operators, request.cluster, request.params, clock.stop, request.watch)
-        report = _make_report(request, found)
+        result = solve.place_operators(request.operators, request.cluster, request.params, clock.stop, request.watch)
+        report = _make_report(request, result)
     return replace(
-        report, seconds=clock.seconds, warnings=(*warn_implausible(request.cluster), *found.warnings, *clock.remarks)
+        report, seconds=clock.seconds, warnings=(*warn_implausible(request.cluster), *result.warnings, *clock.remarks)
     )
 
 
-def _make_report(request: OperatorRequest, found: OperatorPlacement) -> PlacementReport:
+def _make_report(request: OperatorRequest, result: OperatorPlacement) -> PlacementReport:
     """Return the report of a result; time is left open."""
     params = request.params
     report = PlacementReport(
-        feasible=found.place is not None and not found.violations,
+        feasible=result.place is not None and not result.violations,
         solver=params.solver,
         seed=params.seed,
         seconds=0.0,
         mode="dag",
         objective=params.objective,
-        bottleneck_s=found.bottleneck_s,
-        lower_bound_s=found.lower_bound_s,
-        latency_s=found.latency_s,
-        latency_bound_s=found.latency_bound_s,
-        uniform_bottleneck_s=found.uniform_bottleneck_s,
-        uniform_feasible=found.uniform_feasible,
-        violations=found.violations,
-        progress=found.stages,
+        bottleneck_s=result.bottleneck_s,
+        lower_bound_s=result.lower_bound_s,
+        latency_s=result.latency_s,
+        latency_bound_s=result.latency_bound_s,
+        uniform_bottleneck_s=result.uniform_bottleneck_s,
+        uniform_feasible=result.uniform_feasible,
+        violations=result.violations,
+        progress=result.stages,
     )
-    if found.place is None:
+    if result.place is None:
         return report
-    arrangement = Arrangement(operators=request.operators, cluster=request.cluster, place=found.place, line=found.line)
+    arrangement = Arrangement(
+        operators=request.operators, cluster=request.cluster, place=result.place, line=result.line
+    )
     return replace(report, stages=arrangement.stages(), arrangement=arrangement)

@@ -33,7 +33,7 @@ def place(call: PlaceCall) -> PlacementReport:
 
     In the mode chain, the layers of a model become the stages of a pipeline. The model is Layers, a path, a SPEC or a
     document (`tiger.pipeline.models.reading`), the cluster a Cluster, a path, a SPEC such as `dgx:2` or a document
-    (`tiger.pipeline.hardware.reading`). Without a `schedule` the bottleneck of a steady pipeline is made small and
+    (`tiger.pipeline.hardware.reading`). Without a `schedule` the bottleneck of a steady pipeline is minimized and
     memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the simulated time of an iteration of
     `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. `pipeline` is the
     number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut, `data` how many
@@ -66,13 +66,13 @@ def place(call: PlaceCall) -> PlacementReport:
 
 
 def report_placement(request: ChainRequest) -> PlacementReport:
-    """Report the placement of a model that has been read; raise InputError as `place` does, but for its arguments."""
+    """Report the placement of a parsed model; raise InputError as `place` does, except for its arguments."""
     check_fit(request)
     with measure_time(request.params.time_limit_s) as clock:
-        found = solve.place_layers(request.layers, request.cluster, request.params, clock.stop, request.watch)
-        report = make_report(request, found)
+        result = solve.place_layers(request.layers, request.cluster, request.params, clock.stop, request.watch)
+        report = make_report(request, result)
     remarks = (*warn_implausible(request.cluster), *warn_missing_state(request.layers, request.cluster))
-    return replace(report, seconds=clock.seconds, warnings=(*remarks, *found.warnings, *clock.remarks))
+    return replace(report, seconds=clock.seconds, warnings=(*remarks, *result.warnings, *clock.remarks))
 
 
 def layers_of(source: Model) -> Layers:
@@ -97,27 +97,27 @@ def cluster_of(source: Hardware | None) -> Cluster | None:
     raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def make_report(request: ChainRequest, found: PlaceResult) -> PlacementReport:
+def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
     """Return the report of a result; time is left open."""
-    params, plan = request.params, found.plan
+    params, plan = request.params, result.plan
     report = PlacementReport(
-        feasible=plan is not None and not found.violations,
+        feasible=plan is not None and not result.violations,
         solver=params.solver,
         seed=params.seed,
         seconds=0.0,
         schedule=params.schedule,
-        microbatches=found.microbatches,
+        microbatches=result.microbatches,
         virtual=virtual_stages(params),
-        bottleneck_s=found.bottleneck_s,
-        iteration_s=found.iteration_s,
-        bubble=_clear_rounding(found.bubble),
-        uniform_bottleneck_s=found.uniform_bottleneck_s,
-        uniform_iteration_s=found.uniform_iteration_s,
-        uniform_feasible=found.uniform_feasible,
-        lower_bound_s=found.lower_bound_s,
-        iteration_bound_s=found.iteration_bound_s,
-        violations=found.violations,
-        progress=found.stages,
+        bottleneck_s=result.bottleneck_s,
+        iteration_s=result.iteration_s,
+        bubble=_clear_rounding(result.bubble),
+        uniform_bottleneck_s=result.uniform_bottleneck_s,
+        uniform_iteration_s=result.uniform_iteration_s,
+        uniform_feasible=result.uniform_feasible,
+        lower_bound_s=result.lower_bound_s,
+        iteration_bound_s=result.iteration_bound_s,
+        violations=result.violations,
+        progress=result.stages,
     )
     if plan is None:
         return report
@@ -126,7 +126,7 @@ def make_report(request: ChainRequest, found: PlaceResult) -> PlacementReport:
         cluster=request.cluster,
         plan=plan,
         schedule=params.schedule,
-        memory_bytes=found.memory_bytes,
+        memory_bytes=result.memory_bytes,
     )
     return replace(
         report,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tiger.errors import shorten
+from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 
@@ -36,7 +36,7 @@ def _warn_memory(cluster: Cluster) -> tuple[str, ...]:
     if not few.size:
         return ()
     size, more = cluster.memory_bytes[few[0]], f" and {few.size - 1} more" if few.size > 1 else ""
-    who = f"device {shorten(cluster.names[few[0]])}{more}"
+    who = f"device {describe(cluster.names[few[0]])}{more}"
     return (f"{who}: {size:g} bytes of memory; did you mean '{size:g}GB'?",)
 
 

@@ -10,7 +10,7 @@ from tiger.pipeline.costs.tolerances import meets
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.operators.params import Objective
 from tiger.pipeline.params import Mode
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.stage import Stage
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class PlacementReport(Document):
     bottleneck and `latency_bound_s` on `latency_s`, the makespan of one microbatch, both None for the `objective`
     throughput.
 
-    `optimal` says that what was made small, the iteration with a schedule, else the bottleneck or what the `objective`
+    `optimal` says that what was minimized, the iteration with a schedule, else the bottleneck or what the `objective`
     names, meets its bound. `progress` has the cost that each step of the search reached, `links` the bytes between
     devices in an iteration, `seconds` is wall time. Where no plan is possible, figures are None, stages empty, and
     `violations` say what cannot be met. `deployment` holds the plan itself, `arrangement` that of operators, and
@@ -84,11 +84,11 @@ class PlacementReport(Document):
     arrangement: "Arrangement | None" = field(default=None, repr=False, compare=False, metadata=HIDDEN)
 
     def __post_init__(self) -> None:
-        """Work out whether what was made small meets its lower bound."""
+        """Work out whether what was minimized meets its lower bound."""
         object.__setattr__(self, "optimal", self._meets_bounds())
 
     def _meets_bounds(self) -> bool:
-        """Return whether what was made small meets its lower bound."""
+        """Return whether what was minimized meets its lower bound."""
         figures = {
             "bottleneck": (self.bottleneck_s, self.lower_bound_s),
             "iteration": (self.iteration_s, self.iteration_bound_s),

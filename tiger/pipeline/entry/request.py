@@ -9,10 +9,10 @@ from tiger.model.options import narrow
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.params import Objective, OperatorParams
 from tiger.pipeline.params import Aim, Mode, PlaceParams
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.limits import check_limits
 from tiger.run.progress import Progress, ignore
 
@@ -26,7 +26,7 @@ COUNT_LIMIT = 65_536
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainRequest:
-    """Hold a model, a cluster, the parameters of its placement, and who hears of progress."""
+    """Hold a model, a cluster, the parameters of its placement, and the callback of its progress."""
 
     layers: Layers
     cluster: Cluster
@@ -36,7 +36,7 @@ class ChainRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorRequest:
-    """Hold operators, a cluster, the parameters of their placement, and who hears of progress."""
+    """Hold operators, a cluster, the parameters of their placement, and the callback of its progress."""
 
     operators: Operators
     cluster: Cluster

@@ -6,11 +6,13 @@ from typing import Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tiger.errors import InputError, shorten
+from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, freeze, lock, unset_array
+from tiger.model.wording import describe
 from tiger.pipeline.hardware.limits import COST_LIMIT
 
 DeviceKind = Literal["accelerator", "cpu"]
+# Stands for the curve of two devices that are not linked.
 NO_LINK = -1
 # Tables [n, n] of 64-bit numbers take half a gigabyte each at this size.
 DEVICE_LIMIT = 8_192
@@ -60,9 +62,9 @@ class Curve:
         size = np.asarray(size_bytes, np.float64)
         within = np.where(size == 0, 0.0, np.interp(size, self.size_bytes, self.seconds))
         over = size > self.size_bytes[-1]
-        return np.where(over, self._beyond(size), within) if over.any() else within
+        return np.where(over, self._extrapolate(size), within) if over.any() else within
 
-    def _beyond(self, size_bytes: FloatArray) -> FloatArray:
+    def _extrapolate(self, size_bytes: FloatArray) -> FloatArray:
         """Return the seconds of messages on the line of the last two entries; sizes before them may give anything."""
         (before, last), (early, late) = self.size_bytes[-2:].tolist(), self.seconds[-2:].tolist()
         # Sizes near the end of float64 take infinitely long, without a warning.
@@ -164,7 +166,7 @@ class Cluster:
 def check_device_count(count: int, limit: int = DEVICE_LIMIT, field: str = "cluster/devices") -> None:
     """Raise InputError of the field unless 1 <= count <= limit; called before anything large is made."""
     if not 1 <= count <= limit:
-        raise InputError(field, f"expected 1 to {limit:,} devices, got {shorten(count)}")
+        raise InputError(field, f"expected 1 to {limit:,} devices, got {describe(count)}")
 
 
 def _check_table(link: IntArray, size: int, curves: int) -> IntArray:

@@ -76,7 +76,7 @@ class Fleet:
         numbers = np.array([fallback if nic is None else catalogue.number(self.nics[nic]) for nic in used])
         nic = np.array([used.index(group.nic) for group in self.machines])[types[machine]]
         link = np.where(nic[:, None] == nic, numbers[nic], fallback)
-        own = [_inside(catalogue, group) for group in self.machines]
+        own = [_link_machine(catalogue, group) for group in self.machines]
         start = 0
         for t in types:
             end = start + self.machines[t].devices
@@ -85,7 +85,7 @@ class Fleet:
         return lock(link)
 
 
-def _inside(catalogue: Catalogue, group: MachineType) -> IntArray:
+def _link_machine(catalogue: Catalogue, group: MachineType) -> IntArray:
     """Return the table of links of one machine."""
     link = np.full((group.devices, group.devices), catalogue.number(group.inside), np.int64)
     for (a, b), connection in group.links.items():

@@ -11,8 +11,8 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, Curve, DeviceKind, check_device_count
 from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_cost, check_size
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.models.rows import Rows
-from tiger.pipeline.operators.graph import Operators
 
 DEVICES = ("maxFPGAs", "maxSizePerFPGA", "maxCPUs")
 KEYS = ("nodes", "edges", *DEVICES)

@@ -9,9 +9,9 @@ from tiger.formats.text import read_text
 from tiger.model.wording import describe
 from tiger.pipeline.models.dnnpartitioning import Devices, operators_of_nodes
 from tiger.pipeline.models.limits import OPERATOR_LIMIT
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.models.operatortable import operators_of_csv, operators_of_table
 from tiger.pipeline.models.pipedream import operators_of_graph
-from tiger.pipeline.operators.graph import Operators
 
 Stated = tuple[Operators, Devices | None]
 ENDINGS = (".json", ".csv", ".txt")

@@ -11,8 +11,8 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import describe
 from tiger.pipeline.models.csvrows import Columns, rows_of_csv
 from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_size
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.models.rows import Id, Rows
-from tiger.pipeline.operators.graph import Operators
 
 FIELD = "model/operators"
 KEYS = ("operators", "edges")
@@ -53,7 +53,7 @@ def operators_of_csv(text: str, max_operators: int = OPERATOR_LIMIT) -> Operator
 def operators_of_table(document: Mapping[str, object], max_operators: int = OPERATOR_LIMIT) -> Operators:
     """Return the operators of `{"operators": [..], "edges": [[name, name], ..]}`.
 
-    An operator is an object with the columns of a CSV table as keys, but for its inputs. Raises InputError.
+    An operator is an object with the columns of a CSV table as keys, except for its inputs. Raises InputError.
     """
     unknown = next((key for key in document if key not in KEYS), None)
     if unknown is not None:

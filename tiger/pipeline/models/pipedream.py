@@ -11,8 +11,8 @@ from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, OPERATOR_LIMIT, check_cost, check_size
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.models.order import CycleError, topological_order
-from tiger.pipeline.operators.graph import Operators
 
 COSTS = ("forward_compute_time", "backward_compute_time", "activation_size", "parameter_size")
 # Seconds of the unit of the format.

@@ -1,11 +1,9 @@
-"""Transformers described by their shape: their layers, and the bytes of an iteration."""
+"""Transformers described by their shape: their layers."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from tiger.errors import InputError
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.models.layers import LayerKind, Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, check_size
@@ -15,19 +13,6 @@ from tiger.pipeline.models.shape import FIELD, Shape
 
 # Weights, gradients and Adam's fp32 copies as Megatron Core adds them up: gradients are fp32 with bf16, both with fp16.
 STATE_BYTES = {"bf16": 18, "fp16": 20, "fp32": 16}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Volumes:
-    """Hold the bytes that all devices together send in an iteration, by the group in which they do.
-
-    `tied_bytes` are gradients of the matrix that the stages of the embedding and of the head share.
-    """
-
-    tensor_bytes: float
-    pipeline_bytes: float
-    data_bytes: float
-    tied_bytes: float
 
 
 def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
@@ -74,43 +59,6 @@ def is_made_of_shape(layers: Layers) -> bool:
     """Return whether layers have the names of those of a shape, so that no module has another."""
     kinds = ("embedding", *("layer",) * (layers.size - 2), "head")
     return layers.slices != 1 and layers.kinds == kinds and layers.modules == module_names(layers.size - 2)
-
-
-def parameter_count(shape: Shape) -> int:
-    """Return the number of parameters, a shared matrix counted once."""
-    ends = embedding_of(shape).parameters + head_of(shape).parameters
-    shared = shape.vocabulary * shape.hidden if shape.shared else 0
-    return int(ends + shape.layers * decoder_of(shape).parameters - shared)
-
-
-def volumes(shape: Shape, *, tensor: int = 1, pipeline: int = 1, data: int = 1, microbatches: int = 1) -> Volumes:
-    r"""Return the bytes of a tensor- x pipeline- x data-parallel iteration of training, m microbatches a replica.
-
-    To all-reduce B bytes, r ranks of a ring send 2 (r - 1) B in all, just under the 2 B each of the source. With S the
-    bytes that one layer hands to the next, W those of the weights, and M those of a matrix that two stages share:
-
-    .. math:: 2 (t - 1) d m (4 L S + 2 S + 12 b s),\quad 2 (p - 1) d m S,\quad 2 (d - 1) W,\quad 2 d M
-
-    where the embedding is reduced in the forward pass, the input of the head in the backward pass, and the loss by
-    three numbers a token. Ranks of a stage send a share of S each. Raises InputError.
-
-    Source: Anthony et al., HOTI 2024, arXiv:2408.10197.
-    """
-    for name, value in (("tensor", tensor), ("pipeline", pipeline), ("data", data), ("microbatches", microbatches)):
-        if value < 1:
-            raise InputError(name, f"expected a whole number >= 1, got {value}")
-    if pipeline > shape.layers + 2:
-        raise InputError("pipeline", f"expected at most {shape.layers + 2} stages, got {pipeline}")
-    ends = embedding_of(shape).reduced_bytes + head_of(shape).reduced_bytes
-    reduced = 2 * (ends + shape.layers * decoder_of(shape).reduced_bytes)
-    number = NUMBER_BYTES[shape.dtype]
-    matrix = shape.vocabulary * shape.hidden * number if shape.shared and pipeline > 1 else 0
-    return Volumes(
-        tensor_bytes=2.0 * (tensor - 1) * data * microbatches * reduced,
-        pipeline_bytes=2.0 * (pipeline - 1) * data * microbatches * sent_bytes(shape),
-        data_bytes=2.0 * (data - 1) * (parameter_count(shape) * number + matrix),
-        tied_bytes=2.0 * data * matrix,
-    )
 
 
 def _crossing(shape: Shape) -> FloatArray:

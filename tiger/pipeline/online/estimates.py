@@ -85,7 +85,7 @@ class Estimates:
     def costs(self) -> Costs:
         """Return the most probable costs."""
         values = np.exp(self._value)
-        return Costs.of(values[: self._size] * values[self._size], values[self._now(0) : self._now(self._count)])
+        return Costs.of(values[: self._size] * values[self._size], values[self._pace(0) : self._pace(self._count)])
 
     @property
     def doubtful(self) -> bool:
@@ -101,7 +101,7 @@ class Estimates:
         normal = rng.standard_normal((len(self._value), count))
         change = np.linalg.solve(self._root.T, normal).T
         layers, scale = change[:, : self._size], change[:, [self._size]]
-        paces = change[:, self._now(0) : self._now(self._count)]
+        paces = change[:, self._pace(0) : self._pace(self._count)]
         costs = self.costs
         return Costs.of(
             np.diff(costs.ahead_s) * np.maximum(1 + layers, LEAST_FACTOR),
@@ -113,7 +113,7 @@ class Estimates:
         share = np.maximum(times_s / times_s.max(), LEAST_TIME)
         logs, errors = np.log(share * times_s.max()), self._noise * (1 + self._params.grain / share)
         rows = zip(pairwise(line.cuts), line.devices, message_s.tolist(), logs.tolist(), errors.tolist(), strict=True)
-        fresh = [Reading(run, self._now(device), *rest) for run, device, *rest in rows]
+        fresh = [Reading(run, self._pace(device), *rest) for run, device, *rest in rows]
         if not self._readings:
             self._rescale(fresh)
         surprises = self._surprises(fresh)
@@ -125,7 +125,7 @@ class Estimates:
                 self._keep(reading)
         self._fit()
 
-    def _now(self, device: int) -> int:
+    def _pace(self, device: int) -> int:
         """Return where the pace of a device is among the values; the one before is n values on."""
         return self._size + 1 + device
 

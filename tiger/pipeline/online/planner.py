@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.errors import InputError, shorten
+from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, check_amounts
+from tiger.model.wording import describe
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.entry.arguments import Hardware, Model
 from tiger.pipeline.entry.place import cluster_of, layers_of
@@ -117,7 +118,7 @@ class OnlinePlanner:
         return self.plan
 
     def _raise_threshold(self) -> None:
-        """Ask trials for more after a step without a gain; begin anew after one with a gain, or a surprise."""
+        """Ask trials for more after a step without a gain; begin again after one with a gain, or a surprise."""
         if self._estimates.doubtful or self.bottleneck_s < self._least_s * (1 - self._tolerance):
             self._least_s, self._enough = self.bottleneck_s, PARAMS.first
         else:
@@ -125,7 +126,7 @@ class OnlinePlanner:
 
     def _next(self) -> Line:
         """Return the line that is a move towards a better one, or that may be better, or the line itself."""
-        near = self._near()
+        near = self._list_moves()
         onward = self._continue_trial(near)
         if onward is not None:
             return onward
@@ -133,17 +134,17 @@ class OnlinePlanner:
         enough = best_s * (1 + self._tolerance)
         # Several moves may lead through worse plans, which takes a clearer gain once settled.
         leave = best_s * (1 + PARAMS.leaving * self._tolerance) if self.settled else enough
-        ahead = self._towards(target, enough, near) if self.bottleneck_s > leave else None
+        ahead = self._choose_towards(target, enough, near) if self.bottleneck_s > leave else None
         if ahead and self.settled:
             self._least_s, self._enough = np.inf, PARAMS.first
         return ahead or self._most_promising(near)
 
-    def _near(self) -> list[list[Line]]:
+    def _list_moves(self) -> list[list[Line]]:
         """Return the lines a move away that devices can hold, by their numbers of stages."""
         groups = groupby(moves(self._line, self._count), key=lambda line: len(line.devices))
         return [kept for _, lines in groups if (kept := self._terms.feasible_lines(list(lines)))]
 
-    def _towards(self, target: Line, enough: float, near: list[list[Line]]) -> Line | None:
+    def _choose_towards(self, target: Line, enough: float, near: list[list[Line]]) -> Line | None:
         """Return a line that is good enough, else the best of those nearer to a target, else one that is better."""
         costs = self._estimates.costs
         found = [pair for lines in near for pair in zip(self._terms.bottlenecks_s(costs, lines), lines, strict=True)]
@@ -160,7 +161,7 @@ class OnlinePlanner:
         """Return the line with the largest expected gain over draws of costs, the present one if that is small."""
         drawn = self._estimates.draw(PARAMS.draws, self._rng)
         least = (PARAMS.settled if self.settled else self._enough) * self._tolerance
-        found = self._most(drawn, near, least)
+        found = self._choose_largest_gain(drawn, near, least)
         if found is None and self._exploring:
             found = self._begin_trial(drawn, near, PARAMS.far * least)
         return found or self._line
@@ -171,10 +172,10 @@ class OnlinePlanner:
         lines = sorted(
             {self._targets.best(each, self._line)[1] for each in costs}, key=lambda line: (len(line.devices), line)
         )
-        goal = self._most(
+        goal = self._choose_largest_gain(
             drawn, [list(alike) for _, alike in groupby(lines, key=lambda line: len(line.devices))], least
         )
-        onward = None if goal is None else self._onward(goal, near)
+        onward = None if goal is None else self._choose_onward(goal, near)
         self._trial = None if goal is None or onward is None else Trial(goal, self._line, least)
         return onward
 
@@ -184,11 +185,11 @@ class OnlinePlanner:
         if trial is None or trial.goal == self._line:
             return None
         gains = self._gains(self._estimates.draw(PARAMS.draws, self._rng), [trial.goal], trial.home)
-        onward = self._onward(trial.goal, near) if gains[0] > PARAMS.kept * trial.least else None
+        onward = self._choose_onward(trial.goal, near) if gains[0] > PARAMS.kept * trial.least else None
         self._trial = None if onward is None else trial
         return onward
 
-    def _most(self, drawn: Costs, groups: list[list[Line]], least: float) -> Line | None:
+    def _choose_largest_gain(self, drawn: Costs, groups: list[list[Line]], least: float) -> Line | None:
         """Return the line with the largest expected gain over the present one, None where none is above the least."""
         most, chosen = least, None
         for lines in groups:
@@ -203,7 +204,7 @@ class OnlinePlanner:
         now = self._terms.bottlenecks_s(drawn, [home])
         return np.asarray(np.maximum(1 - self._terms.bottlenecks_s(drawn, lines) / now, 0).mean(axis=0))
 
-    def _onward(self, goal: Line, near: list[list[Line]]) -> Line | None:
+    def _choose_onward(self, goal: Line, near: list[list[Line]]) -> Line | None:
         """Return a goal that is a move away, else the best line that is nearer to it; None where there is none."""
         costs, left = self._estimates.costs, distance(self._line, goal)
         nearer = [line for lines in near for line in lines if distance(line, goal) < left]
@@ -224,5 +225,5 @@ def _first_line(layers: Layers, cluster: Cluster, seed: int) -> Line:
 def _share(name: str, value: float) -> float:
     """Return a number above 0 and below 1."""
     if not isinstance(value, int | float) or not 0 < value < 1:
-        raise InputError(name, f"expected a number above 0 and below 1, got {shorten(value)}")
+        raise InputError(name, f"expected a number above 0 and below 1, got {describe(value)}")
     return float(value)

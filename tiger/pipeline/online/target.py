@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from tiger.pipeline.chain.backtrace import trace_line
+from tiger.pipeline.chain.cut_dp import Bracket, sweep
 from tiger.pipeline.chain.device_types import device_types_of
 from tiger.pipeline.chain.dp_states import device_graph, steps_of
 from tiger.pipeline.chain.layered_graph import LayeredGraph
-from tiger.pipeline.chain.minimax import Bracket, sweep
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
@@ -17,7 +17,7 @@ from tiger.pipeline.online.moves import exchange, resize
 
 # Steps of a sweep up to which all orders are compared, about 10 ns each: a few milliseconds a step of the planner.
 WORK_LIMIT = 1_000_000
-Found = tuple[float, Line]
+Candidate = tuple[float, Line]
 
 
 class Targets:
@@ -34,12 +34,12 @@ class Targets:
         if steps_of(layers, LineParams(), groups) <= WORK_LIMIT:
             self._graph = device_graph(layers, device_types_of(layers, cluster, groups), LineParams())
 
-    def best(self, costs: Costs, line: Line) -> Found:
+    def best(self, costs: Costs, line: Line) -> Candidate:
         """Return the best line found, and its bottleneck first."""
         near = self._search_near(costs, line)
         return near if self._graph is None else self._search_all(costs, near, self._graph)
 
-    def _search_near(self, costs: Costs, line: Line) -> Found:
+    def _search_near(self, costs: Costs, line: Line) -> Candidate:
         """Return the end of a steepest descent over orders, each with its best cuts."""
         best, better = (np.inf, line), self._terms.best_cuts(costs, line.devices)
         while better is not None:
@@ -52,7 +52,7 @@ class Targets:
                     limit, better = found[0], found
         return best
 
-    def _search_all(self, costs: Costs, near: Found, shape: LayeredGraph) -> Found:
+    def _search_all(self, costs: Costs, near: Candidate, shape: LayeredGraph) -> Candidate:
         """Return a line of any order where that is better than one near by more than the tolerance."""
         graph = replace(shape, ahead_s=costs.ahead_s * costs.pace[:, None])
         low, high, limit = self._bound_s(costs), near[0], near[0] * (1 - self._tolerance)

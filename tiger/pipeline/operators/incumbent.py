@@ -64,6 +64,6 @@ class PlacementIncumbent(Incumbent[IntArray | None]):
 
 
 def fits(terms: Terms, place: IntArray) -> bool:
-    """Return whether every group is where it may go, and within memory but for rounding."""
+    """Return whether every group is where it may go, and within memory up to rounding."""
     allowed = terms.allowed[np.arange(terms.groups), place].all()
     return bool(allowed and (held_bytes(terms, place) <= terms.capacity * (1 + MEMORY)).all())

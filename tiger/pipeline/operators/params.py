@@ -11,7 +11,7 @@ Objective = Literal["throughput", "latency", "both"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorParams(SearchOptions):
-    """Set what is made small, and how hard to search.
+    """Set what is minimized, and how hard to search.
 
     `throughput` is the largest load of a device, `latency` the makespan of one microbatch under list scheduling, and
     `both` the sum of the two, each divided by its lower bound. `contiguous` has every device hold one stage of a line

@@ -9,9 +9,9 @@ from tiger.model.arrays import IntArray
 from tiger.model.violation import Violation
 from tiger.pipeline.chain.params import never_stop
 from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.bounds.bound import BoundParams
 from tiger.pipeline.operators.bounds.exact import place_exactly
-from tiger.pipeline.operators.graph import Operators
 from tiger.pipeline.operators.incumbent import PlacementIncumbent, fits
 from tiger.pipeline.operators.latency.list_scheduling import makespan_s
 from tiger.pipeline.operators.linear_orders import draw_linear_order

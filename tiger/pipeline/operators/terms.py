@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray, lock
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,7 +10,7 @@ from tiger.model.violation import Violation
 from tiger.model.wording import describe
 from tiger.pipeline.costs.tolerances import TOO_LARGE
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.linear_orders import components
 from tiger.pipeline.operators.terms import Terms
 

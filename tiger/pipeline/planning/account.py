@@ -32,19 +32,19 @@ class Account:
     model: Model
     cluster: Cluster
     params: PlanParams
-    found: PlanResult
+    result: PlanResult
 
     def report(self, top: int) -> PlanReport:
         """Return the report with so many of the best plans; its batch and time are left open."""
-        found = self.found
+        result = self.result
         report = PlanReport(
             feasible=bool(self._fitting),
             batch=0,
             seed=self.params.seed,
             seconds=0.0,
-            pruned=tuple(self._ruled_out(pruned) for pruned in found.pruned),
-            choices=found.choices,
-            progress=found.stages,
+            pruned=tuple(self._ruled_out(pruned) for pruned in result.pruned),
+            choices=result.choices,
+            progress=result.stages,
         )
         if not self._fitting:
             return replace(report, violations=(self._violation(),))
@@ -52,14 +52,14 @@ class Account:
             report,
             placement=self._placement(self._fitting[0]),
             ranked=tuple(self._rank(attempt) for attempt in self._fitting[:top]),
-            heuristic=None if found.usual is None else self._rank(found.usual),
-            lower_bound_s=found.lower_bound_s,
+            heuristic=None if result.usual is None else self._rank(result.usual),
+            lower_bound_s=result.lower_bound_s,
         )
 
     @cached_property
     def _fitting(self) -> list[Attempt]:
         """Return the attempts that found a plan, the quickest first."""
-        return [attempt for attempt in self.found.attempts if attempt.plan is not None]
+        return [attempt for attempt in self.result.attempts if attempt.plan is not None]
 
     @cached_property
     def _best(self) -> tuple[Plan, Breakdown]:
@@ -89,7 +89,7 @@ class Account:
         """Return why a plan is where it is."""
         if attempt is not self._fitting[0]:
             return why_slower(self.cluster, self._best, (plan, spent))
-        bound = self.found.lower_bound_s
+        bound = self.result.lower_bound_s
         below = 1 - bound / attempt.iteration_s if attempt.iteration_s else 0.0
         return f"the quickest; no plan by any choice takes less than {seconds_text(bound)}, {below:.1%} below it"
 
@@ -108,12 +108,12 @@ class Account:
 
     def _violation(self) -> Violation:
         """Return why there is no plan: what the closest attempt lacks, or what a bound says of the closest choice."""
-        tried = min(self.found.attempts, key=lambda attempt: attempt.lacking_bytes, default=None)
+        tried = min(self.result.attempts, key=lambda attempt: attempt.lacking_bytes, default=None)
         if tried is not None:
             proved = next((each for each in tried.violations if each.kind != "undecided"), None)
             kind, message = (proved.kind, proved.message) if proved else ("undecided", why_misfit(tried.lacking_bytes))
             return Violation(kind=kind, message=f"{tried.choice}: {message}")
-        known = {pruned.reason: pruned for pruned in self.found.pruned}
+        known = {pruned.reason: pruned for pruned in self.result.pruned}
         if "budget" in known:
             return Violation(kind="undecided", message="the search ended before any plan was simulated")
         if (close := known.get("memory")) is not None:

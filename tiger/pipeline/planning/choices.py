@@ -9,7 +9,7 @@ from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.params import PlaceParams
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
-from tiger.pipeline.schedules.orders import MOST_PASSES, Schedule
+from tiger.pipeline.schedules.pass_orders import MOST_PASSES, Schedule
 
 # Stages of a position that are tried with the interleaved schedule, and the most that are where layers divide evenly.
 VIRTUAL, MOST_VIRTUAL = (2, 4), 8

@@ -18,7 +18,7 @@ from tiger.pipeline.planning.report import PlanReport
 from tiger.pipeline.planning.request import check_model, check_plan_params
 from tiger.pipeline.planning.search import explore
 from tiger.run.deadline import Deadline
-from tiger.run.options import Watched
+from tiger.run.options import WatchOptions
 from tiger.run.progress import Progress, ignore
 
 # Plans in a report: the default, and the most that may be asked for.
@@ -26,7 +26,7 @@ TOP, MOST_RANKED = 10, 1000
 
 
 @dataclass(frozen=True, eq=False)
-class PlanCall(Watched, PlanParams):
+class PlanCall(WatchOptions, PlanParams):
     """Hold what `tiger.plan` is called with: a model, a cluster, options, and how many plans it reports."""
 
     model: Source
@@ -56,8 +56,8 @@ def plan(call: PlanCall) -> PlanReport:
     read, hardware = model_of(call.model), require_cluster(cluster_of(call.cluster))
     check_model(read, hardware, params)
     stop = Deadline(None if limit_s is None else time.monotonic() + limit_s)
-    found = explore(read, hardware, params, stop, watch)
-    report = Account(read, hardware, params, found).report(call.top)
+    result = explore(read, hardware, params, stop, watch)
+    report = Account(read, hardware, params, result).report(call.top)
     seconds = time.perf_counter() - begun
     late = limit_s is not None and seconds >= limit_s
     ended = (f"ended by the time limit of {limit_s:g} s: the same seed may end elsewhere",) if late else ()

@@ -13,7 +13,7 @@ from tiger.pipeline.planning.choices import Family
 from tiger.pipeline.planning.links import Links
 from tiger.pipeline.schedules.best_cuts_bound import LowestCosts, cut_bounds_s, spans
 from tiger.pipeline.schedules.memory import in_flight
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 
 # Bounds by the best of all cuts take O(p L^2) time and L^2 memory, and are left out above this number of layers.
 MOST_LAYERS = 600
@@ -42,15 +42,19 @@ class FamilyBounds:
     def of(cls, layers: Layers, cluster: Cluster, links: Links, family: Family) -> Self:
         """Return the bounds of a family."""
         tensor = family.tensor
-        ways = _ways(links, layers, family)
+        curves = _ring_curves(links, layers, family)
         times = np.array([layers.forward_s, layers.backward_s, layers.weight_s])
         nothing = np.zeros(layers.size + 1)
         return cls(
             layers=layers,
             family=family,
             passes_s=times / (tensor * cluster.speed.max()),
-            reduced_s=np.array([_reduction_s(layers, links, tensor, way) for way, _ in ways]).reshape(-1, layers.size),
-            closing_s=np.array([_closing_s(layers, links, family, way) for _, way in ways]).reshape(-1, layers.size),
+            reduced_s=np.array([_reduction_s(layers, links, tensor, curve) for curve, _ in curves]).reshape(
+                -1, layers.size
+            ),
+            closing_s=np.array([_closing_s(layers, links, family, curve) for _, curve in curves]).reshape(
+                -1, layers.size
+            ),
             transfer_s=links.least_s(0, layers.crossing_bytes / tensor) if links.curves else nothing,
             speeds=np.sort(cluster.speed)[::-1],
         )
@@ -93,7 +97,7 @@ class FamilyBounds:
         ]
         forward = self.passes_s[0] + self.reduced_s.min(axis=0)
         stages = np.min(loads, axis=0) + _prefix_sums(forward)[:, None]
-        return np.maximum(_sweep([stages] * positions), cut_bounds_s(self._leasts(), schedule, positions, count))
+        return np.maximum(_sweep([stages] * positions), cut_bounds_s(self._lowest_costs(), schedule, positions, count))
 
     def need_bytes(self, schedule: Schedule, virtual: int, positions: int) -> float:
         r"""Return a lower bound on the bytes of the fullest of so many positions, whatever the cuts.
@@ -135,7 +139,7 @@ class FamilyBounds:
         flying = in_flight(schedule, self.family.microbatches)
         return _sweep([(state + flying(after) * held) / tensor for after in range(positions)])
 
-    def _leasts(self) -> LowestCosts:
+    def _lowest_costs(self) -> LowestCosts:
         """Return the least seconds of passes and messages, for bounds without gradients."""
         reduced = self.reduced_s.min(axis=0)
         passes = self.passes_s[0] + self.passes_s[1] + 2 * reduced
@@ -147,7 +151,7 @@ class FamilyBounds:
         )
 
 
-def _ways(links: Links, layers: Layers, family: Family) -> list[tuple[int, int]]:
+def _ring_curves(links: Links, layers: Layers, family: Family) -> list[tuple[int, int]]:
     """Return pairs of the first curves that tensor- and data-parallel rings of a stage need, in each way they may run.
 
     All rings of a stage together join its devices, so that one of both kinds has a link that is needed for as many.

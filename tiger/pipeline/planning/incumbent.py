@@ -44,7 +44,7 @@ class PlanIncumbent(Incumbent[Attempt | None]):
         return True
 
     def rule_out(self, reason: Reason, choice: Choice, least: float) -> None:
-        """Count a choice that a bound rules out, but for the usual one, whose plan is known to be as good as any."""
+        """Count a choice that a bound rules out, except for the usual one, whose plan is known to be as good as any."""
         attempt = self.attempts.get(choice)
         if attempt is None:
             self.pruned.add(reason, choice, least)

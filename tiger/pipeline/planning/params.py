@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.options import SearchOptions
 
 

@@ -9,7 +9,7 @@ from tiger.model.violation import Violation
 from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.planning.breakdown import Breakdown
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.stage import Stage
 
 SCHEMA: Final = "tiger.plan/1"

@@ -19,7 +19,7 @@ from tiger.pipeline.planning.links import Links
 from tiger.pipeline.planning.model import Model
 from tiger.pipeline.planning.params import PlanParams
 from tiger.pipeline.planning.pruning import Pruned
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.run.progress import Progress
 from tiger.run.stage import Stage
 
@@ -199,7 +199,7 @@ def _make_result(incumbent: PlanIncumbent) -> PlanResult:
     attempts = sorted(incumbent.attempts.values(), key=lambda each: (each.iteration_s, each.placed is None))
     pruned = incumbent.pruned.rows()
     bounds = [candidate.bound_s for candidate in incumbent.candidates]
-    # Choices that a bound rules out are no better than the best, but for rounding.
+    # Choices that a bound rules out are no better than the best, up to rounding.
     bounds += [each.least for each in pruned if each.reason in ("budget", "work", "cuts")]
     return PlanResult(
         attempts=tuple(attempts),

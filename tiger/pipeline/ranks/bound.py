@@ -17,7 +17,7 @@ from tiger.pipeline.ranks.search import OrderSearch
 
 # Cases that are branched on for each effort: the bound is valid wherever it ends.
 CASES = 4000
-# A bound this close to the target is the target but for rounding.
+# A bound this close to the target is the target up to rounding.
 EQUAL = 1e-9
 
 Key = tuple[bytes, ...]

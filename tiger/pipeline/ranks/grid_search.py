@@ -70,7 +70,7 @@ def place_groups(
     """Place the ranks of p x d x t groups on devices so that an iteration takes little time; None where nothing fits.
 
     Iterated local search. Starts from rank order, others and the answer of a quadratic assignment problem; in turns,
-    ranks, groups, stages and machines change places between fixed cuts, and the layers are cut anew; perturbed again
+    ranks, groups, stages and machines change places between fixed cuts, and the layers are cut again; perturbed again
     and again. Never worse than rank order, which is kept where nothing gains; heuristic. The cluster has p x d x t
     devices or more. Source of the scheme: Lourenço, Martin and Stützle, Handbook of Metaheuristics, 2003,
     doi:10.1007/0-306-48056-5_11.
@@ -82,7 +82,7 @@ def place_groups(
     best = grids.search_starts(grids.alternate(start))
     if not search.stop():
         best = better_of(best, grids.alternate(grids.solve_assignment(start)))
-    best = grids.prefer_rank_order(grids.perturb(grids.descend_evaluated(best)))
+    best = grids.prefer_rank_order(grids.perturb(grids.descend_by_evaluation(best)))
     return None if best.iteration_s == np.inf else Plan(cuts=best.cuts, grid=best.grid)
 
 
@@ -136,7 +136,7 @@ class GridSearch:
         places = assign(problem, self.search, derive(self.search.seed, self.degrees.ranks))
         return self.evaluate(places.reshape(self.degrees.shape))
 
-    def descend_evaluated(self, best: EvaluatedGrid) -> EvaluatedGrid:
+    def descend_by_evaluation(self, best: EvaluatedGrid) -> EvaluatedGrid:
         """Return the grid that moves evaluated in full lead to, the most promising by estimate tried first."""
         while not self.search.stop():
             cuts = best.cuts or self._even_cuts()

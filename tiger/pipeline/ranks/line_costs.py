@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.rounding import TIE
 from tiger.pipeline.chain.backtrace import Line
 from tiger.pipeline.chain.fitting_runs import admitted_ends, fitting_ends, prefix_sums
 from tiger.pipeline.chain.params import LineParams
@@ -15,8 +16,8 @@ from tiger.pipeline.models.layers import Layers
 
 # Stands behind the last device of an order that is shorter than others.
 UNUSED = -1
-# Loads that differ by the first share are equal but for rounding; bands of boundaries are wider by the second.
-EQUAL, SLACK = 1e-12, 1e-9
+# The share by which bands of boundaries are wider than the loads need.
+SLACK = 1e-9
 # Orders times boundaries at a time: tables of 1 MB, which stay in the cache of a core.
 BATCH_CELLS = 1 << 17
 
@@ -97,8 +98,8 @@ class LineCosts:
         answers = [self.reachable(orders[part], limits[part])[-1][:, -1] for part in parts]
         return np.concatenate(answers) if answers else np.zeros(0, bool)
 
-    def cut(self, devices: Sequence[int], limit_s: float = np.inf, slack: float = EQUAL) -> Line:
-        """Return the cuts of the smallest bottleneck along an order that uses all its devices, but for the slack.
+    def cut(self, devices: Sequence[int], limit_s: float = np.inf, slack: float = TIE) -> Line:
+        """Return the cuts of the smallest bottleneck along an order that uses all its devices, up to the slack.
 
         Bisection on the bottleneck, each step of which ends at loads that occur, and asks whether there is any below;
         infinite where nothing fits, or nothing below `limit_s`.
@@ -108,14 +109,14 @@ class LineCosts:
         low = min(self.bound_s, best.bottleneck_s)
         while best.bottleneck_s - low > slack * best.bottleneck_s:
             middle = max((low + best.bottleneck_s) / 2, low)
-            found = self._trace(order, middle)
-            if not found.cuts:
+            line = self._trace(order, middle)
+            if not line.cuts:
                 low = middle
                 continue
-            best, found = found, self._trace(order, found.bottleneck_s * (1 - slack))
-            if not found.cuts:
+            best, line = line, self._trace(order, line.bottleneck_s * (1 - slack))
+            if not line.cuts:
                 break
-            best = found
+            best = line
         return best
 
     def _bands(self, orders: IntArray, limits: FloatArray) -> list[slice]:

@@ -9,8 +9,8 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seeds import derive
 from tiger.pipeline.chain.backtrace import Line
+from tiger.pipeline.chain.best_order import best_line, sweep_steps
 from tiger.pipeline.chain.dp_states import WORK_LIMIT
-from tiger.pipeline.chain.orders import best_line, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
@@ -22,7 +22,7 @@ from tiger.pipeline.ranks.starts import starts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderParams:
-    """Set the search for an order: `turns` for each effort, of at most `steps` of assigning stages and cutting anew.
+    """Set the search for an order: `turns` for each effort, of at most `steps` of assigning stages and cutting again.
 
     The load of the bottleneck is weighted up by a factor of `stress` to the power of its turn and step.
     """
@@ -36,7 +36,7 @@ def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: 
     """Order the devices of a cluster, or some of them, into a line with a small bottleneck; None where none was found.
 
     Starts from the cluster's order, the fastest first and machine by machine, each with as many devices as pay; in
-    turns, the stages between exact cuts are put onto devices as a quadratic assignment problem, and cut anew; each
+    turns, the stages between exact cuts are put onto devices as a quadratic assignment problem, and cut again; each
     order is improved by moves. Exact in the cuts, heuristic in the order: the line's `bound_s` holds for all.
     "auto" goes through all orders instead where that is no more work, and then is exact in both.
     """

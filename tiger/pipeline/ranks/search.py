@@ -11,7 +11,7 @@ class OrderSearch:
     """Set the search for an order of devices, or for a place of every rank.
 
     `solver` is a name of `tiger.solvers.registry.list_solvers`; `seed` >= 0; `effort` >= 1 multiplies trials;
-    same seed and effort, same answer. `stop` is asked now and then, and only ends a search early.
+    same seed and effort, same answer. `stop` is called now and then, and only ends a search early.
     """
 
     solver: str = "auto"

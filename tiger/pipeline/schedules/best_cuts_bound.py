@@ -1,4 +1,4 @@
-"""A lower bound on the iteration time by the best of all cuts: a dynamic programme over the longest path."""
+"""A lower bound on the iteration time by the best of all cuts: a dynamic program over the longest path."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,16 @@ from typing import Self
 import numpy as np
 
 from tiger.model.arrays import FloatArray
+from tiger.model.rounding import TIE
 from tiger.pipeline.costs.stages import Position
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 
 # Windows of the largest forward pass of GPipe, besides three wide ones: more of them are sharper and slower.
 WINDOWS = 24
 # Layers up to which tables [L + 1, L + 1] are made, 32 MB each, and steps p L^2 up to which those of all windows are.
 MOST_LAYERS, MOST_WINDOWED = 2000, 2_000_000
-# The share by which a sum may differ from the window that it is the end of.
-ROUNDING = 1e-12
 Paths = tuple[FloatArray, FloatArray, FloatArray]
 
 
@@ -82,7 +81,7 @@ def _sweep(stages: Sequence[Paths], schedule: Schedule, microbatches: int) -> Fl
     bounds = np.empty(len(stages))
     for after, (ahead, around, forward) in enumerate(stages):
         # Bellman's recursion on a longest path: row i begins with layer i, the stages behind begin at column j.
-        paths = np.maximum(ahead, around - _early(schedule, microbatches, after) * forward)
+        paths = np.maximum(ahead, around - _count_early_passes(schedule, microbatches, after) * forward)
         behind = np.maximum(paths, behind).min(axis=1)
         bounds[after] = behind[0]
     return bounds
@@ -102,11 +101,11 @@ def _window_paths(lowest: LowestCosts, paths: Paths, positions: int, microbatche
     for low, high in zip(lows, np.append(lows[1:], np.inf), strict=True):
         around = lowest.passes_s.sum() + 2 * message + (microbatches - 1) * (low + back)
         # Rounding must not ban the pass that is as large as the window allows.
-        banned = np.where(forward > high * (1 + ROUNDING), np.inf, 0.0)
+        banned = np.where(forward > high * (1 + TIE), np.inf, 0.0)
         yield paths[0] + banned, around + banned, paths[2]
 
 
-def _early(schedule: Schedule, microbatches: int, after: int) -> int:
+def _count_early_passes(schedule: Schedule, microbatches: int, after: int) -> int:
     """Return how many forward passes a stage with so many behind it runs between its first and its first backward."""
     return min(microbatches - 1, after * (2 if schedule == "interleaved" else 1))
 

@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.costs.stages import Position
 from tiger.pipeline.models.layers import Layers
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 
 # Halvings of a bisection that leave less than the last digit of a float64 between its ends.
 HALVINGS = 60

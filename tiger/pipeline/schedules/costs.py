@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.costs.stages import Workload
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

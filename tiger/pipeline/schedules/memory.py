@@ -9,7 +9,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.costs.stages import Workload
 from tiger.pipeline.costs.tolerances import MEMORY
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT, Schedule, check_schedule, warm_up
+from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, KINDS, WEIGHT, Schedule, check_schedule, warm_up
 from tiger.pipeline.schedules.schedule_table import static_table
 from tiger.pipeline.schedules.simulator import Timeline, zero_bubble_order
 
@@ -53,7 +53,7 @@ def footprint(timeline: Timeline, workload: Workload) -> Footprint:
 
 
 def fits_memory(held_bytes: FloatArray, room_bytes: FloatArray) -> bool:
-    """Return whether what each position holds fits into the memory of its smallest device, but for rounding."""
+    """Return whether what each position holds fits into the memory of its smallest device, up to rounding."""
     return not (held_bytes > room_bytes * (1 + MEMORY)).any()
 
 

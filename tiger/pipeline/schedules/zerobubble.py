@@ -8,14 +8,14 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray
 from tiger.pipeline.schedules.costs import Costs
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, KINDS, WEIGHT
+from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, KINDS, WEIGHT
 
 # How long a position waits for a message rather than begin a weight pass, in parts of that pass. Waiting pays at both
 # ends of an iteration: 2 % of one with 2 p microbatches, and nothing of one with 32 p, so that it is tried up to 8 p.
 # Without it the plans of `python -m benchmarks.vary_plans tiger.pipeline.schedules.zerobubble:PATIENCE ..` take 0.26 %
 # longer in the mean, up to 1 %.
 PATIENCE, PATIENT_MICROBATCHES = (0.0, 0.25), 8
-# Times that differ by this share of the longest pass are the same but for rounding.
+# Times that differ by this share of the longest pass are the same up to rounding.
 SAME_TIME = 1e-9
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tiger.pipeline.chain.orders import balance_s, bound_s
+from tiger.pipeline.chain.best_order import balance_s, bound_s
 from tiger.pipeline.costs.stages import position_of
 from tiger.pipeline.costs.tolerances import SUMS
 from tiger.pipeline.schedules.best_cuts_bound import LowestCosts, cut_bounds_s

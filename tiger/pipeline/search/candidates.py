@@ -7,7 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.chain.baselines import by_time, uniform_cuts
-from tiger.pipeline.chain.cut_dp import split
+from tiger.pipeline.chain.fixed_order import split
 from tiger.pipeline.chain.frontier import mix_weights
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.costs.plan import Plan

@@ -11,7 +11,7 @@ from tiger.pipeline.costs.stages import Workload, workloads
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.schedules.memory import fits_memory, peak_bytes
-from tiger.pipeline.schedules.orders import Schedule
+from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.pipeline.schedules.simulator import iteration_s, simulate
 
 
@@ -29,7 +29,7 @@ class Evaluator:
     pinned: Mapping[int, int] = field(default_factory=dict)
 
     def value(self, plan: Plan) -> float:
-        """Return the seconds that are made small, infinite for a plan that breaks a rule or lacks a link."""
+        """Return the seconds that are minimized, infinite for a plan that breaks a rule or lacks a link."""
         if not self.keeps_pins(plan) or (self.schedule == "interleaved" and self.microbatches % plan.positions):
             return np.inf
         loads = self._loads(plan)
@@ -37,7 +37,7 @@ class Evaluator:
         return self._seconds(loads) if fits else np.inf
 
     def seconds(self, plan: Plan) -> float:
-        """Return the seconds that are made small, rules aside."""
+        """Return the seconds that are minimized, rules aside."""
         return self._seconds(self._loads(plan))
 
     def bottleneck_s(self, plan: Plan) -> float:

@@ -33,7 +33,7 @@ def search_groups(incumbent: PlanIncumbent) -> None:
             incumbent.offer_grids(_search_grids(incumbent, degrees))
 
 
-def prove_ranks(incumbent: PlanIncumbent) -> None:
+def bound_rank_places(incumbent: PlanIncumbent) -> None:
     """Bound the iteration over all places of the best plan's ranks, its cuts kept, as a stage of the report."""
     problem, plan = incumbent.problem, incumbent.solution
     if not problem.has_groups or problem.params.schedule == "zero-bubble" or plan is None or incumbent.optimal:

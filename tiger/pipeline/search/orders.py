@@ -7,9 +7,9 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.backtrace import Line
+from tiger.pipeline.chain.best_order import best_line, sweep_steps
 from tiger.pipeline.chain.dp_states import WORK_LIMIT
 from tiger.pipeline.chain.islands import island_line
-from tiger.pipeline.chain.orders import best_line, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.tolerances import meets

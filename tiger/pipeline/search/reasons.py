@@ -34,13 +34,13 @@ def find_violation(
             short = f"; the closest one lacks {bytes_text(closest.lacking_bytes)}; {ADVICE}"
         return Violation(kind="undecided", message=UNDECIDED + short)
     if params.tensor * params.data == 1:
-        found = find_shortfall(layers, cluster, line)
+        shortfall = find_shortfall(layers, cluster, line)
     else:
-        found = find_shortfall(layers, _merge_groups(cluster, params, closest.positions), replace(line, pinned={}))
-    if found is None:
+        shortfall = find_shortfall(layers, _merge_groups(cluster, params, closest.positions), replace(line, pinned={}))
+    if shortfall is None:
         return Violation(kind="undecided", message=UNDECIDED)
     # The ranks of a group share its layers.
-    return replace(found, missing_bytes=-(-found.missing_bytes // params.tensor)).violation
+    return replace(shortfall, missing_bytes=-(-shortfall.missing_bytes // params.tensor)).violation
 
 
 def _merge_groups(cluster: Cluster, params: PlaceParams, positions: int) -> Cluster:

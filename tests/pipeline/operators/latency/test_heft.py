@@ -6,7 +6,7 @@ import pytest
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.lattices import interpret, is_within, lattice
 from tiger.model.arrays import IntArray
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.latency import heft as module
 from tiger.pipeline.operators.latency import list_scheduling as listing
 from tiger.pipeline.operators.latency.heft import place_by_heft

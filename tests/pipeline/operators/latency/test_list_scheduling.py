@@ -7,7 +7,7 @@ import pytest
 
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.lattices import interpret
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.latency import list_scheduling as listing
 from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s
 from tiger.pipeline.operators.terms import Terms

@@ -35,6 +35,7 @@ def ignore(_name: str, _place: IntArray, _seconds: float) -> None:
     """Take no notice."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sampler", [registry.sampler("neal"), registry.sampler("tabu"), dimod.ExactSolver(), Limited()]
 )

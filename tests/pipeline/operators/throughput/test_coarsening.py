@@ -8,7 +8,7 @@ import pytest
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.lattices import interpret, lattice
 from tiger.model.arrays import IntArray
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.linear_orders import draw_linear_order
 from tiger.pipeline.operators.loads import held_bytes, loads_s
 from tiger.pipeline.operators.terms import Terms

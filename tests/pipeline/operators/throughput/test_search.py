@@ -9,7 +9,7 @@ import pytest
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tiger.model.arrays import IntArray
 from tiger.pipeline.chain.params import never_stop
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.loads import held_bytes
 from tiger.pipeline.operators.terms import Terms
 from tiger.pipeline.operators.throughput import search

@@ -46,7 +46,7 @@ def _plane(costs: DeviceCosts, price: FloatArray) -> FloatArray:
 def _highest(planes: FloatArray, count: FloatArray) -> tuple[FloatArray, float]:
     """Return the prices that maximise the lowest of the planes, and its height there."""
     unit = float(planes.max(initial=0.0)) or 1.0
-    found = linprog(
+    solution = linprog(
         np.append(np.zeros(len(count)), -1.0),
         A_ub=np.hstack([-planes / unit, np.ones((len(planes), 1))]),
         b_ub=np.zeros(len(planes)),
@@ -54,8 +54,8 @@ def _highest(planes: FloatArray, count: FloatArray) -> tuple[FloatArray, float]:
         b_eq=[1.0],
         bounds=[(0, None)] * len(count) + [(None, None)],
     )
-    if found.x is None:
+    if solution.x is None:
         # Amounts too far apart for the solver: the bound by the planes so far stands.
         return np.ones(len(count)) / count.sum(), 0.0
-    prices: FloatArray = np.maximum(found.x[:-1], 0.0)
-    return prices / (prices @ count), float(found.x[-1]) * unit
+    prices: FloatArray = np.maximum(solution.x[:-1], 0.0)
+    return prices / (prices @ count), float(solution.x[-1]) * unit

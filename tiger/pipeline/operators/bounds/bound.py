@@ -15,7 +15,7 @@ from tiger.pipeline.operators.terms import Terms
 
 # Steps of bisection for the target at which contraction fails, to 2^-24 of the range of bounds.
 HALVINGS = 24
-# What solvers of linear programmes may be wrong by, in parts of the best known load: their own tolerances are 1e-7. It
+# What solvers of linear programs may be wrong by, in parts of the best known load: their own tolerances are 1e-7. It
 # is taken off the bound, so that no placement is called optimal by rounding.
 SOLVER_ERROR = 1e-6
 

@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.rounding import TIE
 from tiger.pipeline.costs.tolerances import MEMORY, TOO_LARGE
 from tiger.pipeline.operators.terms import Terms
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # Placements that are better by less, relatively, are not looked for; the bound that is claimed is lower by SUMS.
-CUT = 1 - 1e-12
+CUT = 1 - TIE
 
 
 class Instance(NamedTuple):

@@ -146,7 +146,7 @@ def column_generation_bound(patterns: Patterns, floor: float, effort: int, stop:
 
     A placement gives each of k devices a pattern S of the groups. For prices :math:`\pi_c` some device has one of
     :math:`\pi(S) \ge \sum_c \pi_c / k`, so that no largest load is below the least cost of these: a knapsack with
-    cuts, of one device, without the symmetry of many. Prices come from a linear programme over the known patterns that
+    cuts, of one device, without the symmetry of many. Prices come from a linear program over the known patterns that
     cost less than a target, at which none is worth its device; new patterns come from annealing and from the knapsack.
     In the limit this is the bound of bin packing by columns, for bins that pay for cuts. Groups that cost the same
     alone first have one price, then each its own.

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.pipeline.operators.bounds.patterns import Patterns
 
-# A pattern is worth its device if it is to this relative tolerance, that of the solver of linear programmes.
+# A pattern is worth its device if it is to this relative tolerance, that of the solver of linear programs.
 EQUAL = 1e-7
 
 

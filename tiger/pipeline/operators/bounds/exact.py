@@ -13,7 +13,7 @@ from tiger.pipeline.operators.device_types import label_devices
 from tiger.pipeline.operators.loads import loads_s
 from tiger.pipeline.operators.terms import Terms
 
-# Limits for a unit of effort: nodes of branch and bound, and visits of operators and edges by these; `stop` is asked
+# Limits for a unit of effort: nodes of branch and bound, and visits of operators and edges by these; `stop` is called
 # SLICES times on the way.
 NODES, VISITS, SLICES = 4_000_000, 200_000_000, 40
 

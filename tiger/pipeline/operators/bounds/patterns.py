@@ -141,13 +141,13 @@ def _solve(
     rows: list[LinearConstraint],
     limits: PricingLimits,
 ) -> PricingResult:
-    """Solve a mixed-integer programme; return its bound, and the integral variables of its best solution if any."""
+    """Solve a mixed-integer program; return its bound, and the integral variables of its best solution if any."""
     options = {"node_limit": limits.nodes, "mip_rel_gap": limits.gap}
     if limits.seconds is not None:
         options["time_limit"] = max(limits.seconds, 1e-3)
-    found = milp(goal, integrality=whole, bounds=bounds, constraints=rows, options=options)
-    pattern = None if found.x is None else found.x[whole] > 0.5
-    bound = np.inf if found.status == 2 else found.mip_dual_bound
+    solution = milp(goal, integrality=whole, bounds=bounds, constraints=rows, options=options)
+    pattern = None if solution.x is None else solution.x[whole] > 0.5
+    bound = np.inf if solution.status == 2 else solution.mip_dual_bound
     return PricingResult(
-        0.0 if bound is None or np.isnan(bound) else float(bound), pattern, int(found.mip_node_count or 0)
+        0.0 if bound is None or np.isnan(bound) else float(bound), pattern, int(solution.mip_node_count or 0)
     )

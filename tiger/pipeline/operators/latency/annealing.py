@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.rounding import TIE
 from tiger.pipeline.costs.tolerances import MEMORY
 from tiger.pipeline.hardware.cluster import NO_LINK
 from tiger.pipeline.operators.latency.list_scheduling import Jobs, arrival_s
@@ -16,9 +17,8 @@ from tiger.pipeline.operators.throughput.generator import Generator, draw_below,
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # A bound on the makespan is lowered by so much, relatively, before it rejects a placement, and a lower cost by less
-# than ROUNDING is none: sums of path lengths differ by rounding.
+# than TIE is none: sums of path lengths differ by rounding.
 SLACK = 1e-9
-ROUNDING = 1e-12
 
 
 class PieceParams(NamedTuple):
@@ -136,7 +136,7 @@ def anneal(
         count = _move_piece(jobs, arrays, r, generator)
         if count == 0:
             continue
-        # Metropolis et al. 1953, doi:10.1063/1.1699114, turned round: the highest cost to accept is drawn first, so
+        # Metropolis et al. 1953, doi:10.1063/1.1699114, reversed: the highest cost to accept is drawn first, so
         # that list scheduling of a worse placement can end early.
         limit = cost[0] - temperatures[r] * np.log(1.0 - draw_uniform(generator))
         moved = cost_of(jobs, arrays, limit)
@@ -144,7 +144,7 @@ def anneal(
             _undo(arrays, count)
             continue
         cost[0] = moved
-        if moved < cost[1] * (1 - ROUNDING):
+        if moved < cost[1] * (1 - TIE):
             cost[1] = moved
             for c in range(len(best)):
                 best[c] = arrays.place[c]

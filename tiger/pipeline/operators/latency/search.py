@@ -31,7 +31,7 @@ class LatencyParams:
     The cost is the makespan, `makespan_weight` times, plus the largest load, `load_weight` times, in seconds. HEFT
     runs with each of `lookaheads`, and groups are filled into devices along `lines` linear orders. Annealing runs
     from the `runs` best placements, with `passes` visits of operators and edges each, at temperatures from `hot` to
-    `cold` times the cost; not at all where that is less than a move for every group. `stop` is asked every `part`
+    `cold` times the cost; not at all where that is less than a move for every group. `stop` is called every `part`
     visits.
     """
 

@@ -83,7 +83,7 @@ class Encoding:
         extra = self.work - np.where(known.T, self.work, np.inf).min(axis=0)
         own = self.work * (self.work - 2) + 2 * extra + weight * self.memory * (self.memory - 2 * self.fill)
         linear[self.index[known]] = (own.T - one_hot[:, None])[known]
-        pairs = [self._shared(penalties.capacity), self._several(one_hot), self._apart()]
+        pairs = [self._pair_together(penalties.capacity), self._pair_devices(one_hot), self._pair_apart()]
         row, col, value = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
         offset = len(self.work) + float(penalties.capacity[self.memory.any(axis=1)].sum()) * self.fill**2
         keep = (row >= 0) & (col >= 0) & (value != 0)
@@ -103,20 +103,20 @@ class Encoding:
         bits[:, self.index >= 0] = samples[:, self.index[self.index >= 0]] > 0
         return bits
 
-    def _shared(self, weight: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    def _pair_together(self, weight: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the pairs of groups that share a device, for its work and memory."""
         first, second = np.triu_indices(len(self.index), 1)
         value = 2 * self.work[:, first] * self.work[:, second]
         value += 2 * weight[:, None] * self.memory[:, first] * self.memory[:, second]
         return self.index[first].T.ravel(), self.index[second].T.ravel(), value.ravel()
 
-    def _several(self, one_hot: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    def _pair_devices(self, one_hot: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the pairs of devices that one group may not both have."""
         first, second = np.triu_indices(self.index.shape[1], 1)
         value = np.repeat(2 * one_hot, len(first))
         return self.index[:, first].ravel(), self.index[:, second].ravel(), value
 
-    def _apart(self) -> tuple[IntArray, IntArray, FloatArray]:
+    def _pair_apart(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the pairs of groups on different devices, for what one sends to the other."""
         source, target, energy = self.traffic
         one, other = np.nonzero(~np.eye(self.index.shape[1], dtype=np.bool_))

@@ -33,7 +33,7 @@ class AnnealingParams:
     """Set a run of annealing of `tries` proposals on the mean of loads of power 2^`doublings`.
 
     The `temperature`, in units of the largest load that is to be reached, falls geometrically by the factor `cooling`
-    in so many `temperatures`; `stop` is asked `polls` times. A byte too many costs as if the memory of all groups,
+    in so many `temperatures`; `stop` is called `polls` times. A byte too many costs as if the memory of all groups,
     spread evenly, cost the largest load `overload_penalty` times.
     """
 

@@ -8,14 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.rounding import TIE
 from tiger.pipeline.operators.throughput.generator import draw_uniform
 from tiger.pipeline.operators.throughput.proposals import Proposal, propose
 from tiger.pipeline.operators.throughput.state import State, apply_change, compute_change, move_vertex, recompute_loads
 from tiger.pipeline.operators.throughput.tables import Tables
 from tiger.solvers.kernel import inner_kernel, kernel
-
-# Loads that differ by less, relatively, differ by rounding: sums of some ten thousand terms in float64.
-ROUNDING = 1e-12
 
 
 class Energy(NamedTuple):
@@ -144,7 +142,7 @@ def keep_best(tables: Tables, state: State, best: Best) -> None:
         if state.held[h] > tables.capacity[h]:
             return
         most = max(most, state.load[h])
-    if most < best.value[0] * (1.0 - ROUNDING):
+    if most < best.value[0] * (1.0 - TIE):
         best.value[0] = most
         for i in range(best.length[0]):
             g = best.changed[i]

@@ -119,7 +119,7 @@ def _ranks(terms: Terms) -> IntArray:
 
 
 def _absorb(number: IntArray, passes: IntArray, degree: IntArray) -> IntArray:
-    """Return the numbers with operators that send nothing given to a sender of their pass, counted anew."""
+    """Return the numbers with operators that send nothing given to a sender of their pass, counted again."""
     sends = np.flatnonzero(degree)
     host = np.full(int(passes.max()) + 1, -1, np.int64)
     host[passes[sends][::-1]] = number[sends][::-1]

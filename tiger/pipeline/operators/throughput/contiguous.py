@@ -40,7 +40,7 @@ class ContiguousParams:
 
 
 PARAMS = ContiguousParams()
-# Loads of two lines that differ by less, relatively, are those of the same line but for rounding.
+# Loads of two lines that differ by less, relatively, are those of the same line up to rounding.
 SAME = 1e-9
 
 
@@ -92,7 +92,7 @@ class _Lines:
             self.add(cut(keep_linked(self.terms, number), position, self.seed(1, number)))
 
     def anneal(self) -> None:
-        """Anneal lines, and cut anew along the orders that they end in."""
+        """Anneal lines, and cut again along the orders that they end in."""
         part, count = components(self.terms)[0], count_tries(self.terms, PARAMS.tries, PARAMS.tries_per_group)
         for number, temperature in enumerate(PARAMS.temperatures * self.params.effort):
             if self.stop() or not self.found:

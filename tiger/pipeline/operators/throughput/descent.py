@@ -1,7 +1,7 @@
 """Descent: vertices at the borders of devices move to a neighbour's device while that lowers the power mean of loads.
 
 The refinement of a level of a multilevel method, greedy as in G. Karypis, V. Kumar, SIAM J. Sci. Comput. 20 (1998),
-doi:10.1137/S1064827595287997, section 3.3.
+doi:10.1137/S1064827595287997.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ GAIN = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescentParams:
-    """Set the powers 2^d, `doublings` d, of the sums of loads that are made small in turn, in at most `rounds` each."""
+    """Set the powers 2^d, `doublings` d, of the sums of loads that are minimized in turn, in at most `rounds` each."""
 
     doublings: tuple[int, ...] = (2, 4, 6)
     rounds: int = 8

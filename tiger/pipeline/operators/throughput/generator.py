@@ -8,7 +8,7 @@ from tiger.solvers.kernel import inner_kernel
 
 Generator = NDArray[np.uint64]
 
-# Shifts of xorshift64 (Marsaglia 2003, page 3), and of the bits above the 53 of a float64; _UNIT scales to [0, 1).
+# Shifts of xorshift64 (Marsaglia 2003), and of the bits above the 53 of a float64; _UNIT scales to [0, 1).
 _UP, _DOWN, _LEFT, _UNUSED = np.uint64(13), np.uint64(7), np.uint64(17), np.uint64(11)
 _UNIT = 2.0**-53
 

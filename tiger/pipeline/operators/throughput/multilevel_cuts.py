@@ -43,10 +43,10 @@ def cut_lines(
     for number in range(params.lines * params.effort):
         if number and stop():
             break
-        for found in _cuts(terms, draw_linear_order(terms, derive(params.seed, number)), params):
-            load = largest_load_s(terms, found.place)
+        for line in _cuts(terms, draw_linear_order(terms, derive(params.seed, number)), params):
+            load = largest_load_s(terms, line.place)
             if load < least:
-                best, least = found, load
+                best, least = line, load
                 on_step("lines", best.place, least)
             if stop():
                 return best
@@ -56,23 +56,23 @@ def cut_lines(
 def _cuts(terms: Terms, position: IntArray, params: CutParams) -> Iterator[Line]:
     """Yield stages along a line, with ever more exact cuts."""
     count = int(position.max()) + 1
-    found = cut(terms, blocks(terms, position, params.blocks), params.seed)
+    line = cut(terms, blocks(terms, position, params.blocks), params.seed)
     radius = params.window * count / params.blocks
-    while found is not None:
-        yield found
+    while line is not None:
+        yield line
         # Around each cut in smaller blocks, elsewhere in whole stages.
-        ends = _ends(position, found)
+        ends = _ends(position, line)
         if radius < 1 or not len(ends):
             break
         steps = np.linspace(-radius, radius, max(params.blocks // len(ends), params.fewest))
         edges = np.unique(np.append(ends, np.rint(ends[:, None] + steps)).clip(0, count))
         block = np.unique(np.searchsorted(edges, position, side="right"), return_inverse=True)[1]
-        found = cut(terms, block.astype(np.int64), params.seed)
+        line = cut(terms, block.astype(np.int64), params.seed)
         radius /= params.narrower
 
 
-def _ends(position: IntArray, found: Line) -> IntArray:
+def _ends(position: IntArray, line: Line) -> IntArray:
     """Return the positions where the stages behind the first begin."""
-    begin = np.full(max(found.devices) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(begin, found.place, position)
-    return begin[list(found.devices)][1:]
+    begin = np.full(max(line.devices) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(begin, line.place, position)
+    return begin[list(line.devices)][1:]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.errors import InputError
-from tiger.pipeline.operators.graph import Operators
+from tiger.pipeline.models.operators import Operators
 
 
 def three_operators(edges: list[tuple[int, int]], **fields: object) -> Operators:

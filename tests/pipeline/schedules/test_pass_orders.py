@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.pipeline.schedules.orders import BACKWARD, FORWARD, WEIGHT, pass_orders
+from tiger.pipeline.schedules.pass_orders import BACKWARD, FORWARD, WEIGHT, pass_orders
 
 LETTERS = {FORWARD: "F", BACKWARD: "B", WEIGHT: "W"}
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.chain.instances import best_of_all, cluster_of, draw_case, layers_of, loads_of
-from tiger.pipeline.chain.orders import balance_s, best_line, bound_s, sweep_steps
+from tiger.pipeline.chain.best_order import balance_s, best_line, bound_s, sweep_steps
 from tiger.pipeline.chain.params import LineParams
 
 
@@ -77,7 +77,7 @@ def test_work_grows_with_what_differs() -> None:
 
 
 def test_long_chains_agree_with_a_table_of_all_segments() -> None:
-    """The plain dynamic programme over all pairs of boundaries, on equal devices."""
+    """The plain dynamic program over all pairs of boundaries, on equal devices."""
     rng = np.random.default_rng(0)
     layers = layers_of(rng.random(60).tolist(), rng.random(59).tolist(), rng.integers(1, 9, 60).tolist())
     for memory in (np.inf, 70.0):

@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 
 from tiger.pipeline.chain.backtrace import Line, trace_line
+from tiger.pipeline.chain.cut_dp import accurate_bottleneck
 from tiger.pipeline.chain.device_types import device_types_of, group_equal_devices
 from tiger.pipeline.chain.dp_states import WORK_LIMIT as WORK_LIMIT
 from tiger.pipeline.chain.dp_states import count_steps, device_graph, merge_device_types
-from tiger.pipeline.chain.minimax import accurate_bottleneck
 from tiger.pipeline.chain.params import LineParams, never_stop
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
@@ -25,8 +25,8 @@ def best_line(
     """
     types = device_types_of(layers, cluster, group_equal_devices(cluster, params))
     graph_of = partial(device_graph, layers, types, params)
-    found = accurate_bottleneck(graph_of, balance_s(layers, cluster, params), stop)
-    return None if found is None else trace_line(*found)
+    bracket = accurate_bottleneck(graph_of, balance_s(layers, cluster, params), stop)
+    return None if bracket is None else trace_line(*bracket)
 
 
 def sweep_steps(layers: Layers, cluster: Cluster, params: LineParams) -> int:
@@ -44,8 +44,8 @@ def bound_s(
     """
     types = merge_device_types(layers, cluster, params, limit)
     balance = balance_s(layers, cluster, params)
-    found = accurate_bottleneck(partial(device_graph, layers, types, params), balance, stop)
-    return np.inf if found is None else max(balance, found[1].low_s)
+    bracket = accurate_bottleneck(partial(device_graph, layers, types, params), balance, stop)
+    return np.inf if bracket is None else max(balance, bracket[1].low_s)
 
 
 def balance_s(layers: Layers, cluster: Cluster, params: LineParams) -> float:

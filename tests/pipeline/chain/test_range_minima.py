@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiger.pipeline.chain.windows import Windows
+from tiger.pipeline.chain.range_minima import Windows
 
 
 @settings(max_examples=50, deadline=None)

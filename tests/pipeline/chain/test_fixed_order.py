@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.pipeline.chain.instances import all_cuts, cluster_of, draw_case, layers_of, loads_of, positions_of
-from tiger.pipeline.chain.cut_dp import split
+from tiger.pipeline.chain.fixed_order import split
 from tiger.pipeline.chain.params import LineParams
 
 

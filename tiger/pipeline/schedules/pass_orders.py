@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Literal
 
-from tiger.errors import InputError, shorten
+from tiger.errors import InputError
+from tiger.model.wording import describe
 
 Schedule = Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
+# The kinds of passes; WEIGHT is the gradient of the weights where a schedule separates it from the backward pass.
 FORWARD, BACKWARD, WEIGHT = 0, 1, 2
 KINDS = 3
 # Passes that are simulated in seconds; a table of them takes tens of megabytes.
@@ -17,19 +19,19 @@ Pass = tuple[int, int, int]
 def check_schedule(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> None:
     """Raise InputError where a schedule cannot run so many microbatches over so many stages a position."""
     if microbatches < 1:
-        raise InputError("microbatches", f"expected at least 1, got {shorten(microbatches)}")
+        raise InputError("microbatches", f"expected at least 1, got {describe(microbatches)}")
     if virtual < 1:
-        raise InputError("virtual", f"expected at least 1, got {shorten(virtual)}")
+        raise InputError("virtual", f"expected at least 1, got {describe(virtual)}")
     if schedule != "interleaved" and virtual > 1:
-        raise InputError("virtual", f"expected 1 with {schedule}, as only interleaved has more, got {shorten(virtual)}")
+        raise InputError("virtual", f"expected 1 with {schedule}: only interleaved has more, got {describe(virtual)}")
     if schedule == "interleaved" and microbatches % positions:
         reason = (
-            f"expected a multiple of {positions}, the devices of an interleaved pipeline, got {shorten(microbatches)}"
+            f"expected a multiple of {positions}, the devices of an interleaved pipeline, got {describe(microbatches)}"
         )
         raise InputError("microbatches", reason)
     if positions * virtual * microbatches > MOST_PASSES:
         most = f"expected at most {MOST_PASSES // (positions * virtual)} over {positions * virtual} stages"
-        raise InputError("microbatches", f"{most}, to be simulated in seconds, got {shorten(microbatches)}")
+        raise InputError("microbatches", f"{most}, to be simulated in seconds, got {describe(microbatches)}")
 
 
 def pass_orders(schedule: Schedule, positions: int, virtual: int, microbatches: int) -> tuple[list[Pass], ...]:
@@ -78,4 +80,4 @@ def _deal(shape: tuple[int, int, int], position: int) -> tuple[list[Pass], list[
 
 def _split(order: Sequence[Pass]) -> list[Pass]:
     """Return an order with a weight pass right behind every backward pass."""
-    return [made for step in order for made in ([step] if step[0] == FORWARD else [step, (WEIGHT, step[1], step[2])])]
+    return [part for step in order for part in ([step] if step[0] == FORWARD else [step, (WEIGHT, step[1], step[2])])]
