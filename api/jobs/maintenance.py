@@ -49,7 +49,7 @@ class Maintenance:
     def tidy(self) -> None:
         """Delete jobs that ended long ago, and give their room back to the disk."""
         more = False
-        while old := self.store.expired(self.context.settings.keep_days * DAY_S, BATCH):
+        while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
             self.store.delete(old)
             more = True
         while more:

@@ -103,7 +103,7 @@ class Store:
         with self.database.read() as connection:
             return _count_queued(connection)
 
-    def expired(self, keep_s: float, limit: int) -> list[str]:
+    def list_expired(self, keep_s: float, limit: int) -> list[str]:
         """Return the ids of jobs that ended so long ago."""
         with self.database.read() as connection:
             query = sa.select(JOBS.c.id).where(JOBS.c.ended_s < now(connection) - keep_s)

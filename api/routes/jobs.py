@@ -13,7 +13,7 @@ from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes.events import Streams
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import RETRY_AFTER
-from tiger.api.routes.waiting import wait_until_ended, while_connected
+from tiger.api.routes.waiting import wait_until_ended, run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE, full, summary
 
 # Jobs on a page, at most.
@@ -51,7 +51,7 @@ class JobRoutes:
     async def show(self, request: Request, job_id: JobId, wait: Wait = 0.0) -> Response:
         """Return a job with its report, as soon as it has ended or the wait is over."""
         job = await self._find(request, job_id)
-        return _show(await while_connected(request, wait_until_ended(self.jobs, job, min(wait, self.max_wait_s))))
+        return _show(await run_while_connected(request, wait_until_ended(self.jobs, job, min(wait, self.max_wait_s))))
 
     async def events(self, request: Request, job_id: JobId) -> Response:
         """Stream `progress` events while the job goes on, then one `done`; every event has the whole job as data."""

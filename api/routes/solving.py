@@ -18,7 +18,7 @@ from tiger.api.routes.entries import Entry
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
-from tiger.api.routes.waiting import wait_until_ended, while_connected
+from tiger.api.routes.waiting import wait_until_ended, run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE, full, location
 
 RETRY_AFTER = {"Retry-After": "1"}
@@ -53,11 +53,11 @@ class Solving:
         key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
         deadline = asyncio.get_running_loop().time() + prefer.patience_s
-        work = await while_connected(request, self.checks.check(entry, body))
+        work = await run_while_connected(request, self.checks.check(entry, body))
         small = work is not None and is_small(work)
         inline_s = 0.0 if key is not None or prefer.at_once else min(prefer.patience_s, INLINE_S)
         if inline_s and small:
-            answer = await while_connected(request, self.inline.answer(entry, body, inline_s))
+            answer = await run_while_connected(request, self.inline.answer(entry, body, inline_s))
             if answer is not None:
                 return Response(answer, headers=applied_header(prefer.waited), media_type=MEDIA_TYPE)
         awaited = SMALL if small else AWAITED
@@ -78,7 +78,7 @@ class Solving:
         request.state.job_id = job.id
         left = deadline - asyncio.get_running_loop().time()
         try:
-            return await while_connected(request, wait_until_ended(self.jobs, job, left))
+            return await run_while_connected(request, wait_until_ended(self.jobs, job, left))
         except ClientDisconnect:
             # Nobody knows the id of the job; with a key, the same request finds it again.
             if work.key is None:

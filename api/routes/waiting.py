@@ -12,7 +12,7 @@ from tiger.api.jobs.job import Job, Jobs
 Result = TypeVar("Result")
 
 
-async def while_connected(request: Request, work: Coroutine[None, None, Result]) -> Result:
+async def run_while_connected(request: Request, work: Coroutine[None, None, Result]) -> Result:
     """Return what the work returns; cancel it and raise ClientDisconnect when the client leaves first."""
     working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(_wait_until_gone(request))
     try:

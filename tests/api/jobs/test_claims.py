@@ -201,10 +201,10 @@ def test_what_is_released_waits_again(ann: Claims, lease: Lease) -> None:
 def test_old_jobs_are_forgotten(ann: Claims, lease: Lease, store: Store) -> None:
     """Only those that have ended long enough ago."""
     ann.claim_next()
-    assert lease.job_id not in store.expired(-1, 1000)
+    assert lease.job_id not in store.list_expired(-1, 1000)
     ann.finish(lease, DONE)
-    assert lease.job_id not in store.expired(60, 1000)
-    assert lease.job_id in store.expired(-1, 1000)
+    assert lease.job_id not in store.list_expired(60, 1000)
+    assert lease.job_id in store.list_expired(-1, 1000)
     store.delete([lease.job_id])
     assert store.get(lease.job_id, "") is None
 

@@ -45,7 +45,7 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     store.states([job.id])
     store.page("me", None, 5)
     store.cancel(job.id, "me")
-    store.delete(store.expired(0.0, 5))
+    store.delete(store.list_expired(0.0, 5))
     with database.read() as connection:
         plans = [
             (statement, row[3])

@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
 from tests.api.desk import Desk, keep_jobs, settle, work
-from tiger.api.routes.waiting import wait_until_ended, while_connected
+from tiger.api.routes.waiting import wait_until_ended, run_while_connected
 
 
 def test_a_client_that_leaves_ends_its_work(loop: asyncio.Runner) -> None:
@@ -28,7 +28,7 @@ def test_a_client_that_leaves_ends_its_work(loop: asyncio.Runner) -> None:
         return {"type": next(kinds)}
 
     with pytest.raises(ClientDisconnect):
-        loop.run(while_connected(Request({"type": "http"}, receive), busy()))
+        loop.run(run_while_connected(Request({"type": "http"}, receive), busy()))
     assert stopped == ["cancelled"]
 
 
