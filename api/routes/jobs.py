@@ -13,7 +13,7 @@ from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes.events import Streams
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import RETRY_AFTER
-from tiger.api.routes.waiting import wait_until_ended, run_while_connected
+from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, full, summary
 
 # Jobs on a page, at most.

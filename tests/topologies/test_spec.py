@@ -82,10 +82,10 @@ def test_the_message_shows_syntax_and_kinds():
 )
 def test_long_specs_are_refused_at_once_and_briefly(spec):
     """Digits by the million cost no time, and are not repeated in the message."""
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(InputError) as caught:
         build(spec)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert len(str(caught.value)) < 500
 
 

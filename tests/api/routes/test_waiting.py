@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
 from tests.api.desk import Desk, keep_jobs, settle, work
-from tiger.api.routes.waiting import wait_until_ended, run_while_connected
+from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 
 
 def test_a_client_that_leaves_ends_its_work(loop: asyncio.Runner) -> None:

@@ -47,9 +47,9 @@ def test_a_text_that_declares_no_language_is_refused(text: str) -> None:
 )
 def test_too_many_qubits_are_refused_at_once(text: str) -> None:
     """However the number is written, and before a parser sees it."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert "expected at most 10 qubits" in refusal(text)
-    assert time.perf_counter() - begun < 0.5
+    assert time.process_time() - begun < 2
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_time_limits_are_heard(size):
     problem = uniform_problem(size)
     begun = time.monotonic()
     search(problem, Dense(), effort=2**63 - 1, stop=Deadline(begun + 0.2))
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 10
 
 
 def test_problems_without_traffic_or_cost_end_at_once():
