@@ -1,0 +1,62 @@
+"""A script that kills a worker of a Dask cluster while windows are solved on it, and compares what comes of it."""
+
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import networkx as nx
+from distributed import LocalCluster
+
+from tiger.formats.graphs import task_graph_of
+from tiger.mapper import solve
+from tiger.model.problem import Problem
+from tiger.parallel import dask_pool
+from tiger.parallel.executors import open_executor
+from tiger.qubo.ising import IsingParams
+from tiger.qubo.window_sampling import sample_windows
+from tiger.run.deadline import Deadline
+from tiger.run.mapping import MappingIncumbent
+from tiger.run.search_stage import Round
+from tiger.sampler_policy import ising_of
+from tiger.solvers import registry
+from tiger.topologies.spec import build
+
+
+def islands():
+    """Return six groups of eight tasks without traffic between them, on a torus, whose windows do not all touch."""
+    graph = nx.disjoint_union_all([nx.gnm_random_graph(8, 14, seed=k) for k in range(6)])
+    return Problem(tasks=task_graph_of(graph), topology=build("torus:6x8"), rule="one-to-one")
+
+
+def windows(problem, executor):
+    """Return the mapping and the costs of the stages of two passes of windows."""
+    run = MappingIncumbent(problem=problem, solution=problem.topology.hosts.copy(), stop=Deadline(None))
+    params = IsingParams(passes=2, starts=1)
+    sample_windows(run, ising_of(registry.sampler("neal"), problem, params, executor), Round(0, 1, 3))
+    return run.places.tolist(), [stage.cost for stage in run.stages]
+
+
+def main():
+    """Compare mappings and stages of no executor, two threads, and a cluster before and after it loses a worker."""
+    # So that windows of any size are sent.
+    dask_pool.WORTH_S, dask_pool.BYTES_PER_S = 0.0, 1e12
+    problem = islands()
+    alone = windows(problem, None)
+    with ThreadPoolExecutor(2) as pool:
+        assert windows(problem, pool) == alone
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    with cluster, open_executor(cluster.scheduler_address.replace("tcp://", "dask://")) as lent:
+        assert windows(problem, lent) == alone
+        first = next(iter(cluster.workers.values())).pid
+        killer = threading.Timer(0.05, os.kill, (first, signal.SIGKILL))
+        killer.start()
+        assert windows(problem, lent) == alone
+        killer.join()
+        assert lent.trouble is None
+        report = solve(problem, solver="neal", seed=1, executor=lent)
+    assert report.to_dict()["mapping"] == solve(problem, solver="neal", seed=1).to_dict()["mapping"]
+
+
+if __name__ == "__main__":
+    main()
