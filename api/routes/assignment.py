@@ -104,6 +104,8 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         ising=_ising_options(request.ising),
         progress=watch,
     )
+    if request.emit is not None and report.feasible:
+        report = replace(report, emitted=report.emit(request.emit))
     return replace(report, warnings=(*report.warnings, shared.trouble)) if shared and shared.trouble else report
 
 

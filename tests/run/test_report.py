@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tiger.errors import InputError
 from tiger.model.rounding import meets
 from tiger.model.violation import Violation
 from tiger.run.report import Baselines, Objective, Origin, Report
@@ -36,6 +37,7 @@ FIELDS = [
         "gap",
         "optimal",
         "objective",
+        "verdict",
         "feasible",
         "violations",
         "solver",
@@ -44,6 +46,7 @@ FIELDS = [
         "metrics",
         "stages",
         "warnings",
+        "emitted",
     ),
     "seconds",
 ]
@@ -105,6 +108,7 @@ def test_objectives_stand_beside_the_cost():
         "name": "max-link-load",
         "value": 3.0,
         "baseline": 9.0,
+        "cyclic": None,
         "bound": None,
     }
 
@@ -129,10 +133,11 @@ def test_the_best_simple_order(orders, best):
 
 
 def test_what_was_made_small_is_compared_with_the_best_order():
-    """The cost with the cheapest order, another objective with that of the order in blocks, nothing with nothing."""
+    """The cost with the cheapest order, another objective with that in blocks or in turns, nothing with nothing."""
     load = Objective(name="makespan", value=3.0, baseline=9.0, bound=None)
     assert REPORT.comparison == ("cost", 10.0, "cyclic", 12.5)
     assert replace(REPORT, objective=load).comparison == ("makespan", 3.0, "block", 9.0)
+    assert replace(REPORT, objective=replace(load, cyclic=4.0)).comparison == ("makespan", 3.0, "cyclic", 4.0)
     assert replace(REPORT, baselines=Baselines()).comparison is None
     assert replace(REPORT, cost=None).comparison is None
 
@@ -177,3 +182,24 @@ def test_remarks_of_readers_are_warnings(path_problem):
     tasks, line = replace(path_problem.tasks, remarks=("t",)), replace(path_problem.topology, remarks=("h",))
     problem = replace(path_problem, tasks=tasks, topology=line)
     assert Report.of(problem, np.array([0, 1, 2]), Origin("peer", 7, 0.5)).warnings == ("t", "h")
+
+
+def test_the_verdict_leaves_random_orders_out():
+    """It is on what was minimized, beside the orders that a launcher has; reports without a cost have none."""
+    load = Objective(name="makespan", value=3.0, baseline=9.0, cyclic=4.0, bound=2.0)
+    cost, other = REPORT.verdict, replace(REPORT, objective=load).verdict
+    assert (cost.metric, cost.order, cost.gain, cost.keep) == ("cost", "cyclic", 0.2, False)
+    assert (other.metric, other.order, other.gain, other.best_gain) == ("makespan", "cyclic", 0.25, 0.5)
+    assert replace(REPORT, baselines=Baselines(random=16.0)).verdict is None
+    assert replace(REPORT, cost=None).verdict is None
+
+
+def test_a_report_of_a_solve_emits_rank_orders(path_problem):
+    """Tasks are ranks in their order; a name that is not known is refused, and so is a report without nodes."""
+    report = Report.of(path_problem, np.array([0, 2, 1]), Origin("peer", 7, 0.5))
+    assert report.emit("slurm") == "x\nz\ny\n"
+    with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
+        report.emit("openmpi")
+    for other in (replace(report, nodes=None), replace(report, feasible=False)):
+        with pytest.raises(InputError, match=r"^emit: expected .*, got"):
+            other.emit("slurm")

@@ -7,9 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -17,17 +15,16 @@ import typer
 import tiger as local
 from tiger import __version__
 from tiger.cli import console, options
-from tiger.cli.console import INFEASIBLE, OK
+from tiger.cli.console import INFEASIBLE, OK, THREADS
 from tiger.cli.exchange import decode, encode
 from tiger.cli.plan import plan
+from tiger.cli.ranks import ranks
 from tiger.client.service import open_client
 from tiger.errors import InputError
 from tiger.formats import outfile
 
 # As sysexits.h has it for an internal error, and shells for an interrupt.
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
-# The names of threads that an interrupt does not wait for.
-THREADS = "tiger-assign"
 
 app = typer.Typer(
     add_completion=False,
@@ -117,7 +114,7 @@ def assign(
     from tiger.cli.summary import summary
     from tiger.qubo.ising import IsingParams
 
-    with open_client(server, threads) as client, console.progress() as show, _pool(threads) as executor:
+    with open_client(server, threads) as client, console.progress() as show, console.pool(threads) as executor:
         report = (client.assign if client else local.assign)(
             tasks,
             topology,
@@ -256,6 +253,7 @@ def place(
     return OK if report.feasible else INFEASIBLE
 
 
+app.command()(ranks)
 app.command()(plan)
 app.command()(encode)
 app.command()(decode)
@@ -323,16 +321,3 @@ def warm(
     with console.count("compiling") as show:
         warm_all(commands or COMMANDS, show)
     console.emit(f"every kernel is compiled, {time.perf_counter() - start:.1f} s\n")
-
-
-@contextmanager
-def _pool(threads: int) -> Iterator[Executor | None]:
-    """Yield an executor of independent parts of the work, None for one thread; at the end nobody waits for the rest."""
-    if threads == 1:
-        yield None
-        return
-    pool = ThreadPoolExecutor(threads, thread_name_prefix=THREADS)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)

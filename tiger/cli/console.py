@@ -6,6 +6,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 
 # Exit codes: solved, and nothing feasible exists.
 OK, INFEASIBLE = 0, 1
+# The names of threads that an interrupt does not wait for.
+THREADS = "tiger-assign"
 
 Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport")
-Plan = TypeVar("Plan", "PlacementReport", "PlanReport")
+Plan = TypeVar("Plan", "Report", "PlacementReport", "PlanReport")
 
 
 def emit(text: str) -> None:
@@ -163,3 +166,16 @@ def progress() -> Iterator["Callable[[Progress], None] | None"]:
             bar.update(line, description=text, total=total, completed=step.fraction or 0.0)
 
         yield show
+
+
+@contextmanager
+def pool(threads: int) -> Iterator[Executor | None]:
+    """Yield an executor of independent parts of the work, None for one thread; at the end nobody waits for the rest."""
+    if threads == 1:
+        yield None
+        return
+    threads_pool = ThreadPoolExecutor(threads, thread_name_prefix=THREADS)
+    try:
+        yield threads_pool
+    finally:
+        threads_pool.shutdown(wait=False, cancel_futures=True)

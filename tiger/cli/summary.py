@@ -137,6 +137,7 @@ def _facts(report: "Report") -> str:
         "lower bound": number(report.lower_bound),
         "gap": _gap(report),
         "optimal": "yes" if report.optimal else "not proved",
+        "verdict": report.verdict.advice if report.verdict else "-",
         "feasible": "yes" if report.feasible else "no",
         "rule": report.rule,
         "solver": f"{report.solver}, seed {report.seed}",

@@ -19,6 +19,7 @@ from tiger.client.networks import read_network
 from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
 from tiger.formats.files import is_pattern
+from tiger.launchers.order import LaunchNodes
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.pipeline.entry.arguments import PlaceArguments
@@ -71,7 +72,10 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
         **options,
         "ising": _ising_options(params),
     }
-    return Asked("assign", _body(document), lambda document: _add_remarks(reports.read_assignment(document), remarks))
+    nodes = LaunchNodes.of(problem.topology)
+    return Asked(
+        "assign", _body(document), lambda document: _complete(reports.read_assignment(document), remarks, nodes)
+    )
 
 
 def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
@@ -149,9 +153,9 @@ def _ising_options(params: IsingParams) -> dict[str, object]:
     return {name: getattr(params, name) for name in ISING_FIELDS}
 
 
-def _add_remarks(report: Report, remarks: tuple[str, ...]) -> Report:
-    """Return a report with what the readers here found odd, which documents do not carry."""
-    return replace(report, warnings=(*remarks, *report.warnings))
+def _complete(report: Report, remarks: tuple[str, ...], nodes: LaunchNodes) -> Report:
+    """Return a report with what documents do not carry: what the readers here found odd, and the nodes of ranks."""
+    return replace(report, warnings=(*remarks, *report.warnings), nodes=nodes)
 
 
 def _body(document: Mapping[str, object]) -> bytes:

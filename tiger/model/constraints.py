@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -62,6 +62,8 @@ def build_problem(tasks: TaskGraph, topology: Topology, terms: Terms) -> Problem
     rule = _rule(tasks, topology, terms)
     if rule == "capacity":
         topology = topology.with_slots(_slots(tasks.size, topology, terms))
+    if terms.slots is not None:
+        topology = replace(topology, slots_stated=True)
     return Problem(tasks=tasks, topology=topology, rule=rule, pinned=terms.pinned, forbidden=terms.forbidden)
 
 

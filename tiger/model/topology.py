@@ -49,7 +49,7 @@ class Topology:
 
     `slots[m]` is how many tasks fit at once (default 1; 0 for a switch), `cost[m]` the price of a unit of work (default
     0), `memory[m]` whole bytes or None for no limit. `links` may be None where only distances are known.
-    `slots_stated` says that slots of 1 are meant as such, where otherwise a caller may spread more tasks evenly.
+    `slots_stated` says that the slots are meant as such, where otherwise a caller may spread more tasks evenly.
     `remarks` are what a reader found odd, for the warnings of reports.
     """
 

@@ -9,6 +9,7 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Search
 from tiger.model.seeds import derive
 from tiger.objectives.selection import ObjectiveFunction
+from tiger.run.baselines import cyclic_order
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.report import Objective
@@ -44,10 +45,14 @@ def continue_by(
 
 
 def report_objective(name: str, objective: ObjectiveFunction, goal: MappingIncumbent, start: IntArray) -> Objective:
-    """Report the value that a search has reached, that of the baseline `start[n]`, and the bound."""
-    value = objective.value(goal.places)
+    """Report the value that a search has reached, those of the baseline `start[n]` and the cyclic order, the bound."""
+    value, cyclic = objective.value(goal.places), cyclic_order(goal.problem)
     return Objective(
-        name=name, value=value, baseline=objective.value(start), bound=value if goal.proved else goal.bound
+        name=name,
+        value=value,
+        baseline=objective.value(start),
+        cyclic=None if cyclic is None else objective.value(cyclic),
+        bound=value if goal.proved else goal.bound,
     )
 
 

@@ -4,23 +4,30 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Final, Literal, NamedTuple
 
+from tiger.errors import InputError
+from tiger.launchers.order import LaunchNodes, RankOrder, order_ranks
 from tiger.model.arrays import IntArray
-from tiger.model.document import Document
+from tiger.model.document import HIDDEN, Document
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.cost import cost_of, metrics
 from tiger.run.stage import Stage
+from tiger.run.verdict import Minimized, Verdict, judge
 
 SCHEMA: Final = "tiger.report/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective(Document):
-    """Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound."""
+    """Hold a selected objective other than the cost: its value, that of the baseline mapping, and a lower bound.
+
+    `cyclic` is its value in the cyclic order, None where that has not been made feasible.
+    """
 
     name: str
     value: float
     baseline: float
+    cyclic: float | None = None
     bound: float | None
 
 
@@ -67,8 +74,10 @@ class Report(Document):
     empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation, max
     link load and makespan of the mapping, whatever was minimized. `objective` is None where that was the cost; else
     it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap` remain those
-    of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. Costs
-    are in the problem's own unit, `seconds` is wall time. JSON has all of this, by the schema `tiger.report/1`.
+    of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0.
+    `verdict` compares with the best simple order, None where nothing is feasible. `emitted` is the text for a launcher
+    that a request of the service names. Costs are in the problem's own unit, `seconds` is wall time. JSON has all of
+    this, by the schema `tiger.report/1`, but for `nodes`, which `emit` needs.
     """
 
     schema: Literal["tiger.report/1"] = field(default=SCHEMA, init=False, repr=False)
@@ -82,6 +91,7 @@ class Report(Document):
     gap: float | None = field(init=False)
     optimal: bool = False
     objective: Objective | None = None
+    verdict: Verdict | None = field(init=False)
     feasible: bool
     violations: tuple[Violation, ...] = ()
     solver: str
@@ -90,11 +100,14 @@ class Report(Document):
     metrics: Mapping[str, float] = field(default_factory=dict)
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
+    emitted: str | None = None
     seconds: float
+    nodes: LaunchNodes | None = field(default=None, repr=False, compare=False, metadata=HIDDEN)
 
     def __post_init__(self) -> None:
-        """Work out the gap."""
+        """Work out the gap and the verdict."""
         object.__setattr__(self, "gap", _gap(self.cost, self.lower_bound))
+        object.__setattr__(self, "verdict", self._judge())
 
     @classmethod
     def of(cls, problem: Problem, places: IntArray, origin: Origin) -> "Report":
@@ -115,6 +128,7 @@ class Report(Document):
             seed=origin.seed,
             seconds=origin.seconds,
             warnings=(*problem.tasks.remarks, *problem.topology.remarks),
+            nodes=LaunchNodes.of(problem.topology),
         )
 
     @classmethod
@@ -130,12 +144,39 @@ class Report(Document):
             warnings=(*problem.tasks.remarks, *problem.topology.remarks),
         )
 
+    def emit(self, launcher: str) -> str:
+        """Return the order of ranks as text for a launcher, such as openmpi or slurm; raise InputError of `emit`.
+
+        That is for a name that is not known, a mapping that the launcher cannot take, and a report without one.
+        """
+        from tiger.launchers.formats import find_launcher
+
+        return find_launcher(launcher).write(self.rank_order)
+
+    @property
+    def rank_order(self) -> RankOrder:
+        """Return the hosts and slots of ranks in their order; raise InputError of `emit` where there is none."""
+        if not self.feasible:
+            raise InputError("emit", "expected a mapping that is feasible, got a report without one")
+        if self.nodes is None:
+            raise InputError("emit", "expected a report with its hardware at hand, got one of a service alone")
+        return order_ranks(self.mapping, self.nodes)
+
+    def _judge(self) -> Verdict | None:
+        """Return the verdict on the cost, or on another objective."""
+        if self.objective is not None:
+            made, orders = self.objective, {"block": self.objective.baseline, "cyclic": self.objective.cyclic}
+            return judge(Minimized(made.name, made.value, made.bound), orders)
+        if self.cost is None:
+            return None
+        orders = {"block": self.baselines.block, "cyclic": self.baselines.cyclic}
+        return judge(Minimized("cost", self.cost, self.lower_bound), orders)
+
     @property
     def comparison(self) -> Comparison | None:
-        """Return the cost beside the best simple order, another objective beside that in blocks, None without any."""
-        if self.objective is not None:
-            made = self.objective
-            return Comparison(made.name, made.value, "block", made.baseline)
+        """Return the cost beside the best simple order, another objective beside that of two, None without any."""
+        if self.verdict is not None and self.objective is not None:
+            return Comparison(self.verdict.metric, self.verdict.after, self.verdict.order, self.verdict.before)
         best = self.baselines.best
         return None if self.cost is None or best is None else Comparison("cost", self.cost, *best)
 

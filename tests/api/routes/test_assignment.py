@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from tiger.api.routes import assignment
 from tiger.api.routes.assignment import answer, check
@@ -179,3 +180,15 @@ def test_a_cluster_is_for_large_solves(
     assert cluster == ["dask://there:1"] * times
     assert report["warnings"] == ["the cluster failed"] * times
     assert report["mapping"] == json.loads(answer(body, LIMITS))["mapping"]
+
+
+def test_an_answer_has_the_order_of_ranks_for_a_launcher(line: dict[str, Any]) -> None:
+    """By the name in the request; without one nothing is emitted, and a launcher that cannot take it is refused."""
+    document = json.loads(answer(ask(line, slots=1, emit="csv"), LIMITS))
+    assert document["emitted"].splitlines()[0] == "rank,task,host,slot,unit"
+    assert [row.split(",")[1] for row in document["emitted"].splitlines()[1:]] == sorted(document["mapping"])
+    assert json.loads(answer(ask(line), LIMITS))["emitted"] is None
+    with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
+        answer(ask(line, emit="openmpi"), LIMITS)
+    with pytest.raises(ValidationError, match="emit"):
+        check(ask(line, emit="lsf"), LIMITS)

@@ -1,0 +1,97 @@
+"""Tests of `tiger ranks`: the order that it prints, the verdict, and what bad input gets."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tiger.cli.app import run
+
+Run = Callable[..., tuple[int, str, str]]
+# Two leaf switches whose hosts do not follow one another in the file.
+CONF = "SwitchName=a Nodes=n0,n2\nSwitchName=b Nodes=n1,n3\nSwitchName=c Switches=a,b\n"
+CORES = {
+    "nodes": [{"id": f"{host}/core{core}"} for host in ("a", "b") for core in range(2)],
+    "edges": [
+        {"source": "a/core0", "target": "a/core1", "weight": 1},
+        {"source": "b/core0", "target": "b/core1", "weight": 1},
+        {"source": "a/core0", "target": "b/core0", "weight": 9},
+    ],
+}
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs `tiger ranks` in a folder of its own and returns status, output and complaints."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cluster.conf").write_text(CONF)
+    (tmp_path / "cores.json").write_text(json.dumps(CORES))
+    # Ranks 0 and 3 talk to each other, and 1 and 2 do.
+    (tmp_path / "traffic.csv").write_text("0,0,0,5\n0,0,5,0\n0,5,0,0\n5,0,0,0\n")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        status = run(["ranks", *arguments])
+        return status, *capsys.readouterr()
+
+    return call
+
+
+def test_the_order_alone_goes_to_standard_output(cli: Run) -> None:
+    """The summary with the verdict, and the command that takes the order, go to standard error."""
+    status, out, err = cli("traffic.csv", "--cluster", "cluster.conf", "--slots", "2", "--emit", "openmpi")
+    lines = out.splitlines()
+    assert (status, [line.partition("=")[0] for line in lines]) == (0, [f"rank {rank}" for rank in range(4)])
+    assert lines[0].split()[1].partition("=")[2] == lines[3].split()[1].partition("=")[2]
+    assert "verdict              use this order: its cost is 100.0% below that of the block order" in err
+    assert "\nmpirun --rankfile FILE -n 4 PROGRAM\nfree slots: 4, " in err
+
+
+def test_without_a_launcher_the_summary_is_the_result(cli: Run) -> None:
+    """As that of `tiger assign`, and with JSON in a file or alone."""
+    status, out, err = cli("traffic.csv", "--cluster", "cluster.conf", "--slots", "2", "--json", "report.json")
+    assert (status, out.startswith("solved: cost 0"), err) == (0, True, "")
+    verdict = json.loads(Path("report.json").read_text())["verdict"]
+    assert (verdict["metric"], verdict["order"], verdict["gain"], verdict["keep"]) == ("cost", "block", 1.0, False)
+
+
+def test_nodes_inside_hosts_are_cores_of_theirs(cli: Run) -> None:
+    """No number of slots has to be stated then."""
+    status, out, _ = cli("traffic.csv", "--cluster", "cores.json", "--emit", "openmpi")
+    hosts = [line.split()[1].partition("=")[2] for line in out.splitlines()]
+    assert (status, hosts[0] == hosts[3], hosts[1] == hosts[2], set(hosts)) == (0, True, True, {"a", "b"})
+    assert {line.split()[2] for line in out.splitlines()} == {"slot=0", "slot=1"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field", "reason"),
+    [
+        (["--cluster", "cluster.conf", "--emit", "openmpi"], "emit", "a stated number of slots (--slots)"),
+        (["--cluster", "grid:2x2", "--slots", "1", "--emit", "prrte"], "emit", "expected hosts named by"),
+        (["--cluster", "cluster.conf", "--emit", "lsf"], "emit", "'lsf' is not one of 'openmpi'"),
+        (["--cluster", "cluster.conf", "--emit", "csv", "--json", "-"], "emit", "expected a file for --json"),
+        (["--cluster", "none.conf"], "cluster", "cannot read 'none.conf'"),
+        (["--cluster", "cluster.conf", "--allocation", "n7"], "allocation/0", "expected nodes of the topology"),
+    ],
+)
+def test_bad_input_is_named(cli: Run, arguments: list[str], field: str, reason: str) -> None:
+    """One line with the field, and nothing else."""
+    status, out, err = cli("traffic.csv", *arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"tiger: error: {field}: ")
+    assert reason in err
+
+
+def test_torchrun_needs_as_many_ranks_on_every_host(cli: Run) -> None:
+    """The complaint says what is free."""
+    status, _, err = cli("ring:7", "--cluster", "cluster.conf", "--slots", "2", "--emit", "torchrun")
+    assert status == 2
+    assert err.startswith("tiger: error: emit: expected as many ranks on every host")
+    assert err.endswith("; 1 slots are free\n")
+
+
+def test_what_cannot_be_met_has_no_order(cli: Run) -> None:
+    """The status says so, and standard output stays empty."""
+    status, out, err = cli("ring:9", "--cluster", "cluster.conf", "--slots", "2", "--emit", "slurm")
+    assert (status, out) == (1, "")
+    assert err.startswith("infeasible: ")

@@ -1,0 +1,31 @@
+"""The launchers by name, and what is said of their texts."""
+
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from tests.launchers.orders import SWAPPED
+from tiger.errors import InputError
+from tiger.launchers.formats import LAUNCHERS, LauncherName, describe_use, find_launcher
+from tiger.launchers.order import LaunchNodes, order_ranks
+
+
+def test_every_name_has_a_launcher() -> None:
+    """And no launcher is without one."""
+    assert list(LAUNCHERS) == list(get_args(LauncherName))
+    assert all(launcher.use(SWAPPED) for launcher in LAUNCHERS.values())
+
+
+def test_unknown_names_are_refused() -> None:
+    """With those that are known."""
+    with pytest.raises(InputError, match=r"^emit: expected one of openmpi, prrte, .*, dot, got 'lsf'$"):
+        find_launcher("lsf")
+
+
+def test_free_slots_of_a_stated_number_are_told() -> None:
+    """At the hosts that have them, of which eight are named."""
+    assert describe_use("csv", SWAPPED) == "a row for every rank\nfree slots: 1, 1 on 'n2'\n"
+    assert describe_use("csv", replace(SWAPPED, stated=False)) == "a row for every rank\n"
+    many = order_ranks({"0": "0"}, LaunchNodes(slots={str(k): 1 for k in range(12)}, stated=True))
+    assert describe_use("csv", many).endswith("1 on '8' and 3 more hosts\n")

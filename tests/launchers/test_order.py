@@ -1,0 +1,68 @@
+"""The order of ranks: hosts, slots and units, by hand and as laws."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from tests.launchers.orders import BY_CORE, NODES, SWAPPED, orders
+from tiger.errors import InputError
+from tiger.launchers.order import LaunchNodes, check_hosts, order_ranks
+from tiger.model.topology import Links, Topology
+
+
+def test_slots_of_a_host_go_to_its_ranks_in_turn() -> None:
+    """The first rank of a host has its slot 0."""
+    assert [seat[1:3] for seat in SWAPPED.seats] == [("n1", 0), ("n0", 0), ("n1", 1), ("n0", 1), ("n2", 0)]
+    assert (SWAPPED.counts, SWAPPED.free) == ({"n0": 2, "n1": 2, "n2": 1}, {"n2": 1})
+
+
+def test_units_are_slots_of_their_host() -> None:
+    """A host is what stands before the slash; its slots are counted through its nodes."""
+    assert [tuple(seat) for seat in BY_CORE.seats] == [
+        ("0", "n1", 1, "core1"),
+        ("1", "n0", 0, "core0"),
+        ("2", "n1", 0, "core0"),
+    ]
+    assert (BY_CORE.hosts, BY_CORE.seats[0].number("core"), BY_CORE.seats[0].number("gpu")) == (
+        {"n0": 2, "n1": 2},
+        1,
+        None,
+    )
+
+
+def test_tasks_that_are_numbered_are_the_ranks_of_their_numbers() -> None:
+    """Whatever order they come in; tasks of other names are ranks in their order."""
+    assert [seat.task for seat in order_ranks({"1": "n0", "0": "n1"}, NODES).seats] == ["0", "1"]
+    assert [seat.task for seat in order_ranks({"b": "n0", "a": "n1"}, NODES).seats] == ["b", "a"]
+    assert [seat.task for seat in order_ranks({"2": "n0", "1": "n1"}, NODES).seats] == ["2", "1"]
+
+
+def test_nodes_without_slots_are_no_hosts() -> None:
+    """Switches, and hosts outside the allocation, only forward traffic."""
+    nodes = Topology.from_links(("n0", "switch", "n1"), Links.unit([(0, 1), (1, 2)]), np.array([1, 0, 1]))
+    assert LaunchNodes.of(nodes) == LaunchNodes(slots={"n0": 1, "n1": 1}, stated=False)
+
+
+def test_ranks_run_at_once() -> None:
+    """Tasks of different levels that share a slot are no ranks."""
+    with pytest.raises(InputError, match=r"^emit: expected ranks that run at once, got more tasks on 'n0'"):
+        order_ranks({"0": "n0", "1": "n0", "2": "n0"}, NODES)
+
+
+@given(order=orders())
+def test_slots_are_taken_once_and_launched_in_order(order) -> None:
+    """No two ranks have the same slot, and a launcher fills host by host and slot by slot."""
+    seats = [(seat.host, seat.slot) for seat in order.seats]
+    assert len(set(seats)) == len(seats)
+    hosts = list(order.hosts)
+    places = [(hosts.index(order.seats[rank].host), order.seats[rank].slot) for rank in order.launched]
+    assert places == sorted(places)
+    assert sum(order.counts.values()) + sum(order.free.values()) == sum(order.hosts.values())
+
+
+@pytest.mark.parametrize("name", ["0,0", "a b", "-a", "a=b", "a:1", "é", "a\nb"])
+def test_hosts_have_names_that_launchers_take(name) -> None:
+    """No blank, comma or other sign that separates, and no leading dash, which would be an option."""
+    order = order_ranks({"0": name}, LaunchNodes(slots={name: 1}, stated=True))
+    with pytest.raises(InputError, match=r"^emit: expected hosts named by letters"):
+        check_hosts(order)

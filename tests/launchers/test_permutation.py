@@ -1,0 +1,27 @@
+"""The permutation of a communicator."""
+
+from hypothesis import given
+
+from tests.launchers.orders import BY_CORE, SWAPPED, hosts_of, orders
+from tests.launchers.readers import read_permutation
+from tiger.launchers.permutation import describe_permutation, write
+
+
+def test_a_permutation_by_hand() -> None:
+    """The first process is on n0, and becomes rank 1."""
+    assert write(SWAPPED) == "1\n3\n0\n2\n4\n"
+
+
+def test_the_command_starts_as_many_processes_on_each_host_as_it_has_ranks() -> None:
+    """In the order of the hardware, on cores where these are its nodes."""
+    start = "mpirun --host n0:2,n1:2,n2:1 --map-by slot -n 5 python examples/reorder.py FILE"
+    assert describe_permutation(SWAPPED) == start
+    assert describe_permutation(BY_CORE).startswith("mpirun --host n0:1,n1:2 --map-by core -n 3 ")
+
+
+@given(order=orders())
+def test_new_ranks_are_on_their_hosts(order) -> None:
+    """Processes that are started host by host have the hosts of their new ranks."""
+    started = [host for host, count in order.counts.items() for _ in range(count)]
+    new = read_permutation(write(order))
+    assert [started[new.index(rank)] for rank in range(len(new))] == hosts_of(order)

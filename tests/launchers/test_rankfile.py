@@ -1,0 +1,44 @@
+"""Rank files of Open MPI, read back by a parser of their documentation."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from tests.launchers.orders import BY_CORE, SWAPPED, orders
+from tests.launchers.readers import read_rankfile
+from tiger.errors import InputError
+from tiger.launchers.order import LaunchNodes, order_ranks
+from tiger.launchers.rankfile import describe_openmpi, describe_prrte, write
+
+
+def test_a_rank_file_names_host_and_slot() -> None:
+    """Slots of a stated number count as cores."""
+    assert write(SWAPPED).splitlines()[:2] == ["rank 0=n1 slot=0", "rank 1=n0 slot=0"]
+
+
+def test_a_rank_file_names_the_cores_of_the_hardware() -> None:
+    """Where the nodes are cores, nothing has to be stated."""
+    assert write(BY_CORE) == "rank 0=n1 slot=1\nrank 1=n0 slot=0\nrank 2=n1 slot=0\n"
+
+
+@given(order=orders(units=("", "core")))
+def test_rank_files_are_read_back(order) -> None:
+    """Each rank on its host, at its slot or core."""
+    assert read_rankfile(write(order)) == [(seat.host, seat.slot) for seat in order.seats]
+
+
+def test_cores_or_slots_have_to_be_known() -> None:
+    """A GPU is no core, and a host without a stated number of slots has none that is known."""
+    for order in (
+        replace(SWAPPED, stated=False),
+        order_ranks({"0": "n1/gpu2"}, LaunchNodes(slots={"n1/gpu2": 1}, stated=False)),
+    ):
+        with pytest.raises(InputError, match=r"^emit: expected cores in the hardware .* or a stated number .*'n1"):
+            write(order)
+
+
+def test_versions_differ_in_the_option() -> None:
+    """Version 5 takes the file as a way to map."""
+    assert describe_openmpi(SWAPPED) == "mpirun --rankfile FILE -n 5 PROGRAM"
+    assert describe_prrte(SWAPPED) == "mpirun --map-by rankfile:file=FILE -n 5 PROGRAM"

@@ -1,0 +1,50 @@
+"""The verdict on a mapping."""
+
+from dataclasses import asdict
+
+import pytest
+
+from tiger.run.verdict import Minimized, judge
+
+
+def test_a_gain_is_told_beside_the_best_simple_order_and_the_bound() -> None:
+    """Of 20 in blocks and 16 in turns, 12 saves a quarter, where at best a half could be saved."""
+    verdict = judge(Minimized("cost", 12.0, 8.0), {"block": 20.0, "cyclic": 16.0})
+    assert verdict is not None
+    assert asdict(verdict) == {
+        "metric": "cost",
+        "order": "cyclic",
+        "before": 16.0,
+        "after": 12.0,
+        "bound": 8.0,
+        "gain": 0.25,
+        "best_gain": 0.5,
+        "keep": False,
+        "advice": "use this order: its cost is 25.0% below that of the cyclic order, and none is more than 50.0% below",
+    }
+
+
+@pytest.mark.parametrize(("after", "keep"), [(97.9, False), (98.0, False), (98.1, True), (100.0, True), (101.0, True)])
+def test_small_gains_keep_the_order(after, keep) -> None:
+    """Below 2 % of the value."""
+    verdict = judge(Minimized("cost", after, None), {"block": 100.0})
+    assert verdict is not None
+    assert verdict.keep is keep
+    assert verdict.advice.startswith("keep your order" if keep else "use this order")
+
+
+def test_equal_values_and_worse_ones_are_named() -> None:
+    """As they are, without a bound that says nothing."""
+    advice = [judge(Minimized("max-link-load", after, 0.0), {"block": 4.0, "cyclic": None}) for after in (4.0, 5.0)]
+    assert [verdict.advice for verdict in advice if verdict] == [
+        "keep your order: its max link load is that of the block order",
+        "keep your order: its max link load is 25.0% above that of the block order",
+    ]
+
+
+def test_nothing_is_saved_of_nothing() -> None:
+    """Without traffic between hosts every order is as good, and without an order there is no verdict."""
+    verdict = judge(Minimized("cost", 0.0, 0.0), {"block": 0.0, "cyclic": 0.0})
+    assert verdict is not None
+    assert (verdict.gain, verdict.best_gain, verdict.keep, verdict.order) == (0.0, 0.0, True, "block")
+    assert judge(Minimized("cost", 1.0, 0.0), {"block": None, "cyclic": None}) is None

@@ -1,0 +1,97 @@
+"""The command `tiger ranks`."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+import tiger as local
+from tiger.cli import console, options
+from tiger.cli.console import INFEASIBLE, OK
+from tiger.client.service import open_client
+from tiger.errors import InputError
+from tiger.launchers.formats import LauncherName, describe_use
+
+Cluster = Annotated[
+    str,
+    typer.Option(
+        metavar="SPEC|FILE",
+        help="The hosts: like tree:4x8@1,10, see `tiger topologies`; or a .json, .arc or .conf file.",
+        show_default=False,
+    ),
+]
+Slots = Annotated[int | None, typer.Option(metavar="N", help="Ranks per node of the cluster.")]
+Emit = Annotated[LauncherName | None, typer.Option(help="Print the order alone, as this launcher takes it.")]
+
+
+def ranks(
+    traffic: options.Tasks,
+    cluster: Cluster,
+    slots: Slots = None,
+    emit: Emit = None,
+    rule: options.Rule = None,
+    imbalance: options.Imbalance = 0.0,
+    allocation: options.Allocation = None,
+    pin: options.Pin = None,
+    forbid: options.Forbid = None,
+    solver: Annotated[str, typer.Option(metavar="NAME", help="One of `tiger solvers`.")] = "auto",
+    objective: options.Objective = "cost",
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same order.")] = 0,
+    effort: options.Effort = None,
+    time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
+    threads: options.Threads = 1,
+    server: options.Server = None,
+    json_file: options.Json = None,
+) -> int:
+    """Order the ranks of a job on the hosts of a cluster, and write the order for a launcher.
+
+    Exits with 0 when solved, 1 when nothing feasible exists, 2 on bad input. The summary with the verdict goes to
+    standard output, but with --emit to standard error, and so does the command that takes what is emitted.
+    """
+    pins, pairs = options.parse_pins(pin or []), options.parse_pairs(forbid or [])
+    console.check_report(json_file)
+    if emit is not None and json_file == "-":
+        raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
+    from tiger.cli.summary import summary
+
+    with (
+        _name_cluster(),
+        open_client(server, threads) as client,
+        console.progress() as show,
+        console.pool(threads) as executor,
+    ):
+        report = (client.assign if client else local.assign)(
+            traffic,
+            cluster,
+            rule=rule,
+            slots=slots,
+            imbalance=imbalance,
+            allocation=allocation,
+            pinned=pins,
+            forbidden=pairs,
+            solver=solver,
+            objective=objective,
+            seed=seed,
+            effort=effort,
+            time_limit_s=time_limit,
+            executor=executor,
+            progress=show,
+        )
+    console.deliver_plan(report, emit, json_file, summary)
+    if emit is not None and report.feasible:
+        sys.stderr.write(f"\n{describe_use(emit, report.rank_order)}")
+    return OK if report.feasible else INFEASIBLE
+
+
+@contextmanager
+def _name_cluster() -> Iterator[None]:
+    """Name what is wrong with the hardware as the option does."""
+    try:
+        yield
+    except InputError as error:
+        top, slash, rest = error.field.partition("/")
+        if top != "topology":
+            raise
+        raise InputError(f"cluster{slash}{rest}", error.reason) from None

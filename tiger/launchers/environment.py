@@ -1,0 +1,62 @@
+"""The environment of every process of torch.distributed, as torchrun sets it.
+
+Source: https://docs.pytorch.org/docs/stable/elastic/run.html, Environment Variables. torchrun numbers ranks host by
+host; processes that are started with these variables have the ranks of the mapping, by `init_method="env://"`.
+"""
+
+from tiger.errors import InputError
+from tiger.launchers.order import FIELD, RankOrder, check_hosts
+from tiger.model.wording import describe
+
+# The port that torchrun takes unless another is named.
+PORT = 29500
+
+
+def write(order: RankOrder) -> str:
+    """Return `HOST NAME=VALUE ..` for every rank, with RANK, LOCAL_RANK and the other variables of torchrun.
+
+    Local ranks go by slot. Where nodes are GPUs, the variable CUDA_VISIBLE_DEVICES has those of the host in that order.
+    Raises InputError of `emit` where hosts have different numbers of ranks.
+    """
+    check_hosts(order)
+    counts = order.counts
+    size = next(iter(counts.values()))
+    for host, count in counts.items():
+        if count != size:
+            got = f"{size} on {describe(next(iter(counts)))} and {count} on {describe(host)}"
+            free = f"; {sum(order.free.values())} slots are free" if order.stated else ""
+            raise InputError(FIELD, f"expected as many ranks on every host that has any for torchrun, got {got}{free}")
+    local, visible = _number_locally(order)
+    groups = {host: k for k, host in enumerate(dict.fromkeys(seat.host for seat in order.seats))}
+    lines = []
+    for rank, seat in enumerate(order.seats):
+        variables = {
+            "RANK": rank,
+            "WORLD_SIZE": len(order.seats),
+            "LOCAL_RANK": local[rank],
+            "LOCAL_WORLD_SIZE": size,
+            "GROUP_RANK": groups[seat.host],
+            "GROUP_WORLD_SIZE": len(groups),
+            "MASTER_ADDR": order.seats[0].host,
+            "MASTER_PORT": PORT,
+            **visible.get(seat.host, {}),
+        }
+        lines.append(f"{seat.host} {' '.join(f'{name}={value}' for name, value in variables.items())}\n")
+    return "".join(lines)
+
+
+def _number_locally(order: RankOrder) -> tuple[list[int], dict[str, dict[str, str]]]:
+    """Return the local rank of every rank, and the GPUs of every host whose ranks all have one."""
+    local, devices = [0] * len(order.seats), dict[str, list[int | None]]()
+    for rank in order.launched:
+        seat = order.seats[rank]
+        own = devices.setdefault(seat.host, [])
+        local[rank] = len(own)
+        own.append(seat.number("gpu"))
+    known = {host: own for host, own in devices.items() if None not in own}
+    return local, {host: {"CUDA_VISIBLE_DEVICES": ",".join(map(str, own))} for host, own in known.items()}
+
+
+def describe_torchrun(_: RankOrder) -> str:
+    """Return the command that takes a line."""
+    return "for every line: ssh HOST env NAME=VALUE .. python PROGRAM"

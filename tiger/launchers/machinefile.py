@@ -1,0 +1,50 @@
+"""Files of hosts in the order of ranks: Slurm's host file, machine files of MPICH and Intel MPI, hosts of NCCL rings.
+
+Sources: srun(1), `--distribution=arbitrary`, https://slurm.schedmd.com/srun.html; the Hydra process manager,
+https://github.com/pmodels/mpich/blob/main/doc/wiki/how_to/Using_the_Hydra_Process_Manager.md; Intel MPI Library,
+Developer Reference, `-machinefile`. Hydra and Intel MPI start ranks line after line, as many as stand behind the colon.
+"""
+
+from itertools import groupby
+
+from tiger.launchers.order import RankOrder, check_hosts
+
+
+def write_slurm(order: RankOrder) -> str:
+    """Return the host of every rank, one a line, in the order of ranks."""
+    check_hosts(order)
+    return "".join(f"{seat.host}\n" for seat in order.seats)
+
+
+def write_machines(order: RankOrder) -> str:
+    """Return `HOST:COUNT` for every run of ranks on one host, in the order of ranks."""
+    check_hosts(order)
+    runs = groupby(seat.host for seat in order.seats)
+    return "".join(f"{host}:{len(list(run))}\n" for host, run in runs)
+
+
+def write_rings(order: RankOrder) -> str:
+    """Return every host once, in the order of its lowest rank, in which NCCL closes rings between hosts."""
+    check_hosts(order)
+    return "".join(f"{host}\n" for host in dict.fromkeys(seat.host for seat in order.seats))
+
+
+def describe_slurm(order: RankOrder) -> str:
+    """Return the command that takes the file."""
+    sizes = f"--nodes={len(order.counts)} --ntasks={len(order.seats)}"
+    return f"SLURM_HOSTFILE=FILE srun {sizes} --distribution=arbitrary PROGRAM"
+
+
+def describe_mpich(order: RankOrder) -> str:
+    """Return the command of MPICH that takes the file."""
+    return f"mpiexec -f FILE -n {len(order.seats)} PROGRAM"
+
+
+def describe_intel(order: RankOrder) -> str:
+    """Return the command of Intel MPI that takes the file."""
+    return f"mpiexec -machinefile FILE -n {len(order.seats)} PROGRAM"
+
+
+def describe_rings(_: RankOrder) -> str:
+    """Say what the file is for."""
+    return "start hosts in this order, the first with rank 0; NCCL keeps it in its rings"

@@ -1,0 +1,119 @@
+"""The order of ranks on hosts, which every launcher's file is written from."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tiger.errors import InputError
+from tiger.model.topology import Topology
+from tiger.model.wording import describe
+
+FIELD = "emit"
+# Separates a host from what is inside it, as in n03/core5.
+INSIDE = "/"
+# What resolvers and the readers of all launchers take for one name.
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+
+class Seat(NamedTuple):
+    """Say where a rank runs: its task's name, its host, its slot there from 0 on, and the unit, such as core5, if any.
+
+    Slots of a host are counted through its nodes in the order of the topology.
+    """
+
+    task: str
+    host: str
+    slot: int
+    unit: str | None
+
+    def number(self, kind: str) -> int | None:
+        """Return the number of the unit where it is of a kind, 5 for `core5` and the kind `core`, None for others."""
+        found = re.fullmatch(rf"{kind}([0-9]+)", self.unit or "")
+        return int(found[1]) if found else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchNodes:
+    """Hold the nodes that ranks can go to, in the order of the topology, and their slots.
+
+    `stated` says whether the slots come from the user or a file; otherwise they are what the number of tasks asks for.
+    """
+
+    slots: Mapping[str, int]
+    stated: bool
+
+    @classmethod
+    def of(cls, topology: Topology) -> "LaunchNodes":
+        """Return the nodes of a topology that have slots."""
+        slots = {topology.names[k]: int(topology.slots[k]) for k in topology.hosts}
+        return cls(slots=slots, stated=topology.slots_stated)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankOrder:
+    """Hold the seat of every rank, and the slots of every host in the order of the topology.
+
+    `stated` as in `LaunchNodes`.
+    """
+
+    seats: tuple[Seat, ...]
+    hosts: Mapping[str, int]
+    stated: bool
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of ranks on every host that has any, in the order of the topology."""
+        held = Counter(seat.host for seat in self.seats)
+        return {host: held[host] for host in self.hosts if host in held}
+
+    @property
+    def free(self) -> dict[str, int]:
+        """Return the number of slots that are left on every host that has some, in the order of the topology."""
+        counts = self.counts
+        left = {host: slots - counts.get(host, 0) for host, slots in self.hosts.items()}
+        return {host: slots for host, slots in left.items() if slots > 0}
+
+    @property
+    def launched(self) -> tuple[int, ...]:
+        """Return the ranks in the order in which a launcher fills the hosts: host by host, and slot by slot there."""
+        number = {host: k for k, host in enumerate(self.hosts)}
+        places = [(number[seat.host], seat.slot, rank) for rank, seat in enumerate(self.seats)]
+        return tuple(rank for _, _, rank in sorted(places))
+
+
+def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
+    """Return the order that a mapping {task: node} gives ranks.
+
+    Tasks named 0 to n - 1 are the ranks of these names; tasks with other names are ranks in their order. The host of a
+    node is its name up to the first slash, the rest is the unit. Raises InputError of `emit` where the mapping has more
+    tasks on a node than there are slots.
+    """
+    tasks = list(mapping)
+    if set(tasks) == set(map(str, range(len(tasks)))):
+        tasks.sort(key=int)
+    hosts, first = dict[str, int](), dict[str, int]()
+    for node, slots in nodes.slots.items():
+        host = node.partition(INSIDE)[0]
+        first[node] = hosts.setdefault(host, 0)
+        hosts[host] += slots
+    held, seats = Counter[str](), []
+    for task in tasks:
+        node = mapping[task]
+        if held[node] >= nodes.slots[node]:
+            raise InputError(
+                FIELD, f"expected ranks that run at once, got more tasks on {describe(node)} than it holds"
+            )
+        host, _, unit = node.partition(INSIDE)
+        seats.append(Seat(task, host, first[node] + held[node], unit or None))
+        held[node] += 1
+    return RankOrder(seats=tuple(seats), hosts=hosts, stated=nodes.stated)
+
+
+def check_hosts(order: RankOrder) -> None:
+    """Raise InputError of `emit` for a host that a launcher would not take for one name."""
+    for host in order.counts:
+        if not _HOST.fullmatch(host):
+            what = "expected hosts named by letters, digits, '.', '-' and '_', as launchers have them"
+            raise InputError(FIELD, f"{what}, got {describe(host)}; csv and permutation take any")

@@ -1,0 +1,42 @@
+"""Rank files of Open MPI: a line for every rank with its host and the core that it is bound to.
+
+Sources: mpirun(1) of Open MPI 4.1, section Rankfiles, https://www.open-mpi.org/doc/v4.1/man1/mpirun.1.php; for version
+5, which hands over to PRRTE, https://docs.open-mpi.org/en/v5.0.x/man-openmpi/man1/mpirun.1.html. Both count cores of a
+host as hwloc does, from 0 through all packages. The lines are the same, and the options that name the file are not.
+"""
+
+from tiger.errors import InputError
+from tiger.launchers.order import FIELD, RankOrder, Seat, check_hosts
+from tiger.model.wording import describe
+
+
+def write(order: RankOrder) -> str:
+    """Return `rank R=HOST slot=CORE` for every rank: the core it is mapped to, else the slot of a stated number.
+
+    Raises InputError of `emit` where neither cores nor slots are known.
+    """
+    check_hosts(order)
+    lines = [f"rank {rank}={seat.host} slot={_core(order, seat)}\n" for rank, seat in enumerate(order.seats)]
+    return "".join(lines)
+
+
+def _core(order: RankOrder, seat: Seat) -> int:
+    """Return the core of a seat, as which slots of a stated number count."""
+    core = seat.number("core")
+    if core is not None:
+        return core
+    if not order.stated:
+        where = describe(seat.host if seat.unit is None else f"{seat.host}/{seat.unit}")
+        what = "expected cores in the hardware (HOST/core5) or a stated number of slots (--slots) for a rank file"
+        raise InputError(FIELD, f"{what}, got {where} without either")
+    return seat.slot
+
+
+def describe_openmpi(order: RankOrder) -> str:
+    """Return the command of version 4 that takes the file."""
+    return f"mpirun --rankfile FILE -n {len(order.seats)} PROGRAM"
+
+
+def describe_prrte(order: RankOrder) -> str:
+    """Return the command of version 5 that takes the file."""
+    return f"mpirun --map-by rankfile:file=FILE -n {len(order.seats)} PROGRAM"

@@ -1,0 +1,46 @@
+"""A rank order as a table (RFC 4180) and as a graph of Graphviz."""
+
+import csv
+import io
+from itertools import groupby
+
+from tiger.launchers.order import RankOrder
+
+HEADER = ("rank", "task", "host", "slot", "unit")
+
+
+def write_csv(order: RankOrder) -> str:
+    """Return a row for every rank, with an empty unit where there is none."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(HEADER)
+    rows.writerows((rank, *seat[:3], seat.unit or "") for rank, seat in enumerate(order.seats))
+    return text.getvalue()
+
+
+def write_dot(order: RankOrder) -> str:
+    """Return an undirected graph with a cluster for every host and a node for every rank, by slot."""
+    lines = ["graph ranks {", "  node [shape=box];"]
+    for number, (host, ranks) in enumerate(groupby(order.launched, lambda rank: order.seats[rank].host)):
+        lines += [f"  subgraph cluster_{number} {{", f"    label={_quote(host)};"]
+        for rank in ranks:
+            seat = order.seats[rank]
+            label = f"{rank}\n{seat.unit or f'slot {seat.slot}'}"
+            lines.append(f"    {rank} [label={_quote(label)}];")
+        lines.append("  }")
+    return "\n".join([*lines, "}", ""])
+
+
+def _quote(text: str) -> str:
+    """Return text as a quoted string of DOT."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def describe_csv(_: RankOrder) -> str:
+    """Say what the table holds."""
+    return "a row for every rank"
+
+
+def describe_dot(_: RankOrder) -> str:
+    """Return the command that draws the graph."""
+    return "dot -Tsvg FILE -o ranks.svg"

@@ -1,0 +1,81 @@
+"""The verdict on a mapping: what it gains over the best simple order, and whether that is worth a change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tiger.model.document import Document
+
+# A smaller gain is below what the seconds of an unchanged job commonly differ by, and so keeps the order there is.
+THRESHOLD = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Document):
+    """Compare a mapping with the best simple order that a launcher has: in blocks, which is the scheduler's, or cyclic.
+
+    `metric` is what was minimized, `before` its value in the simple `order`, `after` that of the mapping and `bound`
+    what no mapping goes below, None where that is not known. `gain` is (before - after) / before, 0 when both are 0,
+    and `best_gain` what the bound leaves possible. `keep` says that the gain is below 2 %, and `advice` all that in
+    a sentence.
+    """
+
+    metric: str
+    order: str
+    before: float
+    after: float
+    bound: float | None
+    gain: float
+    best_gain: float | None
+    keep: bool
+    advice: str
+
+
+class Minimized(NamedTuple):
+    """State the name of what was minimized, its value and its lower bound, if one is known."""
+
+    metric: str
+    value: float
+    bound: float | None
+
+
+def judge(made: Minimized, orders: Mapping[str, float | None]) -> Verdict | None:
+    """Return the verdict on a value beside those of simple orders, the first of equals; None where none is feasible."""
+    known = [(value, name) for name, value in orders.items() if value is not None]
+    if not known:
+        return None
+    before, order = min(known, key=lambda entry: entry[0])
+    gain = _share(before, made.value)
+    # A bound of 0 says nothing of a cost above it.
+    useful = made.bound is not None and (made.bound > 0 or made.value == 0)
+    best = _share(before, made.bound) if useful and made.bound is not None else None
+    keep = gain < THRESHOLD
+    return Verdict(
+        metric=made.metric,
+        order=order,
+        before=before,
+        after=made.value,
+        bound=made.bound,
+        gain=gain,
+        best_gain=best,
+        keep=keep,
+        advice=f"{'keep your order' if keep else 'use this order'}: {_compare(made.metric, order, gain)}{_limit(best)}",
+    )
+
+
+def _share(before: float, after: float) -> float:
+    """Return the part of a value that another saves, 0 of nothing."""
+    return (before - after) / before if before else 0.0
+
+
+def _compare(metric: str, order: str, gain: float) -> str:
+    """Say how far a value is from that of a simple order."""
+    name = metric.replace("-", " ")
+    if gain == 0:
+        return f"its {name} is that of the {order} order"
+    return f"its {name} is {abs(gain):.1%} {'below' if gain > 0 else 'above'} that of the {order} order"
+
+
+def _limit(best: float | None) -> str:
+    """Say how far below a simple order anything can be."""
+    return "" if best is None else f", and none is more than {max(best, 0.0):.1%} below"
