@@ -4,11 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tiger.errors import InputError
-from tiger.model.topology import Topology
 from tiger.model.wording import describe
+
+if TYPE_CHECKING:
+    from tiger.model.topology import Topology
 
 FIELD = "emit"
 # Separates a host from what is inside it, as in n03/core5.
@@ -45,7 +47,7 @@ class LaunchNodes:
     stated: bool
 
     @classmethod
-    def of(cls, topology: Topology) -> "LaunchNodes":
+    def of(cls, topology: "Topology") -> "LaunchNodes":
         """Return the nodes of a topology that have slots."""
         slots = {topology.names[k]: int(topology.slots[k]) for k in topology.hosts}
         return cls(slots=slots, stated=topology.slots_stated)
