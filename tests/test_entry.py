@@ -269,3 +269,14 @@ def test_allocations_are_checked(given: object, field: str) -> None:
     with pytest.raises(InputError) as caught:
         assign(chain(2), "ring:4", allocation=given)
     assert caught.value.field == field
+
+
+def test_the_order_of_ranks_is_emitted_for_a_launcher():
+    """As the report itself emits it; what a launcher cannot take is refused before anything is solved."""
+    hosts = nx.path_graph(["n0", "n1", "n2", "n3"])
+    report = tiger.assign("ring:4", hosts, emit="slurm")
+    assert report.emitted == report.emit("slurm") == "".join(f"{report.mapping[str(rank)]}\n" for rank in range(4))
+    steps = []
+    with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
+        tiger.assign("ring:4", hosts, emit="openmpi", progress=steps.append)
+    assert steps == []

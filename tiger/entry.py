@@ -11,6 +11,8 @@ from tiger.formats.files import TaskFile, read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of, topology_of
 from tiger.formats.hostlist import list_nodes
 from tiger.formats.values import read_name
+from tiger.launchers.formats import EmitOptions, check_fit
+from tiger.launchers.order import LaunchNodes
 from tiger.mapper import solve
 from tiger.model.constraints import SharingOptions, Terms, build_problem
 from tiger.model.options import from_fields
@@ -47,7 +49,7 @@ class ProblemArguments(SharingOptions):
 
 
 @dataclass(frozen=True, eq=False)
-class AssignArguments(MappingOptions, ProblemArguments):
+class AssignArguments(EmitOptions, MappingOptions, ProblemArguments):
     """Add who solves the problem, where, and with which QUBOs."""
 
     solver: "str | Sampler" = field(default="auto", kw_only=True)
@@ -70,13 +72,17 @@ def assign(call: AssignCall) -> Report:
     ceil(n / m) slots on each of m nodes that have one slot; `imbalance` X scales slots by 1 + X, rounded down.
     `allocation` says which nodes may hold tasks, by their ids, as text with their names, or as a file of those
     (`tiger.formats.hostlist`); the others only forward traffic, and no default counts them. Ids in it, in `pinned`
-    {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`. The
-    remaining arguments are those of `tiger.solve`.
+    {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`. With
+    `emit`, the name of a launcher, the report has the order of tasks as ranks for it in `emitted`; what no launcher of
+    that name takes is refused before anything is solved. The remaining arguments are those of `tiger.solve`.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """
-    return solve(
-        state_problem(call),
+    problem = state_problem(call)
+    if call.emit is not None:
+        check_fit(call.emit, problem.tasks.size, LaunchNodes.of(problem.topology))
+    report = solve(
+        problem,
         solver=call.solver,
         objective=call.objective,
         seed=call.seed,
@@ -86,6 +92,7 @@ def assign(call: AssignCall) -> Report:
         ising=call.ising,
         progress=call.progress,
     )
+    return report.emitting(call.emit)
 
 
 def state_problem(arguments: ProblemArguments) -> Problem:

@@ -13,6 +13,8 @@ from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.limits import Limits
 from tiger.errors import InputError
 from tiger.formats import nodelink
+from tiger.launchers.formats import check_fit
+from tiger.launchers.order import LaunchNodes
 from tiger.mapper import solve
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import narrow
@@ -93,8 +95,11 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         topology = topology.allocated(request.allocation)
     terms = narrow(Terms, request, forbidden=[(task, node) for task, node in request.forbidden])
     bounded = request.time_limit_s is not None
+    problem = build_problem(tasks, topology, terms)
+    if request.emit is not None:
+        check_fit(request.emit, problem.tasks.size, LaunchNodes.of(problem.topology))
     report = solve(
-        build_problem(tasks, topology, terms),
+        problem,
         solver=request.solver,
         objective=request.objective,
         seed=request.seed,
@@ -104,8 +109,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         ising=_ising_options(request.ising),
         progress=watch,
     )
-    if request.emit is not None and report.feasible:
-        report = replace(report, emitted=report.emit(request.emit))
+    report = report.emitting(request.emit)
     return replace(report, warnings=(*report.warnings, shared.trouble)) if shared and shared.trouble else report
 
 

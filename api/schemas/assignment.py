@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas.closed import Closed, Pins
 from tiger.api.schemas.graphs import node_link
-from tiger.launchers.formats import LauncherName
+from tiger.launchers.formats import EmitOptions
 from tiger.model.constraints import SharingOptions
 from tiger.model.options import about
 from tiger.qubo.encode import CapacityEncoding
@@ -79,7 +79,7 @@ class Graphs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AssignRequest(MappingOptions, SharingOptions, Graphs, Closed):
+class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed):
     """Ask where the tasks of a graph go on a topology."""
 
     allocation: Annotated[list[str], Field(fail_fast=True)] | None = field(
@@ -95,7 +95,3 @@ class AssignRequest(MappingOptions, SharingOptions, Graphs, Closed):
     )
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`."))
     ising: IsingBody = field(default=IsingBody(), metadata=about("Penalties, temperatures and encoding of the QUBOs."))
-    emit: LauncherName | None = field(
-        default=None,
-        metadata=about("The launcher that the order of tasks as ranks is written for, in the field `emitted`."),
-    )

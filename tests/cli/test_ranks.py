@@ -86,8 +86,8 @@ def test_torchrun_needs_as_many_ranks_on_every_host(cli: Run) -> None:
     """The complaint says what is free."""
     status, _, err = cli("ring:7", "--cluster", "cluster.conf", "--slots", "2", "--emit", "torchrun")
     assert status == 2
-    assert err.startswith("tiger: error: emit: expected as many ranks on every host")
-    assert err.endswith("; 1 slots are free\n")
+    assert err.startswith("tiger: error: emit: expected a number of ranks that hosts can share equally for torchrun")
+    assert err.endswith("got 7 on 4 hosts of up to 2 slots; 1 slots are free\n")
 
 
 def test_what_cannot_be_met_has_no_order(cli: Run) -> None:

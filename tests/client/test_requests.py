@@ -214,3 +214,22 @@ def test_what_is_no_json_is_refused() -> None:
         circuit_layout(CIRCUIT, "grid:2x2", commute=float("nan"))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="got a value of type object"):
         circuit_layout(CIRCUIT, "grid:2x2", commute=object())  # type: ignore[arg-type]
+
+
+def test_bug_a_file_of_switches_is_sent_as_a_graph_and_not_as_its_name() -> None:
+    """The service opens no file; where a file has no links, that is said here."""
+    graph = body(assignment(PAIR, str(EXAMPLES / "scontrol.conf"), slots=4))["topology"]
+    assert [node["id"] for node in graph["nodes"] if node.get("slots") == 4] == [f"tux{k}" for k in range(7)]
+    with pytest.raises(InputError, match=r"^topology: expected a SPEC or hardware with links"):
+        assignment(PAIR, str(EXAMPLES / "topology.conf"))
+
+
+def test_reports_of_a_service_emit_rank_orders() -> None:
+    """As local ones do, since the hardware is at hand; what a launcher cannot take is not even asked for."""
+    hosts = nx.path_graph(["n0", "n1", "n2", "n3"])
+    report = tiger.assign("ring:4", hosts, seed=1)
+    document = json.loads(json.dumps(report.to_dict()))
+    again = assignment("ring:4", hosts, seed=1, emit="slurm").read(document)
+    assert again.emitted == again.emit("slurm") == report.emit("slurm")
+    with pytest.raises(InputError, match=r"^emit: expected cores in the hardware"):
+        assignment("ring:4", hosts, emit="openmpi")

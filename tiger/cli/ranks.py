@@ -77,6 +77,7 @@ def ranks(
             effort=effort,
             time_limit_s=time_limit,
             executor=executor,
+            emit=emit,
             progress=show,
         )
     console.deliver_plan(report, emit, json_file, summary)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -18,7 +17,8 @@ from tiger.client.graphs import task_document, topology_document
 from tiger.client.networks import read_network
 from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
-from tiger.formats.files import is_pattern
+from tiger.formats.files import is_pattern, is_topology_file
+from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
@@ -31,7 +31,6 @@ from tiger.request import MappingOptions, Request
 from tiger.run.report import Report
 
 Result = TypeVar("Result")
-TOPOLOGY_FILES = (".json", ".arc")
 ISING_FIELDS = ("penalty_scale", "beta_range", "capacity")
 REFUSED = "expected it left out, as the service decides that itself"
 
@@ -53,8 +52,11 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     options = asdict(narrow(MappingOptions, arguments))
     Request(**options, ising=params)
     problem = state_problem(arguments)
+    nodes = LaunchNodes.of(problem.topology)
+    if arguments.emit is not None:
+        check_fit(arguments.emit, problem.tasks.size, nodes)
     topology, allocation = arguments.topology, arguments.allocation
-    if isinstance(topology, str) and Path(topology).suffix.lower() not in TOPOLOGY_FILES:
+    if isinstance(topology, str) and not is_topology_file(topology):
         hosts = [problem.topology.names[k] for k in problem.topology.hosts]
         hardware: dict[str, object] = {"topology": topology}
         hardware |= {"slots": arguments.slots, "imbalance": arguments.imbalance}
@@ -72,10 +74,14 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
         **options,
         "ising": _ising_options(params),
     }
-    nodes = LaunchNodes.of(problem.topology)
-    return Asked(
-        "assign", _body(document), lambda document: _complete(reports.read_assignment(document), remarks, nodes)
-    )
+
+    def read(answer: Document) -> Report:
+        """Add what documents do not carry: what the readers here found odd, and the nodes of ranks."""
+        report = reports.read_assignment(answer)
+        complete = replace(report, warnings=(*remarks, *report.warnings), nodes=nodes)
+        return complete.emitting(arguments.emit)
+
+    return Asked("assign", _body(document), read)
 
 
 def request_layout(arguments: LayoutArguments) -> Asked[CircuitReport]:
@@ -151,11 +157,6 @@ def _ising_options(params: IsingParams) -> dict[str, object]:
         if field.name not in ISING_FIELDS and getattr(params, field.name) != getattr(usual, field.name):
             raise InputError(f"ising/{field.name}", f"{REFUSED}, got another value than usual")
     return {name: getattr(params, name) for name in ISING_FIELDS}
-
-
-def _complete(report: Report, remarks: tuple[str, ...], nodes: LaunchNodes) -> Report:
-    """Return a report with what documents do not carry: what the readers here found odd, and the nodes of ranks."""
-    return replace(report, warnings=(*remarks, *report.warnings), nodes=nodes)
 
 
 def _body(document: Mapping[str, object]) -> bytes:

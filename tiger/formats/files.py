@@ -62,6 +62,11 @@ def read_topology(source: str) -> Topology:
     )
 
 
+def is_topology_file(source: str) -> bool:
+    """Return whether a topology is given by a file, and not by a SPEC."""
+    return Path(source).suffix.lower() in _TOPOLOGIES
+
+
 def _read_qaplib(text: str) -> TaskFile:
     """Read tasks and topology of a QAPLIB file."""
     return TaskFile(*qaplib.read_problem(text))

@@ -4,6 +4,8 @@ Source: https://docs.pytorch.org/docs/stable/elastic/run.html, Environment Varia
 host; processes that are started with these variables have the ranks of the mapping, by `init_method="env://"`.
 """
 
+from collections.abc import Mapping
+
 from tiger.errors import InputError
 from tiger.launchers.order import FIELD, RankOrder, check_hosts
 from tiger.model.wording import describe
@@ -43,6 +45,17 @@ def write(order: RankOrder) -> str:
         }
         lines.append(f"{seat.host} {' '.join(f'{name}={value}' for name, value in variables.items())}\n")
     return "".join(lines)
+
+
+def check_shares(ranks: int, hosts: Mapping[str, int]) -> None:
+    """Raise InputError of `emit` where no hosts, of which each has some slots, can take equal shares of the ranks."""
+    slots = sorted(hosts.values(), reverse=True)
+    shared = any(ranks % count == 0 and slots[count - 1] >= ranks // count for count in range(1, len(slots) + 1))
+    free = sum(slots) - ranks
+    # More ranks than slots are no bad input but a problem without a solution.
+    if not shared and free >= 0:
+        got = f"{ranks} on {len(slots)} hosts of up to {slots[0]} slots; {free} slots are free"
+        raise InputError(FIELD, f"expected a number of ranks that hosts can share equally for torchrun, got {got}")
 
 
 def _number_locally(order: RankOrder) -> tuple[list[int], dict[str, dict[str, str]]]:

@@ -1,12 +1,14 @@
 """The launchers that a rank order can be written for, by name."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
 from tiger.errors import InputError
 from tiger.launchers import environment, machinefile, permutation, pods, rankfile, tables
-from tiger.launchers.order import FIELD, RankOrder
+from tiger.launchers.order import FIELD, LaunchNodes, RankOrder, order_ranks
+from tiger.model.options import about
 from tiger.model.wording import describe
 
 LauncherName = Literal[
@@ -27,11 +29,25 @@ LauncherName = Literal[
 LISTED = 8
 
 
+@dataclass(frozen=True, kw_only=True)
+class EmitOptions:
+    """Say for which launcher the order of ranks is written."""
+
+    emit: LauncherName | None = field(
+        default=None,
+        metadata=about("Launcher that the order of tasks as ranks is written for, in the field `emitted`."),
+    )
+
+
 class Launcher(NamedTuple):
-    """Hold how a rank order is written, and the command or the sentence that says what takes the text."""
+    """Hold how a rank order is written, and the command or the sentence that says what takes the text.
+
+    `check` refuses a number of ranks of which no order on hosts with some slots can be written, if there is any.
+    """
 
     write: Callable[[RankOrder], str]
     use: Callable[[RankOrder], str]
+    check: Callable[[int, Mapping[str, int]], None] | None = None
 
 
 LAUNCHERS: Mapping[LauncherName, Launcher] = MappingProxyType(
@@ -41,7 +57,7 @@ LAUNCHERS: Mapping[LauncherName, Launcher] = MappingProxyType(
         "slurm": Launcher(machinefile.write_slurm, machinefile.describe_slurm),
         "mpich": Launcher(machinefile.write_machines, machinefile.describe_mpich),
         "intel": Launcher(machinefile.write_machines, machinefile.describe_intel),
-        "torchrun": Launcher(environment.write, environment.describe_torchrun),
+        "torchrun": Launcher(environment.write, environment.describe_torchrun, environment.check_shares),
         "nccl": Launcher(machinefile.write_rings, machinefile.describe_rings),
         "kueue": Launcher(pods.write_kueue, pods.describe_pods),
         "volcano": Launcher(pods.write_volcano, pods.describe_pods),
@@ -58,6 +74,16 @@ def find_launcher(name: str) -> Launcher:
         if known == name:
             return LAUNCHERS[known]
     raise InputError(FIELD, f"expected one of {', '.join(LAUNCHERS)}, got {describe(name)}")
+
+
+def check_fit(name: str, ranks: int, nodes: LaunchNodes) -> None:
+    """Raise InputError of `emit`, before anything is solved, where a launcher can take no order of so many ranks."""
+    launcher = find_launcher(name)
+    for first in list(nodes.slots)[:1]:
+        order = order_ranks({"0": first}, nodes)
+        launcher.write(order)
+        if launcher.check is not None:
+            launcher.check(ranks, order.hosts)
 
 
 def describe_use(name: str, order: RankOrder) -> str:

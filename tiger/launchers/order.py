@@ -116,6 +116,11 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
 def check_hosts(order: RankOrder) -> None:
     """Raise InputError of `emit` for a host that a launcher would not take for one name."""
     for host in order.counts:
-        if not _HOST.fullmatch(host):
+        if not is_host(host):
             what = "expected hosts named by letters, digits, '.', '-' and '_', as launchers have them"
-            raise InputError(FIELD, f"{what}, got {describe(host)}; csv and permutation take any")
+            raise InputError(FIELD, f"{what}, got {describe(host)}; csv, dot and permutation take any")
+
+
+def is_host(name: str) -> bool:
+    """Return whether a launcher would take a name for that of one host."""
+    return bool(_HOST.fullmatch(name))

@@ -4,7 +4,7 @@ It needs no launcher's help: processes are started host by host, as all launcher
 communicator in the new order comes from `MPI_Comm_split` with the new rank as the key (MPI 4.1, section 7.4.2).
 """
 
-from tiger.launchers.order import RankOrder
+from tiger.launchers.order import RankOrder, is_host
 
 
 def write(order: RankOrder) -> str:
@@ -13,7 +13,8 @@ def write(order: RankOrder) -> str:
 
 
 def describe_permutation(order: RankOrder) -> str:
-    """Say how processes have to be started."""
+    """Return the command of Open MPI that starts processes host by host; where hosts have no names, without these."""
     shares = ",".join(f"{host}:{count}" for host, count in order.counts.items())
+    where = f"--host {shares} " if all(map(is_host, order.counts)) else ""
     level = "slot" if any(seat.number("core") is None for seat in order.seats) else "core"
-    return f"mpirun --host {shares} --map-by {level} -n {len(order.seats)} python examples/reorder.py FILE"
+    return f"mpirun {where}--map-by {level} -n {len(order.seats)} python examples/reorder.py FILE"

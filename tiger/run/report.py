@@ -1,10 +1,11 @@
 """The report of a solve: the mapping, its true cost, how good it is, and what every stage contributed."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final, Literal, NamedTuple
 
 from tiger.errors import InputError
+from tiger.launchers.formats import LauncherName, find_launcher
 from tiger.launchers.order import LaunchNodes, RankOrder, order_ranks
 from tiger.model.arrays import IntArray
 from tiger.model.document import HIDDEN, Document
@@ -76,7 +77,7 @@ class Report(Document):
     it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap` remain those
     of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0.
     `verdict` compares with the best simple order, None where nothing is feasible. `emitted` is the text for a launcher
-    that a request of the service names. Costs are in the problem's own unit, `seconds` is wall time. JSON has all of
+    where one was named. Costs are in the problem's own unit, `seconds` is wall time. JSON has all of
     this, by the schema `tiger.report/1`, but for `nodes`, which `emit` needs.
     """
 
@@ -149,9 +150,11 @@ class Report(Document):
 
         That is for a name that is not known, a mapping that the launcher cannot take, and a report without one.
         """
-        from tiger.launchers.formats import find_launcher
-
         return find_launcher(launcher).write(self.rank_order)
+
+    def emitting(self, launcher: LauncherName | None) -> "Report":
+        """Return the report with the text for a launcher, and as it is without a launcher or a mapping."""
+        return self if launcher is None or not self.feasible else replace(self, emitted=self.emit(launcher))
 
     @property
     def rank_order(self) -> RankOrder:
