@@ -1,13 +1,20 @@
 """Rank orders for the tests of the writers: one that can be read at a glance, and any."""
 
+import numpy as np
 from hypothesis import strategies as st
 
 from tiger.launchers.order import LaunchNodes, RankOrder, order_ranks
 
+
+def launch_nodes(slots: dict[str, int], *, stated: bool = True) -> LaunchNodes:
+    """Return nodes with slots, which are stated unless that is denied."""
+    return LaunchNodes(names=tuple(slots), counts=np.array(list(slots.values()), dtype=np.int64), stated=stated)
+
+
 # Two ranks change places between two hosts, and a third host has a slot to spare.
-NODES = LaunchNodes(slots={"n0": 2, "n1": 2, "n2": 2}, stated=True)
+NODES = launch_nodes({"n0": 2, "n1": 2, "n2": 2})
 SWAPPED = order_ranks({"0": "n1", "1": "n0", "2": "n1", "3": "n0", "4": "n2"}, NODES)
-CORES = LaunchNodes(slots={f"{host}/core{core}": 1 for host in ("n0", "n1") for core in (0, 1)}, stated=False)
+CORES = launch_nodes({f"{host}/core{core}": 1 for host in ("n0", "n1") for core in (0, 1)}, stated=False)
 BY_CORE = order_ranks({"0": "n1/core1", "1": "n0/core0", "2": "n1/core0"}, CORES)
 
 
@@ -22,7 +29,7 @@ def orders(draw: st.DrawFn, units: tuple[str, ...] = ("", "core", "gpu")) -> Ran
     slots = {f"{name}/{unit}{k}": 1 for name, size in pairs for k in range(size)} if unit else dict(pairs)
     seats = draw(st.permutations([node for node, count in slots.items() for _ in range(count)]))
     taken = seats[: draw(st.integers(1, len(seats)))]
-    return order_ranks({str(rank): node for rank, node in enumerate(taken)}, LaunchNodes(slots=slots, stated=not unit))
+    return order_ranks({str(rank): node for rank, node in enumerate(taken)}, launch_nodes(slots, stated=not unit))
 
 
 def hosts_of(order: RankOrder) -> list[str]:

@@ -3,13 +3,13 @@
 import pytest
 from hypothesis import assume, given
 
-from tests.launchers.orders import SWAPPED, hosts_of, orders
+from tests.launchers.orders import SWAPPED, hosts_of, launch_nodes, orders
 from tests.launchers.readers import read_environment
 from tiger.errors import InputError
 from tiger.launchers.environment import check_shares, write
-from tiger.launchers.order import LaunchNodes, order_ranks
+from tiger.launchers.order import order_ranks
 
-GPUS = LaunchNodes(slots={f"{host}/gpu{k}": 1 for host in ("a", "b") for k in range(4)}, stated=False)
+GPUS = launch_nodes({f"{host}/gpu{k}": 1 for host in ("a", "b") for k in range(4)}, stated=False)
 ON_GPUS = order_ranks({"0": "b/gpu3", "1": "a/gpu2", "2": "b/gpu1", "3": "a/gpu0"}, GPUS)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.launchers.orders import BY_CORE, NODES, SWAPPED, orders
+from tests.launchers.orders import BY_CORE, NODES, SWAPPED, launch_nodes, orders
 from tiger.errors import InputError
 from tiger.launchers.order import LaunchNodes, check_hosts, order_ranks
 from tiger.model.topology import Links, Topology
@@ -40,7 +40,7 @@ def test_tasks_that_are_numbered_are_the_ranks_of_their_numbers() -> None:
 def test_nodes_without_slots_are_no_hosts() -> None:
     """Switches, and hosts outside the allocation, only forward traffic."""
     nodes = Topology.from_links(("n0", "switch", "n1"), Links.unit([(0, 1), (1, 2)]), np.array([1, 0, 1]))
-    assert LaunchNodes.of(nodes) == LaunchNodes(slots={"n0": 1, "n1": 1}, stated=False)
+    assert (LaunchNodes.of(nodes).slots, LaunchNodes.of(nodes).stated) == ({"n0": 1, "n1": 1}, False)
 
 
 def test_ranks_run_at_once() -> None:
@@ -63,6 +63,6 @@ def test_slots_are_taken_once_and_launched_in_order(order) -> None:
 @pytest.mark.parametrize("name", ["0,0", "a b", "-a", "a=b", "a:1", "é", "a\nb"])
 def test_hosts_have_names_that_launchers_take(name) -> None:
     """No blank, comma or other sign that separates, and no leading dash, which would be an option."""
-    order = order_ranks({"0": name}, LaunchNodes(slots={name: 1}, stated=True))
+    order = order_ranks({"0": name}, launch_nodes({name: 1}))
     with pytest.raises(InputError, match=r"^emit: expected hosts named by letters"):
         check_hosts(order)

@@ -2,9 +2,9 @@
 
 from hypothesis import given
 
-from tests.launchers.orders import BY_CORE, SWAPPED, hosts_of, orders
+from tests.launchers.orders import BY_CORE, SWAPPED, hosts_of, launch_nodes, orders
 from tests.launchers.readers import read_permutation
-from tiger.launchers.order import LaunchNodes, order_ranks
+from tiger.launchers.order import order_ranks
 from tiger.launchers.permutation import describe_permutation, write
 
 
@@ -18,7 +18,7 @@ def test_the_command_starts_as_many_processes_on_each_host_as_it_has_ranks() -> 
     start = "mpirun --host n0:2,n1:2,n2:1 --map-by slot -n 5 python examples/reorder.py FILE"
     assert describe_permutation(SWAPPED) == start
     assert describe_permutation(BY_CORE).startswith("mpirun --host n0:1,n1:2 --map-by core -n 3 ")
-    nameless = order_ranks({"0": "0,0"}, LaunchNodes(slots={"0,0": 1}, stated=True))
+    nameless = order_ranks({"0": "0,0"}, launch_nodes({"0,0": 1}))
     assert describe_permutation(nameless).startswith("mpirun --map-by slot -n 1 ")
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from tests.launchers.orders import BY_CORE, SWAPPED, orders
+from tests.launchers.orders import BY_CORE, SWAPPED, launch_nodes, orders
 from tests.launchers.readers import read_rankfile
 from tiger.errors import InputError
-from tiger.launchers.order import LaunchNodes, order_ranks
+from tiger.launchers.order import order_ranks
 from tiger.launchers.rankfile import describe_openmpi, describe_prrte, write
 
 
@@ -32,7 +32,7 @@ def test_cores_or_slots_have_to_be_known() -> None:
     """A GPU is no core, and a host without a stated number of slots has none that is known."""
     for order in (
         replace(SWAPPED, stated=False),
-        order_ranks({"0": "n1/gpu2"}, LaunchNodes(slots={"n1/gpu2": 1}, stated=False)),
+        order_ranks({"0": "n1/gpu2"}, launch_nodes({"n1/gpu2": 1}, stated=False)),
     ):
         with pytest.raises(InputError, match=r"^emit: expected cores in the hardware .* or a stated number .*'n1"):
             write(order)

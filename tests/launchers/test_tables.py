@@ -2,9 +2,9 @@
 
 from hypothesis import given
 
-from tests.launchers.orders import BY_CORE, hosts_of, orders
+from tests.launchers.orders import BY_CORE, hosts_of, launch_nodes, orders
 from tests.launchers.readers import read_graph, read_table
-from tiger.launchers.order import LaunchNodes, order_ranks
+from tiger.launchers.order import order_ranks
 from tiger.launchers.tables import write_csv, write_dot
 
 
@@ -24,6 +24,6 @@ def test_tables_and_graphs_are_read_back(order) -> None:
 def test_names_may_hold_signs_of_the_formats() -> None:
     """Quotes, commas and backslashes come back as they were."""
     name = 'a "b", \\c'
-    order = order_ranks({"t,1": name}, LaunchNodes(slots={name: 1}, stated=True))
+    order = order_ranks({"t,1": name}, launch_nodes({name: 1}))
     assert read_table(write_csv(order))[0]["host"] == name
     assert read_graph(write_dot(order)) == [name]

@@ -10,6 +10,7 @@ from tiger.errors import InputError
 from tiger.model.wording import describe
 
 if TYPE_CHECKING:
+    from tiger.model.arrays import IntArray
     from tiger.model.topology import Topology
 
 FIELD = "emit"
@@ -36,21 +37,26 @@ class Seat(NamedTuple):
         return int(found[1]) if found else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LaunchNodes:
-    """Hold the nodes that ranks can go to, in the order of the topology, and their slots.
+    """Hold the `names` of nodes in the order of the topology, and how many ranks each takes at once, 0 for a switch.
 
     `stated` says whether the slots come from the user or a file; otherwise they are what the number of tasks asks for.
     """
 
-    slots: Mapping[str, int]
+    names: tuple[str, ...]
+    counts: "IntArray"
     stated: bool
 
     @classmethod
     def of(cls, topology: "Topology") -> "LaunchNodes":
-        """Return the nodes of a topology that have slots."""
-        slots = {topology.names[k]: int(topology.slots[k]) for k in topology.hosts}
-        return cls(slots=slots, stated=topology.slots_stated)
+        """Return the nodes of a topology; O(1), as every report has them."""
+        return cls(names=topology.names, counts=topology.slots, stated=topology.slots_stated)
+
+    @property
+    def slots(self) -> dict[str, int]:
+        """Return the slots of the nodes that have any; O(m)."""
+        return {name: count for name, count in zip(self.names, self.counts.tolist(), strict=True) if count}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +101,15 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
     tasks = list(mapping)
     if set(tasks) == set(map(str, range(len(tasks)))):
         tasks.sort(key=int)
-    hosts, first = dict[str, int](), dict[str, int]()
-    for node, slots in nodes.slots.items():
+    room, hosts, first = nodes.slots, dict[str, int](), dict[str, int]()
+    for node, slots in room.items():
         host = node.partition(INSIDE)[0]
         first[node] = hosts.setdefault(host, 0)
         hosts[host] += slots
     held, seats = Counter[str](), []
     for task in tasks:
         node = mapping[task]
-        if held[node] >= nodes.slots[node]:
+        if held[node] >= room[node]:
             raise InputError(
                 FIELD, f"expected ranks that run at once, got more tasks on {describe(node)} than it holds"
             )
