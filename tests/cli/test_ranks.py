@@ -43,7 +43,7 @@ def test_the_order_alone_goes_to_standard_output(cli: Run) -> None:
     lines = out.splitlines()
     assert (status, [line.partition("=")[0] for line in lines]) == (0, [f"rank {rank}" for rank in range(4)])
     assert lines[0].split()[1].partition("=")[2] == lines[3].split()[1].partition("=")[2]
-    assert "verdict              use this order: its cost is 100.0% below that of the block order" in err
+    assert "verdict              use this order: the cost found is 100.0% below that of the block order" in err
     assert "\nmpirun --rankfile FILE -n 4 PROGRAM\nfree slots: 4, " in err
 
 

@@ -20,7 +20,8 @@ def test_a_gain_is_told_beside_the_best_simple_order_and_the_bound() -> None:
         "gain": 0.25,
         "best_gain": 0.5,
         "keep": False,
-        "advice": "use this order: its cost is 25.0% below that of the cyclic order, and none is more than 50.0% below",
+        "advice": "use this order: the cost found is 25.0% below that of the cyclic order, "
+        "and none is more than 50.0% below",
     }
 
 
@@ -37,8 +38,8 @@ def test_equal_values_and_worse_ones_are_named() -> None:
     """As they are, without a bound that says nothing."""
     advice = [judge(Minimized("max-link-load", after, 0.0), {"block": 4.0, "cyclic": None}) for after in (4.0, 5.0)]
     assert [verdict.advice for verdict in advice if verdict] == [
-        "keep your order: its max link load is that of the block order",
-        "keep your order: its max link load is 25.0% above that of the block order",
+        "keep your order: the max link load found is that of the block order",
+        "keep your order: the max link load found is 25.0% above that of the block order",
     ]
 
 
@@ -47,4 +48,14 @@ def test_nothing_is_saved_of_nothing() -> None:
     verdict = judge(Minimized("cost", 0.0, 0.0), {"block": 0.0, "cyclic": 0.0})
     assert verdict is not None
     assert (verdict.gain, verdict.best_gain, verdict.keep, verdict.order) == (0.0, 0.0, True, "block")
+    assert verdict.advice == "keep your order: the cost found is that of the block order, and none is below"
     assert judge(Minimized("cost", 1.0, 0.0), {"block": None, "cyclic": None}) is None
+
+
+def test_a_launcher_may_have_the_order_that_will_do() -> None:
+    """Where ranks in turns are as good but those in blocks, as they are started, are not."""
+    found = [judge(Minimized("cost", 99.0, None), {"block": block, "cyclic": 100.0}) for block in (101.0, 200.0)]
+    assert [verdict.advice.partition(":")[0] for verdict in found if verdict] == [
+        "keep your order",
+        "have ranks started in cyclic order",
+    ]

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from tiger.model.document import Document
 
-# A smaller gain is below what the seconds of an unchanged job commonly differ by, and so keeps the order there is.
+# No metric here is seconds of a job, so that a smaller gain is no reason to change how it is started.
 THRESHOLD = 0.02
+# The order in which launchers start ranks unless they are told otherwise.
+USUAL = "block"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,8 +18,8 @@ class Verdict(Document):
 
     `metric` is what was minimized, `before` its value in the simple `order`, `after` that of the mapping and `bound`
     what no mapping goes below, None where that is not known. `gain` is (before - after) / before, 0 when both are 0,
-    and `best_gain` what the bound leaves possible. `keep` says that the gain is below 2 %, and `advice` all that in
-    a sentence.
+    and `best_gain` what the bound leaves possible. `keep` says that the gain is below 2 %, so that the simple order
+    will do, and `advice` all that in a sentence.
     """
 
     metric: str
@@ -50,6 +52,11 @@ def judge(made: Minimized, orders: Mapping[str, float | None]) -> Verdict | None
     useful = made.bound is not None and (made.bound > 0 or made.value == 0)
     best = _share(before, made.bound) if useful and made.bound is not None else None
     keep = gain < THRESHOLD
+    usual = orders.get(USUAL)
+    advice = "use this order"
+    if keep:
+        settled = usual is None or _share(usual, made.value) < THRESHOLD
+        advice = "keep your order" if settled else f"have ranks started in {order} order"
     return Verdict(
         metric=made.metric,
         order=order,
@@ -59,7 +66,7 @@ def judge(made: Minimized, orders: Mapping[str, float | None]) -> Verdict | None
         gain=gain,
         best_gain=best,
         keep=keep,
-        advice=f"{'keep your order' if keep else 'use this order'}: {_compare(made.metric, order, gain)}{_limit(best)}",
+        advice=f"{advice}: {_compare(made.metric, order, gain)}{_limit(best)}",
     )
 
 
@@ -70,12 +77,14 @@ def _share(before: float, after: float) -> float:
 
 def _compare(metric: str, order: str, gain: float) -> str:
     """Say how far a value is from that of a simple order."""
-    name = metric.replace("-", " ")
+    name = f"the {metric.replace('-', ' ')} found is"
     if gain == 0:
-        return f"its {name} is that of the {order} order"
-    return f"its {name} is {abs(gain):.1%} {'below' if gain > 0 else 'above'} that of the {order} order"
+        return f"{name} that of the {order} order"
+    return f"{name} {abs(gain):.1%} {'below' if gain > 0 else 'above'} that of the {order} order"
 
 
 def _limit(best: float | None) -> str:
     """Say how far below a simple order anything can be."""
-    return "" if best is None else f", and none is more than {max(best, 0.0):.1%} below"
+    if best is None:
+        return ""
+    return f", and none is more than {best:.1%} below" if best > 0 else ", and none is below"
