@@ -147,6 +147,7 @@ def _facts(report: "Report") -> str:
     if report.objective:
         facts["objective"] = f"{report.objective.name} {number(report.objective.value)}"
         facts["  block order"] = number(report.objective.baseline)
+        facts["  cyclic order"] = number(report.objective.cyclic)
         facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
     return _list_facts(facts)
 
