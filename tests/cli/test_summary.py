@@ -131,7 +131,7 @@ def test_a_selected_objective_is_shown() -> None:
     shown = lines(replace(SOLVED, cost=17.0, objective=objective))
     assert shown[0] == "solved: makespan 3.5, 12.5% below the 4 of the block order"
     start = shown.index("objective makespan 3.5")
-    assert shown[start + 1 : start + 3] == ["block order 4", "lower bound -"]
+    assert shown[start + 1 : start + 4] == ["block order 4", "cyclic order -", "lower bound -"]
     assert "cost 17" in shown
 
 
