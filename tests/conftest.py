@@ -38,7 +38,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
 
-settings.register_profile("tiger", deadline=None, max_examples=60)
+settings.register_profile("tiger", deadline=None, max_examples=30)
 settings.load_profile("tiger")
 
 Places = NDArray[np.int64]

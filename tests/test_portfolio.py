@@ -129,6 +129,7 @@ def test_other_processes_give_the_same_report(random_problem):
     assert settled(report) == settled(solve(problem, solver="search", effort=4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "search", "greedy", "random", "neal", "exact"])
 @pytest.mark.parametrize("topology", ["torus:8x8x8", "torus:16x16x16"])
 def test_time_limits_are_heard(solver, topology):

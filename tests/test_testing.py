@@ -26,6 +26,7 @@ NATIVE = (Annealing(), Dense(), Geometry(), Multilevel(), Refinement())
 SEARCHES = [*map(registry.search, ("exact", "greedy", "random", "identity")), *NATIVE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
 def test_every_search_conforms(search, rule, random_problem, random_feasible):
@@ -98,6 +99,7 @@ def test_what_was_not_put_to_the_test_is_said(path_problem):
     assert check_tuner(Bisection()) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_every_partitioner_conforms(rule, random_problem):
     """Tests both partitions where they apply."""

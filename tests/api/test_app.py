@@ -244,6 +244,7 @@ def test_bug_a_server_is_not_ready_before_a_worker_has_answered(monkeypatch: pyt
             assert client.get("/readyz").status_code == 503
 
 
+@pytest.mark.slow
 def test_health_is_answered_during_a_solve(solving: TestClient, ask: Post, endless: dict[str, object]) -> None:
     """The event loop never waits for a solve."""
     long = threading.Thread(target=lambda: ask(**endless, time_limit_s=2))

@@ -85,6 +85,7 @@ def test_a_large_body_without_a_key_is_not_read(server: httpx.Client) -> None:
     assert (answer.status_code, answer.headers["connection"]) == (401, "close")
 
 
+@pytest.mark.slow
 def test_bug_streams_that_are_opened_together_are_bounded(server: httpx.Client, endless: dict[str, Any]) -> None:
     """A key may have a quarter of the 256, however many it asks for before the first one is answered."""
     key = {"X-API-Key": KEYS[0]}

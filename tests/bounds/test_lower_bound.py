@@ -72,6 +72,7 @@ def test_the_bound_never_exceeds_the_optimum(rule, random_problem, brute_force, 
             assert fits(lower_bound(problem, places), optimum)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hardware", HARDWARE)
 @pytest.mark.parametrize("rule", RULES)
 def test_no_bound_exceeds_the_optimum_on_any_hardware(rule, hardware, random_problem, brute_force):
@@ -101,6 +102,7 @@ def test_the_bound_lies_between_that_of_gilmore_and_lawler_and_the_best_known_va
     assert published <= lower_bound(problem, launch_order(problem)) <= best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("nug12", 516), ("tai20b", 76e6), ("bur26a", 5.33e6), ("nug30", 5452)])
 def test_the_strong_bound_reaches_further(name, least):
     """Tests the ascents: over placements of pairs (nug12, bur26a) and over diagonals (tai20b, nug30)."""
@@ -134,6 +136,7 @@ def test_the_bounds_of_the_original_tools_example(rule, mesh, least, optimum):
         assert strong_bound(problem, places, iterations=64) == optimum
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_costs_that_all_mappings_share_move_the_bound_alone(rule, random_problem):
     """Tests that a cost added to every node adds the work times that cost."""
@@ -221,6 +224,7 @@ def test_the_strong_bound_gives_way_where_pairs_are_too_many(path_problem, monke
     assert strong_bound(fixed, places, iterations=4) == lower_bound(fixed, places) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_rearrangement_brackets_the_traffic_of_every_task(rule, random_problem, random_feasible):
     """Tests least <= traffic cost of a task <= worst on random feasible mappings."""
@@ -242,6 +246,7 @@ def test_the_bound_of_the_path_problem_is_its_optimum(path_problem):
     assert lower_bound(path_problem, launch_order(path_problem)) in (6.0, 7.0)
 
 
+@pytest.mark.slow
 def test_the_bound_holds_where_slots_are_too_many_to_match(random_problem, brute_force, monkeypatch):
     """Tests capacity problems whose assignment onto slots is left out."""
     monkeypatch.setattr(bounds, "SLOT_CELLS", 0)

@@ -624,6 +624,7 @@ def test_python_m_tiger(cli: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert capsys.readouterr().out.startswith("infeasible")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_streams_that_cannot_be_written_to_give_no_traceback(stream: str, tmp_path: Path) -> None:
     """A full disk behind standard output is exit 2 and one line; behind standard error it changes nothing."""

@@ -90,6 +90,7 @@ def test_what_cannot_be_met_is_a_result(cli: Run, engine: list[OperatorParams]) 
     assert not Path("p.svg").exists()
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn(cli: Run, engine: list[OperatorParams]) -> None:
     """Of loads and memory."""
     assert cli("m.json", "--plot", "p.svg")[0] == 0

@@ -171,6 +171,7 @@ def drawn(problem, folder, offset=True, **options):
     return rows_of(*found.record.sample)._replace(energies=energies), written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [True, False])
 @pytest.mark.parametrize("rule", RULES)
 def test_energies_of_feasible_reads_are_checked(rule, offset, random_problem, tmp_path):

@@ -40,6 +40,7 @@ def filled(problem, places):
     return encode(window).sample(window.local(places))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("form", ["bqm", "coo"])
 @pytest.mark.parametrize("scale", [None, 0.4, 3.0])
@@ -113,6 +114,7 @@ def test_capacities_may_go_without_slack(random_problem, tmp_path):
     assert sizes[1][1] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_a_constrained_model_is_feasible_where_the_mapping_is(rule, random_problem, random_places, tmp_path):
     """Tests its objective, which is the cost, and its constraints on mappings most of which break something."""

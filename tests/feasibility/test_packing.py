@@ -48,6 +48,7 @@ def drawn(seed):
     return ask_of(load, room, count, rng.random((classes, bins)) < 0.8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skip", [(), ("_orders",), ("_orders", "BRIEF_BIN_WORK", "BIN_WORK"), ("BRIEF_MILP_WORK",)])
 def test_every_method_decides_as_enumeration_does(skip, monkeypatch):
     """Tests small packings against complete enumeration, by all methods together and with some left out."""
@@ -86,6 +87,7 @@ def test_loads_of_many_digits_are_never_proved_too_many_when_they_fit(seed):
     assert not packed.proved or fits(ask, packed.bins)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "bins"), [(60, 10), (50, 5), (100, 25)])
 def test_larger_bins_are_filled_exactly(items, bins):
     """Tests planted loads of up to 10^12 that are too many for trying every way."""
@@ -111,6 +113,7 @@ def test_sizes_that_come_often_are_packed_exactly():
     assert fits(ask, pack(ask, soon()).bins)
 
 
+@pytest.mark.slow
 def test_the_same_question_has_the_same_answer():
     """Tests that random restarts are seeded."""
     rng = np.random.default_rng(5)

@@ -47,6 +47,7 @@ def islands_of(*sizes, **fields):
 SPLIT = Topology.from_links(tuple(f"p{k}" for k in range(5)), Links.unit([(0, 1), (2, 3), (3, 4)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("hardware", [None, "split"])
 def test_a_mapping_is_found_exactly_where_one_exists(rule, hardware, random_problem, random_feasible):

@@ -175,6 +175,7 @@ def test_any_sampler_object_does(random_problem):
     assert report.objective.value < report.objective.baseline
 
 
+@pytest.mark.slow
 def test_stages_follow_those_of_the_cost():
     """Each says value and cost; the value never rises."""
     report = solve(layered(), solver="search", objective="makespan", effort=2)

@@ -47,6 +47,7 @@ def test_the_best_of_all_orders_of_eight(
     assert placed.bottleneck_s == pytest.approx(least_of_all_orders(layers, cluster), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_plan_is_worth_what_it_says_and_fits(schedule: Schedule, drawn_layers: DrawnLayers) -> None:
     """The figures are those of the plan, no worse than an even split, between the bounds, and within memory."""

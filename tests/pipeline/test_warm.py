@@ -24,6 +24,7 @@ def test_nothing_is_compiled_afterwards(aim: dict[str, object]) -> None:
     assert recorder.buffer == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", ["one device", "no link"])
 def test_bug_nothing_is_compiled_for_one_device_or_where_nothing_fits(cluster: str) -> None:
     """Layouts of arrays, or that they are read-only, would be another signature of every kernel."""

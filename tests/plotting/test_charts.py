@@ -89,6 +89,7 @@ def texts(path):
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_the_ending_chooses_the_format(tmp_path, ending):
     """Tests the first bytes of every kind of file."""
@@ -97,6 +98,7 @@ def test_the_ending_chooses_the_format(tmp_path, ending):
     assert path.read_bytes().startswith(STARTS[ending])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schedule", "virtual", "title"),
     [
@@ -204,6 +206,7 @@ def test_memory_is_drawn_under_its_capacity(tmp_path):
     assert "beyond capacity" not in drawn
 
 
+@pytest.mark.slow
 def test_memory_beyond_capacity_is_said_so(tmp_path):
     """Tests a device that is too small, and one so large that its line would flatten all rows."""
     workload = two_stages()

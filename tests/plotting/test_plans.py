@@ -46,6 +46,7 @@ def report_of(*plans: RankedPlan) -> PlanReport:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_plans_are_drawn(tmp_path: Path, ending: str, start: bytes) -> None:
     """The same bytes for the same plans."""

@@ -88,6 +88,7 @@ def enlarged(problem, unit, rng):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("unit", [1, 7, 10**3, 10**6 + 3, 10**12 + 7])
 def test_energy_is_the_cost_whatever_the_unit_of_memory(rule, unit, random_problem, random_feasible):

@@ -261,6 +261,7 @@ def test_a_true_cost_never_rises_over_windows(random_problem):
         assert cost_of(problem, run.places).total == run.cost
 
 
+@pytest.mark.slow
 def test_bug_dense_traffic_was_sampled_from_no_start():
     """Tests 300 tasks that all send to each other, the near ones most: bisection halves what their order costs."""
     spots = np.random.default_rng(0).random((300, 2))

@@ -74,6 +74,7 @@ def test_weighed_penalties_keep_their_scale():
     assert (again.scale, again.centred) == (0.5, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_safe_penalties_aim_at_centred_ones(rule, random_problem):
     """Tests that only the aim is centred, has no aim of its own, and that all weights are above 0."""

@@ -61,6 +61,7 @@ def test_levels_go_on_where_the_one_before_ended():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_what_counts_is_feasible(rule, random_problem):
     """Tests pins, forbidden pairs and memory: an order is either feasible or costs None, and most are feasible."""

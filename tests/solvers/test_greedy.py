@@ -62,6 +62,7 @@ def by_hand(problem, start):
     return places if cost_of(problem, places).total < cost_of(problem, start).total else start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hardware", ["dense", "links", "grid", "torus", "tree"])
 @pytest.mark.parametrize("nodes", [0, 1024])
 def test_every_turn_is_the_best_one(hardware, nodes, random_problem, monkeypatch):

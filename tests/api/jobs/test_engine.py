@@ -101,6 +101,7 @@ def test_a_job_that_waits_is_cancelled_at_once(loop: Runner, jobs: DurableJobs) 
     assert cancelled[0].started_s is None
 
 
+@pytest.mark.slow
 def test_the_many_who_wait_do_not_look(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:
     """They read their job when it has changed."""
     looks: list[str] = []
@@ -140,6 +141,7 @@ def test_a_solve_over_its_limit_is_told_to_end(loop: Runner, jobs: DurableJobs) 
     assert job.ended_s - job.started_s < 2
 
 
+@pytest.mark.slow
 def test_bug_a_solve_that_does_not_end_fails_as_bad_input(loop: Runner, jobs: DurableJobs) -> None:
     """It is killed within two seconds of its limit, and asked too much: 5xx would say that the service is at fault."""
     (job,) = loop.run(done(jobs, work(sleep=30, time_limit_s=0.1)))

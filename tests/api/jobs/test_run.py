@@ -64,6 +64,7 @@ def test_cancels_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs) -> No
     assert found == [("job begun", None), ("job cancelled", "running"), ("job ended", "cancelled")]
 
 
+@pytest.mark.slow
 def test_a_solve_that_has_to_be_killed_is_counted(
     loop: Runner, jobs: DurableJobs, pool: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,6 +139,7 @@ def test_an_answer_that_nobody_takes_is_not_held(stranger: socket.socket, server
     assert not server.server_state.connections
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_taken_slowly_is_sent(stranger: socket.socket) -> None:
     """Time begins anew as long as something is taken."""
     stranger.sendall(REQUEST.replace(b"/ ", b"/large ", 1).replace(b"Host", b"Connection: close\r\nHost"))

@@ -107,6 +107,7 @@ def test_both_preferences_wait_first(client: TestClient) -> None:
     assert "location" in answer.headers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [SMALL, LARGE])
 @pytest.mark.parametrize("wait", ["wait=0", "wait=1"])
 def test_work_that_takes_longer_than_the_wait_goes_on(

@@ -110,6 +110,7 @@ def test_bug_workers_that_are_stopped_while_they_start_leave_no_process(loop: Ru
     loop.run(scenario())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_bug_a_pool_that_breaks_again_and_again_leaves_no_process(
     loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch

@@ -111,6 +111,7 @@ def test_bug_workers_outlive_what_stands_behind_them(server: Server) -> None:
     assert server.left() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_server_that_ends_takes_all_with_it(server: Server, number: int) -> None:
     """Whether or not somebody stands behind the fork server."""

@@ -44,6 +44,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "search_embeddings", KERNELS["search_embeddings"].py_func)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_plain")
 @pytest.mark.parametrize("seed", range(30))
 def test_all_embeddings_are_found(seed: int) -> None:
@@ -75,6 +76,7 @@ def test_a_proof_needs_no_calls_where_domains_run_empty() -> None:
     assert _embeddings(nx.cycle_graph(3), nx.empty_graph(4), 1)[1:] == (True, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_plain")
 def test_calls_end_the_search() -> None:
     """A ring of odd length fits no grid, and three calls do not prove it; runs start anew until they are used up."""

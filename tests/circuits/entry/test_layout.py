@@ -102,6 +102,7 @@ def test_random_circuits_stay_the_same(seed: int) -> None:
     assert is_same(circuit, report)
 
 
+@pytest.mark.slow
 def test_never_more_than_qiskit(web: QuantumCircuit) -> None:
     """From level 1 on, at the same seed."""
     for level, seed in ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1)):

@@ -145,6 +145,7 @@ def test_gates_of_a_text_are_named() -> None:
     assert scan(TWO + "gate f(t) a, b { rz(t) a; cx a, b; } gate g a { }", SMALL).gates == {"f": 2, "g": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [

@@ -37,6 +37,7 @@ def test_gates_stay_feasible_and_cost_no_more(device: Coupling, improve, seed: i
     assert tasks.cost(found) <= tasks.cost(start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_annealing_finds_what_exhaustion_finds(seed: int) -> None:
     """Four gates on a line of six are placed at the least cost there is."""

@@ -117,6 +117,7 @@ def test_circuits_without_gates_cost_nothing() -> None:
     assert search(gate_dag_of(3, []).gate_dag, GRID, Origins()).extra_cx == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fixed", [None, identity(9)], ids=["free", "fixed"])
 def test_compiled_and_plain_agree(fixed: np.ndarray | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both draw the same random numbers; this runs every kernel as plain Python."""

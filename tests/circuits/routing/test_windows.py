@@ -56,6 +56,7 @@ def test_the_result_is_a_route_that_costs_no_more(coupling: Coupling, seed: int)
     assert better.extra_cx <= route.extra_cx
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_plain_python_finds_the_same_as_compiled_code(seed: int, request: pytest.FixtureRequest) -> None:
     """The kernels mean the same with and without numba."""

@@ -82,6 +82,7 @@ def test_the_stages_work_alone_and_together(level: int, layout: str | None, rout
     assert check.property_set["is_swap_mapped"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("routing", ["tiger", "sabre"])
 def test_never_more_cx_than_the_presets(level: int, routing: str) -> None:
@@ -291,6 +292,7 @@ def test_better_qubits_are_taken() -> None:
         assert find_difference(circuit, out) == ""
 
 
+@pytest.mark.slow
 def test_the_plugin_loads_no_kernel() -> None:
     """Importing it costs no compiler."""
     code = "import sys, tiger.circuits.transpiler.plugin; print('numba' in sys.modules)"
@@ -372,6 +374,7 @@ def test_a_layout_stage_of_the_users_own_is_kept() -> None:
         assert same(mix(), out)
 
 
+@pytest.mark.slow
 def test_clifford_and_t_are_a_basis_too() -> None:
     """Its later stages are others than those of rotations."""
     circuit = QuantumCircuit(4)

@@ -23,6 +23,7 @@ def _values(seed: int) -> tuple[list[tuple[float, float]], list[tuple[float, flo
     return [(f.bottleneck_s, f.total_s) for f in found], [(x.max(), x.sum()) for x in loads if np.isfinite(x).all()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_its_ends_are_the_least_bottleneck_and_the_least_sum(seed: int) -> None:
     """All cuts of random chains are tried; nothing on the frontier betters another in both."""

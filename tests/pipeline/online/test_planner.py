@@ -96,6 +96,7 @@ def test_bug_plans_that_are_as_good_as_each_other_are_not_tried_for_ever(devices
     assert planner.settled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_a_step_is_a_move_and_keeps_to_memory(seed: int, world: Callable[..., World]) -> None:
     """One boundary or one pair of devices changes, and what a device holds fits; noise makes no difference."""
@@ -119,6 +120,7 @@ def end(here: World) -> float:
     return max(here.times(planner.plan)) / best[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_exact_costs_lead_to_the_best_cuts(seed: int, world: Callable[..., World]) -> None:
     """Where only speeds are unknown and nothing disturbs, the cuts are those of the dynamic program within 3 %."""

@@ -17,6 +17,7 @@ SEARCH = OrderSearch(solver="search")
 FREE = LineParams()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_order_is_the_best_of_all(seed, drawn_layers, drawn_cluster, least_of_all_orders):
     """On five devices the search finds what trying all orders and subsets does."""
@@ -70,6 +71,7 @@ def test_a_fixed_number_of_stages_is_kept(drawn_layers, drawn_cluster):
     assert line.bottleneck_s == pytest.approx(exact.bottleneck_s, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_pinned_layer_lies_on_its_device(drawn_layers, drawn_cluster):
     """The first layer is pinned to the last device, the last one to the first."""
     layers, cluster = drawn_layers(9, 2), drawn_cluster(5, 2)
@@ -124,6 +126,7 @@ def test_equal_devices_need_no_order(drawn_layers, regular):
     assert line.devices == tuple(range(len(line.devices)))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_line(drawn_layers, drawn_cluster):
     """Two runs agree, whatever came before."""
     layers, cluster = drawn_layers(12, 7), drawn_cluster(5, 7)

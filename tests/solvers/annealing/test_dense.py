@@ -46,6 +46,7 @@ def uniform_problem(size, seed=0):
     return Problem(tasks=tasks, topology=build(f"grid:{size}x1"), rule="one-to-one")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hardware", HARDWARE)
 def test_optima_of_small_problems_are_found(hardware, random_problem, brute_force):
     """Tests pins, forbidden pairs, memory, node costs, self-loops, idle nodes and both kinds of asymmetry."""

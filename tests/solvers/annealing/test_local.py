@@ -84,6 +84,7 @@ def test_a_scan_that_is_too_long_is_left_out(monkeypatch):
     assert (search(DESCENT, problem, places) == places).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", [1, 2**63 - 1])
 @pytest.mark.parametrize(("size", "topology"), [(512, "torus:8x8x8"), (4096, "torus:16x16x16")])
 def test_time_limits_are_heard(size, topology, effort):
@@ -158,6 +159,7 @@ def test_rounds_of_descent_have_an_end(monkeypatch):
     assert (search(DESCENT, problem, start) == start).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "topology", "slots"), [(512, "torus:8x8x8", 1), (1000, "torus:10x10x10", 1), (900, "grid:2x4", 128)]
 )

@@ -41,6 +41,7 @@ def search(problem, start=None, stop=bool):
     return places, cost_of(problem, places).total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dims", "spec", "slots", "cost"),
     [

@@ -113,6 +113,7 @@ def test_missing_qubits_narrow_the_windows():
     assert 2 < QpuSampler(broken).max_variables < QpuSampler(whole).max_variables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SHAPES)
 def test_larger_models_are_refused_before_submission(kind, monkeypatch):
     """Tests that the limit is named, and that nothing reaches the machine."""
