@@ -63,9 +63,9 @@ class Graphs:
 
     tasks: Annotated[str | Tasks, BeforeValidator(_check_tasks)] = field(
         metadata=about(
-            "Specification of a pattern such as `halo:16x16` (kinds: halo, ring, alltoall, fft, tree-allreduce), or a "
-            "task graph as networkx node-link JSON: nodes with `id` and optionally `work` and `memory`, "
-            "edges (or `links`) with `source`, `target` and optionally `weight`, the traffic. "
+            "Specification of a pattern such as `halo:16x16` (kinds: halo, ring, alltoall, fft, tree-allreduce, cg, "
+            "parallel), or a task graph as networkx node-link JSON: nodes with `id` and optionally `work` and "
+            "`memory`, edges (or `links`) with `source`, `target` and optionally `weight`, the traffic. "
             "A string is never opened as a file."
         )
     )

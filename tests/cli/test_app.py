@@ -89,7 +89,7 @@ def test_tasks_may_be_a_pattern(cli: Run) -> None:
     assert cli("encode", "ring:3", "--topology", "grid:3", "-o", "ring.bqm")[0] == 0
     outcome = cli("assign", "hallo:2x2", "--topology", "grid:2x2")
     assert refused(outcome, "tasks")
-    assert "halo, ring, alltoall, fft, tree-allreduce" in outcome[2]
+    assert "halo, ring, alltoall, fft, tree-allreduce, cg, parallel" in outcome[2]
 
 
 def test_json_on_standard_output_is_all_there_is(cli: Run) -> None:

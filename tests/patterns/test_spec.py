@@ -14,7 +14,7 @@ from tiger.patterns.spec import _READERS, KINDS, build, parse
 VALID = (
     "halo:2x3", "halo:2x2x3,wrap=1", "halo:3x4,faces=2.5,corners=1e-1,wrap=1", "halo:1x5,corners=1,wrap=0",
     "halo:2x2,corners=0.5,wrap=1", "ring:5", "alltoall:4", "fft:2x3", "tree-allreduce:5", "ring:6*0.5+fft:2x3*2e0",
-    "halo:2x3+alltoall:6*0.01",
+    "halo:2x3+alltoall:6*0.01", "cg:2x4", "parallel:tp=2,pp=3,dp=4,layers=6,hidden=8,sequence=4,batch=2,bytes=4",
 )  # fmt: skip
 REFUSED = """
     none halo halo: :4 halo:4x halo:x4 halo:-4 halo:+4 halo:4.0 halo:4X4 halo:1e3 halo:0x4 halo:4,4 HALO:4x4 halo:4x4,
@@ -24,6 +24,8 @@ REFUSED = """
     ring:1048577 ring:99999999999999 alltoall:4097 alltoall:0 fft:4 fft:2x2x2 fft:0x2 fft:1x4097 tree-allreduce:0
     ring:4* ring:4*x ring:4*-1 ring:4*2*3 ring:4+ +ring:4 ring:4++ring:4 2*ring:4 ring:4*inf ring:4+hallo:4
     alltoall:4096+alltoall:4096 halo:64x64x64,corners=1+halo:64x64x64,corners=1+halo:64x64x64,corners=1
+    cg:4 cg:3x3 cg:4x2 cg:2x8 cg:2x2x2 cg:2048x2048 parallel: parallel:8 parallel:layers=4 parallel:tp= parallel:tp=0
+    parallel:tp=2,tp=2 parallel:tp=2, parallel:cp=2 parallel:pp=5 parallel:tp=1e3 parallel:tp=2048,dp=1024
     ring:\u0663 halo:4\u00d74"""
 
 
@@ -57,6 +59,14 @@ def test_kinds_are_those_that_can_be_read():
         ("alltoall:1", ["0"]),
         ("fft:2x3", ["011100", "101010", "110001", "100011", "010101", "001110"]),
         ("tree-allreduce:5", ["01100", "10011", "10000", "01000", "01000"]),
+        ("cg:1x1", ["0"]),
+        ("cg:1x2", ["01", "10"]),
+        ("cg:2x2", ["0100", "1010", "0101", "0010"]),
+        ("cg:2x4", ["01100000", "10010000", "10011000", "01100100", "00100110", "00011001", "00001001", "00000110"]),
+        ("parallel:tp=2,layers=1,hidden=1,sequence=1,microbatches=1,bytes=1", ["04", "40"]),
+        ("parallel:dp=3,layers=1,hidden=1,sequence=1,bytes=1*0.25", ["040", "004", "400"]),
+        ("parallel:pp=3,layers=3,hidden=1,sequence=1,microbatches=2,bytes=2", ["040", "404", "040"]),
+        ("parallel:pp=2,layers=2,hidden=1,sequence=1,bytes=1", ["08", "80"]),
         ("ring:3*2+alltoall:3", ["031", "103", "310"]),
     ],
 )
@@ -125,8 +135,18 @@ def test_malformed_specs_are_refused(spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("hallo:4", "with a kind out of halo, ring, alltoall, fft, tree-allreduce (such as halo:16x16), got 'hallo:4'"),
+        (
+            "hallo:4",
+            "with a kind out of halo, ring, alltoall, fft, tree-allreduce, cg, parallel (such as halo:16x16), "
+            "got 'hallo:4'",
+        ),
         ("ring:a", "got 'a' in 'ring:a'; the syntax is ring:n[*FACTOR] (such as ring:64; kinds: halo, ring, "),
+        (
+            "cg:3x3",
+            "powers of two, with as many columns as rows or twice as many, got 3 rows and 3 columns in 'cg:3x3'",
+        ),
+        ("parallel:tp=x", "tp: expected a whole number, got 'x'"),
+        ("parallel:pp=5", "expected layers as a multiple of pp=5, got 96 in 'parallel:pp=5'"),
         ("ring:4+fft:2x3", "of the same number of ranks, got 4 in 'ring:4' and 6 in 'fft:2x3'"),
         ("alltoall:4097", f"expected at most {MESSAGE_LIMIT:,} messages, got 16,781,312"),
     ],

@@ -13,7 +13,7 @@ Tasks = Annotated[
     typer.Argument(
         metavar="TASKS",
         help="A .json, .graph, .mtx, .csv, .graphml, .dat or .ram file; or a SPEC like halo:16x16, of halo, ring, "
-        "alltoall, fft or tree-allreduce.",
+        "alltoall, fft, tree-allreduce, cg or parallel.",
         show_default=False,
     ),
 ]

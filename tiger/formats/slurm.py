@@ -32,6 +32,7 @@ NUMBERS = ("LinkSpeed", "Level", "BlockIndex", "BlockSize")
 LEVEL_LIMIT = 32
 # Slurm's default without BlockSizes: pairs of blocks, pairs of pairs and so on, up to 16 blocks.
 DEFAULT_FACTORS = (1, 2, 4, 8, 16)
+# Slurm takes 16 sizes of blocks (MAX_BLOCK_LEVELS of its topology/block): each twice the one before, they end here.
 FACTOR_LIMIT = 1 << 15
 _KNOWN = {key.lower(): key for kind, others in KEYS.items() for key in (kind, *others)}
 _PAIR = re.compile(r'([^\s=]+)\s*=\s*(?:"([^"]*)"|([^\s="]+))(?:\s+|$)')

@@ -41,7 +41,8 @@ def halo(extents: tuple[int, ...], *, faces: float = 1.0, corners: float = 0.0, 
     """Exchange among neighbours of a grid: one message of volume `faces` in each direction along each axis.
 
     Diagonal neighbours get `corners`. On an axis of extent 2 that wraps, both neighbours are one rank, which gets both
-    messages; an axis of extent 1 has no neighbours.
+    messages; an axis of extent 1 has no neighbours. Raises InputError of `tasks` for more than 6 extents, and for more
+    ranks or messages than there may be.
     """
     if not 1 <= len(extents) <= AXIS_LIMIT:
         raise InputError("tasks", f"expected 1 to {AXIS_LIMIT} extents, got {len(extents)}")
@@ -63,7 +64,10 @@ def halo(extents: tuple[int, ...], *, faces: float = 1.0, corners: float = 0.0, 
 
 
 def ring(ranks: int) -> Pattern:
-    """Send from each rank to the next, and from the last to the first."""
+    """Send a message of volume 1 from each rank to the next, and from the last to the first.
+
+    Raises InputError of `tasks` for more ranks than there may be.
+    """
 
     def list_blocks() -> Iterator[Block]:
         index = np.arange(ranks)
@@ -73,7 +77,10 @@ def ring(ranks: int) -> Pattern:
 
 
 def fft(rows: int, columns: int) -> Pattern:
-    """Transpose the pencils of a decomposition in two dimensions: all-to-all inside each row and each column."""
+    """Transpose the pencils of a decomposition in two dimensions: all-to-all inside each row and each column.
+
+    All messages have volume 1. Raises InputError of `tasks` for more ranks or messages than there may be.
+    """
     ranks = rows * columns
 
     def list_blocks() -> Iterator[Block]:
@@ -85,12 +92,18 @@ def fft(rows: int, columns: int) -> Pattern:
 
 
 def all_to_all(ranks: int) -> Pattern:
-    """Send from each rank to every other one: the row of an `fft` of one row."""
+    """Send a message of volume 1 from each rank to every other one: the row of an `fft` of one row.
+
+    Raises InputError of `tasks` for more ranks or messages than there may be.
+    """
     return fft(1, ranks)
 
 
 def tree_allreduce(ranks: int) -> Pattern:
-    """Reduce up and broadcast down a binary tree, in which the parent of rank k is (k - 1) // 2."""
+    """Reduce up and broadcast down a binary tree, in which the parent of rank k is (k - 1) // 2.
+
+    All messages have volume 1. Raises InputError of `tasks` for more ranks than there may be.
+    """
 
     def list_blocks() -> Iterator[Block]:
         children = np.arange(1, ranks)

@@ -1,8 +1,7 @@
 """The SPEC of a pattern, a text such as `halo:16x16,wrap=1+alltoall:256*0.01`: its kinds, and the way to TaskGraph."""
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,15 +9,16 @@ import scipy.sparse as sp
 from tiger.errors import InputError
 from tiger.model.tasks import TaskGraph
 from tiger.model.wording import describe
-from tiger.patterns.messages import AXIS_LIMIT, RANK_LIMIT, Block, Pattern, all_to_all, fft, halo, ring, tree_allreduce
+from tiger.patterns.conjugate_gradient import conjugate_gradient
+from tiger.patterns.messages import Block, Pattern, all_to_all, fft, halo, ring, tree_allreduce
+from tiger.patterns.numbers import read_extents, read_number, read_volume
+from tiger.patterns.training import Shape, train
 
 # A sum of more patterns than this is no short text.
 PART_LIMIT = 16
-# No product or sum of volumes leaves the range of float64.
-VOLUME_LIMIT = 1e100
-_DIGITS = re.compile(r"[0-9]+")
-# Without a + in the exponent, which adds patterns.
-_VOLUME = re.compile(r"(?=.{1,32}$)[0-9]+(\.[0-9]+)?([eE]-?[0-9]+)?")
+# The options of training, and those of them that say how many ranks share the work in each of three ways.
+DEGREES = ("tp", "pp", "dp")
+SIZES = tuple(field.name for field in fields(Shape) if field.name not in DEGREES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,12 @@ KINDS = (
     Kind(name="alltoall", syntax="alltoall:n", example="alltoall:64"),
     Kind(name="fft", syntax="fft:RxC", example="fft:8x8"),
     Kind(name="tree-allreduce", syntax="tree-allreduce:n", example="tree-allreduce:64"),
+    Kind(name="cg", syntax="cg:RxC", example="cg:8x8"),
+    Kind(
+        name="parallel",
+        syntax=f"parallel:{','.join(f'{name}=n' for name in DEGREES)}[,{'][,'.join(f'{name}=n' for name in SIZES)}]",
+        example="parallel:tp=8,pp=4,dp=2",
+    ),
 )
 
 
@@ -91,7 +97,7 @@ def _read_part(text: str) -> Pattern:
     body, sign, factor = text.partition(":")[2].partition("*")
     try:
         pattern = _READERS[kind.name](body)
-        return _scale(pattern, _read_volume(factor)) if sign else pattern
+        return _scale(pattern, read_volume(factor)) if sign else pattern
     except InputError as error:
         syntax = f"{kind.syntax}[*FACTOR] (such as {kind.example}; kinds: {names}; + adds patterns)"
         raise InputError("tasks", f"{error.reason} in {describe(text)}; the syntax is {syntax}") from None
@@ -115,54 +121,46 @@ def _read_halo(text: str) -> Pattern:
     for option in options:
         name, _, value = option.partition("=")
         if name in ("faces", "corners") and name not in volumes:
-            volumes[name] = _read_volume(value)
+            volumes[name] = read_volume(value)
         elif name == "wrap" and value in ("0", "1") and not wraps:
             wraps.append(value == "1")
         else:
             raise InputError("tasks", f"expected faces=V, corners=V or wrap=0|1 once each, got {describe(option)}")
-    return halo(_read_extents(body), **volumes, wrap=wraps == [True])
+    return halo(read_extents(body), **volumes, wrap=wraps == [True])
 
 
-def _read_fft(text: str) -> Pattern:
+def _read_grid(text: str) -> tuple[int, int]:
     """Read `RxC`."""
-    extents = _read_extents(text)
+    extents = read_extents(text)
     if len(extents) != 2:
         raise InputError("tasks", f"expected RxC, got {len(extents)} numbers")
-    return fft(*extents)
+    return extents[0], extents[1]
+
+
+def _read_shape(text: str) -> Shape:
+    """Read `name=n` once for each name at most, one of tp, pp and dp at least."""
+    known = (*DEGREES, *SIZES)
+    numbers: dict[str, int] = {}
+    for option in text.split(",", len(known)):
+        name, _, value = option.partition("=")
+        if name not in known or name in numbers:
+            names = ", ".join(f"{name}=n" for name in known)
+            raise InputError("tasks", f"expected {names} once each, got {describe(option)}")
+        try:
+            numbers[name] = read_number(value)
+        except InputError as error:
+            raise InputError("tasks", f"{name}: {error.reason}") from None
+    if not numbers.keys() & set(DEGREES):
+        raise InputError("tasks", f"expected one of tp, pp and dp at least, got {', '.join(numbers)} alone")
+    return Shape(**numbers)
 
 
 _READERS: dict[str, Callable[[str], Pattern]] = {
     "halo": _read_halo,
-    "ring": lambda text: ring(_read_number(text)),
-    "alltoall": lambda text: all_to_all(_read_number(text)),
-    "fft": _read_fft,
-    "tree-allreduce": lambda text: tree_allreduce(_read_number(text)),
+    "ring": lambda text: ring(read_number(text)),
+    "alltoall": lambda text: all_to_all(read_number(text)),
+    "fft": lambda text: fft(*_read_grid(text)),
+    "tree-allreduce": lambda text: tree_allreduce(read_number(text)),
+    "cg": lambda text: conjugate_gradient(*_read_grid(text)),
+    "parallel": lambda text: train(_read_shape(text)),
 }
-
-
-def _read_extents(text: str) -> tuple[int, ...]:
-    """Read whole numbers separated by `x`."""
-    parts = text.split("x", AXIS_LIMIT)
-    if len(parts) > AXIS_LIMIT:
-        raise InputError("tasks", f"expected 1 to {AXIS_LIMIT} extents, got more")
-    return tuple(_read_number(part) for part in parts)
-
-
-def _read_number(text: str) -> int:
-    """Read a whole number >= 1; one longer than the limit of ranks is refused by its digits, not by its value."""
-    if not _DIGITS.fullmatch(text):
-        raise InputError("tasks", f"expected a whole number, got {describe(text)}")
-    if len(text) > len(str(RANK_LIMIT)):
-        raise InputError("tasks", f"expected a whole number up to {RANK_LIMIT}, got {len(text)} digits")
-    if int(text) < 1:
-        raise InputError("tasks", f"expected a whole number >= 1, got {text}")
-    return int(text)
-
-
-def _read_volume(text: str) -> float:
-    """Read a decimal number."""
-    if not _VOLUME.fullmatch(text):
-        raise InputError("tasks", f"expected a number such as 10 or 2.5, got {describe(text)}")
-    if float(text) > VOLUME_LIMIT:
-        raise InputError("tasks", f"expected a number up to {VOLUME_LIMIT:g}, got {describe(text)}")
-    return float(text)
