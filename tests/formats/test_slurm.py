@@ -207,6 +207,12 @@ def test_faults_are_found_at_their_lines(text, reason):
         read_topology(text)
 
 
+def test_bug_numbers_of_names_with_thousands_of_digits_are_refused():
+    """Brackets without number multiply beyond what can be printed."""
+    with pytest.raises(InputError, match="line 1: Nodes: expected at most 1,048,576 names in all lists, got 4782969"):
+        read_topology("SwitchName=a Nodes=" + "a[1-9]" * 10_000)
+
+
 @pytest.mark.slow
 @settings(max_examples=2_000)
 @given(data=st.data())

@@ -1,6 +1,5 @@
 """Lists of nodes as text: names one after another, or host lists with brackets as Slurm writes them."""
 
-import math
 import re
 from contextlib import suppress
 from itertools import product
@@ -87,9 +86,12 @@ def expand(field: str, piece: str, most: int, bound: str) -> list[str]:
     """
     parts = _BRACKETS.split(piece)
     choices = [_numbers(field, part, piece) if k % 2 else [range(1)] for k, part in enumerate(parts)]
-    count = math.prod(sum(map(len, ranges)) for ranges in choices)
-    if count > most:
-        raise InputError(field, f"expected at most {bound}, got {count} in {describe(piece)}")
+    count = 1
+    for ranges in choices:
+        # Many brackets make a number of thousands of digits, which takes long to multiply and cannot be printed.
+        count *= sum(map(len, ranges))
+        if count > most:
+            raise InputError(field, f"expected at most {bound}, got {count} or more in {describe(piece)}")
     texts = [_write_numbers(part, choices[k]) if k % 2 else [part] for k, part in enumerate(parts)]
     return list(map("".join, product(*texts)))
 
