@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats import csvmatrix, graphml, matrixmarket, metis, nodelink, original, qaplib, slurm
+from tiger.formats import csvmatrix, graphml, matrixmarket, metis, monitoring, nodelink, original, qaplib, slurm
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.model.problem import Rule
@@ -80,6 +80,7 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".graphml": lambda text: TaskFile(graphml.read_task_graph(text)),
     ".dat": _read_qaplib,
     ".ram": lambda text: TaskFile(original.read_task_graph(text), rule="levels"),
+    ".prof": lambda text: TaskFile(monitoring.read_task_graph(text)),
 }
 _TOPOLOGIES: dict[str, Callable[[str], Topology]] = {
     ".json": lambda text: nodelink.read_topology(read_json(text, "topology")),
