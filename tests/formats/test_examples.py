@@ -9,7 +9,9 @@ from tiger.formats.hostlist import list_nodes
 from tiger.model.problem import Problem
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
-TOPOLOGIES = sorted([*FOLDER.glob("*.arc"), *FOLDER.glob("*.conf"), FOLDER / "two_switches.json"])
+TOPOLOGIES = sorted(
+    [*FOLDER.glob("*.arc"), *FOLDER.glob("*.conf"), *FOLDER.glob("*.xml"), FOLDER / "two_switches.json"]
+)
 ENDINGS = {".json", ".graph", ".mtx", ".csv", ".graphml", ".dat", ".ram", ".prof"}
 TASKS = sorted(path for path in FOLDER.iterdir() if path.suffix in ENDINGS and path not in TOPOLOGIES)
 

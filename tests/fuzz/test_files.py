@@ -98,7 +98,15 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     ),
     "topology": (
         solve_topology,
-        ("mesh_2x2_het.arc", "mesh_4x4_homo.arc", "two_switches.json", "topology.conf", "blocks.conf", "scontrol.conf"),
+        (
+            "mesh_2x2_het.arc",
+            "mesh_4x4_homo.arc",
+            "two_switches.json",
+            "topology.conf",
+            "blocks.conf",
+            "scontrol.conf",
+            "two_sockets.xml",
+        ),
     ),
     "allocation": (read_hosts, ("allocation.txt",)),
     "samples": (read_samples, ("rows.txt", "set.json")),

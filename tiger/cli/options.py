@@ -19,7 +19,7 @@ Tasks = Annotated[
 ]
 Topology = Annotated[
     str | None,
-    typer.Option(metavar="SPEC", help="Like torus:4x4, see `tiger topologies`; or a .json, .arc or .conf file."),
+    typer.Option(metavar="SPEC", help="Like torus:4x4, see `tiger topologies`; or a .json, .arc, .conf or .xml file."),
 ]
 Rule = Annotated[Literal["one-to-one", "levels", "capacity"] | None, typer.Option(help="Which tasks may share a node.")]
 Slots = Annotated[int | None, typer.Option(metavar="N", help="Tasks per node; more than 1 implies --rule capacity.")]

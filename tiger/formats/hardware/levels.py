@@ -1,0 +1,102 @@
+"""Hardware as levels of groups: units are as far apart as the outermost level says that separates them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.switches import find_fanouts
+from tiger.model.arrays import IntArray, lock
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
+from tiger.model.topology import Topology
+
+FIELD = "levels"
+
+
+class Hardware(Protocol):
+    """Stand for hardware that a file describes, whose distances may be stated anew."""
+
+    @property
+    def distances(self) -> Mapping[str, float]:
+        """Return the distance of every level by its name, innermost first."""
+        ...
+
+    def topology(self, stated: Mapping[str, float]) -> Topology:
+        """Return the topology for the distances stated of some of its levels; other names play no part."""
+        ...
+
+
+class Level(NamedTuple):
+    """Hold the name of a level, the distance of units in different groups of it, and the group of every unit."""
+
+    name: str
+    distance: float
+    group: IntArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LevelHardware:
+    """Hold units by name and the levels that separate them, outermost first; the last one separates all units."""
+
+    names: tuple[str, ...]
+    levels: tuple[Level, ...]
+
+    @property
+    def distances(self) -> dict[str, float]:
+        """Return the distance of every level by its name, innermost first."""
+        return {level.name: level.distance for level in reversed(self.levels)}
+
+    def topology(self, stated: Mapping[str, float]) -> Topology:
+        """Return the units, without links; a level that is not stated keeps its proportion to the next one inside it.
+
+        Equal groups one after another make a tree of any size. Raises InputError of `topology` for more than 8,192
+        units in others, and of `levels` for distances that fall from a level to one around it.
+        """
+        distances = fill_distances(self.distances, stated)
+        cuts = _refine([level._replace(distance=distances[level.name]) for level in self.levels])
+        for outer, inner in pairwise(cuts):
+            if outer.distance < inner.distance:
+                what = f"expected at least {inner.distance:g}, the distance of {inner.name} inside it"
+                raise InputError(f"{FIELD}/{outer.name}", f"{what}, got {outer.distance:g}")
+        whole = np.zeros(len(self.names), np.int64)
+        fanouts = find_fanouts([whole, *(cut.group for cut in cuts[:-1])])
+        if fanouts is not None:
+            rising = tuple(cut.distance for cut in reversed(cuts))
+            return Topology(names=self.names, metric=TreeMetric(fanouts, rising))
+        return Topology(names=self.names, metric=_measure(cuts))
+
+
+def fill_distances(usual: Mapping[str, float], stated: Mapping[str, float]) -> dict[str, float]:
+    """Return the distances of levels, innermost first: those stated, and others in proportion to the one before."""
+    scale, distances = 1.0, dict[str, float]()
+    for name, distance in usual.items():
+        if name in stated and distance > 0:
+            scale = stated[name] / distance
+        distances[name] = stated.get(name, distance * scale)
+    return distances
+
+
+def _refine(levels: Sequence[Level]) -> list[Level]:
+    """Return the levels that separate units which none around them does, with groups that lie in one another."""
+    key, cuts = np.zeros_like(levels[0].group), list[Level]()
+    for level in levels:
+        finer = np.unique(key * (level.group.max() + 1) + level.group, return_inverse=True)[1].astype(np.int64)
+        if finer.max() > key.max():
+            cuts.append(level._replace(group=finer))
+        key = finer
+    return cuts or [levels[-1]._replace(group=key)]
+
+
+def _measure(cuts: Sequence[Level]) -> DenseMetric:
+    """Return the distances between all units as a matrix."""
+    count = len(cuts[0].group)
+    if count > DENSE_LIMIT:
+        what = "a regular tree, with as many units in every group of a level and listed in that order"
+        raise InputError("topology", f"expected {what}, or at most {DENSE_LIMIT} units, got {count} in another")
+    table = np.zeros((count, count))
+    for cut in reversed(cuts):
+        table[cut.group[:, None] != cut.group[None, :]] = cut.distance
+    return DenseMetric(lock(table))
