@@ -43,11 +43,17 @@ def test_a_rank_may_be_silent():
     assert read_task_graph(sent("E", 0, 0, 3) + WORLD + silent).traffic.toarray().tolist() == [[3, 0], [0, 0]]
 
 
+def test_bug_a_rank_that_only_receives_is_a_task():
+    """Files without communicators name it as a target alone."""
+    assert read_task_graph(sent("E", 0, 2, 3)).traffic.toarray().tolist() == [[0, 0, 3], [0, 0, 0], [0, 0, 0]]
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("# nothing\n" + WORLD, "expected lines of bytes between ranks, got none"),
         (sent("E", 0, 1, 1) + WORLD, "expected the files of all 2 ranks, one after another, got none of rank 1"),
+        (sent("E", 0, 9, 1) + sent("E", 1, 0, 1) + WORLD, "line 1: expected ranks of MPI_COMM_WORLD, got 9"),
         (sent("E", 0, 1, 1) * 2, "line 2: expected a pair of ranks once, got E 0 1 on line 1 too"),
         ("E\t0\t1\t-1 bytes\t1 msgs sent", "line 1: expected E, I, S, R or C, two ranks, bytes and msgs sent"),
         ("\nE 0 1 8 bytes 1 msgs sent", "line 2: expected E, I, S, R or C, two ranks"),

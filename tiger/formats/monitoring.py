@@ -1,6 +1,7 @@
 """Traffic that Open MPI has monitored: the `.prof` files that its component `pml_monitoring` writes."""
 
 import re
+from collections.abc import Set
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,13 +26,13 @@ def read_task_graph(text: str) -> TaskGraph:
 
     Messages that the program sends (`E`), those of the library such as parts of collectives (`I`), one-sided puts (`S`)
     and gets (`R`, from the second rank to the first) add up. Lines of collectives repeat these and do not count. Raises
-    InputError of `tasks` for malformed lines, with their number, for a pair that is stated twice in one way, and where
-    the file of a rank of MPI_COMM_WORLD is missing.
+    InputError of `tasks` for malformed lines, with their number, for a pair that is stated twice in one way, for ranks
+    outside MPI_COMM_WORLD where that is stated, and where the file of one of its ranks is missing.
 
     Source: Open MPI 4.1, ompi/mca/common/monitoring, https://github.com/open-mpi/ompi.
     """
     sent: dict[Pair, tuple[int, float]] = {}
-    writers, worlds = set[int](), dict[str, int]()
+    writers, worlds = dict[int, int](), dict[str, int]()
     for number, line in enumerate(text.split("\n"), 1):
         line = line.rstrip()
         if match := _SENT.fullmatch(line):
@@ -40,9 +41,9 @@ def read_task_graph(text: str) -> TaskGraph:
                 what = f"{' '.join(map(str, pair))} on line {sent[pair][0]} too"
                 raise InputError("tasks", f"line {number}: expected a pair of ranks once, got {what}")
             sent[pair] = number, float(match[4])
-            writers.add(pair[1])
+            writers.setdefault(pair[1], number)
         elif match := _COLLECTIVE.fullmatch(line):
-            writers.add(_check_rank(number, match[1]))
+            writers.setdefault(_check_rank(number, match[1]), number)
         elif match := _WORLD.fullmatch(line):
             # The file of every rank repeats the list.
             worlds.setdefault(match[1], number)
@@ -50,8 +51,12 @@ def read_task_graph(text: str) -> TaskGraph:
             expected = "expected E, I, S, R or C, two ranks, bytes and msgs sent, separated by tabs"
             raise InputError("tasks", f"line {number}: {expected}, got {describe(line)}")
     world = {_check_rank(number, rank) for ranks, number in worlds.items() for rank in ranks.split(",")}
-    _check_writers(writers, world)
-    return _make_graph(sent, max(writers | world))
+    _check_writers(writers.keys(), world)
+    targets = {pair[2]: number for pair, (number, _) in sent.items()}
+    for rank, number in [*writers.items(), *targets.items()]:
+        if world and rank not in world:
+            raise InputError("tasks", f"line {number}: expected ranks of MPI_COMM_WORLD, got {rank}")
+    return _make_graph(sent, max(writers.keys() | targets.keys() | world))
 
 
 def _check_rank(number: int, digits: str) -> int:
@@ -61,7 +66,7 @@ def _check_rank(number: int, digits: str) -> int:
     return int(digits)
 
 
-def _check_writers(writers: set[int], world: set[int]) -> None:
+def _check_writers(writers: Set[int], world: set[int]) -> None:
     """Raise InputError unless all ranks of MPI_COMM_WORLD have written lines, where it is stated."""
     if not writers:
         raise InputError("tasks", "expected lines of bytes between ranks, got none")
