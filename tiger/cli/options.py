@@ -19,7 +19,10 @@ Tasks = Annotated[
 ]
 Topology = Annotated[
     str | None,
-    typer.Option(metavar="SPEC", help="Like torus:4x4, see `tiger topologies`; or a .json, .arc, .conf or .xml file."),
+    typer.Option(
+        metavar="SPEC",
+        help="Like torus:4x4, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
+    ),
 ]
 Rule = Annotated[Literal["one-to-one", "levels", "capacity"] | None, typer.Option(help="Which tasks may share a node.")]
 Slots = Annotated[int | None, typer.Option(metavar="N", help="Tasks per node; more than 1 implies --rule capacity.")]

@@ -18,7 +18,7 @@ Cluster = Annotated[
     str,
     typer.Option(
         metavar="SPEC|FILE",
-        help="The hosts: like tree:4x8@1,10, see `tiger topologies`; or a .json, .arc, .conf or .xml file.",
+        help="The hosts: like tree:4x8@1,10, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
         show_default=False,
     ),
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.formats import csvmatrix, graphml, matrixmarket, metis, monitoring, nodelink, original, qaplib, slurm
-from tiger.formats.hardware.description import read_xml
+from tiger.formats.hardware.description import read_printed, read_xml
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.model.problem import Rule
@@ -87,5 +87,7 @@ _TOPOLOGIES: dict[str, Callable[[str], Topology]] = {
     ".json": lambda text: nodelink.read_topology(read_json(text, "topology")),
     ".arc": original.read_mesh,
     ".conf": slurm.read_topology,
+    ".txt": lambda text: read_printed(text).topology({}),
+    ".topo": lambda text: read_printed(text).topology({}),
     ".xml": lambda text: read_xml(text).topology({}),
 }

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tiger.formats.hardware import lstopo
+from tiger.errors import InputError
+from tiger.formats.hardware import lstopo, nvidia
 from tiger.formats.hardware.levels import Hardware
 from tiger.formats.xmltext import Element, read_elements
 from tiger.model.wording import describe
@@ -18,6 +19,13 @@ def read_xml(text: str) -> Hardware:
         known = ", ".join(f"<{tag}>" for tag in _ROOTS)
         raise elements[0].error(FIELD, f"expected {known} around all, got {describe(elements[0].tag)}")
     return reader(elements)
+
+
+def read_printed(text: str) -> Hardware:
+    """Return the hardware that a command printed; raise InputError of `topology` with the line."""
+    if nvidia.is_matrix(text):
+        return nvidia.read_machine(text)
+    raise InputError(FIELD, "expected what `nvidia-smi topo -m` prints, got no line that begins with a GPU")
 
 
 _ROOTS: Mapping[str, Callable[[Sequence[Element]], Hardware]] = {"topology": lstopo.read_machine}

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tiger.errors import InputError
+from tiger.formats.hardware.nvidia import LANES
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_count
 from tiger.pipeline.hardware.connection import Affine
 from tiger.pipeline.hardware.device import DeviceType
 from tiger.pipeline.hardware.fleet import Fleet, MachineType
-from tiger.pipeline.hardware.nvidia import LANES, RATES
+from tiger.pipeline.hardware.nvidia import RATES
 
 # GPUs of every machine listed here.
 GPUS = 8

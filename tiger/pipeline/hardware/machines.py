@@ -21,7 +21,7 @@ from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
 from tiger.pipeline.hardware.fleet import Fleet, MachineType
-from tiger.pipeline.hardware.nvidia import CLASSES, TOPO, topo_matrix
+from tiger.pipeline.hardware.nvidia import CLASSES, TOPO, read_links
 from tiger.pipeline.hardware.record import check_list, check_names, check_record, require
 
 _FIELDS = ("machines", "nics", "fallback")
@@ -102,7 +102,7 @@ def _read_topo(field: str, fields: Mapping[str, object]) -> Inside:
     also = next((name for name in _INSIDE_FIELDS if name in fields), None)
     if also is not None:
         raise InputError(f"{field}/{also}", f"expected either this field or {TOPO}, got both")
-    matrix = topo_matrix(field, fields)
+    matrix = read_links(field, fields)
     return len(matrix.names), None, matrix.links
 
 

@@ -1,0 +1,151 @@
+"""The matrix that `nvidia-smi topo -m` prints: how each two GPUs of a machine are connected.
+
+Rows of GPUs with one entry per GPU (and per NIC, which is passed over): X for itself, NV# for # bonded NVLinks, else
+the farthest thing on the way: PIX one PCIe switch, PXB several, PHB the host bridge, NODE bridges of one NUMA node, SYS
+the link between NUMA nodes; SOC and PSB are older names of SYS and PIX.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.hardware.pairs import PairHardware
+from tiger.model.wording import describe
+
+FIELD = "topology"
+LANES = "NV#"
+# Bytes per second and direction. NVLink 2 to 4 carry 25 GB/s a lane (NVIDIA's whitepapers of V100, A100 and H100;
+# NVLink 1: 20, NVLink 5: 50). The rest are the figures of NCCL (src/graph/topo.h): 12 GB/s over PCIe 3.0 x16, a fifth
+# more traffic through host bridges, 10 GB/s between sockets.
+BANDWIDTHS: Mapping[str, float] = {LANES: 25e9, "PIX": 12e9, "PXB": 12e9, "PHB": 10e9, "NODE": 10e9, "SYS": 10e9}
+# More than any machine has.
+GPU_LIMIT = 1024
+_OLDER = {"SOC": "SYS", "PSB": "PIX"}
+# Logs tend to lose the escape character and to keep the rest of the code.
+_ANSI = re.compile(r"\x1b?\[[0-9;]*m")
+_GPU = re.compile(r"GPU[0-9]+")
+_BONDED = re.compile(r"NV([1-9][0-9]{0,3})")
+_TITLES = re.compile(r"CPU|NUMA")
+
+
+@dataclass(frozen=True, slots=True)
+class TopoMatrix:
+    """Hold the names of the GPUs of a machine and the entry of each two, numbered from 0, the lower first."""
+
+    names: tuple[str, ...]
+    entries: Mapping[tuple[int, int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """Hold the columns of the matrix, the most words that a row may have, and the number of the line from 1."""
+
+    columns: tuple[str, ...]
+    most: float
+    line: int
+
+
+def read_machine(text: str) -> PairHardware:
+    """Return the GPUs of a printed matrix as `gpu0`, `gpu1`, .., as far apart as a byte takes long between them.
+
+    The nearest two are 1 apart. Raises InputError of `topology` as `read_matrix` does.
+    """
+    matrix = read_matrix(FIELD, text, GPU_LIMIT)
+    size, kinds = len(matrix.names), list(BANDWIDTHS)
+    kind, share = np.zeros((size, size), np.int64), np.ones((size, size))
+    for (a, b), entry in matrix.entries.items():
+        lanes = count_lanes(entry)
+        kind[a, b] = kind[b, a] = kinds.index(LANES if lanes else entry)
+        share[a, b] = share[b, a] = 1 / (lanes or 1)
+    widths = [BANDWIDTHS[kinds[kind[pair]]] / float(share[pair]) for pair in matrix.entries]
+    widest = max(widths, default=BANDWIDTHS[LANES])
+    distances = {name.removesuffix("#"): widest / BANDWIDTHS[name] for name in kinds}
+    names = tuple(name.lower() for name in matrix.names)
+    return PairHardware(names=names, distances=distances, kind=kind, share=share)
+
+
+def is_matrix(text: str) -> bool:
+    """Return whether a line of a text begins as the matrix does."""
+    return any(_GPU.match(line.strip()) for line in _ANSI.sub("", text).splitlines())
+
+
+def count_lanes(entry: str) -> int:
+    """Return the number of NVLinks of an entry, 0 for other connections."""
+    bonded = _BONDED.fullmatch(entry)
+    return int(bonded[1]) if bonded else 0
+
+
+def read_matrix(field: str, text: str, most: int) -> TopoMatrix:
+    """Return the matrix of a text, of so many GPUs at most; O(n^2).
+
+    Raises InputError that names row and column for ragged rows, unknown entries and entries that contradict each other.
+    """
+    lines = _ANSI.sub("", text).splitlines()
+    header = _header(field, lines)
+    gpus = [name for name in header.columns if _GPU.fullmatch(name)]
+    if not 1 <= len(gpus) <= most:
+        raise InputError(field, f"expected 1 to {most:,} devices, got {len(gpus)}")
+    rows = _rows(field, lines[header.line :], header)
+    missing = next((name for name in gpus if name not in rows), None)
+    if missing is not None:
+        raise InputError(field, f"row {missing}: expected a row for every GPU, got none")
+    entries = {
+        (a, b): _common_entry(field, rows, gpus[a], gpus[b]) for a in range(len(gpus)) for b in range(a + 1, len(gpus))
+    }
+    return TopoMatrix(tuple(gpus), entries)
+
+
+def _header(field: str, lines: Sequence[str]) -> _Header:
+    """Return the header of the matrix: the first line that begins with a GPU."""
+    for number, line in enumerate(lines, 1):
+        if _GPU.match(line.strip()):
+            matrix, *titles = _TITLES.split(line, maxsplit=1)
+            columns = tuple(matrix.split())
+            if len(set(columns)) < len(columns) or any(word == "X" or _is_known(word) for word in columns):
+                raise InputError(field, f"line {number}: expected different names of columns, above the entries")
+            # Columns of affinities hold any number of words.
+            return _Header(columns, math.inf if titles else len(columns), number)
+    raise InputError(field, "expected what `nvidia-smi topo -m` prints, got no line that begins with a GPU")
+
+
+def _rows(field: str, lines: Sequence[str], header: _Header) -> dict[str, dict[str, str]]:
+    """Return the entries of every GPU by column, checked one by one; lines behind the matrix are skipped."""
+    rows: dict[str, dict[str, str]] = {}
+    for line in lines:
+        name, *words = line.split() or [""]
+        if name == "Legend:":
+            break
+        if not _GPU.fullmatch(name):
+            continue
+        if name in rows or name not in header.columns:
+            raise InputError(field, f"row {name}: expected one row for every GPU of the first line, got another")
+        if not len(header.columns) <= len(words) <= header.most:
+            raise InputError(field, f"row {name}: expected {len(header.columns)} entries, got {len(words)}")
+        cells = zip(header.columns, words, strict=False)
+        rows[name] = {column: _entry(field, name, column, word) for column, word in cells}
+    return rows
+
+
+def _entry(field: str, row: str, column: str, word: str) -> str:
+    """Return an entry, older names replaced, or raise InputError."""
+    if (word != "X" and not _is_known(word)) or (word == "X") != (row == column):
+        expected = "X" if row == column else f"one of NV1 and up, {', '.join([*BANDWIDTHS][1:])}"
+        raise InputError(field, f"row {row}, column {column}: expected {expected}, got {describe(word)}")
+    return _OLDER.get(word, word)
+
+
+def _is_known(word: str) -> bool:
+    """Return whether a word is a class of connections, or a number of lanes."""
+    return word in _OLDER or (word in BANDWIDTHS and word != LANES) or count_lanes(word) > 0
+
+
+def _common_entry(field: str, rows: Mapping[str, Mapping[str, str]], a: str, b: str) -> str:
+    """Return the entry of two GPUs, the same from both sides."""
+    there, back = rows[a][b], rows[b][a]
+    if there != back:
+        raise InputError(field, f"row {b}, column {a}: expected {there} as in row {a}, column {b}, got {back}")
+    return there

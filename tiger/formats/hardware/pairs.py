@@ -1,0 +1,51 @@
+"""Hardware as kinds of connections between pairs of units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tiger.model.arrays import FloatArray, IntArray, lock
+from tiger.model.metrics import DenseMetric, Metric, TreeMetric
+from tiger.model.topology import Topology
+
+# Levels of a tree that is looked for in a matrix: more than hardware has.
+LEVEL_LIMIT = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairHardware:
+    """Hold units by name, the `distances` of kinds of connections, and the kind of every pair of units.
+
+    `kind[n, n]` are positions in `distances`; the distance of a pair is that of its kind times `share[n, n]`.
+    """
+
+    names: tuple[str, ...]
+    distances: Mapping[str, float]
+    kind: IntArray
+    share: FloatArray
+
+    def topology(self, stated: Mapping[str, float]) -> Topology:
+        """Return the units, without links, for the distances stated of some kinds."""
+        distances = [stated.get(name, distance) for name, distance in self.distances.items()]
+        table = np.array(distances)[self.kind] * self.share
+        np.fill_diagonal(table, 0.0)
+        return Topology(names=self.names, metric=find_tree(table) or DenseMetric(lock(table)))
+
+
+def find_tree(table: FloatArray) -> Metric | None:
+    """Return the regular tree whose leaves are as far apart as a matrix [n, n] says, None where there is none; O(n^2).
+
+    The leaves of every subtree must follow one another.
+    """
+    distances, counts = np.unique(table[0], return_counts=True)
+    if distances[0] != 0 or counts[0] != 1 or not 1 < len(distances) <= LEVEL_LIMIT or not np.isfinite(distances).all():
+        return None
+    held = np.cumsum(counts).tolist()
+    if any(outer % inner for inner, outer in pairwise(held)):
+        return None
+    fanouts = tuple(outer // inner for inner, outer in pairwise(held))[::-1]
+    tree = TreeMetric(fanouts, tuple(distances[1:].tolist()))
+    units = np.arange(len(table))
+    return tree if np.array_equal(tree.between(units[:, None], units[None, :]), table) else None
