@@ -12,7 +12,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "examples"
 TOPOLOGIES = sorted(
     [*FOLDER.glob("*.arc"), *FOLDER.glob("*.conf"), *FOLDER.glob("*.xml"), FOLDER / "two_switches.json"]
 )
-ENDINGS = {".json", ".graph", ".mtx", ".csv", ".graphml", ".dat", ".ram", ".prof"}
+ENDINGS = {".json", ".graph", ".mtx", ".csv", ".graphml", ".dat", ".ram", ".prof", ".grf"}
 TASKS = sorted(path for path in FOLDER.iterdir() if path.suffix in ENDINGS and path not in TOPOLOGIES)
 
 

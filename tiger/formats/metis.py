@@ -1,12 +1,14 @@
 """Task graphs in the format of METIS and its kin (`.graph`)."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
+from tiger.formats.adjacency import fold
 from tiger.formats.text import RawLine, read_amount_lines, read_wholes
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.tasks import TaskGraph
@@ -62,9 +64,10 @@ def read_task_graph(text: str) -> TaskGraph:
     if len(rows) != header.vertices:
         raise InputError("tasks", f"expected {header.vertices} vertex lines after the header, got {len(rows)}")
     body = _body(header, rows)
+    names = tuple(str(k) for k in range(1, header.vertices + 1))
     return TaskGraph(
-        names=tuple(str(k) for k in range(1, header.vertices + 1)),
-        traffic=_traffic(header, body),
+        names=names,
+        traffic=_traffic(header, body, names),
         work=_work(header, body),
         directed=False,
     )
@@ -113,7 +116,7 @@ def _work(header: Header, body: Body) -> FloatArray:
     return body.values[body.starts + header.sizes] if header.weights else np.ones(header.vertices)
 
 
-def _traffic(header: Header, body: Body) -> sp.csr_array:
+def _traffic(header: Header, body: Body, names: Sequence[str]) -> sp.csr_array:
     """Return the upper triangle of the traffic after checking that both triangles agree."""
     place = np.arange(len(body.values)) - np.repeat(body.starts + header.sizes + header.weights, body.lengths)
     is_end = (place >= 0) & (place % (1 + header.weighted) == 0)
@@ -127,18 +130,5 @@ def _traffic(header: Header, body: Body) -> sp.csr_array:
         raise body.fault(source[at], f"{what}, got {target[at] + 1:g}")
     if len(target) != 2 * header.edges:
         raise InputError("tasks", f"expected {header.edges} edges, each on two lines, got {len(target)} neighbours")
-    ends, shape = (source, target.astype(np.int64)), (header.vertices, header.vertices)
-    ones = np.ones(len(target))
-    traffic = sp.csr_array((body.values[is_weight] if header.weighted else ones, ends), shape=shape)
-    _check_symmetric(sp.csr_array((ones, ends), shape=shape), "as often")
-    _check_symmetric(traffic, "with the same weight")
-    return sp.csr_array(sp.triu(traffic, 1))
-
-
-def _check_symmetric(matrix: sp.csr_array, how: str) -> None:
-    """Raise InputError unless every edge stands on the lines of both ends alike."""
-    odd = (matrix != matrix.T).tocoo()
-    if odd.nnz:
-        u, v = int(odd.row[0]), int(odd.col[0])
-        found = f"{matrix[u, v]:g} and {matrix[v, u]:g}"
-        raise InputError("tasks", f"expected vertices {u + 1} and {v + 1} to list each other {how}, got {found}")
+    weights = body.values[is_weight] if header.weighted else np.ones(len(target))
+    return fold(names, source, target.astype(np.int64), weights)
