@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray, lock
-from tiger.model.metrics import DenseMetric, Metric, TreeMetric
-from tiger.model.topology import Topology
+
+if TYPE_CHECKING:
+    from tiger.model.metrics import Metric
+    from tiger.model.topology import Topology
 
 # Levels of a tree that is looked for in a matrix: more than hardware has.
 LEVEL_LIMIT = 8
@@ -26,19 +29,25 @@ class PairHardware:
     kind: IntArray
     share: FloatArray
 
-    def topology(self, stated: Mapping[str, float]) -> Topology:
+    def topology(self, stated: Mapping[str, float]) -> "Topology":
         """Return the units, without links, for the distances stated of some kinds."""
+        # Clusters read the same matrices, and need neither these nor the scipy that they load.
+        from tiger.model.metrics import DenseMetric
+        from tiger.model.topology import Topology
+
         distances = [stated.get(name, distance) for name, distance in self.distances.items()]
         table = np.array(distances)[self.kind] * self.share
         np.fill_diagonal(table, 0.0)
         return Topology(names=self.names, metric=find_tree(table) or DenseMetric(lock(table)))
 
 
-def find_tree(table: FloatArray) -> Metric | None:
+def find_tree(table: FloatArray) -> "Metric | None":
     """Return the regular tree whose leaves are as far apart as a matrix [n, n] says, None where there is none; O(n^2).
 
     The leaves of every subtree must follow one another.
     """
+    from tiger.model.metrics import TreeMetric
+
     distances, counts = np.unique(table[0], return_counts=True)
     if distances[0] != 0 or counts[0] != 1 or not 1 < len(distances) <= LEVEL_LIMIT or not np.isfinite(distances).all():
         return None
