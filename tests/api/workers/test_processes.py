@@ -15,7 +15,7 @@ import pytest
 from pebble.pool.process import PoolManager
 
 from tiger.api.routes.document import parse
-from tiger.api.workers.processes import SolverLostError, Workers, _contain, _init_worker
+from tiger.api.workers.processes import TRIES, SolverLostError, Workers, _contain, _init_worker
 from tiger.errors import InputError
 
 
@@ -201,16 +201,16 @@ def lost(loop: Runner, one: Workers) -> None:
 
 def test_bug_nobody_is_held_up_while_processes_start(loop: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may have kernels to compile: the event loop is free meanwhile, and so are the threads of others."""
-    start, slowly = PoolManager.start, mock.Mock(side_effect=lambda: time.sleep(1))
+    start, pool = PoolManager.start, Workers(1)
 
     def started(manager: PoolManager) -> None:
-        slowly()
+        time.sleep(1)
         start(manager)  # type: ignore[no-untyped-call]  # pebble has no types
 
     monkeypatch.setattr(PoolManager, "start", started)
+    monkeypatch.setattr(pool, "_open", opened := mock.Mock(wraps=pool._open))
 
     async def scenario() -> int:
-        pool = Workers(1)
         calls = [asyncio.ensure_future(pool.run(60, abs, -1)) for _ in range(40)]
         await asyncio.sleep(0.2)
         async with asyncio.timeout(0.5):
@@ -221,7 +221,8 @@ def test_bug_nobody_is_held_up_while_processes_start(loop: Runner, monkeypatch: 
         return sum(found)
 
     assert loop.run(scenario()) == 40
-    slowly.assert_called_once_with()
+    # Processes that are lost on the way, as happens under load, are started again.
+    assert 1 <= opened.call_count <= TRIES
 
 
 def test_cancelling_ends_the_worker(loop: Runner, one: Workers) -> None:
