@@ -11,8 +11,9 @@ B. W. Kernighan, doi:10.1109/TCAD.1985.1270101 (terminal propagation).
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 
-from tiger.model.arrays import IntArray
+from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Search, Stop, Usage
 from tiger.model.seeds import derive
@@ -37,7 +38,8 @@ class MultilevelParams:
     improved by `cycles` more. The first `first_regions` are made at least twice, up to `starts` times where the task
     graph has no more than `entries` / `starts` neighbour entries, and the cheapest go on. Then, and after every further
     round, up to `most_regions` change places by `sweeps` tries each, at `temperatures` from `hot` to `cold`, relative
-    to a typical cost; and pairs of regions with `pair_tasks` tasks each, or more, share these out again in `rounds`.
+    to a typical cost; and pairs of regions with `pair_tasks` tasks each, or more, share these out again in `rounds`,
+    each region with the `partners` that it exchanges most traffic with.
     """
 
     cuts: int = 3
@@ -48,6 +50,7 @@ class MultilevelParams:
     entries: int = 800_000
     rounds: int = 2
     pair_tasks: int = 4
+    partners: int = 8
     most_regions: int = 1024
     sweeps: int = 1000
     temperatures: int = 50
@@ -190,13 +193,28 @@ def _share_pairs(parts: Dissection, params: MultilevelParams, stop: Stop) -> Non
         size = np.array([len(members) for members in parts.members])
         traffic = parts.traffic().tocoo()
         ends = np.stack([traffic.row, traffic.col], axis=1)[traffic.row < traffic.col]
-        ends = ends[(size[ends].min(axis=1) > 0) & (size[ends].sum(axis=1) >= 2 * params.pair_tasks)]
+        large = (size[ends].min(axis=1) > 0) & (size[ends].sum(axis=1) >= 2 * params.pair_tasks)
+        ends = ends[large & _are_close(traffic, params.partners)[traffic.row < traffic.col]]
         before, changed = changed, np.zeros(len(parts.nodes), bool)
         for a, b in parts.rng.permutation(ends).tolist():
             if stop():
                 return
             if before[a] or before[b] or changed[a] or changed[b]:
                 changed[[a, b]] |= _share_pair(parts, a, b, params)
+
+
+def _are_close(traffic: sp.coo_array, partners: int) -> BoolArray:
+    """Return close[e]: whether either end of an entry is among those that the other exchanges most traffic with.
+
+    The matrix is symmetric. Where all regions exchange traffic with each other, all pairs would be too many.
+    """
+    order = np.lexsort((traffic.col, -traffic.data, traffic.row))
+    row, close = traffic.row[order], np.zeros(traffic.nnz, bool)
+    close[order] = np.arange(traffic.nnz) - np.searchsorted(row, row) < partners
+    here, there = (np.lexsort(ends) for ends in ((traffic.col, traffic.row), (traffic.row, traffic.col)))
+    # The entries in order of (row, column) and their mirror images in the same order.
+    close[here] |= close[there]
+    return close
 
 
 def _share_pair(parts: Dissection, a: int, b: int, params: MultilevelParams) -> bool:

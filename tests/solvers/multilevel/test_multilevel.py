@@ -5,6 +5,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
@@ -172,6 +173,21 @@ def test_starts_are_fewer_for_large_graphs():
 
 
 @pytest.mark.slow
+def test_regions_share_tasks_with_those_they_talk_to_most():
+    """Either side may choose the other; a star keeps all its spokes."""
+    traffic = sp.coo_array([[0, 9, 5, 1], [9, 0, 2, 3], [5, 2, 0, 0], [1, 3, 0, 0]])
+    close = multilevel._are_close(traffic, 1)
+    assert [*zip(traffic.row[close], traffic.col[close], strict=True)] == [
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 3),
+        (2, 0),
+        (3, 1),
+    ]
+    assert multilevel._are_close(traffic, 3).all()
+
+
 def test_thousands_of_tasks_beat_recursion_without_a_choice():
     """Tests a stencil of 32 x 32 x 32 on a tree against a geometric construction: within 2 %."""
     problem = problem_of(nx.grid_graph((32, 32, 32)), "tree:8x8x4@1,10,100", slots=128)
