@@ -14,7 +14,8 @@ from tiger.patterns.spec import _READERS, KINDS, build, parse
 VALID = (
     "halo:2x3", "halo:2x2x3,wrap=1", "halo:3x4,faces=2.5,corners=1e-1,wrap=1", "halo:1x5,corners=1,wrap=0",
     "halo:2x2,corners=0.5,wrap=1", "ring:5", "alltoall:4", "fft:2x3", "tree-allreduce:5", "ring:6*0.5+fft:2x3*2e0",
-    "halo:2x3+alltoall:6*0.01", "cg:2x4", "parallel:tp=2,pp=3,dp=4,layers=6,hidden=8,sequence=4,batch=2,bytes=4",
+    "halo:2x3+alltoall:6*0.01", "ring:3++fft:2x2*2+halo:4++ring:1",
+    "cg:2x4", "parallel:tp=2,pp=3,dp=4,layers=6,hidden=8,sequence=4,batch=2,bytes=4",
 )  # fmt: skip
 REFUSED = """
     none halo halo: :4 halo:4x halo:x4 halo:-4 halo:+4 halo:4.0 halo:4X4 halo:1e3 halo:0x4 halo:4,4 HALO:4x4 halo:4x4,
@@ -22,8 +23,10 @@ REFUSED = """
     halo:4,faces=1,faces=1 halo:4,edges=1 halo:4,faces=1e101 halo:4,faces=1e999 halo:4,faces=1e+3 ring:0 ring:2x2
     ring:4,
     ring:1048577 ring:99999999999999 alltoall:4097 alltoall:0 fft:4 fft:2x2x2 fft:0x2 fft:1x4097 tree-allreduce:0
-    ring:4* ring:4*x ring:4*-1 ring:4*2*3 ring:4+ +ring:4 ring:4++ring:4 2*ring:4 ring:4*inf ring:4+hallo:4
-    alltoall:4096+alltoall:4096 halo:64x64x64,corners=1+halo:64x64x64,corners=1+halo:64x64x64,corners=1
+    ring:4* ring:4*x ring:4*-1 ring:4*2*3 ring:4+ +ring:4 ring:4+++ring:4 ring:4++ ++ring:4 ring:4++ring:3+ring:4
+    2*ring:4 ring:4*inf ring:4+hallo:4
+    alltoall:4096+alltoall:4096 alltoall:4096++alltoall:4096 ring:1048576++ring:1
+    halo:64x64x64,corners=1+halo:64x64x64,corners=1+halo:64x64x64,corners=1
     cg:4 cg:3x3 cg:4x2 cg:2x8 cg:2x2x2 cg:2048x2048 parallel: parallel:8 parallel:layers=4 parallel:tp= parallel:tp=0
     parallel:tp=2,tp=2 parallel:tp=2, parallel:cp=2 parallel:pp=5 parallel:tp=1e3 parallel:tp=2048,dp=1024
     ring:\u0663 halo:4\u00d74"""
@@ -68,6 +71,7 @@ def test_kinds_are_those_that_can_be_read():
         ("parallel:pp=3,layers=3,hidden=1,sequence=1,microbatches=2,bytes=2", ["040", "404", "040"]),
         ("parallel:pp=2,layers=2,hidden=1,sequence=1,bytes=1", ["08", "80"]),
         ("ring:3*2+alltoall:3", ["031", "103", "310"]),
+        ("ring:2*3++ring:1++ring:2+alltoall:2", ["03000", "30000", "00000", "00002", "00020"]),
     ],
 )
 def test_volumes_by_hand(spec, rows):

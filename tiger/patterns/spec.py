@@ -1,7 +1,8 @@
-"""The SPEC of a pattern, a text such as `halo:16x16,wrap=1+alltoall:256*0.01`: its kinds, and the way to TaskGraph."""
+"""The SPEC of a pattern, such as `halo:4x4,wrap=1+alltoall:16*0.01++ring:8`: its kinds, and the way to TaskGraph."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import accumulate
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +15,10 @@ from tiger.patterns.messages import Block, Pattern, all_to_all, fft, halo, ring,
 from tiger.patterns.numbers import read_extents, read_number, read_volume
 from tiger.patterns.training import Shape, train
 
-# A sum of more patterns than this is no short text.
+# A SPEC of more patterns than this is no short text.
 PART_LIMIT = 16
+# Between jobs, whose ranks follow one another as those of the programs of one mpirun do.
+JOBS = "++"
 # The options of training, and those of them that say how many ranks share the work in each of three ways.
 DEGREES = ("tp", "pp", "dp")
 SIZES = tuple(field.name for field in fields(Shape) if field.name not in DEGREES)
@@ -65,24 +68,43 @@ def build(spec: str) -> TaskGraph:
 def parse(spec: str) -> Pattern:
     """Return the pattern that a SPEC describes, without its messages.
 
-    Raises InputError of `tasks` for an unknown kind, a malformed SPEC, or more ranks or messages than there may be; the
-    message holds the expected syntax and the known kinds.
+    `+` adds patterns of the same ranks, and `++`, which binds less, lists jobs: the ranks of each follow those of the
+    one before. Raises InputError of `tasks` for an unknown kind, a malformed SPEC, or more ranks or messages than there
+    may be; the message holds the expected syntax and the known kinds.
     """
-    texts = spec.split("+", PART_LIMIT)
-    if len(texts) > PART_LIMIT:
-        raise InputError("tasks", f"expected a sum of at most {PART_LIMIT} patterns, got more")
+    jobs = [job.split("+", PART_LIMIT) for job in spec.split(JOBS, PART_LIMIT)]
+    if sum(map(len, jobs)) > PART_LIMIT:
+        raise InputError("tasks", f"expected at most {PART_LIMIT} patterns, got more")
+    return _line_up([_add(texts) for texts in jobs])
+
+
+def _add(texts: Sequence[str]) -> Pattern:
+    """Return the sum of patterns of the same ranks."""
     parts = [_read_part(text) for text in texts]
     ranks = parts[0].ranks
     for text, part in zip(texts, parts, strict=True):
         if part.ranks != ranks:
             sizes = f"{ranks:,} in {describe(texts[0])} and {part.ranks:,} in {describe(text)}"
-            raise InputError("tasks", f"expected patterns of the same number of ranks, got {sizes}")
+            hint = f"{JOBS} lists jobs of different sizes"
+            raise InputError("tasks", f"expected patterns of the same number of ranks, got {sizes}; {hint}")
 
     def list_blocks() -> Iterator[Block]:
         for part in parts:
             yield from part.blocks()
 
     return Pattern(ranks, sum(part.messages for part in parts), list_blocks)
+
+
+def _line_up(jobs: Sequence[Pattern]) -> Pattern:
+    """Return the pattern of several jobs, whose ranks follow one another."""
+    first = [0, *accumulate(job.ranks for job in jobs)]
+
+    def list_blocks() -> Iterator[Block]:
+        for offset, job in zip(first, jobs, strict=False):
+            for source, target, volume in job.blocks():
+                yield source + offset, target + offset, volume
+
+    return Pattern(first[-1], sum(job.messages for job in jobs), list_blocks)
 
 
 def _read_part(text: str) -> Pattern:
@@ -99,7 +121,7 @@ def _read_part(text: str) -> Pattern:
         pattern = _READERS[kind.name](body)
         return _scale(pattern, read_volume(factor)) if sign else pattern
     except InputError as error:
-        syntax = f"{kind.syntax}[*FACTOR] (such as {kind.example}; kinds: {names}; + adds patterns)"
+        syntax = f"{kind.syntax}[*FACTOR] (such as {kind.example}; kinds: {names}; + adds patterns, {JOBS} lists jobs)"
         raise InputError("tasks", f"{error.reason} in {describe(text)}; the syntax is {syntax}") from None
 
 
