@@ -72,7 +72,8 @@ def assign(call: AssignCall) -> Report:
     ceil(n / m) slots on each of m nodes that have one slot; `imbalance` X scales slots by 1 + X, rounded down.
     `allocation` says which nodes may hold tasks, by their ids, as text with their names, or as a file of those
     (`tiger.formats.hostlist`); the others only forward traffic, and no default counts them. Ids in it, in `pinned`
-    {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`. With
+    {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`.
+    With `nodes` so many are taken out of those that may hold tasks (`tiger.run.node_choice`). With
     `emit`, the name of a launcher, the report has the order of tasks as ranks for it in `emitted`; what no launcher of
     that name takes is refused before anything is solved. The remaining arguments are those of `tiger.solve`.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
@@ -85,6 +86,7 @@ def assign(call: AssignCall) -> Report:
         problem,
         solver=call.solver,
         objective=call.objective,
+        nodes=call.nodes,
         seed=call.seed,
         effort=call.effort,
         time_limit_s=call.time_limit_s,

@@ -19,6 +19,7 @@ from tiger.bounds.warm import load as load_bounds
 from tiger.feasibility.start import launch_order
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
+from tiger.model.violation import Violation
 from tiger.objectives.selection import ObjectiveFunction, ObjectiveName, objective_of
 from tiger.parallel.executors import open_executor
 from tiger.portfolio import Portfolio, portfolio_of, rounds
@@ -30,6 +31,7 @@ from tiger.run.baselines import baselines
 from tiger.run.deadline import ENDING, Deadline
 from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
+from tiger.run.node_choice import take_nodes
 from tiger.run.objective_search import anneal, continue_by, report_objective, reweigh
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
@@ -52,6 +54,7 @@ def solve(
     *,
     solver: str | Sampler = "auto",
     objective: ObjectiveName = "cost",
+    nodes: int | None = None,
     seed: int = 0,
     effort: int | None = None,
     time_limit_s: float | None = None,
@@ -63,8 +66,9 @@ def solve(
 
     `solver` is a name (`tiger.solvers.registry.list_solvers`) or any Ocean sampler object. `objective` is what is
     minimized: `cost`, `max-link-load` (tiger.objectives.link_load) or `makespan` (tiger.objectives.makespan), which
-    follow a search for a low cost. `seed` is in [0, 2**63): the same seed and effort give the same answer, on any
-    number of threads. `effort` >= 1 counts iterations, None is 1 without a time limit and as much as fits with one.
+    follow a search for a low cost. `nodes` takes so many of the nodes (tiger.run.node_choice), whose bound and
+    baselines are then reported. `seed` is in [0, 2**63): the same seed and effort give the same answer, on any number
+    of threads. `effort` >= 1 counts iterations, None is 1 without a time limit and as much as fits with one.
     `time_limit_s` > 0 only ends a solve early. `executor` runs independent parts of the work, `dask://HOST:PORT` on a
     Dask cluster. `ising` sets penalties, temperatures and sizes of the QUBOs that are sampled; `auto` keeps its own
     sizes. `progress` is called as stages begin. An unsatisfiable problem gives a report that says so; bad values raise
@@ -74,6 +78,7 @@ def solve(
         request = Request(
             solver=solver,
             objective=objective,
+            nodes=nodes,
             seed=seed,
             effort=effort,
             time_limit_s=time_limit_s,
@@ -85,12 +90,18 @@ def solve(
 
 def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     """Answer a request: baseline, bound, rounds of search, another objective where one is asked for, report."""
+    begun, loading_s = time.perf_counter(), 0.0
+    if request.nodes is not None:
+        taken, loading_s = _choose_nodes(problem, request.nodes, request)
+        if isinstance(taken, tuple):
+            return Report.unmet(problem, taken, Origin(request.name, request.seed, time.perf_counter() - begun))
+        problem = taken
     objective = objective_of(request.objective, problem)
-    begun = time.perf_counter()
-    start = launch_order(problem, request.deadline().left_s)
+    start = launch_order(problem, request.deadline(loading_s).left_s)
     if isinstance(start, tuple):
         return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))
     incumbent = MappingIncumbent(problem=problem, solution=start, stop=request.cost_deadline, watch=watch)
+    incumbent.put_off(loading_s)
     orders = baselines(problem, incumbent.cost)
     incumbent.record("baseline", time.perf_counter() - begun, {})
     _raise_bound(incumbent, lambda: quick_bound(problem, start))
@@ -117,6 +128,26 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         stages=tuple(incumbent.stages),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *_remark(report, request)))
+
+
+def _choose_nodes(problem: Problem, count: int, request: Request) -> tuple[Problem | tuple[Violation, ...], float]:
+    """Return the problem on so many of its nodes, and the seconds for which kernels were loaded to choose them."""
+    loading_s = 0.0
+
+    def search(part: Problem) -> IntArray | tuple[Violation, ...]:
+        """Return cheap places, found in a quarter of the time left."""
+        nonlocal loading_s
+        left_s = request.deadline(loading_s).left_s
+        start = launch_order(part, left_s)
+        if isinstance(start, tuple):
+            return start
+        stop = Deadline(None if left_s is None else time.monotonic() + left_s / 4)
+        incumbent = MappingIncumbent(problem=part, solution=start, stop=stop)
+        _search_cost(incumbent, request)
+        loading_s += incumbent.loading_s
+        return incumbent.places
+
+    return take_nodes(problem, count, search), loading_s
 
 
 def _search_cost(incumbent: MappingIncumbent, request: Request) -> None:

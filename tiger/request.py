@@ -27,6 +27,9 @@ class MappingOptions:
         default="cost",
         metadata=about("What to minimize: the cost, the largest load of a link, or the time until the last task ends."),
     )
+    nodes: int | None = field(
+        default=None, metadata=about("Nodes to take for the tasks; all that there are unless given.", ge=1)
+    )
     seed: int = field(default=0, metadata=SEED)
     effort: int | None = field(
         default=None, metadata=about("Search effort; 1 unless a time limit is given.", ge=1, lt=EFFORT_LIMIT)
@@ -65,6 +68,8 @@ class Request(MappingOptions):
             known = ", ".join(get_args(ObjectiveName))
             raise InputError("objective", f"expected one of {known}, got {describe(self.objective)}")
         check_limits(self.seed, self.effort, self.time_limit_s)
+        if self.nodes is not None and (type(self.nodes) is not int or self.nodes < 1):
+            raise InputError("nodes", f"expected a whole number >= 1, got {describe(self.nodes)}")
         if not isinstance(self.ising, IsingParams):
             raise TypeError(f"ising: expected IsingParams, got {type(self.ising).__name__}")
         limit = self.time_limit_s

@@ -102,6 +102,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         problem,
         solver=request.solver,
         objective=request.objective,
+        nodes=request.nodes,
         seed=request.seed,
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,

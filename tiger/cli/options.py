@@ -72,6 +72,7 @@ Coupling = Annotated[
     ),
 ]
 Objective = Annotated[Literal["cost", "max-link-load", "makespan"], typer.Option(help="What to minimize.")]
+Nodes = Annotated[int | None, typer.Option(metavar="N", help="Take so many of the nodes, near each other.")]
 Effort = Annotated[int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")]
 BetaRange = Annotated[
     str | None, typer.Option(metavar="HOT,COLD", help="Inverse temperatures of annealing, in 1 / cost.")

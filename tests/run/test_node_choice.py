@@ -1,0 +1,85 @@
+"""Which nodes a job takes out of those that are free."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+
+import networkx as nx
+import pytest
+
+import tiger
+from tiger.errors import InputError
+from tiger.formats.nodelink import read_topology
+
+# Three racks, of which the first has two nodes left and the second five.
+FREE = "0,0 0,3 1,0 1,1 1,2 1,4 1,5 2,2"
+
+
+def nodes_of(report):
+    """Return the nodes that hold tasks."""
+    return {*report.mapping.values()}
+
+
+def test_as_many_nodes_are_taken_as_asked_for():
+    """They share a rack where one has enough of them."""
+    report = tiger.assign("halo:4x4", "tree:3x6@1,10", slots=4, allocation=FREE, nodes=4)
+    assert len(nodes_of(report)) == 4
+    assert {node[0] for node in nodes_of(report)} == {"1"}
+
+
+def test_nodes_are_no_worse_than_any_others():
+    """Of few nodes, all choices can be tried."""
+    ask = {"slots": 4, "seed": 1}
+    best = min(
+        tiger.assign("halo:3x4", "torus:3x3", allocation=list(chosen), **ask).cost
+        for chosen in combinations(["0,0", "0,1", "1,1", "1,2", "2,0", "2,2"], 3)
+    )
+    found = tiger.assign("halo:3x4", "torus:3x3", allocation="0,0 0,1 1,1 1,2 2,0 2,2", nodes=3, **ask)
+    assert found.cost == best
+
+
+def test_nodes_with_few_slots_are_left_out():
+    """Each must hold an even share."""
+    hosts = {f"n{k}": slots for k, slots in enumerate([1, 3, 3, 1])}
+    topology = {"nodes": [{"id": name, "slots": slots} for name, slots in hosts.items()],
+                "links": [{"source": f"n{k}", "target": f"n{k + 1}"} for k in range(3)]}  # fmt: skip
+    report = tiger.assign("ring:6", read_topology(topology), rule="capacity", nodes=2)
+    assert nodes_of(report) == {"n1", "n2"}
+
+
+def test_the_choice_is_the_same_for_the_same_seed():
+    """Also where another thread runs parts of the work."""
+    with ThreadPoolExecutor(2) as pool:
+        one, other = (tiger.assign("halo:4x4", "torus:4x4", slots=2, nodes=8, executor=e) for e in (None, pool))
+    assert one.mapping == other.mapping
+
+
+def test_parts_that_do_not_reach_each_other_give_a_report():
+    """Two parts of two nodes hold no ring on three."""
+    graph = nx.Graph([("a", "b"), ("c", "d")])
+    report = tiger.assign("ring:6", graph, slots=2, nodes=3)
+    assert not report.feasible
+    assert report.violations
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"nodes": 0, "slots": 4}, "whole number >= 1"),
+        ({"nodes": True, "slots": 4}, "whole number >= 1"),
+        ({"nodes": 17, "slots": 4}, "1 to 16, one for each task"),
+        ({"nodes": 10, "slots": 4}, "at most 9, as no more have the 2 slots"),
+        ({"nodes": 2, "slots": 4}, "at most 0, as no more have the 8 slots"),
+        ({"nodes": 4, "slots": 4, "pinned": {"0": "0,0"}}, "no pinned tasks"),
+        ({"nodes": 4, "slots": 4, "forbidden": [("0", "0,0")]}, "no forbidden pairs"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused(options, reason):
+    """The field is named."""
+    with pytest.raises(InputError, match=f"nodes: expected {reason}|nodes: expected .*{reason}"):
+        tiger.assign("halo:4x4", "torus:3x3", **options)
+
+
+def test_one_to_one_takes_a_node_for_each_task():
+    """There is nothing to choose."""
+    with pytest.raises(InputError, match="nodes: expected the capacity rule"):
+        tiger.assign("ring:4", "torus:3x3", nodes=4)

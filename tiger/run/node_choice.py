@@ -1,0 +1,77 @@
+"""The choice of nodes for a job: as many as asked for out of those that are free, near each other for its traffic."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from tiger.errors import InputError
+from tiger.model.arrays import IntArray
+from tiger.model.metrics import TreeMetric
+from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.model.violation import Violation
+
+FIELD = "nodes"
+Unmet = tuple[Violation, ...]
+Search = Callable[[Problem], IntArray | Unmet]
+
+
+def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
+    """Return the problem on `count` of its nodes, chosen so that its tasks can be close to what they talk to.
+
+    The tasks are cut into as many groups of nearly the same size, with little traffic in between, and the groups placed
+    one to one: what their nodes are is the choice. Nodes with fewer slots than such a group has tasks are left out.
+    `search` returns cheap places[n] of a problem, or what cannot be met, which is then returned. Raises InputError of
+    `nodes` where they are too few, and for terms by which some nodes are not like others.
+    """
+    _check(problem, count)
+    topology, share = problem.topology, math.ceil(problem.tasks.size / count)
+    suited = topology.slots >= share
+    if suited.sum() < count:
+        expected = f"expected at most {suited.sum()}, as no more have the {share} slots of an even share"
+        raise InputError(FIELD, f"{expected}, got {count}")
+    apart = Topology(
+        names=tuple(map(str, range(count))), metric=TreeMetric((count,), (1.0,)), slots=np.full(count, share)
+    )
+    group = search(Problem(tasks=problem.tasks, topology=apart, rule="capacity"))
+    if isinstance(group, tuple):
+        return group
+    single = topology.with_slots(suited.astype(np.int64))
+    chosen = search(Problem(tasks=_merge(problem.tasks, group, count), topology=single, rule="one-to-one"))
+    if isinstance(chosen, tuple):
+        return chosen
+    slots = np.zeros_like(topology.slots)
+    slots[chosen] = topology.slots[chosen]
+    return replace(problem, topology=topology.with_slots(slots))
+
+
+def _check(problem: Problem, count: int) -> None:
+    """Raise InputError for what a choice of nodes does not go with."""
+    if problem.rule != "capacity":
+        raise InputError(FIELD, f"expected the capacity rule beside it, with slots, got {problem.rule!r}")
+    for what, stated in (
+        ("pinned tasks", len(problem.pinned)),
+        ("forbidden pairs", len(problem.banned)),
+        ("memory limits", problem.tasks.memory is not None and problem.topology.memory is not None),
+    ):
+        if stated:
+            raise InputError(FIELD, f"expected no {what} beside it, got some")
+    if not 1 <= count <= problem.tasks.size:
+        raise InputError(FIELD, f"expected 1 to {problem.tasks.size}, one for each task, got {count}")
+
+
+def _merge(tasks: TaskGraph, group: IntArray, count: int) -> TaskGraph:
+    """Return the groups of tasks as tasks, with the work and the traffic between them added up."""
+    member = sp.csr_array((np.ones(tasks.size), (group, np.arange(tasks.size))), shape=(count, tasks.size))
+    traffic = sp.coo_array(member @ tasks.traffic @ member.T)
+    between = traffic.row != traffic.col
+    entries = (traffic.data[between], (traffic.row[between], traffic.col[between]))
+    return TaskGraph(
+        names=tuple(map(str, range(count))),
+        traffic=sp.csr_array(entries, shape=(count, count)),
+        work=np.asarray(np.bincount(group, tasks.work, count), np.float64),
+    )
