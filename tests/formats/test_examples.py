@@ -9,10 +9,11 @@ from tiger.formats.hostlist import list_nodes
 from tiger.model.problem import Problem
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
+PROFILES = set(FOLDER.glob("*.ipm.xml"))
 TOPOLOGIES = sorted(
-    [*FOLDER.glob("*.arc"), *FOLDER.glob("*.conf"), *FOLDER.glob("*.xml"), FOLDER / "two_switches.json"]
+    {*FOLDER.glob("*.arc"), *FOLDER.glob("*.conf"), *FOLDER.glob("*.xml"), FOLDER / "two_switches.json"} - PROFILES
 )
-ENDINGS = {".json", ".graph", ".mtx", ".csv", ".graphml", ".dat", ".ram", ".prof", ".grf"}
+ENDINGS = {".json", ".graph", ".mtx", ".csv", ".graphml", ".dat", ".ram", ".prof", ".grf", ".xml"}
 TASKS = sorted(path for path in FOLDER.iterdir() if path.suffix in ENDINGS and path not in TOPOLOGIES)
 
 

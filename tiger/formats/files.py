@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiger.errors import InputError
-from tiger.formats import csvmatrix, graphml, matrixmarket, metis, monitoring, nodelink, original, qaplib, scotch, slurm
+from tiger.formats import (
+    csvmatrix,
+    graphml,
+    ipm,
+    matrixmarket,
+    metis,
+    monitoring,
+    nodelink,
+    original,
+    qaplib,
+    scotch,
+    slurm,
+)
 from tiger.formats.hardware.description import read_printed, read_xml
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
@@ -82,6 +94,7 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".dat": _read_qaplib,
     ".ram": lambda text: TaskFile(original.read_task_graph(text), rule="levels"),
     ".prof": lambda text: TaskFile(monitoring.read_task_graph(text)),
+    ".xml": lambda text: TaskFile(ipm.read_task_graph(text)),
     ".grf": lambda text: TaskFile(scotch.read_task_graph(text)),
     ".src": lambda text: TaskFile(scotch.read_task_graph(text)),
 }

@@ -25,7 +25,7 @@ class Element(NamedTuple):
         return InputError(field, f"line {self.line}: {reason}")
 
 
-def read_elements(text: str, field: str) -> list[Element]:
+def read_elements(text: str, field: str, most: int = ELEMENT_LIMIT) -> list[Element]:
     """Return the elements of an XML document in its order, without the text between them.
 
     Raises InputError of `field` with the line for what is no XML, declares an entity, or is too large or too deep. A
@@ -37,8 +37,8 @@ def read_elements(text: str, field: str) -> list[Element]:
         raise InputError(field, f"line {parser.CurrentLineNumber}: {reason}")
 
     def begin(tag: str, values: dict[str, str]) -> None:
-        if len(elements) >= ELEMENT_LIMIT or len(path) >= DEPTH_LIMIT:
-            fail(f"expected at most {ELEMENT_LIMIT} elements, {DEPTH_LIMIT} inside each other, got more")
+        if len(elements) >= most or len(path) >= DEPTH_LIMIT:
+            fail(f"expected at most {most} elements, {DEPTH_LIMIT} inside each other, got more")
         elements.append(Element(tag, values, parser.CurrentLineNumber, path[-1] if path else -1))
         path.append(len(elements) - 1)
 
