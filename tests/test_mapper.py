@@ -353,3 +353,14 @@ def test_bug_the_seconds_of_a_solve_held_those_of_loading(objective, monkeypatch
     report = tiger.assign(nx.cycle_graph(9), "grid:3x3", objective=objective, time_limit_s=0.3)
     assert report.seconds < 0.5
     assert {"greedy", "geometry", "dense"} & {stage.name for stage in report.stages}
+
+
+@pytest.mark.parametrize("objective", ["cost", "max-link-load"])
+@pytest.mark.parametrize("solver", ["greedy", "random"])
+def test_nothing_is_worse_than_the_cyclic_order(solver, objective):
+    """Ranks that talk to those half-way across are best dealt out in turns, whatever a poor search finds."""
+    traffic = nx.DiGraph()
+    traffic.add_nodes_from(range(16))
+    traffic.add_edges_from((k, (k + 8) % 16) for k in range(16))
+    report = tiger.assign(traffic, "ring:8", slots=2, solver=solver, objective=objective)
+    assert report.cost == report.baselines.cyclic == 0 < report.baselines.block

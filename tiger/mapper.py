@@ -27,7 +27,7 @@ from tiger.qubo.ising import IsingParams
 from tiger.qubo.whole_sampling import sample_whole
 from tiger.qubo.window_sampling import sample_windows
 from tiger.request import Request
-from tiger.run.baselines import baselines
+from tiger.run.baselines import baselines, cyclic_order
 from tiger.run.deadline import ENDING, Deadline
 from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
@@ -103,6 +103,8 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     incumbent = MappingIncumbent(problem=problem, solution=start, stop=request.cost_deadline, watch=watch)
     incumbent.put_off(loading_s)
     orders = baselines(problem, incumbent.cost)
+    # No launcher's own order is to be better than what comes out.
+    _offer_cyclic(incumbent, request)
     incumbent.record("baseline", time.perf_counter() - begun, {})
     _raise_bound(incumbent, lambda: quick_bound(problem, start))
     if not incumbent.ended:
@@ -128,6 +130,13 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         stages=tuple(incumbent.stages),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *_remark(report, request)))
+
+
+def _offer_cyclic(incumbent: MappingIncumbent, request: Request) -> None:
+    """Offer the cyclic order, unless the block order is asked for as it is."""
+    cyclic = None if request.solver == "identity" else cyclic_order(incumbent.problem)
+    if cyclic is not None:
+        incumbent.offer(cyclic)
 
 
 def _choose_nodes(problem: Problem, count: int, request: Request) -> tuple[Problem | tuple[Violation, ...], float]:
@@ -230,6 +239,7 @@ def _search_objective(by_objective: MappingIncumbent, request: Request, objectiv
         by_objective.put_off(incumbent.loading_s)
         return incumbent.places
 
+    _offer_cyclic(by_objective, request)
     arrays = objective.arrays()
     for this_round in rounds(request):
         before = len(by_objective.stages)
