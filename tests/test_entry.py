@@ -246,6 +246,35 @@ def test_imbalance_scales_what_an_allocation_gives() -> None:
         assert problem.topology.slots.tolist() == [0, 4, 0, 4, 0]
 
 
+def test_traffic_keeps_off_links_that_others_use(tmp_path: Path) -> None:
+    """Of a ring's two ways between free nodes the idle one is taken, by triples and by a file."""
+    (tmp_path / "busy.csv").write_text("0,1,0.5\n")
+    for running in ([(0, 1, 0.5)], tmp_path / "busy.csv", str(tmp_path / "busy.csv")):
+        report = assign(chain(2), "ring:6", allocation=["0", "1", "2"], running=running)
+        assert {*report.mapping.values()} == {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("running", "reason"),
+    [
+        ("busy.csv", "running: cannot read"),
+        ([(0, 1, 1)], "running/0: expected a share"),
+        ([(0, 9, 0.5)], "got '0' and '9'"),
+    ],
+)
+def test_shares_of_links_that_cannot_be_are_refused(running: object, reason: str) -> None:
+    """The position is named."""
+    with pytest.raises(InputError, match=reason):
+        assign(chain(2), "ring:6", running=running)
+
+
+@pytest.mark.parametrize("running", [{0: 1}, 7, [(0, 1)], [(0, 1, "half")], [(0, 1, True)]])
+def test_shares_of_links_of_another_type_are_refused(running: object) -> None:
+    """It is a mistake in the program, not in the data."""
+    with pytest.raises(TypeError, match="running"):
+        assign(chain(2), "ring:6", running=running)
+
+
 def test_a_pin_outside_the_allocation_cannot_be_met() -> None:
     """The violation names the task, the node and the reason."""
     report = assign(chain(2), "ring:4", allocation=["0", "1"], pinned={"0": "2"})

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,6 +11,7 @@ from tiger.errors import InputError, pin_field
 from tiger.formats.files import TaskFile, read_tasks, read_topology
 from tiger.formats.graphs import task_graph_of, topology_of
 from tiger.formats.hostlist import list_nodes
+from tiger.formats.linkshares import read_link_shares
 from tiger.formats.values import read_name
 from tiger.launchers.formats import EmitOptions, check_fit
 from tiger.launchers.order import LaunchNodes
@@ -18,7 +20,7 @@ from tiger.model.constraints import SharingOptions, Terms, build_problem
 from tiger.model.options import from_fields
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
-from tiger.model.topology import Topology
+from tiger.model.topology import LinkShare, Topology
 from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions
 from tiger.run.options import WatchOptions
@@ -44,6 +46,7 @@ class ProblemArguments(SharingOptions):
     tasks: "nx.Graph | TaskGraph | Path | str"
     topology: "nx.Graph | Topology | Path | str | None" = None
     allocation: Iterable[object] | Path | str | None = field(default=None, kw_only=True)
+    running: Iterable[tuple[object, object, float]] | Path | str = field(default=(), kw_only=True)
     pinned: Pins | None = field(default=None, kw_only=True)
     forbidden: Iterable[tuple[object, object]] = field(default=(), kw_only=True)
 
@@ -73,9 +76,11 @@ def assign(call: AssignCall) -> Report:
     `allocation` says which nodes may hold tasks, by their ids, as text with their names, or as a file of those
     (`tiger.formats.hostlist`); the others only forward traffic, and no default counts them. Ids in it, in `pinned`
     {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`.
-    With `nodes` so many are taken out of those that may hold tasks (`tiger.run.node_choice`). With
-    `emit`, the name of a launcher, the report has the order of tasks as ranks for it in `emitted`; what no launcher of
-    that name takes is refused before anything is solved. The remaining arguments are those of `tiger.solve`.
+    `running` says what parts of links other jobs use, as triples (node, node, share) or a file of those
+    (`tiger.formats.linkshares`): traffic keeps off them. With `nodes` so many are taken out of those that may hold
+    tasks (`tiger.run.node_choice`). With `emit`, the name of a launcher, the report has the order of tasks as ranks for
+    it in `emitted`; what no launcher of that name takes is refused before anything is solved. The remaining arguments
+    are those of `tiger.solve`.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """
@@ -100,7 +105,7 @@ def assign(call: AssignCall) -> Report:
 def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
     source = _tasks(arguments.tasks)
-    hardware = _allocate(_topology(source, arguments.topology), arguments.allocation)
+    hardware = _share(_allocate(_topology(source, arguments.topology), arguments.allocation), arguments.running)
     stated = arguments.rule is not None or arguments.slots is not None or arguments.imbalance != 0
     terms = Terms(
         rule=arguments.rule if stated else source.rule,
@@ -159,6 +164,26 @@ def _allocate(topology: Topology, allocation: Iterable[object] | Path | str | No
     if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
         raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
     return topology.allocated(read_name(f"allocation/{k}", node) for k, node in enumerate(allocation))
+
+
+def _share(topology: Topology, running: Iterable[tuple[object, object, float]] | Path | str) -> Topology:
+    """Return the hardware with the parts of its links that running jobs leave."""
+    if isinstance(running, str | Path):
+        return topology.shared(read_link_shares(Path(running)))
+    if isinstance(running, Mapping) or not isinstance(running, Iterable):
+        raise TypeError(f"expected running as triples (node, node, share) or a path, got {type(running).__name__}")
+    shares = [_read_share(position, share) for position, share in enumerate(running)]
+    return topology.shared(shares) if shares else topology
+
+
+def _read_share(position: int, share: object) -> LinkShare:
+    """Return the share of a link by names."""
+    if not isinstance(share, tuple | list) or len(share) != 3:
+        raise TypeError(f"expected running[{position}] as (node, node, share), got {type(share).__name__}")
+    if isinstance(share[2], bool) or not isinstance(share[2], Real):
+        raise TypeError(f"expected running[{position}] with a number as share, got {type(share[2]).__name__}")
+    a, b = (read_name(f"running/{position}/{end}", share[end]) for end in (0, 1))
+    return LinkShare(a, b, float(share[2]))
 
 
 def _pins(pinned: Pins | None) -> dict[str, str]:

@@ -9,7 +9,8 @@ from scipy.sparse.csgraph import dijkstra
 
 from tiger.errors import InputError
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric
-from tiger.model.topology import Links, Topology, distinct_links, link_matrix
+from tiger.model.topology import Links, LinkShare, Topology, distinct_links, link_matrix
+from tiger.topologies.spec import build
 
 LINE = GridMetric((3,), (False,))
 NAMES = ("x", "y", "z")
@@ -209,3 +210,47 @@ def test_nodes_with_one_link_are_as_far_apart_as_a_search_says(seed):
     assert np.allclose(table, expected, rtol=1e-12)
     assert (table == table.T).all()
     assert (table.diagonal() == 0).all()
+
+
+def test_links_in_use_are_longer_and_narrower():
+    """Half of the bandwidth left is twice the length; a way around may be shorter then."""
+    ring = Topology.from_links(NAMES, Links.unit([(0, 1), (1, 2), (0, 2)]), slots=[1, 2, 3])
+    busy = ring.shared([LinkShare("y", "x", 0.5), LinkShare("x", "z", 0.75)])
+    assert busy.links.weight.tolist() == [2.0, 1.0, 4.0]
+    assert busy.links.bandwidth.tolist() == [0.5, 1.0, 0.25]
+    assert busy.metric.table.tolist() == [[0, 2, 3], [2, 0, 1], [3, 1, 0]]
+    assert busy.slots.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("wrap", [True, False])
+@pytest.mark.parametrize("dims", [(4,), (2, 3), (1, 2, 3), (3, 3)])
+def test_a_grid_with_idle_links_stays_as_it_is(dims, wrap):
+    """Its links are those between neighbours."""
+    metric = GridMetric(dims, (wrap,) * len(dims), 2.5)
+    grid = Topology(names=tuple(map(str, range(metric.size))), metric=metric)
+    nodes = np.arange(metric.size)
+    assert np.array_equal(grid.shared([]).metric.table, metric.between(nodes[:, None], nodes[None, :]))
+
+
+@pytest.mark.parametrize(
+    ("running", "reason"),
+    [
+        ([("x", "w", 0.5)], "running/0: expected nodes with a link between them, got 'x' and 'w'"),
+        ([("x", "y", 0.5), ("x", "z", 0.5)], "running/1: expected nodes with a link"),
+        ([("x", "x", 0.5)], "running/0: expected nodes with a link"),
+        ([("x", "y", 0.5), ("y", "x", 0.1)], "running/1: expected different links"),
+        ([("x", "y", 1.0)], "running/0: expected a share >= 0 and < 1, got 1.0"),
+        ([("x", "y", -0.1)], "running/0: expected a share >= 0 and < 1"),
+        ([("x", "y", float("nan"))], "running/0: expected a share >= 0 and < 1"),
+    ],
+)
+def test_shares_of_links_that_cannot_be_are_refused(running, reason):
+    """The position is named."""
+    with pytest.raises(InputError, match=reason):
+        Topology(names=NAMES, metric=LINE).shared([LinkShare(*share) for share in running])
+
+
+def test_distances_alone_have_no_links_to_share():
+    """A tree's switches have no names."""
+    with pytest.raises(InputError, match=r"topology: expected links between nodes that have names"):
+        build("tree:2x2@1,2").shared([LinkShare("0,0", "0,1", 0.5)])

@@ -29,6 +29,9 @@ Slots = Annotated[int | None, typer.Option(metavar="N", help="Tasks per node; mo
 Imbalance = Annotated[
     float, typer.Option(metavar="X", help="Scale slots by 1 + X, rounded down; implies --rule capacity.")
 ]
+Running = Annotated[
+    str | None, typer.Option(metavar="FILE", help="The parts of links that other jobs use, lines like leaf0,rack0,0.5.")
+]
 Allocation = Annotated[
     str | None,
     typer.Option(

@@ -56,7 +56,8 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     if arguments.emit is not None:
         check_fit(arguments.emit, problem.tasks.size, nodes)
     topology, allocation = arguments.topology, arguments.allocation
-    if isinstance(topology, str) and not is_topology_file(topology):
+    untouched = problem.topology.links is None or not arguments.running
+    if isinstance(topology, str) and untouched and not is_topology_file(topology):
         hosts = [problem.topology.names[k] for k in problem.topology.hosts]
         hardware: dict[str, object] = {"topology": topology}
         hardware |= {"slots": arguments.slots, "imbalance": arguments.imbalance}

@@ -1,7 +1,8 @@
 """The hardware: nodes, what each can hold, the links between them, and how far apart they are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +11,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, check_whole, freeze, lock, unset_array
-from tiger.model.metrics import DENSE_LIMIT, DenseMetric, Metric
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric, Metric
 
 # Sources of a shortest-path search at a time: what scipy makes beside the matrix stays small.
 ROWS = 256
@@ -41,6 +42,14 @@ class Links:
         """Return links of length and bandwidth 1 along index `pairs[l, 2]`."""
         ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         return cls(u=ends[:, 0], v=ends[:, 1], weight=np.ones(len(ends)), bandwidth=np.ones(len(ends)))
+
+
+class LinkShare(NamedTuple):
+    """Say what part of the bandwidth between nodes `a` and `b` is in use, in both directions together."""
+
+    a: str
+    b: str
+    share: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,9 +141,57 @@ class Topology:
             raise InputError("allocation", "expected at least one node, got none")
         return replace(self, slots=np.where(chosen, self.slots, 0))
 
+    def shared(self, running: Sequence[LinkShare]) -> "Topology":
+        """Return the hardware as a job sees it while others use parts of its links.
+
+        A link of which a part s is in use has 1 - s of its bandwidth left, and so counts 1 / (1 - s) times its length:
+        that is how much longer a byte takes to cross it. Distances are shortest paths by these lengths, as under
+        adaptive routing. Grids have links between neighbours. Raises InputError of `running`, with the position, for
+        nodes without a link, one that comes twice, and shares out of [0, 1); of `topology` for hardware without links
+        and, as `from_links` does, above 8,192 nodes.
+        """
+        links = self.links
+        if links is None and isinstance(self.metric, GridMetric) and self.size <= DENSE_LIMIT:
+            links = _neighbour_links(self.metric)
+        if links is None:
+            expected = f"expected links between nodes that have names, or a grid of at most {DENSE_LIMIT} nodes"
+            raise InputError("topology", f"{expected}, for {len(running)} shares of links; got distances alone")
+        left = _left_over(self.names, links, running)
+        busy = replace(links, weight=links.weight / left, bandwidth=links.bandwidth * left)
+        return replace(self, metric=Topology.from_links(self.names, busy).metric, links=busy)
+
     def with_slots(self, slots: ArrayLike) -> "Topology":
         """Return the same hardware with other slots."""
         return replace(self, slots=check_whole("topology/slots", slots, self.size))
+
+
+def _neighbour_links(metric: GridMetric) -> Links:
+    """Return the links of a grid, of the length of a hop; O(m)."""
+    nodes, pairs = np.arange(metric.size).reshape(metric.dims), list[IntArray]()
+    for axis, (extent, wrap) in enumerate(zip(metric.dims, metric.wrap, strict=True)):
+        step = np.stack([nodes, np.roll(nodes, -1, axis)], axis=-1)
+        around = wrap and extent > 2
+        pairs.append((step if around else step.take(range(extent - 1), axis)).reshape(-1, 2))
+    links = Links.unit(np.concatenate(pairs))
+    return replace(links, weight=links.weight * metric.hop)
+
+
+def _left_over(names: tuple[str, ...], links: Links, running: Sequence[LinkShare]) -> FloatArray:
+    """Return the part left[l] of every link that others leave; parallel links are alike."""
+    index = {name: k for k, name in enumerate(names)}
+    joined = np.minimum(links.u, links.v) * len(names) + np.maximum(links.u, links.v)
+    known, left = set(joined.tolist()), dict[int, float]()
+    for position, (a, b, share) in enumerate(running):
+        low, high = sorted((index.get(a, -1), index.get(b, -1)))
+        pair = low * len(names) + high
+        if low < 0 or pair not in known:
+            raise InputError(f"running/{position}", f"expected nodes with a link between them, got {a!r} and {b!r}")
+        if pair in left:
+            raise InputError(f"running/{position}", f"expected different links, got {a!r} and {b!r} twice")
+        if not 0 <= share < 1:
+            raise InputError(f"running/{position}", f"expected a share >= 0 and < 1, got {share!r}")
+        left[pair] = 1 - share
+    return np.array([left.get(pair, 1.0) for pair in joined.tolist()])
 
 
 def _check_ends(links: Links, size: int) -> None:
