@@ -13,6 +13,7 @@ from tiger.formats import (
     matrixmarket,
     metis,
     monitoring,
+    nccl,
     nodelink,
     original,
     qaplib,
@@ -95,6 +96,7 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".ram": lambda text: TaskFile(original.read_task_graph(text), rule="levels"),
     ".prof": lambda text: TaskFile(monitoring.read_task_graph(text)),
     ".xml": lambda text: TaskFile(ipm.read_task_graph(text)),
+    ".log": lambda text: TaskFile(nccl.read_task_graph(text)),
     ".grf": lambda text: TaskFile(scotch.read_task_graph(text)),
     ".src": lambda text: TaskFile(scotch.read_task_graph(text)),
 }
