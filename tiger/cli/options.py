@@ -12,8 +12,8 @@ Tasks = Annotated[
     str,
     typer.Argument(
         metavar="TASKS",
-        help="A .json, .graph, .mtx, .csv, .graphml, .dat, .ram, .prof, .grf, .xml or .log file; or a SPEC like "
-        "halo:16x16, of halo, ring, alltoall, fft, tree-allreduce, cg or parallel.",
+        help="A .json, .graph, .mtx, .csv, .graphml, .dat, .ram, .prof, .grf, .xml, .log or .mpiP file; or a "
+        "SPEC like halo:16x16, of halo, ring, alltoall, fft, tree-allreduce, cg or parallel.",
         show_default=False,
     ),
 ]

@@ -13,6 +13,7 @@ from tiger.formats import (
     matrixmarket,
     metis,
     monitoring,
+    mpip,
     nccl,
     nodelink,
     original,
@@ -97,6 +98,7 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".prof": lambda text: TaskFile(monitoring.read_task_graph(text)),
     ".xml": lambda text: TaskFile(ipm.read_task_graph(text)),
     ".log": lambda text: TaskFile(nccl.read_task_graph(text)),
+    ".mpip": lambda text: TaskFile(mpip.read_task_graph(text)),
     ".grf": lambda text: TaskFile(scotch.read_task_graph(text)),
     ".src": lambda text: TaskFile(scotch.read_task_graph(text)),
 }
