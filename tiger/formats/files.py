@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tiger.errors import InputError
 from tiger.formats import (
+    comscribe,
     csvmatrix,
     graphml,
     ipm,
@@ -91,7 +92,7 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".json": lambda text: TaskFile(nodelink.read_task_graph(read_json(text, "tasks"))),
     ".graph": lambda text: TaskFile(metis.read_task_graph(text)),
     ".mtx": lambda text: TaskFile(matrixmarket.read_task_graph(text)),
-    ".csv": lambda text: TaskFile(csvmatrix.read_task_graph(text)),
+    ".csv": lambda text: TaskFile((comscribe if comscribe.is_log(text) else csvmatrix).read_task_graph(text)),
     ".graphml": lambda text: TaskFile(graphml.read_task_graph(text)),
     ".dat": _read_qaplib,
     ".ram": lambda text: TaskFile(original.read_task_graph(text), rule="levels"),
