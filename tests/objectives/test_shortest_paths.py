@@ -14,7 +14,7 @@ from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
-from tiger.objectives.shortest_paths import Transfers, max_link_load, routes_of
+from tiger.objectives.shortest_paths import Transfers, link_loads, routes_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 RULES = st.sampled_from(["one-to-one", "levels", "capacity"])
@@ -30,7 +30,7 @@ def posed(topology, entries):
 
 def loaded(topology, entries):
     """Return the largest link load with task k on node k."""
-    return max_link_load(posed(topology, entries), np.arange(topology.size))
+    return link_loads(posed(topology, entries), np.arange(topology.size)).worst
 
 
 def grid(dims, wrap, links=None):
@@ -69,7 +69,7 @@ def test_grids_route_one_axis_after_the_other(random_problem, random_feasible, s
         assert metric.hop * (len(route) - 1) == pytest.approx(float(metric.between(places[u], places[v])))
         for hop in pairwise(route):
             load[frozenset(hop)] += problem.tasks.traffic[u, v]
-    assert max_link_load(problem, places) == pytest.approx(max(load.values(), default=0.0))
+    assert link_loads(problem, places).worst == pytest.approx(max(load.values(), default=0.0))
 
 
 def test_the_last_axis_comes_first():
@@ -127,7 +127,7 @@ def test_trees_load_the_edge_above_each_subtree(random_problem, random_feasible,
             ends = {(level, int(places[t]) // leaves) for t in (u, v)}
             for edge in ends if len(ends) == 2 else ():
                 load[edge] += problem.tasks.traffic[u, v]
-    assert max_link_load(problem, places) == pytest.approx(max(load.values(), default=0.0))
+    assert link_loads(problem, places).worst == pytest.approx(max(load.values(), default=0.0))
 
 
 def test_tree_literals():
@@ -153,7 +153,7 @@ def test_links_without_choice_are_loaded_along_the_only_way(random_problem, rand
             assume(not others)
             for a, b in pairwise(route):
                 load[frozenset((a, b))] += problem.tasks.traffic[u, v] / graph[a][b]["width"]
-    assert max_link_load(problem, places) == pytest.approx(max(load.values(), default=0.0))
+    assert link_loads(problem, places).worst == pytest.approx(max(load.values(), default=0.0))
 
 
 def test_links_load_over_bandwidth():
@@ -200,7 +200,8 @@ def test_many_sources_are_walked_in_portions():
 
 def test_plain_matrices_have_no_links():
     """There is nothing to load."""
-    assert loaded(Topology(names=("x", "y"), metric=DenseMetric(np.ones((2, 2)))), [(0, 1, 1)]) is None
+    pair = Topology(names=("x", "y"), metric=DenseMetric(np.ones((2, 2))))
+    assert link_loads(posed(pair, [(0, 1, 1)]), np.arange(2)) is None
 
 
 @given(seed=SEEDS, kind=st.sampled_from(["grid", "torus", "tree", "links", "split"]))
@@ -268,3 +269,24 @@ def test_bug_cheap_links_keep_their_lengths_beside_dear_ones():
     routes = routes_of(grid((4,), (True,), links))
     lengths = routes.lengths(1 / routes.width)
     assert (lengths[1, 2], lengths[3, 0], lengths[1, 3]) == (1e-12, 1e-12, 2e-12)
+
+
+HALVES = Topology(names=("n0", "n1", "n2", "n3"), metric=TreeMetric((2, 2), (1.0, 2.0)))
+LINE = Topology.from_links(("w", "x", "y", "z"), Links(u=[0, 1, 2], v=[1, 2, 3], weight=[1, 1, 1], bandwidth=[1, 2, 4]))
+
+
+@pytest.mark.parametrize(
+    ("topology", "expected"),
+    [
+        (grid((4,), (True,)), "3-0 6 1, 1-2 3 0.5"),
+        (grid((2, 2), (False, False)), "0-1 9 1, 1-3 6 0.667, 0-2 3 0.333"),
+        (HALVES, "n0..n1-n0..n3 9 1, n2..n3-n0..n3 9 1, n0-n0..n1 6 0.667, n3-n2..n3 6 0.667, n1-n0..n1 3 0.333"),
+        (LINE, "w-x 6 1, x-y 9 0.75, y-z 6 0.25"),
+    ],
+)
+def test_links_are_listed_by_load_over_bandwidth(topology, expected):
+    """What each joins comes with it, links without load are left out, and no more than so many are listed."""
+    loads = link_loads(posed(topology, [(0, 3, 6.0), (1, 2, 3.0)]), np.arange(4))
+    found = [f"{link.a}-{link.b} {link.load:g} {link.share:.3g}" for link in loads.list_busiest(topology.names, 5)]
+    assert ", ".join(found) == expected
+    assert loads.list_busiest(topology.names, 1)[0].share == 1

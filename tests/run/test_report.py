@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import tiger
 from tiger.errors import InputError
 from tiger.model.rounding import meets
 from tiger.model.violation import Violation
@@ -44,6 +45,7 @@ FIELDS = [
         "rule",
         "seed",
         "metrics",
+        "links",
         "stages",
         "warnings",
         "emitted",
@@ -203,3 +205,13 @@ def test_a_report_of_a_solve_emits_rank_orders(path_problem):
     for other in (replace(report, nodes=None), replace(report, feasible=False)):
         with pytest.raises(InputError, match=r"^emit: expected .*, got"):
             other.emit("slurm")
+
+
+def test_links_of_the_mapping_come_busiest_first():
+    """Blocks of two on a ring load every link alike; no report lists more than 256."""
+    report = tiger.assign("ring:8", "ring:4", slots=2, solver="identity")
+    assert [(link.a, link.b, link.load, link.share) for link in report.links] == [
+        ("0", "1", 1.0, 1.0), ("1", "2", 1.0, 1.0), ("2", "3", 1.0, 1.0), ("3", "0", 1.0, 1.0)
+    ]  # fmt: skip
+    assert Report.from_dict(report.to_dict()).links == report.links
+    assert len(tiger.assign("ring:1024", "tree:32x32@1,2", solver="identity").links) == 256

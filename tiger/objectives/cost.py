@@ -9,7 +9,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.makespan import makespan
-from tiger.objectives.shortest_paths import max_link_load
+from tiger.objectives.shortest_paths import LinkLoads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +54,13 @@ def violations(problem: Problem, places: IntArray) -> tuple[Violation, ...]:
     return violated + _reach_violations(problem, places)
 
 
-def metrics(problem: Problem, places: IntArray) -> dict[str, float]:
+def metrics(problem: Problem, places: IntArray, loads: LinkLoads | None) -> dict[str, float]:
     """Return how far node indices `places[n]` stretch the traffic, how they load the links, and how long all takes.
 
     `dilation` is the largest distance that any traffic crosses, `mean_dilation` the mean weighted by volume (0 without
-    traffic), `max_link_load` as in tiger.objectives.shortest_paths, left out where hardware has no links, `makespan`
+    traffic), `max_link_load` the worst of the `loads`, left out without them, `makespan`
     as in tiger.objectives.makespan, left out for undirected task graphs and those with a cycle. Dilation is by the
-    distances of the hardware, infinite between disconnected parts. O(edges) and the routing.
+    distances of the hardware, infinite between disconnected parts. O(edges).
     """
     edges = problem.tasks.traffic.tocoo()
     away = problem.topology.metric.between(places[edges.row], places[edges.col])
@@ -69,7 +69,7 @@ def metrics(problem: Problem, places: IntArray) -> dict[str, float]:
         "dilation": float(away.max(initial=0.0)),
         "mean_dilation": float((edges.data * away).sum()) / volume if volume else 0.0,
     }
-    others = {"max_link_load": max_link_load(problem, places), "makespan": makespan(problem, places)}
+    others = {"max_link_load": None if loads is None else loads.worst, "makespan": makespan(problem, places)}
     return values | {name: value for name, value in others.items() if value is not None}
 
 

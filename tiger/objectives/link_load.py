@@ -22,7 +22,7 @@ from tiger.model.metrics import DenseMetric
 from tiger.model.objective_arrays import RouteArrays
 from tiger.model.problem import Problem
 from tiger.model.rounding import relative_error
-from tiger.objectives.shortest_paths import PathRoutes, Routes, transfers_of, worst_load
+from tiger.objectives.shortest_paths import LinkLoads, PathRoutes, Routes, transfers_of
 
 # A matrix of distances between so many nodes takes 32 MB.
 DENSE_NODES = 2048
@@ -39,7 +39,7 @@ class MaxLinkLoad:
 
     def value(self, places: IntArray) -> float:
         """Return the largest load of a link over its bandwidth for node indices `places[n]`."""
-        return worst_load(self.routes, transfers_of(self.problem, places))
+        return LinkLoads(self.routes, self.routes.loads(transfers_of(self.problem, places))).worst
 
     def stress(self, places: IntArray) -> FloatArray:
         """Return stress[l], the load of every link over its bandwidth, the largest 1."""

@@ -10,7 +10,9 @@ Links are undirected, with one load for both directions:
   Transfers between disconnected parts load nothing.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +20,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.document import Document
 from tiger.model.metrics import GridMetric, TreeMetric
 from tiger.model.objective_arrays import GRID_ROUTES, PATH_ROUTES, TREE_ROUTES, RouteArrays
 from tiger.model.problem import Problem
@@ -25,6 +28,8 @@ from tiger.model.topology import Links, Topology, distinct_links
 
 # Sources whose shortest-path trees are held at once: 8 MB for 1,024 nodes, 64 MB for 8,192.
 SOURCES_AT_ONCE = 1024
+# Less of the largest load than this is what sums along the lines of a grid leave where nothing crosses.
+NOTHING = 1e-9
 
 
 class Transfers(NamedTuple):
@@ -60,6 +65,10 @@ class Routes(Protocol):
         """Return the routes for compiled code; O(m^2) memory over links, O(l) otherwise."""
         ...
 
+    def name_ends(self, link: int, names: Sequence[str]) -> tuple[str, str]:
+        """Return what a link joins, given the names of the nodes."""
+        ...
+
 
 def routes_of(topology: Topology) -> Routes | None:
     """Return the routes of hardware, None where there are no links."""
@@ -78,18 +87,51 @@ def transfers_of(problem: Problem, places: IntArray) -> Transfers:
     return Transfers(source[moves], target[moves], edges.data[moves])
 
 
-def max_link_load(problem: Problem, places: IntArray) -> float | None:
-    """Return the largest load of a link over its bandwidth for node indices `places[n]`, None where there are no links.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkLoad(Document):
+    """Hold what crosses the link between `a` and `b`, in both directions together.
+
+    `share` is load over bandwidth as a part of the largest there is: 1 is the bottleneck.
+    """
+
+    a: str
+    b: str
+    load: float
+    share: float
+
+
+class LinkLoads(NamedTuple):
+    """Hold the load[l] of the links of `routes`."""
+
+    routes: Routes
+    load: FloatArray
+
+    @property
+    def worst(self) -> float:
+        """Return the largest load of a link over its bandwidth."""
+        return float((self.load / self.routes.width).max(initial=0.0))
+
+    def list_busiest(self, names: Sequence[str], most: int) -> tuple[LinkLoad, ...]:
+        """Return so many links at most, the one with the largest load over bandwidth first; those without load never.
+
+        `names` are those of the nodes.
+        """
+        over, worst = self.load / self.routes.width, self.worst
+        busiest = np.argsort(-over, kind="stable")[:most]
+        return tuple(
+            LinkLoad(a=a, b=b, load=float(self.load[k]), share=float(over[k] / worst))
+            for k in busiest[over[busiest] > NOTHING * worst].tolist()
+            for a, b in (self.routes.name_ends(k, names),)
+        )
+
+
+def link_loads(problem: Problem, places: IntArray) -> LinkLoads | None:
+    """Return the loads of all links for node indices `places[n]`, None where there are no links.
 
     Every traffic entry follows the one route between its nodes.
     """
     routes = routes_of(problem.topology)
-    return None if routes is None else worst_load(routes, transfers_of(problem, places))
-
-
-def worst_load(routes: Routes, transfers: Transfers) -> float:
-    """Return the largest load of a link over its bandwidth."""
-    return float((routes.loads(transfers) / routes.width).max(initial=0.0))
+    return None if routes is None else LinkLoads(routes, routes.loads(transfers_of(problem, places)))
 
 
 class _Span(NamedTuple):
@@ -150,6 +192,14 @@ class GridRoutes:
         return RouteArrays(
             GRID_ROUTES, shape, (around & (shape > 2)).astype(np.int64), table, np.zeros(1, np.int64), self.width
         )
+
+    def name_ends(self, link: int, names: Sequence[str]) -> tuple[str, str]:
+        """Name a node and the next one up the axis."""
+        axis, node = divmod(link, self._metric.size)
+        dims = self._metric.dims
+        stride, extent = math.prod(dims[axis + 1 :]), dims[axis]
+        last = node // stride % extent == extent - 1
+        return names[node], names[node + (1 - extent if last else 1) * stride]
 
     def _sum_lines(self, span: _Span, volume: FloatArray) -> FloatArray:
         """Return load[m] of the links up an axis by sums along its lines."""
@@ -245,6 +295,16 @@ class TreeRoutes:
         table = np.stack([first + source for first, source, _ in self._subtrees(nodes, nodes)], axis=1)
         return RouteArrays(TREE_ROUTES, none, none, table, none, self.width)
 
+    def name_ends(self, link: int, names: Sequence[str]) -> tuple[str, str]:
+        """Name a subtree and the next larger one, each by its first and its last leaf, n0..n3."""
+        level = int(np.searchsorted(self._first, link, "right")) - 1
+        leaves = [*self._metric.leaves.tolist(), self._metric.size][level : level + 2]
+        node = (link - int(self._first[level])) * leaves[0]
+        first = [node // held * held for held in leaves]
+        ends = [(names[k], names[k + held - 1]) for k, held in zip(first, leaves, strict=True)]
+        a, b = (one if one == other else f"{one}..{other}" for one, other in ends)
+        return a, b
+
     def _subtrees(self, source: IntArray, target: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:
         """Yield the first link of each level, and the subtrees that hold the ends."""
         for first, leaves in zip(self._first.tolist(), self._metric.leaves.tolist(), strict=True):
@@ -303,6 +363,10 @@ class PathRoutes:
         parents, none = _parents(self._graph, np.arange(self._size)), np.zeros(1, np.int64)
         table = np.where(parents >= 0, self._last_links(parents), -1)
         return RouteArrays(PATH_ROUTES, none, none, table, self._low + self._high, self.width)
+
+    def name_ends(self, link: int, names: Sequence[str]) -> tuple[str, str]:
+        """Name both nodes."""
+        return names[self._low[link]], names[self._high[link]]
 
     def _last_links(self, parents: IntArray) -> IntArray:
         """Return via[s, m], the link from every node's predecessor to it, any link where it has none."""

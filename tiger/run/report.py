@@ -12,10 +12,13 @@ from tiger.model.document import HIDDEN, Document
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.cost import cost_of, metrics
+from tiger.objectives.shortest_paths import LinkLoad, link_loads
 from tiger.run.stage import Stage
 from tiger.run.verdict import Minimized, Verdict, judge
 
 SCHEMA: Final = "tiger.report/1"
+# Links of a report: enough to see the bottleneck and what is next to it, and 20 kB.
+LINKS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +102,7 @@ class Report(Document):
     rule: str
     seed: int
     metrics: Mapping[str, float] = field(default_factory=dict)
+    links: tuple[LinkLoad, ...] = field(default=(), repr=False)
     stages: tuple[Stage, ...] = ()
     warnings: tuple[str, ...] = ()
     emitted: str | None = None
@@ -116,7 +120,7 @@ class Report(Document):
 
         Warnings are the remarks of whoever read tasks and hardware. O(edges) and the routing.
         """
-        cost = cost_of(problem, places)
+        cost, loads = cost_of(problem, places), link_loads(problem, places)
         return cls(
             mapping=problem.mapping(places),
             cost=cost.total,
@@ -124,7 +128,8 @@ class Report(Document):
             communication_cost=cost.communication,
             feasible=True,
             rule=problem.rule,
-            metrics=metrics(problem, places),
+            metrics=metrics(problem, places, loads),
+            links=() if loads is None else loads.list_busiest(problem.topology.names, LINKS),
             solver=origin.solver,
             seed=origin.seed,
             seconds=origin.seconds,
