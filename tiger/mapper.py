@@ -21,6 +21,7 @@ from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.selection import ObjectiveFunction, ObjectiveName, objective_of
+from tiger.objectives.shortest_paths import link_loads
 from tiger.parallel.executors import open_executor
 from tiger.portfolio import Portfolio, portfolio_of, rounds
 from tiger.qubo.ising import IsingParams
@@ -102,7 +103,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))
     incumbent = MappingIncumbent(problem=problem, solution=start, stop=request.cost_deadline, watch=watch)
     incumbent.put_off(loading_s)
-    orders = baselines(problem, incumbent.cost)
+    orders, before = baselines(problem, incumbent.cost), link_loads(problem, start)
     # No launcher's own order is to be better than what comes out.
     _offer_cyclic(incumbent, request)
     incumbent.record("baseline", time.perf_counter() - begun, {})
@@ -123,6 +124,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         ),
         baseline_cost=orders.block,
         baselines=orders,
+        baseline_max_link_load=None if before is None else before.worst,
         objective=None if objective is None else report_objective(request.objective, objective, by_objective, start),
         # A cost that is proved is its own bound.
         lower_bound=incumbent.cost if incumbent.optimal else incumbent.bound,

@@ -33,8 +33,10 @@ REPORT = Report(
     metrics={"dilation": 2.0},
 )
 FIELDS = [
-    *("schema", "mapping", "cost", "compute_cost", "communication_cost", "baseline_cost", "baselines", "lower_bound"),
+    *("schema", "mapping", "cost", "compute_cost", "communication_cost", "baseline_cost", "baselines"),
     *(
+        "baseline_max_link_load",
+        "lower_bound",
         "gap",
         "optimal",
         "objective",
@@ -214,4 +216,5 @@ def test_links_of_the_mapping_come_busiest_first():
         ("0", "1", 1.0, 1.0), ("1", "2", 1.0, 1.0), ("2", "3", 1.0, 1.0), ("3", "0", 1.0, 1.0)
     ]  # fmt: skip
     assert Report.from_dict(report.to_dict()).links == report.links
+    assert report.baseline_max_link_load == report.metrics["max_link_load"] == 1.0
     assert len(tiger.assign("ring:1024", "tree:32x32@1,2", solver="identity").links) == 256

@@ -142,14 +142,21 @@ def _facts(report: "Report") -> str:
         "rule": report.rule,
         "solver": f"{report.solver}, seed {report.seed}",
         "seconds": f"{report.seconds:.3f}",
-        **{name.replace("_", " "): number(value) for name, value in report.metrics.items()},
+        **{name.replace("_", " "): number(value) for name, value in sorted(report.metrics.items(), key=_is_link_load)},
     }
+    if report.baseline_max_link_load is not None:
+        facts["  in block order"] = number(report.baseline_max_link_load)
     if report.objective:
         facts["objective"] = f"{report.objective.name} {number(report.objective.value)}"
         facts["  block order"] = number(report.objective.baseline)
         facts["  cyclic order"] = number(report.objective.cyclic)
         facts["  lower bound"] = _bound(report.objective.bound, report.objective.value)
     return _list_facts(facts)
+
+
+def _is_link_load(metric: tuple[str, float]) -> bool:
+    """Return whether a metric is the largest load of a link, which comes last, beside that of the block order."""
+    return metric[0] == "max_link_load"
 
 
 def _bound(bound: float | None, value: float) -> str:

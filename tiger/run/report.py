@@ -91,6 +91,7 @@ class Report(Document):
     communication_cost: float | None = None
     baseline_cost: float | None = None
     baselines: Baselines = Baselines()
+    baseline_max_link_load: float | None = None
     lower_bound: float | None = None
     gap: float | None = field(init=False)
     optimal: bool = False
