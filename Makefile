@@ -27,7 +27,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
 		|| { echo "make: $(PYTHON) has no venv module; on Debian: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" -c constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@# It takes seconds where pip takes minutes; pip itself knows settings of pip, such as another index.
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -e ".[dev]" -c constraints.txt \
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]" -c constraints.txt
 	@touch $@
 
 demo: $(STAMP)

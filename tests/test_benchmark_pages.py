@@ -40,7 +40,7 @@ def test_bad_arguments_are_named(
     assert reason in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_measurement_can_be_imported() -> None:
     """Names that move are followed by what measures."""
     names = [f"benchmarks.{path.stem}" for path in (ROOT / "benchmarks").glob("*.py") if path.stem[0] != "_"]

@@ -136,7 +136,7 @@ def test_what_is_cancelled_leaves_the_cluster(running) -> None:
     assert time.monotonic() - begun_s < 2.0 + 0.3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_lost_workers_lose_no_job(able, script, mapping) -> None:
     """One is killed in the middle of a solve, then the scheduler; the next solve, which is over soon, finds none."""
     with script.cluster(servers=1) as harmed:
@@ -151,7 +151,7 @@ def test_lost_workers_lose_no_job(able, script, mapping) -> None:
         assert (found["status"], found["report"]["mapping"]) == ("done", mapping)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_server_leaves_the_cluster(able, script) -> None:
     """What it had sent is ended by the workers of the cluster."""
     with script.cluster(servers=1) as harmed:
@@ -162,7 +162,9 @@ def test_a_killed_server_leaves_the_cluster(able, script) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL])
+@pytest.mark.parametrize(
+    "end", [*(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL]
+)
 def test_nothing_is_left_behind(able, script, end: signal.Signals) -> None:
     """Whatever ends the script ends what it has started."""
     # Where a shell has started it in the background, too.

@@ -194,7 +194,7 @@ def test_all_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
         _run([sys.executable, "-c", script], home)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_figures_can_be_drawn_anew(tmp_path: Path) -> None:
     """All pictures of the pages but those of the architecture and of measured times."""
     _run([sys.executable, str(ROOT / "docs/scripts/figures.py"), str(tmp_path)], tmp_path)

@@ -163,6 +163,7 @@ def test_a_dead_server_is_stood_in_for(shared: Site) -> None:
     assert outcomes(shared.wait_until_ended(ids, 60)) == all_done(6)
 
 
+@pytest.mark.long
 def test_a_halted_server_changes_nothing_when_it_goes_on(shared: Site) -> None:
     """What it has solved meanwhile comes too late, and it works on as before."""
     first, _ = shared.start("a"), shared.start("b")

@@ -135,6 +135,7 @@ def test_a_server_gets_over_a_full_disk(cramped: Service, disk: Path) -> None:
     assert cramped.web.get("/readyz").status_code == 200
 
 
+@pytest.mark.long
 def test_a_server_that_is_told_to_end_goes_on_where_it_was(cramped: Service) -> None:
     """What ran waits again, and all is done once it is started again."""
     ids = running(cramped, 3)
@@ -190,6 +191,7 @@ def ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "site" / "ahead"
 
 
+@pytest.mark.long
 def test_bug_a_clock_that_is_set_puts_no_job_back(ahead: Path, stack: ExitStack, tmp_path: Path) -> None:
     """A solve that runs goes on, whether the clock jumps forward or back."""
     service = Service(tmp_path / "a")

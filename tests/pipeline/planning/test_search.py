@@ -51,7 +51,7 @@ def test_no_choice_is_better_than_the_answer(found: PlanResult, seconds: dict[Ch
     assert found.choices == len(seconds)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("memory", [200.0, 110.0])
 def test_no_choice_is_better_on_two_machines(large: tuple[Model, Cluster], memory: float) -> None:
     """The same with more devices and layers, and where memory is short."""
