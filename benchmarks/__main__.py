@@ -11,8 +11,8 @@ QAPLIB `.dat` files, `--circuits` (or TIGER_CIRCUITS) one with circuits of RevLi
 `qasmbench/`, and `coupling_maps.json`, `--profiles` (or TIGER_PROFILES) one with PipeDream's `graph.txt` profiles, each
 under the name of its model, `--graphs` (or TIGER_GRAPHS) one with operator graphs of dnn-partitioning; without them
 their rows are left out or built here, and tables that have such rows are printed but not put into a page. `sparse`
-compares with Scotch where `scotch_gmap` is installed, `circuits` with tket where `pytket-qiskit` is, `scale` with METIS
-where `pymetis` is.
+and `ranks` compare with Scotch where `scotch_gmap` is installed, `ranks` with SharedMap too where `chszlablib` is,
+`circuits` with tket where `pytket-qiskit` is, `scale` with METIS where `pymetis` is.
 """
 
 import argparse
@@ -37,6 +37,7 @@ from benchmarks import (
     placements,
     plans,
     qap,
+    ranks,
     samplers,
     scale,
     service,
@@ -53,6 +54,7 @@ MODULES = (
     samplers,
     qap,
     sparse,
+    ranks,
     circuits,
     delivered,
     movement,

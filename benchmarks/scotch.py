@@ -15,14 +15,19 @@ from tiger.model.problem import Problem
 THREADS = "1"
 
 
-def map_graph(problem: Problem, folder: Path) -> tuple[IntArray, float] | None:
-    """Return places[n] and wall seconds, or None where Scotch is not installed; loads may exceed the slots."""
+def map_graph(problem: Problem, folder: Path, target: Path | None = None) -> tuple[IntArray, float] | None:
+    """Return places[n] and wall seconds, or None where Scotch is not installed; loads may exceed the slots.
+
+    Without a file of the target in Scotch's format the hardware is a torus or a tree.
+    """
     program = shutil.which("scotch_gmap") or shutil.which("gmap")
     if program is None:
         return None
-    source, target, out = folder / "tasks.grf", folder / "nodes.tgt", folder / "places.map"
+    source, out = folder / "tasks.grf", folder / "places.map"
     source.write_text(_graph(problem), encoding="ascii")
-    target.write_text(_target(problem), encoding="ascii")
+    if target is None:
+        target = folder / "nodes.tgt"
+        target.write_text(_target(problem), encoding="ascii")
     begun = time.perf_counter()
     command = [program, "-cq", "-b0.01", str(source), str(target), str(out)]
     subprocess.run(command, check=True, capture_output=True, env=os.environ | {"SCOTCH_PTHREAD_NUMBER": THREADS})

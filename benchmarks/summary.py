@@ -65,6 +65,20 @@ def _sparse(table: list[list[str]]) -> tuple[str, ...]:
     return "large sparse task graphs", "cost over Scotch's", "Scotch 1", row[4], loss
 
 
+def _ranks(table: list[list[str]]) -> tuple[str, ...]:
+    row = _row(table, "geometric mean")
+    behind = sum(_first(row[5]) > min(_first(row[3]), _first(row[4])) for row in table[:-1])
+    peers = f"block 1, cyclic {row[2]}, Scotch {row[3]}, SharedMap {row[4]}"
+    loss = f"more hop-bytes than a peer in {behind} of {len(table) - 1}"
+    return "orders of 1,024 ranks", "hop-bytes / largest link load", peers, row[5], loss
+
+
+def _first(cell: str) -> float:
+    """Return the first number of a cell, infinity where there is none."""
+    found = re.match("[0-9.]+", cell)
+    return float(found[0]) if found else math.inf
+
+
 def _circuits(table: list[list[str]]) -> tuple[str, ...]:
     row = _row(table, "all")
     qiskit, sabre, tket, own = (_split(row[k]) for k in (1, 2, 3, 5))
@@ -127,6 +141,7 @@ MAKERS = {
     "layers": _layers,
     "qap": _qap,
     "sparse": _sparse,
+    "ranks": _ranks,
     "circuits": _circuits,
     "delivered": _delivered,
     "noise": _noise,

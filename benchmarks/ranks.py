@@ -1,0 +1,188 @@
+"""Rank orders of 1,024 ranks on three networks, beside what launchers, Scotch and SharedMap make of them."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from math import exp, log
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from benchmarks import scotch
+from tiger.formats.graphs import topology_of
+from tiger.mapper import solve
+from tiger.model.arrays import IntArray
+from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.objectives.cost import cost_of
+from tiger.objectives.shortest_paths import link_loads
+from tiger.patterns.spec import build as build_pattern
+from tiger.run.report import Report
+from tiger.topologies.spec import build
+
+SEED = 0
+RANKS = 1024
+PATTERNS = ("halo:8x8x16", "fft:32x32", "cg:32x32", "parallel:tp=8,pp=8,dp=16")
+HEAD = (
+    "traffic of 1,024 ranks",
+    "network",
+    "cyclic",
+    "Scotch `-cq`",
+    "SharedMap `strong`",
+    "TIGER",
+    "TIGER, `max-link-load`",
+)
+# A mapping and the seconds that it took.
+Found = tuple[IntArray, float]
+
+
+class Network(NamedTuple):
+    """Name hardware with as many slots as ranks, and its hosts as a hierarchy, innermost first, where they form one."""
+
+    name: str
+    topology: Topology
+    hierarchy: tuple[int, ...]
+    distances: tuple[int, ...]
+
+
+def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
+    """Yield hop-bytes and largest link load over those of the block order, as a pair a cell, and seconds."""
+    yield HEAD
+    ratios: dict[int, list[tuple[float, float]]] = {}
+    for network in networks():
+        for pattern in PATTERNS:
+            say(f"{pattern} on {network.name}")
+            cells, pairs = _measure(pattern, network)
+            yield f"`{pattern}`", network.name, *cells
+            for column, pair in pairs.items():
+                ratios.setdefault(column, []).append(pair)
+    means = [
+        " / ".join(f"{exp(sum(map(log, values)) / len(values)):.2f}" for values in zip(*ratios[column], strict=True))
+        if column in ratios
+        else ""
+        for column in range(len(HEAD) - 2)
+    ]
+    yield "**geometric mean**", "", *means
+
+
+def networks() -> Iterator[Network]:
+    """Yield a dragonfly of 16 groups, a fat tree whose upper links are half as wide, and a torus with nodes away."""
+    dragonfly = build("dragonfly:8,2,16")
+    yield Network("dragonfly, 16 groups", _seat(dragonfly, dragonfly.hosts), (2, 8, 16), (2, 3, 5))
+    tree = tapered_tree()
+    yield Network("fat tree, taper 1:2", _seat(tree, tree.hosts), (16, 4, 4), (2, 4, 6))
+    torus = build("torus:8x8x9")
+    left = np.sort(np.random.default_rng(SEED).permutation(torus.size)[:512])
+    yield Network("torus 8x8x9, 11 % away", _seat(torus, left), (), ())
+
+
+def tapered_tree() -> Topology:
+    """Return 256 hosts in 4 pods of 4 edge switches, with half as much bandwidth above every tier as below it."""
+    graph = nx.Graph()
+    for host in range(256):
+        graph.add_edge(f"host{host}", f"edge{host // 16}", bandwidth=1)
+    for edge in range(16):
+        for k in range(4):
+            graph.add_edge(f"edge{edge}", f"agg{edge // 4 * 4 + k}", bandwidth=2)
+    for switch in range(16):
+        for k in range(4):
+            graph.add_edge(f"agg{switch}", f"core{switch % 4 * 4 + k}", bandwidth=1)
+    for name in graph:
+        graph.nodes[name]["slots"] = int(name.startswith("host"))
+    return topology_of(graph)
+
+
+def _seat(topology: Topology, hosts: IntArray) -> Topology:
+    """Return the topology with the slots that the ranks need on some nodes, none elsewhere."""
+    slots = np.zeros(topology.size, np.int64)
+    slots[hosts] = RANKS // len(hosts)
+    return topology.with_slots(slots)
+
+
+def _measure(pattern: str, network: Network) -> tuple[list[str], dict[int, tuple[float, float]]]:
+    """Return the cells of a row, and the ratios to the block order by column."""
+    problem = Problem(tasks=_traffic(pattern), topology=network.topology, rule="capacity")
+    hosts = network.topology.hosts
+    rank, slots = np.arange(RANKS), RANKS // len(hosts)
+    block = _weigh(problem, hosts[rank // slots])
+    with TemporaryDirectory() as folder:
+        peers = _map_by_scotch(problem, Path(folder)), _map_by_sharedmap(problem, network)
+    own = [_places(problem, solve(problem, seed=SEED, objective=name)) for name in ("cost", "max-link-load")]
+    cells, pairs = list[str](), dict[int, tuple[float, float]]()
+    for column, found in enumerate(((hosts[rank % len(hosts)], 0.0), *peers, *own)):
+        if found is None:
+            cells.append("not measured")
+            continue
+        places, seconds = found
+        weighed, most = _weigh(problem, places), int(np.bincount(places).max())
+        pairs[column] = (weighed[0] / block[0], weighed[1] / block[1])
+        said = [f"{seconds:.1f} s"] * (seconds > 0) + [f"{most} of {slots}"] * (most > slots)
+        cells.append(" / ".join(f"{ratio:.2f}" for ratio in pairs[column]) + (f" ({', '.join(said)})" if said else ""))
+    return cells, pairs
+
+
+def _traffic(pattern: str) -> TaskGraph:
+    """Return the task graph of a pattern, its volumes as the smallest whole numbers, since SharedMap's are small."""
+    tasks = build_pattern(pattern)
+    unit = int(np.gcd.reduce(tasks.traffic.data.astype(np.int64)))
+    return replace(tasks, traffic=tasks.traffic / unit)
+
+
+def _weigh(problem: Problem, places: IntArray) -> tuple[float, float]:
+    """Return hop-bytes and the largest load of a link."""
+    loads = link_loads(problem, places)
+    assert loads is not None
+    return cost_of(problem, places).communication, loads.worst
+
+
+def _places(problem: Problem, report: Report) -> Found:
+    """Return the node of every rank."""
+    index = {name: k for k, name in enumerate(problem.topology.names)}
+    return np.array([index[report.mapping[name]] for name in problem.tasks.names]), report.seconds
+
+
+def _map_by_scotch(problem: Problem, folder: Path) -> Found | None:
+    """Return what Scotch makes of the network itself, whose switches take no ranks; None where it is not installed."""
+    maker = shutil.which("amk_grf") or shutil.which("scotch_amk_grf")
+    links = problem.topology.links
+    if maker is None:
+        return None
+    graph = nx.Graph()
+    graph.add_nodes_from(range(problem.topology.size))
+    graph.add_edges_from(_neighbours(problem.topology) if links is None else zip(links.u, links.v, strict=True))
+    lines = [f"{graph.degree(k)} {' '.join(map(str, graph[k]))}" for k in range(len(graph))]
+    head = f"0\n{len(graph)} {2 * graph.number_of_edges()}\n0 000\n"
+    (folder / "net.grf").write_text(head + "\n".join(lines) + "\n", encoding="ascii")
+    hosts = problem.topology.hosts.tolist()
+    (folder / "hosts").write_text("\n".join(map(str, [len(hosts), *hosts])) + "\n", encoding="ascii")
+    command = [maker, "net.grf", "net.tgt", "-lhosts"]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder, env=os.environ)
+    return scotch.map_graph(problem, folder, folder / "net.tgt")
+
+
+def _neighbours(topology: Topology) -> IntArray:
+    """Return the pairs of nodes that are 1 apart."""
+    nodes = np.arange(topology.size)
+    return np.argwhere(topology.metric.between(nodes[:, None], nodes[None, :]) == 1)
+
+
+def _map_by_sharedmap(problem: Problem, network: Network) -> Found | None:
+    """Return what SharedMap makes of the hosts as a hierarchy, with no imbalance; None without it or a hierarchy."""
+    if find_spec("chszlablib") is None or not network.hierarchy:
+        return None
+    from chszlablib import Decomposition, Graph
+
+    both = (problem.tasks.traffic + problem.tasks.traffic.T).astype(np.int64)
+    graph, begun = Graph.from_scipy_sparse(both), time.perf_counter()
+    found = Decomposition.process_map(
+        graph, network.hierarchy, network.distances, mode="strong", imbalance=0.0, seed=SEED
+    )
+    return problem.topology.hosts[np.asarray(found.assignment)], time.perf_counter() - begun
