@@ -79,6 +79,10 @@ def test_a_single_task_is_a_matrix():
         (",a,b\na,0,5\nc,7,1\n", "the same names in the first row and the first column, got 'b' against 'c'"),
         ("a,a\n0,5\n7,1\n", "expected different names, got 'a' twice"),
         ("a,\n0,5\n7,1\n", "expected a name for every task, got none for task 2"),
+        (
+            "Cnode ID, Thread ID,bytes_sent\n0,0,8\n0,1,8\n1,0,0\n",
+            "got a CubeX profile, which says what is sent and not",
+        ),
         ('"a,0\n1,2\n', "expected rows of equal length"),
         ("," * 10, "expected rows of equal length"),
     ],

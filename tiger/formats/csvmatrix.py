@@ -12,6 +12,8 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.wording import describe
 
 SEPARATORS = ",;\t"
+# What `cube_dump -s csv2` begins with: a table of call paths and threads, which may be as high as it is wide.
+PROFILE = "Cnode ID"
 Rows = list[list[str]]
 
 
@@ -21,9 +23,12 @@ def read_task_graph(text: str) -> TaskGraph:
     Cells are separated by commas, semicolons, tabs or blanks. A header row, a first column of names, or both may stand
     around the n x n numbers, and must agree; one without the other may not be all numbers; the cell in their corner is
     ignored and may be missing. Without names tasks are `0` to `n-1`. Raises InputError of `tasks` with the row at
-    fault.
+    fault, and for the table that cube_dump makes of a CubeX profile of Score-P.
     """
     rows = _rows(text)
+    if rows[0][0] == PROFILE:
+        what = "expected a row for every sender and a column for every receiver"
+        raise InputError("tasks", f"{what}, got a CubeX profile, which says what is sent and not to whom")
     height, width = len(rows), len(rows[0])
     framed = height == width and not all(map(is_number, rows[0]))
     top, left = framed or height == width + 1, framed or width == height + 1
