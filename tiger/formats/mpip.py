@@ -24,12 +24,13 @@ _TASK = re.compile(r"@ MPI Task Assignment {0,30}: ([0-9]{1,7}) \S+")
 def read_task_graph(text: str) -> TaskGraph:
     """Return the bytes that ranks "0", "1", .. send each other from point to point.
 
-    mpiP itself states what every rank sends from each line of the program, and no partners; its extension by Mucci and
-    Mohan adds `Aggregate Point-To-Point Stats` with the sum for every pair. Raises InputError of `tasks` for reports
+    mpiP itself states what every rank sends from each line of the program, and no partners; extended versions add
+    `Aggregate Point-To-Point Stats` with the sum for every pair. Raises InputError of `tasks` for reports
     without these, which say nothing of a task graph, and with the line for malformed or repeated pairs, for ranks that
     are not among the task assignments, and for assignments that leave a rank out.
 
-    Source: mpiP 3.5, doc/UserGuide.rst, https://github.com/LLNL/mpiP; https://github.com/minimalmetrics/mmperftools.
+    Source: mpiP 3.5, user guide, https://github.com/LLNL/mpiP; for the pairs the converter of mpiP reports in
+    https://github.com/minimalmetrics/mmperftools.
     """
     lines = text.split("\n")
     starts = [k for k, line in enumerate(lines) if line.startswith(HEADING)]
