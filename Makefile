@@ -52,7 +52,7 @@ check-long: $(STAMP)
 	$(MAKE) fuzz
 
 # One file at a time: make fuzz FUZZ=tests/fuzz/test_mapping.py
-FUZZ ?= tests/fuzz
+FUZZ ?= tests/fuzz tests/formats
 fuzz: $(STAMP)
 	TIGER_FUZZ=long $(PYTEST) --dist worksteal $(FUZZ)
 

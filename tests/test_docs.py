@@ -172,7 +172,12 @@ def test_changes_that_a_page_shows_apply(page: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", SLOW, ids=str)
+@pytest.mark.parametrize(
+    # Other tests solve the examples one by one.
+    "page",
+    [pytest.param(page, marks=pytest.mark.long) if page == Path("examples/README.md") else page for page in SLOW],
+    ids=str,
+)
 def test_all_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     """Its files, changes and commands in their order, then its Python in one process."""
     own = [block for block in blocks(page) if not block.never]

@@ -74,7 +74,7 @@ def test_auto_proves_tiny_problems(rule, random_problem, brute_force):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("name", ["neal", pytest.param("tabu", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["neal", pytest.param("tabu", marks=pytest.mark.long)])
 def test_the_ising_path_finds_the_optimum_of_small_problems(name, rule, random_problem, brute_force):
     """Tests that six tasks come out optimal without any native search but polish."""
     for seed in range(4):

@@ -5,8 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.monitoring import read_task_graph
@@ -80,7 +81,7 @@ def test_long_lines_are_refused_at_once_and_briefly(line):
 
 
 @pytest.mark.slow
-@settings(max_examples=2_000)
+@cases(quick=300, long=2_000)
 @given(text=damaged(REAL))
 def test_damaged_files_are_read_or_refused(text):
     """Nothing but a task graph or bad input comes of one."""

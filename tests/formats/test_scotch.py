@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.files import read_tasks
@@ -88,7 +89,7 @@ def test_scotch_reads_the_same():
 
 
 @pytest.mark.slow
-@settings(max_examples=2_000)
+@cases(quick=300, long=2_000)
 @given(text=damaged(SQUARE.read_text()))
 def test_damaged_files_are_read_or_refused(text):
     """Nothing but a task graph or bad input comes of one."""

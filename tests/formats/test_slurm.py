@@ -6,9 +6,10 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.files import read_topology as read_file
@@ -214,7 +215,7 @@ def test_bug_numbers_of_names_with_thousands_of_digits_are_refused():
 
 
 @pytest.mark.slow
-@settings(max_examples=2_000)
+@cases(quick=300, long=2_000)
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but a topology or bad input comes of one."""

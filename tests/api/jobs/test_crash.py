@@ -154,6 +154,7 @@ def test_a_server_that_is_told_to_end_puts_its_jobs_back(shared: Site) -> None:
     assert outcomes(shared.wait_until_ended(ids, 30)) == all_done(4)
 
 
+@pytest.mark.long
 def test_a_dead_server_is_stood_in_for(shared: Site) -> None:
     """The other one takes its jobs over."""
     first, _ = shared.start("a"), shared.start("b")

@@ -5,9 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.hardware.description import read_xml
@@ -64,7 +65,7 @@ def test_other_files_are_refused(text, reason):
 
 
 @pytest.mark.slow
-@settings(max_examples=2_000)
+@cases(quick=300, long=2_000)
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but cores or bad input comes of one."""
