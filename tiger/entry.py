@@ -23,6 +23,7 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import LinkShare, Topology
 from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions
+from tiger.run.node_choice import open_slots
 from tiger.run.options import WatchOptions
 from tiger.run.report import Report
 
@@ -84,7 +85,7 @@ def assign(call: AssignCall) -> Report:
     Raises InputError that names the field at fault and TypeError for an argument of another type; a problem without a
     solution is a report that is not feasible.
     """
-    problem = state_problem(call)
+    problem = open_slots(state_problem(call), call.nodes)
     if call.emit is not None:
         check_fit(call.emit, problem.tasks.size, LaunchNodes.of(problem.topology))
     report = solve(

@@ -97,16 +97,19 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         if isinstance(taken, tuple):
             return Report.unmet(problem, taken, Origin(request.name, request.seed, time.perf_counter() - begun))
         problem = taken
+    chosen = time.perf_counter()
     objective = objective_of(request.objective, problem)
     start = launch_order(problem, request.deadline(loading_s).left_s)
     if isinstance(start, tuple):
         return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))
     incumbent = MappingIncumbent(problem=problem, solution=start, stop=request.cost_deadline, watch=watch)
     incumbent.put_off(loading_s)
+    if request.nodes is not None:
+        incumbent.record("nodes", chosen - begun - loading_s, {"taken": request.nodes})
     orders, before = baselines(problem, incumbent.cost), link_loads(problem, start)
     # No launcher's own order is to be better than what comes out.
     _offer_cyclic(incumbent, request)
-    incumbent.record("baseline", time.perf_counter() - begun, {})
+    incumbent.record("baseline", time.perf_counter() - chosen, {})
     _raise_bound(incumbent, lambda: quick_bound(problem, start))
     if not incumbent.ended:
         _search_cost(incumbent, request)

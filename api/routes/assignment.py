@@ -21,6 +21,7 @@ from tiger.model.options import narrow
 from tiger.parallel import executors
 from tiger.patterns import spec as patterns
 from tiger.qubo.ising import IsingParams
+from tiger.run.node_choice import open_slots
 from tiger.run.progress import Progress, ignore
 from tiger.run.report import Report
 from tiger.solvers import registry
@@ -95,7 +96,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         topology = topology.allocated(request.allocation)
     terms = narrow(Terms, request, forbidden=[(task, node) for task, node in request.forbidden])
     bounded = request.time_limit_s is not None
-    problem = build_problem(tasks, topology, terms)
+    problem = open_slots(build_problem(tasks, topology, terms), request.nodes)
     if request.emit is not None:
         check_fit(request.emit, problem.tasks.size, LaunchNodes.of(problem.topology))
     report = solve(

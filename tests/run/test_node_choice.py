@@ -1,5 +1,6 @@
 """Which nodes a job takes out of those that are free."""
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
@@ -44,6 +45,13 @@ def test_nodes_with_few_slots_are_left_out():
                 "links": [{"source": f"n{k}", "target": f"n{k + 1}"} for k in range(3)]}  # fmt: skip
     report = tiger.assign("ring:6", read_topology(topology), rule="capacity", nodes=2)
     assert nodes_of(report) == {"n1", "n2"}
+
+
+def test_slots_that_nobody_states_hold_an_even_share():
+    """Of nine nodes with a slot each, four hold sixteen tasks by four; the choice is a stage."""
+    report = tiger.assign("halo:4x4", "ring:9", nodes=4, emit="slurm")
+    assert sorted(Counter(report.emitted.split()).values()) == [4, 4, 4, 4]
+    assert [stage.name for stage in report.stages[:2]] == ["nodes", "baseline"]
 
 
 def test_the_choice_is_the_same_for_the_same_seed():

@@ -28,6 +28,7 @@ from tiger.pipeline.entry.request import check_request
 from tiger.pipeline.params import Aim, PlaceOptions, PlaceParams
 from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions, Request
+from tiger.run.node_choice import open_slots
 from tiger.run.report import Report
 
 Result = TypeVar("Result")
@@ -51,7 +52,7 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     params = arguments.ising or IsingParams()
     options = asdict(narrow(MappingOptions, arguments))
     Request(**options, ising=params)
-    problem = state_problem(arguments)
+    problem = open_slots(state_problem(arguments), arguments.nodes)
     nodes = LaunchNodes.of(problem.topology)
     if arguments.emit is not None:
         check_fit(arguments.emit, problem.tasks.size, nodes)

@@ -49,6 +49,19 @@ def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
     return replace(problem, topology=topology.with_slots(slots))
 
 
+def open_slots(problem: Problem, count: int | None) -> Problem:
+    """Return the problem with room for an even share on each of `count` nodes, where nobody has stated slots.
+
+    Slots that were left open are enough for a share of all nodes alone.
+    """
+    topology = problem.topology
+    if count is None or type(count) is not int or count < 1 or problem.rule != "capacity" or topology.slots_stated:
+        return problem
+    share = math.ceil(problem.tasks.size / count)
+    slots = np.where(topology.slots > 0, np.maximum(topology.slots, share), 0)
+    return replace(problem, topology=topology.with_slots(slots))
+
+
 def _check(problem: Problem, count: int) -> None:
     """Raise InputError for what a choice of nodes does not go with."""
     if problem.rule != "capacity":
