@@ -39,7 +39,8 @@ demo: $(STAMP)
 
 # The quick tests; .ci/run asks for their coverage by PYTEST_ARGS, and for the slow ones by SELECT.
 SELECT ?= not slow and not long
-PYTEST := $(BIN)/python -m pytest -n auto
+# In the order of tests/conftest.py, which begins with the longest files.
+PYTEST := $(BIN)/python -m pytest -n auto --no-loadscope-reorder
 
 # Warm first: workers that start without kernels would compile most of them twice, and under coverage.
 test: $(STAMP)

@@ -110,7 +110,7 @@ def busy(running) -> list[str]:
 @pytest.mark.slow
 def test_servers_share_a_queue(running) -> None:
     """What is submitted to one is done by both, and either knows of it."""
-    jobs = [submitted(running.urls[0], effort=10**6, time_limit_s=4.0, seed=seed) for seed in range(4)]
+    jobs = [submitted(running.urls[0], effort=10**6, time_limit_s=2.0, seed=seed) for seed in range(4)]
     seen = [job.replace(*running.urls) for job in jobs]
     until(lambda: [shown(job)["status"] for job in seen].count("running") == 2)
     assert {ended(job)["status"] for job in seen} == {"done"}

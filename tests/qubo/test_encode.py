@@ -49,11 +49,12 @@ def draws(random_problem, random_feasible, rule, count, **options):
             yield problem, mappings
 
 
+@pytest.mark.parametrize("count", [200, pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rule", RULES)
 @LIMITS
-def test_energy_is_the_cost_of_every_feasible_mapping(rule, limits, random_problem, random_feasible):
-    """Tests |energy - cost| <= 1e-9 max(1, |cost|) on 1,000 random mappings for each rule, with limits and without."""
-    for problem, mappings in draws(random_problem, random_feasible, rule, 1000, memory=rule == "capacity", **limits):
+def test_energy_is_the_cost_of_every_feasible_mapping(rule, limits, count, random_problem, random_feasible):
+    """Tests |energy - cost| <= 1e-9 max(1, |cost|) on random mappings for each rule, with limits and without."""
+    for problem, mappings in draws(random_problem, random_feasible, rule, count, memory=rule == "capacity", **limits):
         check_law(problem, fold(problem, whole(problem), mappings[0]), mappings)
 
 

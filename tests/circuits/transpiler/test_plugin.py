@@ -336,7 +336,8 @@ def fourier(width: int) -> QuantumCircuit:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("width", "level", "seed", "layout", "routing"), [(6, 1, 1, "tiger", None), (10, 2, 2, None, "tiger")]
+    ("width", "level", "seed", "layout", "routing"),
+    [(6, 1, 1, "tiger", None), pytest.param(10, 2, 2, None, "tiger", marks=pytest.mark.long)],
 )
 def test_bug_qft_on_a_line_ended_with_more_cx_than_from_qiskit(
     width: int, level: int, seed: int, layout: str | None, routing: str | None

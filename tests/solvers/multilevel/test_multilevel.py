@@ -188,6 +188,7 @@ def test_regions_share_tasks_with_those_they_talk_to_most():
     assert multilevel._are_close(traffic, 3).all()
 
 
+@pytest.mark.slow
 def test_thousands_of_tasks_beat_recursion_without_a_choice():
     """Tests a stencil of 32 x 32 x 32 on a tree against a geometric construction: within 2 %."""
     problem = problem_of(nx.grid_graph((32, 32, 32)), "tree:8x8x4@1,10,100", slots=128)
