@@ -132,6 +132,7 @@ def test_a_time_limit_ends_a_search_without_end():
     assert 0.4 < report.seconds < 2
 
 
+@pytest.mark.slow
 def test_an_endless_effort_obeys_the_time_limit():
     """Tests the largest effort there is."""
     problem = Problem(

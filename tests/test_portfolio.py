@@ -49,6 +49,7 @@ STAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", STAGES)
 def test_stages_are_those_of_the_solver(solver, random_problem):
     """Tests the names after baseline and bound."""

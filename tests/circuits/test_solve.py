@@ -74,6 +74,7 @@ def test_a_fixed_layout_is_kept() -> None:
     assert find_flaw(dag, GRID, found) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [2, 4])
 def test_threads_do_not_matter(threads: int) -> None:
     """One thread finds the same route."""
@@ -93,6 +94,7 @@ def test_an_objective_has_the_last_word() -> None:
     assert found.stages[-1].name == "placement"
 
 
+@pytest.mark.slow
 def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Far more work than there is time for; the kernels are there already."""
     dag = circuit(8, 200)[1].gate_dag

@@ -101,6 +101,7 @@ def test_a_byte_too_little_is_never_called_a_mapping():
     assert found[0].kind in ("memory", "undecided")
 
 
+@pytest.mark.slow
 def test_the_time_left_is_all_it_takes():
     """Tests that a hard packing gives up with the limit of the solve, and says how long it had."""
     problem, begun = planted(300, 20, 10**9, 0), time.monotonic()

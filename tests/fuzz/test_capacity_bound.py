@@ -6,6 +6,7 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,8 @@ from tiger.model.metrics import DenseMetric, GridMetric, Metric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+
+pytestmark = pytest.mark.slow
 
 # Either has 4,096 mappings; the second has regions that are divided twice.
 SIZES = (6, 4), (12, 2)

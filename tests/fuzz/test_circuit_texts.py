@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from qiskit import QuantumCircuit
@@ -15,6 +16,8 @@ from tests.fuzz.programs import Program, programs
 from tiger.circuits.entry.reading import read_circuit
 from tiger.circuits.entry.writing import qasm_of
 from tiger.errors import InputError
+
+pytestmark = pytest.mark.slow
 
 NAMES = ["sx", "swap", "cx", "rzz", "h", "q", "pi", "mine", "Mine", "delay", "measure", "gate", "u", "x y"]
 UNITS = ["dt", "s", "ms", "us", "ns", "ps"]

@@ -22,6 +22,8 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objectives.makespan import schedule_of
 
+pytestmark = pytest.mark.slow
+
 SOLVERS = ("auto", "exact", "search", "greedy")
 ULPS = Fraction(20, 2**53)
 SLACK = 1 + Fraction(ROUNDING)

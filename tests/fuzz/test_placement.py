@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +36,8 @@ from tiger.pipeline.planning.model import model_of
 from tiger.pipeline.planning.request import PlanParams
 from tiger.pipeline.schedules.pass_orders import Schedule
 from tiger.pipeline.search.evaluator import Evaluator
+
+pytestmark = pytest.mark.slow
 
 SEEDS = st.integers(0, 2**32 - 1)
 # The oracle rounds once a sum and once a quotient.

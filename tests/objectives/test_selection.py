@@ -150,6 +150,7 @@ def test_objectives_fall_far_below_the_cheapest_mapping(objective):
     assert not report.optimal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", VALUES)
 @pytest.mark.parametrize(
     ("solver", "seeds"),
@@ -221,6 +222,7 @@ def test_a_mapping_without_a_choice_is_optimal():
     assert report.objective.value == report.objective.baseline == report.objective.bound
 
 
+@pytest.mark.slow
 def test_a_time_limit_is_shared():
     """Half of it goes to the cost, the rest to the objective, and the report says that seconds ended it."""
     begun = time.perf_counter()

@@ -91,6 +91,7 @@ def test_messages_are_counted_before_they_are_made(spec):
 EXTENTS = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(extents=EXTENTS, faces=st.integers(0, 3), corners=st.integers(0, 3), wrap=st.integers(0, 1))
 def test_halos_are_those_of_the_definition(extents, faces, corners, wrap):
     """A message for each step of at most 1 along each axis of more than one rank; so the traffic is symmetric."""

@@ -125,6 +125,7 @@ def test_ranks_on_irregular_links_beat_rank_order() -> None:
     assert placed.iteration_s < 0.9 * judge.seconds(Plan(cuts=placed.plan.cuts, grid=rank_order((4, 2, 2))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tensor", "data"), [(1, 1), (2, 1), (1, 2)])
 def test_memory_that_is_missing_is_a_result(tensor: int, data: int) -> None:
     """It says how much, and at which layer."""

@@ -33,6 +33,7 @@ def test_a_mapping_is_drawn_as_png_and_svg(tmp_path):
     assert (tmp_path / "a.svg").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_large_graphs_are_drawn_as_bars_alone(tmp_path, monkeypatch):
     """Tests the picture above the limit, on distances that are not whole and names without coordinates."""
     problem = Problem(tasks=task_graph_of(nx.path_graph(6)), topology=build("tree:2x3@0.5,2.5"), rule="one-to-one")

@@ -58,6 +58,7 @@ def test_energy_is_the_cost_of_every_feasible_mapping(rule, limits, count, rando
         check_law(problem, fold(problem, whole(problem), mappings[0]), mappings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_energy_of_a_window_is_the_cost_of_the_full_mapping(rule, random_problem, random_feasible):
     """Tests the law on blocks of three tasks, everything else folded into biases and offset."""
@@ -146,6 +147,7 @@ def test_ground_state_is_feasible_and_optimal_at_the_safe_bound(rule, instances,
         assert decode(qubo, samples).feasible.all(), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_the_safe_bound_is_not_idle(rule, random_problem, brute_force):
     """Tests that at a twentieth of it ground states are no mappings any more, on some of 20 instances."""
@@ -196,6 +198,7 @@ def test_centring_makes_couplers_smaller(random_problem):
     assert largest[1] < 0.75 * largest[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_dense_and_sparse_models_are_the_same(rule, random_problem, monkeypatch):
     """Tests a matrix and lists of couplers against each other, centred and not."""

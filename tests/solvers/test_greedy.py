@@ -122,6 +122,7 @@ def test_slices_do_not_change_the_result(path_problem, monkeypatch):
     assert (search(path_problem, start) == whole).all()
 
 
+@pytest.mark.slow
 def test_time_limits_are_heard():
     """Tests 4,096 tasks, whose construction takes longer than the limit."""
     graph = nx.gnm_random_graph(4096, 40_000, seed=1)

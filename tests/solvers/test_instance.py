@@ -159,6 +159,7 @@ def test_bug_ways_that_do_not_exist_do_not_hide_gains():
     assert tolerance_of(table) == pytest.approx(18e-10)
 
 
+@pytest.mark.slow
 def test_bug_slots_without_end_do_not_fill_memory():
     """Tests 20,000 tasks on 4,096 nodes of a billion slots, all of them on one node to begin with."""
     hardware = build("torus:64x64").with_slots([10**9] * 4096)

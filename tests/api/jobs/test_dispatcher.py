@@ -51,6 +51,7 @@ def slow(claim_next: ClaimNext) -> ClaimNext:
     return claim
 
 
+@pytest.mark.slow
 def test_no_more_run_at_a_time_than_there_are_workers(loop: Runner, own: DurableJobs) -> None:
     """Whatever waits, and the next begins when one ends."""
 
@@ -65,6 +66,7 @@ def test_no_more_run_at_a_time_than_there_are_workers(loop: Runner, own: Durable
     assert max(sum(begin <= at < end for begin, end in spans) for at, _ in spans) == 2
 
 
+@pytest.mark.slow
 def test_recovery_during_a_claim_puts_no_job_back(
     loop: Runner, own: DurableJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +107,7 @@ def test_a_server_that_stops_during_a_claim_puts_the_job_back(
     own._database.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "event"), [(ValueError, "no job could"), (DatabaseDownError, "the database cannot")])
 def test_a_claim_that_fails_is_tried_again(
     loop: Runner,
@@ -136,6 +139,7 @@ def test_a_claim_that_fails_is_tried_again(
     assert len([line for line in lines() if line["event"].startswith(event)]) == 1
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_leaves_its_place_and_is_begun_again(
     loop: Runner, own: DurableJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +162,7 @@ def test_a_run_that_fails_leaves_its_place_and_is_begun_again(
     loop.run(story())
 
 
+@pytest.mark.slow
 def test_a_claim_that_the_database_forgets_is_not_run_twice(loop: Runner, own: DurableJobs, tmp_path: Path) -> None:
     """As PostgreSQL may, which does not wait for the disk there; the run that goes on is the one that counts."""
 

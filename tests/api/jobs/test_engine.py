@@ -80,6 +80,7 @@ def test_a_cancelled_solve_that_listens_hands_over_what_it_has(loop: Runner, job
     assert (job.status, job.report) == ("cancelled", b'{"n": 4, "ended": true}')
 
 
+@pytest.mark.slow
 def test_a_cancelled_solve_that_does_not_listen_is_killed(loop: Runner, jobs: DurableJobs) -> None:
     """There is nothing of it to keep."""
     job = loop.run(jobs.cancel(loop.run(begun(jobs, work(sleep=30))).id, ""))
@@ -132,6 +133,7 @@ def test_an_ended_job_stays_as_it_is_when_cancelled(loop: Runner, jobs: DurableJ
     assert loop.run(jobs.cancel(job.id, "")) == job
 
 
+@pytest.mark.slow
 def test_a_solve_over_its_limit_is_told_to_end(loop: Runner, jobs: DurableJobs) -> None:
     """The limit of the body is kept from outside."""
     (job,) = loop.run(done(jobs, work(sleep=30, polite=1, time_limit_s=0.1)))
@@ -176,6 +178,7 @@ def test_a_job_of_another_owner_is_unknown(loop: Runner, jobs: DurableJobs) -> N
     assert loop.run(jobs.page("bob", None, 10)) == ((), None)
 
 
+@pytest.mark.slow
 def test_the_urgent_come_first(loop: Runner, jobs: DurableJobs) -> None:
     """Jobs that wait are begun in the order of their priorities, those alike in that of their submission."""
 

@@ -71,6 +71,7 @@ def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
     assert loop.run(jobs.get(job.id, "")) is None
 
 
+@pytest.mark.slow
 def test_a_job_of_a_dead_server_is_taken_over_and_can_be_cancelled(loop: Runner, jobs: DurableJobs) -> None:
     """Also by a server that does not run it."""
     lease = claim_as(jobs, "ghost", LONG)
@@ -95,6 +96,7 @@ def test_a_worker_that_dies_thrice_fails_the_job(loop: Runner, jobs: DurableJobs
     assert (failed.status, failed.problem is not None) == ("failed", True)
 
 
+@pytest.mark.slow
 def test_bug_a_server_whose_clock_is_set_keeps_its_jobs(loop: Runner, jobs: DurableJobs) -> None:
     """Its beat says that it is long dead, or not born yet; it changes all the same."""
     other = Claims(jobs._database, "other")

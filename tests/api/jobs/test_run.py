@@ -83,6 +83,7 @@ def test_a_cancel_that_comes_too_late_is_not_logged(lines: Lines, loop: Runner, 
     assert log_of(lines, job)[-1] == ("job ended", "done")
 
 
+@pytest.mark.slow
 def test_bug_a_run_listens_on_after_an_error(loop: Runner, jobs: DurableJobs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever it was: what another server writes later is heard."""
     faults, touch = [ValueError()], Claims.touch

@@ -63,6 +63,7 @@ def test_a_connection_that_dribbles_is_closed(stranger: socket.socket) -> None:
     assert sent < len(REQUEST)
 
 
+@pytest.mark.slow
 def test_a_connection_may_ask_again(stranger: socket.socket) -> None:
     """The time begins anew with every answer."""
     for _ in range(4):
@@ -91,6 +92,7 @@ def test_bug_a_client_that_sends_to_the_end_reads_its_refusal(stranger: socket.s
     assert stranger.makefile("rb").read().startswith(b"HTTP/1.1 431")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bound"), [("DRAINED_BYTES", 1000), ("DRAINED_S", 0.2)])
 def test_what_follows_a_refusal_is_not_read_for_ever(
     stranger: socket.socket, monkeypatch: pytest.MonkeyPatch, name: str, bound: float
@@ -122,6 +124,7 @@ def test_bug_a_body_that_is_none_fails_nothing(
     assert [record for record in caplog.records if record.levelno > logging.WARNING] == []
 
 
+@pytest.mark.slow
 def test_bug_requests_sent_together_are_answered(stranger: socket.socket) -> None:
     """The second one was there before the first was answered, and may take its time."""
     stranger.sendall(REQUEST + REQUEST.replace(b"/ ", b"/slow ", 1))
@@ -129,6 +132,7 @@ def test_bug_requests_sent_together_are_answered(stranger: socket.socket) -> Non
         assert answers.read().count(b"HTTP/1.1 200") == 2
 
 
+@pytest.mark.slow
 def test_an_answer_that_nobody_takes_is_not_held(stranger: socket.socket, server: uvicorn.Server) -> None:
     """Nor is its connection."""
     stranger.sendall(REQUEST.replace(b"/ ", b"/large ", 1).replace(b"Host", b"Connection: close\r\nHost"))

@@ -109,6 +109,7 @@ def test_bug_an_ambiguous_body_is_refused(body: bytes, step: int) -> None:
     assert (len(found), status) == (1, 400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "count", "status"), [(1, 4096, 0), (1, 4200, 400), (64, 9000, 0), (32, 9000, 400)])
 def test_bug_a_body_in_crumbs_is_refused(size: int, count: int, status: int) -> None:
     """It kept everybody else waiting, as a chunk of one byte takes as long to read as any."""

@@ -129,6 +129,7 @@ def test_bug_a_pool_that_breaks_again_and_again_leaves_no_process(
     loop.run(scenario())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_bug_calls_of_a_pool_without_threads_are_made_again(loop: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """They would wait for an answer that nobody is there to take."""
@@ -199,6 +200,7 @@ def lost(loop: Runner, one: Workers) -> None:
     loop.run(one.run(60, bool))
 
 
+@pytest.mark.slow
 def test_bug_nobody_is_held_up_while_processes_start(loop: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """They may have kernels to compile: the event loop is free meanwhile, and so are the threads of others."""
     start, pool = PoolManager.start, Workers(1)

@@ -123,6 +123,7 @@ def test_a_server_that_ends_takes_all_with_it(server: Server, number: int) -> No
     assert server.left() == []
 
 
+@pytest.mark.slow
 def test_a_server_that_closes_its_pool_leaves_nothing(server: Server) -> None:
     """All end by themselves."""
     server.ask()

@@ -37,6 +37,7 @@ def random_tasks(seed: int) -> GateTasks:
     return build_gate_tasks(random_circuit(24, seed), GRID, PLACE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["neal", "tabu"])
 @pytest.mark.parametrize("seed", range(2))
 def test_samplers_gain_and_stay_feasible(name: str, seed: int) -> None:

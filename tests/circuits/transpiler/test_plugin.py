@@ -312,6 +312,7 @@ def bases() -> list[tuple[str, Target]]:
     return [*made, ("a gate for each pair", mixed_target)]
 
 
+@pytest.mark.slow
 # One level of each basis between edits.
 @pytest.mark.parametrize("level", [1, *(pytest.param(level, marks=pytest.mark.slow) for level in (2, 3))])
 @pytest.mark.parametrize(("name", "target"), bases(), ids=[name for name, _ in bases()])

@@ -128,6 +128,7 @@ def _compare(*question: object) -> None:
         assert found.bound_s == pytest.approx(found.bottleneck_s, 1e-11, 1e-11)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
 def test_merged_classes_bound_from_below(seed: int) -> None:

@@ -78,6 +78,7 @@ def test_nothing_is_tried_above_the_limit(monkeypatch: pytest.MonkeyPatch) -> No
     assert island_line(layers_of([1.0] * 4), _machines([0, 0, 1, 1], [1.0] * 4), LineParams()) is None
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 2), min_size=1, max_size=7), st.integers(1, 3000))
 @settings(max_examples=40, deadline=None)
 def test_what_is_found_is_exact_and_bounds_are_bounds(seed: int, machine: list[int], limit: int) -> None:

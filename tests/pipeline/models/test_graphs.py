@@ -53,6 +53,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values)
 def test_any_document_is_read_or_refused(document: object) -> None:
     """By InputError and nothing else."""

@@ -117,6 +117,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     document=VALUES | st.fixed_dictionaries({"layers": st.lists(st.fixed_dictionaries(dict.fromkeys(LAYER, VALUES)))})

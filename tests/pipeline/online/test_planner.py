@@ -77,6 +77,7 @@ def line_of(plan: Plan) -> Line:
     return Line(plan.cuts, tuple(plan.grid.ravel().tolist()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("devices", [2, 4, 6])
 def test_bug_plans_that_are_as_good_as_each_other_are_not_tried_for_ever(devices: int) -> None:
     """On equal devices with exact times it settles."""

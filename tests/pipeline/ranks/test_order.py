@@ -132,6 +132,7 @@ def test_the_same_seed_gives_the_same_line(drawn_layers, drawn_cluster):
     assert first == second
 
 
+@pytest.mark.slow
 def test_a_stopped_search_answers(drawn_layers, drawn_cluster):
     """A search told to stop at once still gives the best of its starts."""
     layers, cluster = drawn_layers(12, 7), drawn_cluster(5, 7)
@@ -139,6 +140,7 @@ def test_a_stopped_search_answers(drawn_layers, drawn_cluster):
     assert line.bottleneck_s >= order_devices(layers, cluster, FREE, SEARCH).bottleneck_s
 
 
+@pytest.mark.slow
 def test_the_assignment_costs_the_sum_of_loads(drawn_layers, drawn_cluster):
     """With one size of messages, costs of the problem and sums of loads have one ratio for all orders."""
     layers, cluster = replace(drawn_layers(4, 1), crossing_bytes=np.array([0.0, 1, 1, 1, 0])), drawn_cluster(4, 1)

@@ -120,6 +120,7 @@ def test_told_to_stop_at_once_it_is_not_dearer():
     assert cost_of(problem, found).total <= cost_of(problem, launch_order(problem)).total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [100, 250])
 def test_time_limits_are_heard(size):
     """Tests that it stops soon, however much effort is left."""

@@ -113,6 +113,7 @@ def test_moves_grow_with_nodes_and_kicks_fall_with_size():
     assert (params.kicks_at(256), params.kicks_at(1024), params.kicks_at(4097)) == (100, 25, 0)
 
 
+@pytest.mark.slow
 def test_traffic_never_crosses_disconnected_parts(random_problem):
     """Tests hardware in two parts, where the distance between them drowns all others."""
     for rule in RULES:

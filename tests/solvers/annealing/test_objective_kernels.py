@@ -56,6 +56,7 @@ def test_ends_are_those_of_the_schedule(drawn):
         assert found == pytest.approx(aim.value(shuffled))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_moves_change_loads_as_if_counted_anew(rule, drawn):
     """Tests swaps and relocations, legal or not yet done, and that undoing one restores the loads."""

@@ -44,6 +44,7 @@ def shuffle(problem, seed=0):
     return np.random.default_rng(seed).permutation(launch_order(problem))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_refinement_never_costs_more_and_keeps_every_rule(rule, random_problem):
     """Tests pins, forbidden pairs, memory and all kinds of hardware."""

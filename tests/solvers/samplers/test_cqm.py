@@ -32,6 +32,7 @@ def test_a_feasible_mapping_has_its_cost(rule, random_problem, random_feasible):
         assert model.check_feasible(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_a_mapping_is_feasible_if_nothing_is_violated(rule, random_problem, random_places):
     """Tests mappings drawn at random, most of which break something."""

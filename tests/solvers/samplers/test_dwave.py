@@ -143,6 +143,7 @@ def test_the_sampler_conforms():
     check_sampler(sampler)
 
 
+@pytest.mark.slow
 def test_figures_tell_what_the_embedding_took():
     """Tests all five, and that they reach whoever asks for bits."""
     draw = Draw(reads=5, sweeps=1, seed=0, beta_range=(0.1, 1.0), stop=bool)

@@ -35,6 +35,7 @@ def test_a_feasible_mapping_has_its_cost(rule, random_problem, random_feasible):
         assert feasible
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["levels", "capacity"])
 def test_a_mapping_is_feasible_if_nothing_is_violated(rule, random_problem, random_places):
     """Tests mappings drawn at random, most of which break something."""

@@ -46,6 +46,7 @@ def test_samplers_find_the_best_split(sampler: dimod.Sampler) -> None:
     assert largest_load_s(TERMS, place) == pytest.approx(6.5)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_place_and_every_round_is_told() -> None:
     """Twice the same, reported after each of eight rounds, the last the place that is returned."""
     reported: list[float] = []
