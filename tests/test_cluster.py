@@ -161,10 +161,8 @@ def test_a_killed_server_leaves_the_cluster(able, script) -> None:
         until(lambda: not busy(harmed), 5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "end", [*(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left_behind(able, script, end: signal.Signals) -> None:
     """Whatever ends the script ends what it has started."""
     # Where a shell has started it in the background, too.

@@ -72,7 +72,7 @@ def test_the_bound_never_exceeds_the_optimum(rule, random_problem, brute_force, 
             assert fits(lower_bound(problem, places), optimum)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("hardware", HARDWARE)
 @pytest.mark.parametrize("rule", RULES)
 def test_no_bound_exceeds_the_optimum_on_any_hardware(rule, hardware, random_problem, brute_force):

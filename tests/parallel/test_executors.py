@@ -55,7 +55,7 @@ def test_missing_dask_is_said(monkeypatch):
         pass
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_lost_worker_changes_nothing():
     """Tests a local cluster of two processes of which one is killed on the way, against no executor and two threads.
 

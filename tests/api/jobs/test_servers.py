@@ -144,6 +144,8 @@ def test_a_server_that_is_told_to_end_goes_on_where_it_was(cramped: Service) -> 
     cramped.ready().done(ids, 30)
 
 
+@pytest.mark.long
+@pytest.mark.long
 @pytest.mark.parametrize("disk", [20], indirect=True)
 def test_bug_a_queue_that_fills_its_disk_gets_over_it(cramped: Service) -> None:
     """New jobs are refused before there is no room to cancel, to end and to delete; what has gone makes room again."""

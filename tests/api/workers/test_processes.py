@@ -69,7 +69,7 @@ def test_bug_a_lost_fork_server_is_there_again_at_once(loop: Runner, one: Worker
     assert (after != before, parent(after)) == (True, behind)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("hours", [-2.0, 2.0])
 def test_bug_a_clock_that_is_set_ends_no_call(
     loop: Runner, one: Workers, monkeypatch: pytest.MonkeyPatch, hours: float

@@ -161,7 +161,7 @@ def test_any_document_is_read_or_refused(path: tuple[str | int, ...], value: obj
         assert devices is None or devices.cpus >= 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_nodes_are_read_in_little_time() -> None:
     """200,000 of them from JSON, in a few seconds of work."""
     size = 200_000

@@ -29,7 +29,7 @@ def test_no_placement_is_below_the_bound(known: float) -> None:
         assert load_bound_s(terms, BoundParams(), never, best * known) <= best * (1 + 1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_most_small_placements_are_proved_best() -> None:
     """At least nine in ten of 150 drawn mixtures have a bound that meets the best, and none one above it."""
     met = []

@@ -47,7 +47,7 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contiguous, "PARAMS", contiguous.ContiguousParams(tries_per_group=100))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "seed", [seed for seed in range(30) if draw_terms(seed).devices ** draw_terms(seed).groups < 200]
 )
