@@ -52,6 +52,7 @@ PARTIES = {
     "sampler_policy": ARRAYS | {"dimod"},
     "mapper": ARRAYS | {"dimod"},
     "testing": ARRAYS | {"dimod"},
+    "hardware": GRAPHS,
     "entry": GRAPHS | {"dimod"},
     "circuits": GRAPHS | {"dimod", "numba", "openqasm3", "qiskit", "qiskit_qasm3_import", "rustworkx"},
     "pipeline": GRAPHS | {"dimod", "numba"},

@@ -3,24 +3,21 @@
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tiger.errors import InputError, pin_field
-from tiger.formats.files import TaskFile, read_tasks, read_topology
-from tiger.formats.graphs import task_graph_of, topology_of
-from tiger.formats.hostlist import list_nodes
-from tiger.formats.linkshares import read_link_shares
+from tiger.formats.files import TaskFile, read_tasks
+from tiger.formats.graphs import task_graph_of
 from tiger.formats.values import read_name
+from tiger.hardware import HardwareArguments, build_hardware, check_graph
 from tiger.launchers.formats import EmitOptions, check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapper import solve
 from tiger.model.constraints import SharingOptions, Terms, build_problem
-from tiger.model.options import from_fields
+from tiger.model.options import from_fields, narrow
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
-from tiger.model.topology import LinkShare, Topology
 from tiger.qubo.ising import IsingParams
 from tiger.request import MappingOptions
 from tiger.run.node_choice import open_slots
@@ -41,13 +38,16 @@ class Pins(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ProblemArguments(SharingOptions):
-    """Hold tasks and hardware in any form, and the terms of a mapping, by ids that are names or have one."""
+class Work:
+    """Hold tasks in any form."""
 
     tasks: "nx.Graph | TaskGraph | Path | str"
-    topology: "nx.Graph | Topology | Path | str | None" = None
-    allocation: Iterable[object] | Path | str | None = field(default=None, kw_only=True)
-    running: Iterable[tuple[object, object, float]] | Path | str = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemArguments(SharingOptions, HardwareArguments, Work):
+    """Hold tasks and hardware in any form, and the terms of a mapping, by ids that are names or have one."""
+
     pinned: Pins | None = field(default=None, kw_only=True)
     forbidden: Iterable[tuple[object, object]] = field(default=(), kw_only=True)
 
@@ -78,7 +78,10 @@ def assign(call: AssignCall) -> Report:
     (`tiger.formats.hostlist`); the others only forward traffic, and no default counts them. Ids in it, in `pinned`
     {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`.
     `running` says what parts of links other jobs use, as triples (node, node, share) or a file of those
-    (`tiger.formats.linkshares`): traffic keeps off them. With `nodes` so many are taken out of those that may hold
+    (`tiger.formats.linkshares`): traffic keeps off them. `node_topology` says what is inside the nodes, for all or as
+    {hosts: file}, so that tasks go to units NODE/UNIT, and `levels` how far apart units are that different levels
+    separate, such as {"socket": 4, "node": 20} (`tiger.hardware`); `allocation` and `running` name nodes all the same.
+    With `nodes` so many are taken out of those that may hold
     tasks (`tiger.run.node_choice`). With `emit`, the name of a launcher, the report has the order of tasks as ranks for
     it in `emitted`; what no launcher of that name takes is refused before anything is solved. The remaining arguments
     are those of `tiger.solve`.
@@ -106,7 +109,7 @@ def assign(call: AssignCall) -> Report:
 def state_problem(arguments: ProblemArguments) -> Problem:
     """State the problem that `assign` solves for the same arguments."""
     source = _tasks(arguments.tasks)
-    hardware = _share(_allocate(_topology(source, arguments.topology), arguments.allocation), arguments.running)
+    hardware = build_hardware(_choose_hardware(source, arguments))
     stated = arguments.rule is not None or arguments.slots is not None or arguments.imbalance != 0
     terms = Terms(
         rule=arguments.rule if stated else source.rule,
@@ -128,63 +131,16 @@ def _tasks(source: "nx.Graph | TaskGraph | Path | str") -> TaskFile:
         return read_tasks(source)
     if isinstance(source, TaskGraph):
         return TaskFile(tasks=source, topology=None, rule=None)
-    _check_graph("tasks", source)
-    return TaskFile(tasks=task_graph_of(source), topology=None, rule=None)
+    return TaskFile(tasks=task_graph_of(check_graph("tasks", source)), topology=None, rule=None)
 
 
-def _topology(tasks: TaskFile, source: "nx.Graph | Topology | Path | str | None") -> Topology:
-    """Return the topology given, or the one that came with the tasks; exactly one of them must be there."""
-    if tasks.topology is not None:
-        if source is not None:
-            raise InputError("topology", "expected none, as the task file brings its own distances, got another")
-        return tasks.topology
-    if source is None:
-        raise InputError("topology", "expected a specification such as 'torus:4x4', a file or a graph, got none")
-    if isinstance(source, str | Path):
-        return read_topology(str(source))
-    if isinstance(source, Topology):
-        return source
-    _check_graph("topology", source)
-    return topology_of(source)
-
-
-def _check_graph(what: str, source: object) -> None:
-    """Raise TypeError unless the source is a networkx graph."""
-    import networkx as nx  # so that files and specifications do not wait for it
-
-    if not isinstance(source, nx.Graph):
-        raise TypeError(f"expected {what} as a networkx graph, a path or a value type, got {type(source).__name__}")
-
-
-def _allocate(topology: Topology, allocation: Iterable[object] | Path | str | None) -> Topology:
-    """Return the hardware with slots on the allocated nodes alone."""
-    if allocation is None:
-        return topology
-    if isinstance(allocation, str | Path):
-        return topology.allocated(list_nodes(allocation, topology))
-    if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
-        raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
-    return topology.allocated(read_name(f"allocation/{k}", node) for k, node in enumerate(allocation))
-
-
-def _share(topology: Topology, running: Iterable[tuple[object, object, float]] | Path | str) -> Topology:
-    """Return the hardware with the parts of its links that running jobs leave."""
-    if isinstance(running, str | Path):
-        return topology.shared(read_link_shares(Path(running)))
-    if isinstance(running, Mapping) or not isinstance(running, Iterable):
-        raise TypeError(f"expected running as triples (node, node, share) or a path, got {type(running).__name__}")
-    shares = [_read_share(position, share) for position, share in enumerate(running)]
-    return topology.shared(shares) if shares else topology
-
-
-def _read_share(position: int, share: object) -> LinkShare:
-    """Return the share of a link by names."""
-    if not isinstance(share, tuple | list) or len(share) != 3:
-        raise TypeError(f"expected running[{position}] as (node, node, share), got {type(share).__name__}")
-    if isinstance(share[2], bool) or not isinstance(share[2], Real):
-        raise TypeError(f"expected running[{position}] with a number as share, got {type(share[2]).__name__}")
-    a, b = (read_name(f"running/{position}/{end}", share[end]) for end in (0, 1))
-    return LinkShare(a, b, float(share[2]))
+def _choose_hardware(tasks: TaskFile, arguments: HardwareArguments) -> HardwareArguments:
+    """Return the hardware given, or that with the topology which came with the tasks; there must be one of them."""
+    if tasks.topology is None:
+        return arguments
+    if arguments.topology is not None:
+        raise InputError("topology", "expected none, as the task file brings its own distances, got another")
+    return narrow(HardwareArguments, arguments, topology=tasks.topology)
 
 
 def _pins(pinned: Pins | None) -> dict[str, str]:

@@ -13,11 +13,14 @@ from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.limits import Limits
 from tiger.errors import InputError
 from tiger.formats import nodelink
+from tiger.formats.files import HardwareText
+from tiger.hardware import HardwareArguments, Inside, build_hardware
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.mapper import solve
 from tiger.model.constraints import Terms, build_problem
 from tiger.model.options import narrow
+from tiger.model.topology import Topology
 from tiger.parallel import executors
 from tiger.patterns import spec as patterns
 from tiger.qubo.ising import IsingParams
@@ -45,6 +48,9 @@ def check(body: bytes, limits: Limits) -> AssignRequest | CircuitRequest:
             spec.find_kind(request.topology)
         else:
             bounds.check_hardware(limits, request.topology)
+        for inside in request.node_topology or []:
+            if isinstance(inside.topology, str):
+                spec.find_kind(inside.topology)
     else:
         bounds.check_device(limits, request.topology)
         scan_circuit(request, limits)
@@ -90,10 +96,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     shared = None if executor is None or is_small(request) else executors.keep_executor(executor)
     work = request.tasks
     tasks = patterns.build(work) if isinstance(work, str) else nodelink.read_task_graph(work)
-    hardware = request.topology
-    topology = spec.build(hardware) if isinstance(hardware, str) else nodelink.read_topology(hardware)
-    if request.allocation is not None:
-        topology = topology.allocated(request.allocation)
+    topology = build_hardware(_state_hardware(request))
     terms = narrow(Terms, request, forbidden=[(task, node) for task, node in request.forbidden])
     bounded = request.time_limit_s is not None
     problem = open_slots(build_problem(tasks, topology, terms), request.nodes)
@@ -113,6 +116,35 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     )
     report = report.emitting(request.emit)
     return replace(report, warnings=(*report.warnings, shared.trouble)) if shared and shared.trouble else report
+
+
+def _state_hardware(request: AssignRequest) -> HardwareArguments:
+    """Return the hardware of a request; no text in it is taken for the path of a file."""
+    hardware = request.topology
+    graph = None if isinstance(hardware, str) or "text" in hardware else nodelink.read_topology(hardware)
+    insides = request.node_topology
+    return HardwareArguments(
+        topology=graph or _read_source("topology", hardware),
+        node_topology=None
+        if insides is None
+        else [
+            Inside(inside.hosts, _read_source(f"node_topology/{k}/topology", inside.topology))
+            for k, inside in enumerate(insides)
+        ],
+        levels=request.levels,
+        allocation=request.allocation,
+        running=[(share.a, share.b, share.share) for share in request.running],
+    )
+
+
+def _read_source(field: str, stated: str | dict[str, object]) -> Topology | HardwareText:
+    """Return the hardware of a specification, or the text of a file; raise InputError of a field for another object."""
+    if isinstance(stated, str):
+        return spec.build(stated)
+    match stated:
+        case {"file": str(file), "text": str(text), **rest} if not rest:
+            return HardwareText(file, text)
+    raise InputError(field, "expected an object of two texts, file and text, got another")
 
 
 def _ising_options(body: IsingBody) -> IsingParams:

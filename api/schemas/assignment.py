@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from pydantic import BeforeValidator, FailFast, Field
+from pydantic import BeforeValidator, FailFast, Field, WithJsonSchema
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas.closed import Closed, Pins
@@ -22,10 +23,20 @@ def _check_tasks(value: object) -> object:
     return value
 
 
-def _check_hardware(value: object) -> object:
-    """Refuse what is neither a specification nor a graph."""
+def _check_inside(value: object) -> object:
+    """Refuse what is neither a specification nor an object."""
     if not isinstance(value, str | dict):
-        raise PydanticCustomError("hardware", "expected a specification such as 'torus:4x4' or a node-link graph")
+        raise PydanticCustomError(
+            "hardware", "expected a specification such as 'tree:2x4@1,4' or a file as {file, text}"
+        )
+    return value
+
+
+def _check_hardware(value: object) -> object:
+    """Refuse what is neither a specification nor an object."""
+    if not isinstance(value, str | dict):
+        what = "expected a specification such as 'torus:4x4', a node-link graph or a file as {file, text}"
+        raise PydanticCustomError("hardware", what)
     return value
 
 
@@ -33,10 +44,18 @@ Tasks = Annotated[
     dict[str, object],
     node_link({"work": "number", "memory": "integer"}, {"weight": "number"}),
 ]
+NODES = {"slots": "integer", "cost": "number", "memory": "integer"}
+FILE: JsonDict = {
+    "type": "object",
+    "required": ["file", "text"],
+    "properties": {"file": {"type": "string"}, "text": {"type": "string"}},
+    "additionalProperties": False,
+}
 Hardware = Annotated[
     dict[str, object],
-    node_link({"slots": "integer", "cost": "number", "memory": "integer"}, {"weight": "number", "bandwidth": "number"}),
+    WithJsonSchema({"anyOf": [node_link(NODES, {"weight": "number", "bandwidth": "number"}).json_schema, FILE]}),
 ]
+Inside = Annotated[dict[str, object], WithJsonSchema(FILE)]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 Beta = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -58,6 +77,27 @@ class IsingBody(Closed):
 
 
 @dataclass(frozen=True, kw_only=True)
+class InsideBody(Closed):
+    """Say what is inside nodes."""
+
+    topology: Annotated[str | Inside, BeforeValidator(_check_inside)] = field(
+        metadata=about("Specification, or a file of hardware as its name and its text.")
+    )
+    hosts: str | None = field(
+        default=None, metadata=about("The nodes that have this inside, such as `gpu[0-3],n7`; all without it.")
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareBody(Closed):
+    """Say what part of a link other jobs use."""
+
+    a: str = field(metadata=about("A node."))
+    b: str = field(metadata=about("The node at the other end."))
+    share: float = field(metadata=about("The part of the bandwidth in use.", ge=0, lt=1, allow_inf_nan=False))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Graphs:
     """Hold what goes where."""
 
@@ -72,7 +112,8 @@ class Graphs:
     topology: Annotated[str | Hardware, BeforeValidator(_check_hardware)] = field(
         metadata=about(
             "Specification such as `torus:4x4x4` (see `GET /topologies`), or a node-link graph: nodes with "
-            "`id` and optionally `slots`, `cost` and `memory`, edges with optional `weight` (length) and `bandwidth`. "
+            "`id` and optionally `slots`, `cost` and `memory`, edges with optional `weight` (length) and `bandwidth`, "
+            "or a file of hardware as `{file, text}`: its name, whose ending says what it is, and its text. "
             "A string is never opened as a file."
         )
     )
@@ -82,12 +123,22 @@ class Graphs:
 class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed):
     """Ask where the tasks of a graph go on a topology."""
 
+    node_topology: Annotated[list[InsideBody], Field(fail_fast=True)] | None = field(
+        default=None,
+        metadata=about("What is inside the nodes; tasks go to its units, called NODE/UNIT."),
+    )
+    levels: dict[str, float] | None = field(
+        default=None, metadata=about("Distance of units that a level separates, by the name of the level.")
+    )
     allocation: Annotated[list[str], Field(fail_fast=True)] | None = field(
         default=None,
         metadata=about(
             "Names of the nodes that may hold tasks, in any order; the others only forward traffic, and no "
             "default counts them. All nodes without it."
         ),
+    )
+    running: Annotated[list[ShareBody], FailFast(), Field(json_schema_extra={"default": []})] = field(
+        default_factory=list, metadata=about("Links that other jobs use in part; traffic keeps off them.")
     )
     pinned: Pins = field(default_factory=dict, metadata=about("Node of every task that must go there."))
     forbidden: Annotated[list[Pair], FailFast(), Field(json_schema_extra={"default": []})] = field(

@@ -63,6 +63,15 @@ def test_nodes_inside_hosts_are_cores_of_theirs(cli: Run) -> None:
     assert {line.split()[2] for line in out.splitlines()} == {"slot=0", "slot=1"}
 
 
+def test_cores_of_a_machine_are_stated_beside_its_hosts(cli: Run) -> None:
+    """Ranks that talk to each other share a host, and slots are the cores inside it."""
+    whole = ["--cluster", "cluster.conf", "--allocation", "n0,n1", "--node-topology", "tree:2@1"]
+    status, out, _ = cli("traffic.csv", *whole, "--levels", "unit=3,node=30", "--emit", "csv")
+    rows = [line.split(",") for line in out.splitlines()[1:]]
+    hosts = [next(cell for cell in row if cell in ("n0", "n1")) for row in rows]
+    assert (status, hosts[0] == hosts[3], hosts[1] == hosts[2], set(hosts)) == (0, True, True, {"n0", "n1"})
+
+
 @pytest.mark.parametrize(
     ("arguments", "field", "reason"),
     [
@@ -70,6 +79,27 @@ def test_nodes_inside_hosts_are_cores_of_theirs(cli: Run) -> None:
         (["--cluster", "grid:2x2", "--slots", "1", "--emit", "prrte"], "emit", "expected hosts named by"),
         (["--cluster", "cluster.conf", "--emit", "lsf"], "emit", "'lsf' is not one of 'openmpi'"),
         (["--cluster", "cluster.conf", "--emit", "csv", "--json", "-"], "emit", "expected a file for --json"),
+        (["--cluster", "cluster.conf", "--levels", "node"], "levels", "expected NAME=X,.. with numbers, got 'node'"),
+        (
+            ["--cluster", "cluster.conf", "--levels", "node=1,node=2"],
+            "levels",
+            "expected different names, got",
+        ),
+        (
+            ["--cluster", "cluster.conf", "--levels", "core=1"],
+            "levels",
+            "expected levels out of node, rack, got",
+        ),
+        (
+            ["--cluster", "cluster.conf", "--node-topology", "n0=tree:2@1", "--node-topology", "tree:2@1"],
+            "node_topology",
+            "expected HOSTS=FILE for each of several, got 'tree:2@1'",
+        ),
+        (
+            ["--cluster", "cluster.conf", "--node-topology", "n0=tree:2@1"],
+            "node_topology",
+            "expected the inside of every node that holds tasks, got none for 'n2'",
+        ),
         (["--cluster", "none.conf"], "cluster", "cannot read 'none.conf'"),
         (["--cluster", "cluster.conf", "--allocation", "n7"], "allocation/0", "expected nodes of the topology"),
     ],

@@ -14,6 +14,8 @@ from dwave.samplers import TabuSampler
 import tiger
 from tiger.client.requests import Asked, assignment, circuit_layout, placement
 from tiger.errors import InputError
+from tiger.model.metrics import DenseMetric
+from tiger.model.topology import Topology
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
@@ -71,12 +73,27 @@ def test_names_are_resolved_here() -> None:
     assert (body(asked)["pinned"], body(asked)["forbidden"]) == ({"0,1": "0,2"}, [["0,0", "1,1"]])
 
 
-def test_files_of_hardware_bring_their_slots() -> None:
-    """What was said about sharing is in the slots of the nodes then, and not stated again."""
-    asked = assignment(EXAMPLES / "ranks4.csv", EXAMPLES / "two_switches.json", slots=3)
+def test_files_of_hardware_go_as_their_text() -> None:
+    """The service opens no file; what else is said about hardware goes along, by names."""
+    path = EXAMPLES / "topology.conf"
+    insides = {"n[00-01]": EXAMPLES / "two_sockets.xml", "n02": "tree:4@1"}
+    asked = assignment(
+        PAIR, str(path), node_topology=insides, levels={"node": 20}, allocation="n[00-02]", slots=2, seed=1
+    )
     document = body(asked)
-    assert {node["slots"] for node in document["topology"]["nodes"]} == {0, 3}
-    assert (document["rule"], "slots" in document, "imbalance" in document) == ("capacity", False, False)
+    assert document["topology"] == {"file": "topology.conf", "text": path.read_text()}
+    first, second = document["node_topology"]
+    assert (first["hosts"], first["topology"]["file"]) == ("n[00-01]", "two_sockets.xml")
+    assert second == {"hosts": "n02", "topology": "tree:4@1"}
+    assert (document["levels"], document["allocation"]) == ({"node": 20}, ["n00", "n01", "n02"])
+    assert (document["rule"], document["slots"]) == ("capacity", 2)
+
+
+def test_graphs_go_with_the_links_that_others_use() -> None:
+    """Shares of links are stated as they are."""
+    document = body(assignment(PAIR, nx.path_graph(3), running=[(0, 1, 0.5)]))
+    assert [node["id"] for node in document["topology"]["nodes"]] == ["0", "1", "2"]
+    assert document["running"] == [{"a": "0", "b": "1", "share": 0.5}]
 
 
 def test_the_rule_of_a_file_is_kept() -> None:
@@ -216,12 +233,11 @@ def test_what_is_no_json_is_refused() -> None:
         circuit_layout(CIRCUIT, "grid:2x2", commute=object())  # type: ignore[arg-type]
 
 
-def test_bug_a_file_of_switches_is_sent_as_a_graph_and_not_as_its_name() -> None:
-    """The service opens no file; where a file has no links, that is said here."""
-    graph = body(assignment(PAIR, str(EXAMPLES / "scontrol.conf"), slots=4))["topology"]
-    assert [node["id"] for node in graph["nodes"] if node.get("slots") == 4] == [f"tux{k}" for k in range(7)]
+def test_tables_of_distances_are_refused() -> None:
+    """They are said to be no hardware that a service takes, before anything is sent."""
+    table = Topology(names=("a", "b"), metric=DenseMetric(np.array([[0.0, 1], [1, 0]])))
     with pytest.raises(InputError, match=r"^topology: expected a SPEC or hardware with links"):
-        assignment(PAIR, str(EXAMPLES / "topology.conf"))
+        assignment(PAIR, table)
 
 
 def test_reports_of_a_service_emit_rank_orders() -> None:

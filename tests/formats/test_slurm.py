@@ -13,7 +13,7 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.files import read_topology as read_file
-from tiger.formats.slurm import read_topology
+from tiger.formats.slurm import read_network
 from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.topology import Topology
 
@@ -38,6 +38,11 @@ SwitchName=top Switches=mid,s2
 VALID = [TREE, BLOCKS + "BlockSizes=2,4\n", PRINTED_BLOCKS, UNEVEN] + [
     (EXAMPLES / name).read_text() for name in ("topology.conf", "blocks.conf", "scontrol.conf")
 ]
+
+
+def read_topology(text: str) -> Topology:
+    """Return what a file says, at its usual distances."""
+    return read_network(text).topology({})
 
 
 def table(topology: Topology) -> list[list[float]]:
@@ -128,7 +133,7 @@ def test_ten_thousand_hosts_are_read():
     assert (topology.size, topology.metric) == (10_000, TreeMetric((100, 100), (2.0, 4.0)))
     with pytest.raises(InputError, match=r"^topology: expected a regular tree, .* hosts and switches, got 10100 in"):
         read_topology(text.replace("-9999]", "-9998]"))
-    with pytest.raises(InputError, match=r"^topology: expected a regular tree, .* 8192 hosts, got 9000"):
+    with pytest.raises(InputError, match=r"^topology: expected a regular tree, .* 8192 units, got 9000"):
         read_topology("BlockName=a Nodes=a[1-8000]\nBlockName=b Nodes=b[1-1000]")
 
 

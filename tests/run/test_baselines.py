@@ -50,6 +50,13 @@ def test_one_slot_a_node_makes_both_orders_the_same(random_problem):
         assert baselines(problem, block).cyclic == block
 
 
+@pytest.mark.parametrize(("slots", "places"), [(None, [0, 2, 1, 3]), (2, [0, 2, 1, 3, 0, 2])])
+def test_units_of_a_machine_take_turns_together(slots, places):
+    """Two machines of two units: a launcher deals to machines, not to their units."""
+    problem = problem_of(nx.path_graph(len(places)), "tree:2@9", node_topology="tree:2@1", slots=slots)
+    assert cyclic_order(problem).tolist() == places
+
+
 def test_levels_go_on_where_the_one_before_ended():
     """Tests two levels of two tasks on three nodes."""
     problem = problem_of(nx.DiGraph([("a", "c"), ("b", "d")]), "grid:3", rule="levels")

@@ -82,6 +82,8 @@ def tiger(
 def assign(
     tasks: options.Tasks,
     topology: options.Topology = None,
+    node_topology: options.NodeTopology = None,
+    levels: options.Levels = None,
     rule: options.Rule = None,
     slots: options.Slots = None,
     imbalance: options.Imbalance = 0.0,
@@ -112,6 +114,7 @@ def assign(
         options.parse_pairs(forbid or []),
         options.parse_betas(beta_range),
     )
+    insides, distances = options.parse_insides(node_topology or []), options.parse_levels(levels)
     console.check_report(json_file)
     from tiger.cli.summary import summary
     from tiger.qubo.ising import IsingParams
@@ -120,6 +123,8 @@ def assign(
         report = (client.assign if client else local.assign)(
             tasks,
             topology,
+            node_topology=insides,
+            levels=distances,
             rule=rule,
             slots=slots,
             imbalance=imbalance,

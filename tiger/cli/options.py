@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from tiger.errors import InputError, pin_field
+from tiger.formats.text import is_number
 
 Tasks = Annotated[
     str,
@@ -22,6 +23,21 @@ Topology = Annotated[
     typer.Option(
         metavar="SPEC",
         help="Like torus:4x4, see `tiger topologies`; or a file of Slurm, lstopo, nvidia-smi ..",
+    ),
+]
+NodeTopology = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SPEC|FILE|HOSTS=FILE",
+        help="What is inside all nodes, or, repeated, inside those listed, like gpu[0-3]=node.xml; tasks go to its "
+        "units.",
+    ),
+]
+Levels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME=X,..",
+        help="How far apart units of different levels are, like socket=4,node=20,rack=60; `node` where none is named.",
     ),
 ]
 Rule = Annotated[Literal["one-to-one", "levels", "capacity"] | None, typer.Option(help="Which tasks may share a node.")]
@@ -179,6 +195,35 @@ def _parse_pair(field: str, text: str, form: str = "TASK=NODE") -> tuple[str, st
     if not (task and sign and node):
         raise InputError(field, f"expected {form}, got {text!r}")
     return task, node
+
+
+def parse_insides(texts: Sequence[str]) -> str | dict[str, str] | None:
+    """Return the one source of `--node-topology`, {hosts: source} of arguments with hosts, or None without any."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    insides: dict[str, str] = {}
+    for text in texts:
+        hosts, sign, source = text.partition("=")
+        if not (hosts and sign and source):
+            raise InputError("node_topology", f"expected HOSTS=FILE for each of several, got {text!r}")
+        if insides.setdefault(hosts, source) != source:
+            raise InputError("node_topology", f"expected different hosts, got {hosts!r} twice")
+    return insides or None
+
+
+def parse_levels(text: str | None) -> dict[str, float] | None:
+    """Return the distances of `--levels` by name."""
+    if text is None:
+        return None
+    levels: dict[str, float] = {}
+    for part in text.split(","):
+        name, sign, number = (word.strip() for word in part.rpartition("="))
+        if not (name and sign and is_number(number)):
+            raise InputError("levels", f"expected NAME=X,.. with numbers, got {text!r}")
+        if name in levels:
+            raise InputError("levels", f"expected different names, got {name!r} twice")
+        levels[name] = float(number)
+    return levels
 
 
 def parse_betas(text: str | None) -> tuple[float, float] | None:

@@ -29,6 +29,8 @@ Emit = Annotated[LauncherName | None, typer.Option(help="Print the order alone, 
 def ranks(
     traffic: options.Tasks,
     cluster: Cluster,
+    node_topology: options.NodeTopology = None,
+    levels: options.Levels = None,
     slots: Slots = None,
     emit: Emit = None,
     rule: options.Rule = None,
@@ -53,6 +55,7 @@ def ranks(
     standard output, but with --emit to standard error, and so does the command that takes what is emitted.
     """
     pins, pairs = options.parse_pins(pin or []), options.parse_pairs(forbid or [])
+    insides, distances = options.parse_insides(node_topology or []), options.parse_levels(levels)
     console.check_report(json_file)
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
@@ -67,6 +70,8 @@ def ranks(
         report = (client.assign if client else local.assign)(
             traffic,
             cluster,
+            node_topology=insides,
+            levels=distances,
             rule=rule,
             slots=slots,
             imbalance=imbalance,

@@ -13,11 +13,12 @@ from tiger.circuits.params import LayoutOptions
 from tiger.client import reports
 from tiger.client.circuits import circuit_text, device_document, layout_list
 from tiger.client.errors import Document
-from tiger.client.graphs import task_document, topology_document
+from tiger.client.graphs import task_document
+from tiger.client.hardware import state_hardware
 from tiger.client.networks import read_network
 from tiger.entry import AssignArguments, state_problem
 from tiger.errors import InputError
-from tiger.formats.files import is_pattern, is_topology_file
+from tiger.formats.files import is_pattern
 from tiger.launchers.formats import check_fit
 from tiger.launchers.order import LaunchNodes
 from tiger.model.options import from_fields, narrow
@@ -56,21 +57,12 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     nodes = LaunchNodes.of(problem.topology)
     if arguments.emit is not None:
         check_fit(arguments.emit, problem.tasks.size, nodes)
-    topology, allocation = arguments.topology, arguments.allocation
-    untouched = problem.topology.links is None or not arguments.running
-    if isinstance(topology, str) and untouched and not is_topology_file(topology):
-        hosts = [problem.topology.names[k] for k in problem.topology.hosts]
-        hardware: dict[str, object] = {"topology": topology}
-        hardware |= {"slots": arguments.slots, "imbalance": arguments.imbalance}
-        hardware["allocation"] = None if allocation is None else hosts
-        remarks = problem.tasks.remarks
-    else:
-        # The document has the slots of the allocated nodes as all options together leave them.
-        hardware = {"topology": topology_document(problem.topology)}
-        remarks = problem.tasks.remarks + problem.topology.remarks
+    remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
         "tasks": arguments.tasks if is_pattern(arguments.tasks) else task_document(problem.tasks),
-        **hardware,
+        **state_hardware(arguments, problem.topology),
+        "slots": arguments.slots,
+        "imbalance": arguments.imbalance,
         **_terms(problem),
         "solver": _solver_name(arguments.solver),
         **options,
@@ -80,7 +72,8 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     def read(answer: Document) -> Report:
         """Add what documents do not carry: what the readers here found odd, and the nodes of ranks."""
         report = reports.read_assignment(answer)
-        complete = replace(report, warnings=(*remarks, *report.warnings), nodes=nodes)
+        new = [remark for remark in remarks if remark not in report.warnings]
+        complete = replace(report, warnings=(*new, *report.warnings), nodes=nodes)
         return complete.emitting(arguments.emit)
 
     return Asked("assign", _body(document), read)

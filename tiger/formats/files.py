@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tiger.errors import InputError
 from tiger.formats import (
@@ -23,6 +24,8 @@ from tiger.formats import (
     slurm,
 )
 from tiger.formats.hardware.description import read_printed, read_xml
+from tiger.formats.hardware.levels import Hardware
+from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.model.problem import Rule
@@ -32,6 +35,7 @@ from tiger.model.wording import describe
 from tiger.patterns import spec as patterns
 from tiger.topologies.spec import KINDS, build
 
+FIELD = "topology"
 _SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
 
 
@@ -42,6 +46,13 @@ class TaskFile:
     tasks: TaskGraph
     topology: Topology | None = None
     rule: Rule | None = None
+
+
+class HardwareText(NamedTuple):
+    """Hold the text of a description of hardware, and the name of its file, whose ending says what it is."""
+
+    file: str
+    text: str
 
 
 def read_tasks(source: Path | str) -> TaskFile:
@@ -66,21 +77,33 @@ def is_pattern(source: object) -> bool:
 
 def read_topology(source: str) -> Topology:
     """Return the topology of a SPEC such as `torus:4x4` or of a file; raise InputError of `topology` or below."""
-    path = Path(source)
-    reader = _TOPOLOGIES.get(path.suffix.lower())
+    return read_hardware(source).topology({})
+
+
+def read_hardware(source: str | HardwareText, level: str = "node") -> Hardware:
+    """Return the hardware of a SPEC such as `torus:4x4`, of a file or of its text.
+
+    What does not name its levels has one of the given name. Raises InputError of `topology` or below.
+    """
+    name = source.file if isinstance(source, HardwareText) else source
+    reader = _HARDWARE.get(Path(name).suffix.lower())
     if reader is not None:
-        return reader(read_text(path, "topology"))
-    if _SPEC.fullmatch(source) or any(source == kind.name for kind in KINDS):
-        return build(source)
-    known = ", ".join(_TOPOLOGIES)
-    raise InputError(
-        "topology", f"expected a SPEC such as torus:4x4 or a file ending in {known}, got {describe(source)}"
-    )
+        text = source.text if isinstance(source, HardwareText) else read_text(Path(name), FIELD)
+        return _name_level(reader(text), level)
+    if name is source and (_SPEC.fullmatch(name) or any(name == kind.name for kind in KINDS)):
+        return PlainHardware(build(name), level)
+    wanted = f"{'a SPEC such as torus:4x4 or ' if name is source else ''}a file ending in {', '.join(_HARDWARE)}"
+    raise InputError(FIELD, f"expected {wanted}, got {describe(name)}")
 
 
 def is_topology_file(source: str) -> bool:
     """Return whether a topology is given by a file, and not by a SPEC."""
-    return Path(source).suffix.lower() in _TOPOLOGIES
+    return Path(source).suffix.lower() in _HARDWARE
+
+
+def _name_level(hardware: Hardware | Topology, level: str) -> Hardware:
+    """Return hardware as it is, and a topology with a name for its one level."""
+    return PlainHardware(hardware, level) if isinstance(hardware, Topology) else hardware
 
 
 def _read_qaplib(text: str) -> TaskFile:
@@ -103,11 +126,11 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".grf": lambda text: TaskFile(scotch.read_task_graph(text)),
     ".src": lambda text: TaskFile(scotch.read_task_graph(text)),
 }
-_TOPOLOGIES: dict[str, Callable[[str], Topology]] = {
-    ".json": lambda text: nodelink.read_topology(read_json(text, "topology")),
+_HARDWARE: dict[str, Callable[[str], Hardware | Topology]] = {
+    ".json": lambda text: nodelink.read_topology(read_json(text, FIELD)),
     ".arc": original.read_mesh,
-    ".conf": slurm.read_topology,
-    ".txt": lambda text: read_printed(text).topology({}),
-    ".topo": lambda text: read_printed(text).topology({}),
-    ".xml": lambda text: read_xml(text).topology({}),
+    ".conf": slurm.read_network,
+    ".txt": read_printed,
+    ".topo": read_printed,
+    ".xml": read_xml,
 }

@@ -25,9 +25,9 @@ def list_nodes(source: str | Path, topology: Topology) -> list[str]:
     Raises InputError of `allocation` for text that names something else, and for a file that cannot be read.
     """
     if isinstance(source, Path):
-        return _names(_COMMENT.sub("", read_text(source, FIELD)), topology)
+        return resolve_names(FIELD, _COMMENT.sub("", read_text(source, FIELD)), topology)
     try:
-        return _names(source, topology)
+        return resolve_names(FIELD, source, topology)
     except InputError as error:
         if _is_file(source):
             return list_nodes(Path(source), topology)
@@ -43,35 +43,36 @@ def _is_file(text: str) -> bool:
     return False
 
 
-def _names(text: str, topology: Topology) -> list[str]:
-    """Return the names in a text."""
+def resolve_names(field: str, text: str, topology: Topology) -> list[str]:
+    """Return the names of nodes in a text; raise InputError of a field, with the position, for anything else."""
     known, names = set(topology.names), list[str]()
     for word in filter(None, re.split(r"[\s;]+", text)):
-        meant = _resolve(word, known)
+        meant = _resolve(field, word, known)
         unknown = [name for name in meant if name not in known]
         if unknown:
             # Where nothing in it is a name, it is unclear whether its commas were meant to separate.
             got = describe(word) if len(unknown) == len(meant) else f"{describe(unknown[0])} in {describe(word)}"
             what = "expected nodes of the topology, separated by blanks, semicolons or lines"
-            raise InputError(f"{FIELD}/{len(names) + meant.index(unknown[0])}", f"{what}, got {got}")
+            raise InputError(f"{field}/{len(names) + meant.index(unknown[0])}", f"{what}, got {got}")
         names += meant
     return names
 
 
-def _resolve(word: str, known: set[str]) -> list[str]:
+def _resolve(field: str, word: str, known: set[str]) -> list[str]:
     """Return what a word stands for: one name, one pattern, or those between its commas outside brackets."""
     if word in known:
         return [word]
     with suppress(InputError):
-        whole = _expand_known(word, known)
+        whole = _expand_known(field, word, known)
         if known.issuperset(whole):
             return whole
-    return [name for piece in split_list(word) for name in ([piece] if piece in known else _expand_known(piece, known))]
+    pieces = split_list(word)
+    return [name for piece in pieces for name in ([piece] if piece in known else _expand_known(field, piece, known))]
 
 
-def _expand_known(piece: str, known: set[str]) -> list[str]:
+def _expand_known(field: str, piece: str, known: set[str]) -> list[str]:
     """Return the names that text with brackets stands for, at most as many as there are nodes."""
-    return expand(FIELD, piece, len(known), f"the {len(known)} nodes of the topology")
+    return expand(field, piece, len(known), f"the {len(known)} nodes of the topology")
 
 
 def split_list(text: str) -> list[str]:

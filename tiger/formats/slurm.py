@@ -11,11 +11,11 @@ from itertools import pairwise
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.hardware.levels import Hardware, Level, LevelHardware
+from tiger.formats.hardware.switches import SwitchTree
 from tiger.formats.hostlist import expand, split_list
-from tiger.formats.switches import SwitchTree, group_topology
 from tiger.formats.text import RawLine, read_wholes
 from tiger.model.arrays import IntArray
-from tiger.model.topology import Topology
 from tiger.model.wording import describe
 from tiger.topologies.coordinates import NODE_LIMIT
 
@@ -57,7 +57,7 @@ class Record:
         return InputError(FIELD, f"line {self.line}: {key}: {reason}")
 
 
-def read_topology(text: str) -> Topology:
+def read_network(text: str) -> Hardware:
     """Return the hosts of a `topology.conf` or of what `scontrol show topology` prints, in the order of its lists.
 
     Under switches two hosts are as far apart as there are links between them, and those of separate trees do not reach
@@ -70,7 +70,7 @@ def read_topology(text: str) -> Topology:
     if trees and others:
         second = max(trees[0], others[0], key=lambda record: record.line)
         raise second.error(second.kind, "expected either switches or blocks in a file, got both")
-    return read_switches(trees).topology() if trees else _read_blocks(others)
+    return read_switches(trees) if trees else _read_blocks(others)
 
 
 def read_switches(records: Sequence[Record]) -> SwitchTree:
@@ -109,7 +109,7 @@ def read_switches(records: Sequence[Record]) -> SwitchTree:
     )
 
 
-def _read_blocks(records: Sequence[Record]) -> Topology:
+def _read_blocks(records: Sequence[Record]) -> LevelHardware:
     """Return the hosts of blocks, which aggregate as they follow one another."""
     blocks = [record for record in records if record.kind == "BlockName"]
     if not blocks:
@@ -121,7 +121,10 @@ def _read_blocks(records: Sequence[Record]) -> Topology:
     hosts = _read_hosts(blocks)
     block = np.array([index[record.name] for record in hosts.values()])
     factors = [factor for factor in _read_factors(records) if factor < len(blocks)]
-    return group_topology(tuple(hosts), [0 * block, *(block // factor for factor in reversed(factors))])
+    levels = [Level("node", 1.0, np.arange(len(hosts)))]
+    for above, factor in enumerate(factors, 2):
+        levels.append(Level("block" if factor == 1 else f"block{factor}", float(above), block // factor))
+    return LevelHardware(names=tuple(hosts), levels=tuple(reversed(levels)))
 
 
 def _read_factors(records: Sequence[Record]) -> list[int]:

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tiger.errors import InputError
-from tiger.model.wording import describe
+from tiger.model.wording import INSIDE, describe
 
 if TYPE_CHECKING:
     from tiger.model.arrays import IntArray
     from tiger.model.topology import Topology
 
 FIELD = "emit"
-# Separates a host from what is inside it, as in n03/core5.
-INSIDE = "/"
 # What resolvers and the readers of all launchers take for one name.
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 

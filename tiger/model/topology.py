@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray, check_amounts, check_names, check_whole, freeze, lock, unset_array
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric, Metric
+from tiger.model.wording import INSIDE
 
 # Sources of a shortest-path search at a time: what scipy makes beside the matrix stays small.
 ROWS = 256
@@ -114,6 +115,15 @@ class Topology:
         return np.flatnonzero(self.slots)
 
     @property
+    def machines(self) -> IntArray:
+        """Return the number of the machine of each node, from 0 on; a node that is not inside another is its own."""
+        if not any(INSIDE in name for name in self.names):
+            return freeze(np.arange(self.size))
+        number: dict[str, int] = {}
+        held = [number.setdefault(name.partition(INSIDE)[0], len(number)) for name in self.names]
+        return freeze(np.array(held, np.int64))
+
+    @property
     def parts(self) -> IntArray:
         """Return the label of the connected part that each node lies in; O(m^2) on a dense metric."""
         if not isinstance(self.metric, DenseMetric) or self.metric.connected:
@@ -152,7 +162,7 @@ class Topology:
         """
         links = self.links
         if links is None and isinstance(self.metric, GridMetric) and self.size <= DENSE_LIMIT:
-            links = _neighbour_links(self.metric)
+            links = neighbour_links(self.metric)
         if links is None:
             expected = f"expected links between nodes that have names, or a grid of at most {DENSE_LIMIT} nodes"
             raise InputError("topology", f"{expected}, for {len(running)} shares of links; got distances alone")
@@ -165,7 +175,7 @@ class Topology:
         return replace(self, slots=check_whole("topology/slots", slots, self.size))
 
 
-def _neighbour_links(metric: GridMetric) -> Links:
+def neighbour_links(metric: GridMetric) -> Links:
     """Return the links of a grid, of the length of a hop; O(m)."""
     nodes, pairs = np.arange(metric.size).reshape(metric.dims), list[IntArray]()
     for axis, (extent, wrap) in enumerate(zip(metric.dims, metric.wrap, strict=True)):

@@ -1,7 +1,9 @@
-"""How values of documents are described in messages."""
+"""How values of documents are described in messages, and how names are made."""
 
 from numbers import Integral, Real
 
+# Separates a machine from what is inside it in the name of a node, as in n03/core5.
+INSIDE = "/"
 _WORDS = {type(None): "null", list: "a list", tuple: "a tuple", dict: "an object"}
 
 

@@ -74,7 +74,8 @@ def _ring(problem: Problem) -> IntArray:
     hosts, pinned = problem.topology.hosts, problem.pins[problem.pins >= 0]
     if problem.groups:
         # Several groups share the ring: what the pinned tasks of one hold is open to the others.
-        return hosts if len(problem.groups) > 1 else hosts[~np.isin(hosts, pinned)]
+        open_ = hosts if len(problem.groups) > 1 else hosts[~np.isin(hosts, pinned)]
+        return _deal_machines(problem, open_)
     left = (problem.topology.slots - np.bincount(pinned, minlength=problem.topology.size))[hosts]
     least, most = 0, problem.free.size
     while least < most:
@@ -83,7 +84,17 @@ def _ring(problem: Problem) -> IntArray:
         least, most = (least, rounds) if enough else (rounds + 1, most)
     times = np.minimum(left, least)
     turn = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-    return np.repeat(hosts, times)[np.argsort(turn, kind="stable")]
+    return _deal_machines(problem, np.repeat(hosts, times)[np.argsort(turn, kind="stable")])
+
+
+def _deal_machines(problem: Problem, ring: IntArray) -> IntArray:
+    """Return places in another order: the first of every machine, then the second of every machine, and so on."""
+    machine = problem.topology.machines[ring]
+    order = np.argsort(machine, kind="stable")
+    held = np.bincount(machine)
+    turn = np.empty(len(ring), np.int64)
+    turn[order] = np.arange(len(ring)) - np.repeat(np.cumsum(held) - held, held)
+    return ring[np.lexsort((machine, turn))]
 
 
 def _random_orders(problem: Problem) -> Iterator[IntArray]:

@@ -119,6 +119,49 @@ def test_an_allocation_reaches_the_problem(line: dict[str, Any], asked: dict[str
     assert (asked["problem"].rule, asked["problem"].topology.slots.tolist()) == ("capacity", [2, 0, 2])
 
 
+@pytest.mark.parametrize("kind", ["file", "graph"])
+def test_hardware_has_an_inside_levels_and_links_in_use(line: dict[str, Any], asked: dict[str, Any], kind: str) -> None:
+    """Files come as texts, and specifications inside as they are; half of the link from a is left."""
+    switches = {
+        "file": "topology.conf",
+        "text": "SwitchName=s0 Nodes=a,b\nSwitchName=s1 Nodes=c\nSwitchName=t Switches=s[0-1]",
+    }
+    links = {
+        "nodes": [{"id": name} for name in "abc"],
+        "edges": [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}],
+    }
+    topology = switches if kind == "file" else links
+    share = {"a": "a", "b": "s0" if kind == "file" else "b", "share": 0.5}
+    fields = {"topology": topology, "node_topology": [{"topology": "tree:2@3"}], "levels": {"node": 30}}
+    with pytest.raises(InputError, match="here"):
+        answer(ask(line, **fields, running=[share], allocation=["a", "b"]), LIMITS)
+    made = asked["problem"].topology
+    assert [made.names[k] for k in made.hosts] == ["a/0", "a/1", "b/0", "b/1"]
+    assert made.metric.between(0, 1) == 3
+    assert made.metric.between(0, 2) == (45 if kind == "file" else 60)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"topology": {"file": "topology.conf"}}, "topology/nodes: "),
+        ({"topology": {"file": 3, "text": ""}}, "topology: expected an object of two texts, file and text"),
+        ({"topology": {"file": "a.conf", "text": "x", "more": 1}}, "topology: expected an object of two texts"),
+        ({"topology": {"file": "/etc/passwd", "text": ""}}, "topology: expected a file ending in"),
+        ({"topology": {"file": "a.conf", "text": "Nodes=a"}}, "topology: line 1: "),
+        ({"node_topology": [{"topology": {"text": ""}}]}, "node_topology/0/topology: expected an object of two texts"),
+        ({"node_topology": [{"topology": "/etc/passwd"}]}, "topology: expected KIND"),
+        ({"node_topology": []}, "node_topology: expected what is inside the nodes, got nothing"),
+        ({"levels": {"rack": 3.0}}, "levels: expected levels out of node, got 'rack'"),
+        ({"running": [{"a": "0", "b": "2", "share": 0.5}]}, "running/0: expected nodes with a link between them"),
+    ],
+)
+def test_hardware_that_does_not_fit_is_named(line: dict[str, Any], fields: dict[str, Any], reason: str) -> None:
+    """No text is opened as a file."""
+    with pytest.raises(InputError, match=f"^{reason}"):
+        answer(ask(line, **fields), LIMITS)
+
+
 @pytest.mark.parametrize(
     ("names", "field"), [([], "allocation"), (["0", "0"], "allocation/1"), (["9"], "allocation/0")]
 )

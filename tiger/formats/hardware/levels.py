@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.switches import find_fanouts
 from tiger.model.arrays import IntArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
 from tiger.model.topology import Topology
@@ -77,6 +76,23 @@ def fill_distances(usual: Mapping[str, float], stated: Mapping[str, float]) -> d
             scale = stated[name] / distance
         distances[name] = stated.get(name, distance * scale)
     return distances
+
+
+def find_fanouts(levels: Sequence[IntArray]) -> tuple[int, ...] | None:
+    """Return the fan-outs of nested groups, outermost first; None unless they make one regular tree.
+
+    In a regular tree the groups of a level hold as many units, one after another, and the first level is one group.
+    """
+    sizes = list[int]()
+    for group in levels:
+        begins = np.flatnonzero(np.diff(group, prepend=-1))
+        held = np.diff(begins, append=len(group))
+        if len(np.unique(group)) != len(begins) or (held != held[0]).any():
+            return None
+        sizes.append(int(held[0]))
+    if not sizes or sizes[0] != len(levels[0]):
+        return None
+    return tuple(outer // inner for outer, inner in pairwise([*sizes, 1]))
 
 
 def _refine(levels: Sequence[Level]) -> list[Level]:

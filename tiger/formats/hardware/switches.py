@@ -1,15 +1,19 @@
-"""Trees of switches as batch systems state them, and the topologies that they make."""
+"""Trees of switches as batch systems and fabrics state them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.model.arrays import IntArray, lock
-from tiger.model.metrics import DENSE_LIMIT, DenseMetric, TreeMetric
+from tiger.formats.hardware.levels import FIELD, fill_distances, find_fanouts
+from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.metrics import DENSE_LIMIT, TreeMetric
 from tiger.model.topology import Links, Topology
+
+# Hosts that meet at their own switch differ in the node alone; those that meet at the next one also in the rack.
+NAMES = ("node", "rack")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -24,21 +28,34 @@ class SwitchTree:
     leaf: IntArray
     parent: IntArray
 
-    def topology(self) -> Topology:
-        """Return the hosts, as far apart as there are links on the way between them.
+    @property
+    def distances(self) -> dict[str, float]:
+        """Return the links between hosts that meet at a switch of each height: `node`, `rack`, `tier3` and so on."""
+        tallest = int(self._heights().max(initial=0))
+        names = (*NAMES, *(f"tier{height}" for height in range(len(NAMES) + 1, tallest + 1)))
+        return {name: 2.0 * height for height, name in enumerate(names[:tallest], 1)}
+
+    def topology(self, stated: Mapping[str, float]) -> Topology:
+        """Return the hosts, as far apart as there are links on the way between them, or as is stated.
 
         A regular tree is its hosts and a tree metric. Any other has its switches as further nodes without a slot, and
-        links of length 1; raises InputError of `topology` where hosts and switches are more than 8,192.
+        links of length 1, but of half of what a level adds to the distance where one is stated. Raises InputError of
+        `topology` where hosts and switches of such a tree are more than 8,192, and of `levels` for distances that fall
+        from a level to the one around it, or do not rise there.
         """
+        distances = fill_distances(self.distances, stated)
         levels = self._levels()
         fanouts = find_fanouts(levels)
+        _check_rise(distances, strictly=fanouts is None)
         if fanouts is not None:
-            return Topology(names=self.hosts, metric=TreeMetric(fanouts, _rise(2.0, len(levels))))
+            return Topology(names=self.hosts, metric=TreeMetric(fanouts, tuple(distances.values())))
         count = len(self.hosts)
-        check_irregular("hosts and switches", count + len(self.switches))
+        _check_irregular(count + len(self.switches))
         below = np.flatnonzero(self.parent >= 0)
         ends = np.concatenate([self.leaf, self.parent[below]])
         links = Links.unit(np.column_stack([np.concatenate([np.arange(count), count + below]), count + ends]))
+        if not distances.keys().isdisjoint(stated):
+            links = replace(links, weight=self._lengths(np.array([0.0, *distances.values()]), below))
         slots = np.repeat([1, 0], [count, len(self.switches)])
         return Topology.from_links(self.hosts + self.switches, links, slots)
 
@@ -50,48 +67,36 @@ class SwitchTree:
             above = self.parent[above]
         return [] if (above >= 0).any() else levels
 
+    def _heights(self) -> IntArray:
+        """Return the number of switches on the longest way from every switch down to a host, itself included."""
+        heights = np.zeros(len(self.parent), np.int64)
+        above, height = self.leaf, 1
+        while above.size:
+            heights[above] = height
+            above = np.unique(self.parent[above])
+            above, height = above[above >= 0], height + 1
+        return heights
 
-def group_topology(hosts: tuple[str, ...], levels: Sequence[IntArray]) -> Topology:
-    """Return hosts without links in nested groups: 1 apart in a group of the last level, and 1 more for each above.
-
-    `levels[l][h]` is the group of a host, outermost first; the first level is one group of all. Raises InputError of
-    `topology` for more than 8,192 hosts in groups that differ in size.
-    """
-    fanouts = find_fanouts(levels)
-    if fanouts is not None:
-        return Topology(names=hosts, metric=TreeMetric(fanouts, _rise(1.0, len(levels))))
-    check_irregular("hosts", len(hosts))
-    table = np.ones((len(hosts), len(hosts)))
-    for group in levels:
-        table += group[:, None] != group[None, :]
-    np.fill_diagonal(table, 0.0)
-    return Topology(names=hosts, metric=DenseMetric(lock(table)))
-
-
-def find_fanouts(levels: Sequence[IntArray]) -> tuple[int, ...] | None:
-    """Return the fan-outs of nested groups, outermost first; None unless they make one regular tree.
-
-    In a regular tree the groups of a level hold as many hosts, one after another, and the first level is one group.
-    """
-    sizes = list[int]()
-    for group in levels:
-        begins = np.flatnonzero(np.diff(group, prepend=-1))
-        held = np.diff(begins, append=len(group))
-        if len(np.unique(group)) != len(begins) or (held != held[0]).any():
-            return None
-        sizes.append(int(held[0]))
-    if not sizes or sizes[0] != len(levels[0]):
-        return None
-    return tuple(outer // inner for outer, inner in pairwise([*sizes, 1]))
+    def _lengths(self, distances: FloatArray, below: IntArray) -> FloatArray:
+        """Return the length of the links of hosts, then of the switches that have one above."""
+        heights = self._heights()
+        low = np.concatenate([np.zeros(len(self.hosts), np.int64), heights[below]])
+        high = np.concatenate([heights[self.leaf], heights[self.parent[below]]])
+        lengths: FloatArray = (distances[high] - distances[low]) / 2
+        return lengths
 
 
-def check_irregular(what: str, count: int) -> None:
+def _check_rise(distances: Mapping[str, float], *, strictly: bool) -> None:
+    """Raise InputError where a level is nearer than the one inside it, or as near where links have to have a length."""
+    for (inner, near), (outer, far) in pairwise([("a node to itself", 0.0), *distances.items()]):
+        if far < near or (strictly and far == near):
+            what = f"expected {'more than' if strictly else 'at least'} {near:g}, the distance of {inner}"
+            raise InputError(f"{FIELD}/{outer}", f"{what}, got {far:g}")
+
+
+def _check_irregular(count: int) -> None:
     """Raise InputError where so many nodes need a dense matrix of distances that is never built."""
     if count > DENSE_LIMIT:
         regular = "a regular tree, with as many hosts under every switch or block of a level and listed in that order"
-        raise InputError("topology", f"expected {regular}, or at most {DENSE_LIMIT} {what}, got {count} in another")
-
-
-def _rise(step: float, count: int) -> tuple[float, ...]:
-    """Return so many distances, innermost first, each a step above the one before."""
-    return tuple(step * level for level in range(1, count + 1))
+        what = f"expected {regular}, or at most {DENSE_LIMIT} hosts and switches"
+        raise InputError("topology", f"{what}, got {count} in another")

@@ -1,0 +1,98 @@
+"""The hardware of a call: a network, what is inside its nodes, and levels."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tiger.errors import InputError
+from tiger.formats.files import HardwareText
+from tiger.hardware import HardwareArguments, Inside, build_hardware
+from tiger.model.metrics import TreeMetric
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+SWITCHES = str(EXAMPLES / "topology.conf")
+CORES = EXAMPLES / "two_sockets.xml"
+LEVELS = {"core": 1.0, "numa": 2.0, "socket": 4.0, "node": 20.0, "rack": 60.0}
+
+
+def test_a_site_is_stated_by_its_files_and_levels():
+    """Switches of Slurm around the cores of a machine, each level at its stated distance."""
+    whole = build_hardware(HardwareArguments(SWITCHES, node_topology=CORES, levels=LEVELS))
+    assert isinstance(whole.metric, TreeMetric)
+    assert whole.metric.distances == (1, 2, 4, 20, 60, 90)
+    assert whole.names[:2] == ("n00/core0", "n00/core1")
+
+
+def test_levels_that_are_not_stated_follow_the_one_inside():
+    """The nearest nodes are five times as far apart as the farthest two cores, and racks twice as far."""
+    assert steps() == (1, 2, 4, 20, 40, 60)
+    assert steps(socket=6) == (1, 2, 6, 30, 60, 90)
+    assert steps(node=10) == (1, 2, 4, 10, 20, 30)
+
+
+def steps(**levels):
+    """Return the distances of the site, innermost first."""
+    metric = build_hardware(HardwareArguments(SWITCHES, node_topology=CORES, levels=levels)).metric
+    assert isinstance(metric, TreeMetric)
+    return metric.distances
+
+
+def test_uneven_switches_take_distances_by_the_height_at_which_hosts_meet():
+    """The switch in the middle is a rack's, and the one at the top joins racks that are not equally deep."""
+    uneven = "SwitchName=s0 Nodes=a,b\nSwitchName=s1 Nodes=c\nSwitchName=mid Switches=s[0-1]\nSwitchName=s2 Nodes=d\n"
+    text = HardwareText("topology.conf", f"{uneven}SwitchName=top Switches=mid,s2\n")
+    whole = build_hardware(HardwareArguments(text, levels={"node": 20.0, "rack": 60.0, "tier3": 100.0}))
+    hosts = whole.hosts
+    table = whole.metric.between(hosts[:, None], hosts[None, :])
+    assert table.tolist() == [[0, 20, 60, 100], [20, 0, 60, 100], [60, 60, 0, 100], [100, 100, 100, 0]]
+
+
+def test_nodes_may_differ_inside():
+    """Hosts are listed as an allocation is; those that hold no tasks need no inside."""
+    insides = {"n[00-01]": "tree:2@1", "n02": "tree:3@1"}
+    whole = build_hardware(HardwareArguments(SWITCHES, node_topology=insides, allocation="n[00-02]"))
+    names = ["n00/0", "n00/1", "n01/0", "n01/1", "n02/0", "n02/1", "n02/2"]
+    assert [whole.names[k] for k in whole.hosts] == names
+    assert whole.metric.between(np.array([0, 0, 2]), np.array([1, 2, 4])).tolist() == [1, 5, 5]
+
+
+def test_allocated_nodes_have_slots_on_all_their_units():
+    """The others have none."""
+    whole = build_hardware(HardwareArguments("tree:2x2@1,2", node_topology="tree:2@1", allocation="1,0"))
+    assert [whole.names[k] for k in whole.hosts] == ["1,0/0", "1,0/1"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "reason"),
+    [
+        ({"node_topology": {"n00": "tree:2@1"}}, r"node_topology: expected the inside of every node .* none for 'n01'"),
+        ({"node_topology": {"n00,n00": "tree:2@1"}}, r"node_topology: expected different nodes, got 'n00' twice"),
+        ({"node_topology": {"m00": "tree:2@1"}}, r"node_topology/0: expected nodes of the topology.* got 'm00'"),
+        ({"node_topology": {"": "tree:2@1"}}, r"node_topology: expected hosts for each"),
+        ({"node_topology": {}}, r"node_topology: expected what is inside the nodes, got nothing"),
+        ({"node_topology": "tree:2"}, r"node_topology: "),
+        ({"node_topology": "none.xml"}, r"node_topology: "),
+        ({"node_topology": [Inside(None, "tree:2@1")] * 2}, r"node_topology: expected HOSTS=FILE for each of several"),
+        ({"levels": {"socket": 3.0}}, r"levels: expected levels out of node, rack, tier3, got 'socket'"),
+        ({"levels": {"rack": 1.0}}, r"levels/rack: expected at least 2, the distance of node, got 1"),
+        ({"levels": {"rack": float("inf")}}, r"levels/rack: expected a finite number >= 0, got inf"),
+        ({"levels": {"node": 3.0}, "node_topology": CORES}, r"levels/node: expected at least 4, the farthest distance"),
+    ],
+)
+def test_what_does_not_fit_is_named(stated, reason):
+    """Tests insides and levels by field."""
+    with pytest.raises(InputError, match=reason):
+        build_hardware(HardwareArguments(SWITCHES, **stated))
+
+
+def test_distances_that_are_no_numbers_are_errors_of_type():
+    """True is no distance."""
+    with pytest.raises(TypeError, match=r"levels\['node'\] as a number, got bool"):
+        build_hardware(HardwareArguments(SWITCHES, levels={"node": True}))
+
+
+def test_a_text_of_another_ending_is_refused():
+    """There is no SPEC to guess then."""
+    with pytest.raises(InputError, match=r"topology: expected a file ending in .*, got 'torus:4x4'"):
+        build_hardware(HardwareArguments(HardwareText("torus:4x4", "")))

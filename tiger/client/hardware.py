@@ -1,0 +1,49 @@
+"""The hardware of a request, as a service takes it: specifications and files as they are, other hardware as a graph."""
+
+from pathlib import Path
+
+from tiger.client.graphs import topology_document
+from tiger.formats.files import HardwareText, is_topology_file
+from tiger.formats.text import read_text
+from tiger.hardware import HardwareArguments, Inside, list_allocation, list_insides, list_shares, read_network
+from tiger.model.topology import Topology
+
+Stated = str | dict[str, object]
+
+
+def state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, object]:
+    """Return the fields of a request that state hardware; `whole` is what stands for it where none is given.
+
+    Raises InputError as `tiger.hardware.build_hardware` does, and for a table of distances, which no service takes.
+    """
+    if arguments.topology is None:
+        return {"topology": topology_document(whole)}
+    insides = [_state_inside(inside) for inside in list_insides(arguments.node_topology)]
+    source = arguments.topology
+    network = read_network(source).topology({})
+    shares = [{"a": share.a, "b": share.b, "share": share.share} for share in list_shares(arguments.running)]
+    known = isinstance(source, str | Path | HardwareText)
+    return {
+        "topology": _state_source("topology", source) if known else topology_document(network),
+        "node_topology": insides or None,
+        "levels": arguments.levels,
+        "allocation": list_allocation(network, arguments.allocation),
+        "running": shares or None,
+    }
+
+
+def _state_source(field: str, source: "str | Path | HardwareText | Topology") -> Stated:
+    """Return a specification as it is, and a file as its name and text."""
+    if isinstance(source, Topology):
+        return topology_document(source)
+    if isinstance(source, HardwareText):
+        return {"file": source.file, "text": source.text}
+    if isinstance(source, Path) or is_topology_file(source):
+        return {"file": Path(source).name, "text": read_text(Path(source), field)}
+    return source
+
+
+def _state_inside(inside: Inside) -> dict[str, object]:
+    """Return what is inside some nodes, or inside all."""
+    hosts = {} if inside.hosts is None else {"hosts": inside.hosts}
+    return {**hosts, "topology": _state_source("node_topology", inside.source)}

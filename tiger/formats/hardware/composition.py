@@ -1,0 +1,128 @@
+"""Hardware of two parts: a network between nodes, and what is inside each of them.
+
+A unit inside a node is called NODE/UNIT. Units of a node are as far apart as its inside says, units of different nodes
+as far as their nodes are.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.hardware.plain import find_nearest
+from tiger.model.arrays import FloatArray, IntArray, lock
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric, GridMetric, TreeMetric
+from tiger.model.topology import Links, Topology, neighbour_links
+from tiger.topologies.coordinates import NODE_LIMIT
+
+FIELD = "node_topology"
+# Rows of distances that are made together: 16 MiB at the largest size with a dense table.
+BLOCK = 256
+
+
+def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> Topology:
+    """Return the units of all nodes that hold tasks, `which[h]` being the inside of the h-th of them; O(m^2).
+
+    A tree whose nodes are trees of one kind is a tree, of up to a million units. Elsewhere units and nodes are at most
+    8,192. Where the network has links its nodes stay, without slots, and each has a link to its units: half as long as
+    the farthest distance inside, and as much wider than the widest link of the node as that distance is shorter than
+    the least one between nodes. Slots and memory are those of the units; a unit of work costs what node and unit ask
+    together. Raises InputError of `node_topology` for more units, and for memory that the network states, or some of
+    the insides alone.
+    """
+    if network.memory is not None:
+        raise InputError(FIELD, "expected memory stated inside the nodes alone, got it for the nodes of the network")
+    if len({inside.memory is None for inside in insides}) > 1:
+        raise InputError(FIELD, "expected memory stated inside all nodes or none, got it inside some")
+    outer, inner = network.metric, insides[0].metric
+    if len(insides) == 1 and isinstance(outer, TreeMetric) and isinstance(inner, TreeMetric):
+        metric = TreeMetric(outer.fanouts + inner.fanouts, inner.distances + outer.distances)
+        return _compose_trees(network, insides[0], metric)
+    return _compose_tables(network, insides, which)
+
+
+def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric) -> Topology:
+    """Return the leaves of a tree whose upper levels are a network."""
+    if metric.size > NODE_LIMIT:
+        raise InputError(FIELD, f"expected at most {NODE_LIMIT} units in all nodes, got {metric.size}")
+    node, unit = np.divmod(np.arange(metric.size), inside.size)
+    return Topology(
+        names=tuple(f"{above}/{name}" for above in network.names for name in inside.names),
+        metric=metric,
+        slots=np.where(network.slots[node] > 0, inside.slots[unit], 0),
+        cost=network.cost[node] + inside.cost[unit],
+        memory=None if inside.memory is None else inside.memory[unit],
+        slots_stated=inside.slots_stated,
+        remarks=network.remarks + inside.remarks,
+    )
+
+
+def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntArray) -> Topology:
+    """Return the units of all hosts and, where the network has links, its nodes behind them."""
+    links = network.links
+    if links is None and isinstance(network.metric, GridMetric):
+        links = neighbour_links(network.metric)
+    held = np.array([len(inside.hosts) for inside in insides])[which]
+    count, hubs = int(held.sum()), 0 if links is None else network.size
+    if not 0 < count <= DENSE_LIMIT - hubs:
+        what = f"1 to {DENSE_LIMIT} units{' and nodes of the network' if hubs else ''}, or trees of trees of one kind"
+        raise InputError(FIELD, f"expected {what}, got {count + hubs}")
+    node = np.repeat(network.hosts, held)
+    # Positions of units among the nodes of all insides, one inside behind the other.
+    first = np.cumsum([0, *(inside.size for inside in insides)])
+    unit = np.concatenate([first[kind] + insides[kind].hosts for kind in which])
+    names = list(chain.from_iterable(inside.names for inside in insides))
+    slots, cost, memory = (np.concatenate(each) for each in _list_amounts(insides))
+    own = [f"{network.names[a]}/{names[b]}" for a, b in zip(node.tolist(), unit.tolist(), strict=True)]
+    none = np.zeros(hubs, np.int64)
+    return Topology(
+        names=(*own, *network.names[:hubs]),
+        metric=DenseMetric(lock(_measure(network, insides, which, hubs))),
+        links=None if links is None else _hang_units(network, links, insides, which),
+        slots=np.concatenate([slots[unit], none]),
+        cost=np.concatenate([network.cost[node] + cost[unit], none]),
+        memory=np.concatenate([memory[unit], none]) if memory.size else None,
+        slots_stated=any(inside.slots_stated for inside in insides),
+        remarks=(*network.remarks, *chain.from_iterable(inside.remarks for inside in insides)),
+    )
+
+
+def _list_amounts(insides: Sequence[Topology]) -> tuple[list[IntArray], list[FloatArray], list[IntArray]]:
+    """Return slots, costs and memory of every inside; no memory where it is not stated."""
+    memory = [np.zeros(0, np.int64) if inside.memory is None else inside.memory for inside in insides]
+    return [inside.slots for inside in insides], [inside.cost for inside in insides], memory
+
+
+def _measure(network: Topology, insides: Sequence[Topology], which: IntArray, hubs: int) -> FloatArray:
+    """Return the distances between units, node by node, and so many nodes of the network behind them."""
+    held = np.array([len(inside.hosts) for inside in insides])[which]
+    places = np.concatenate([np.repeat(network.hosts, held), np.arange(hubs)])
+    table = np.empty((len(places), len(places)))
+    for begin in range(0, len(places), BLOCK):
+        table[begin : begin + BLOCK] = network.metric.between(places[begin : begin + BLOCK, None], places[None, :])
+    own = [inside.metric.between(inside.hosts[:, None], inside.hosts[None, :]) for inside in insides]
+    for begin, size, kind in zip(np.cumsum(held) - held, held, which, strict=True):
+        table[begin : begin + size, begin : begin + size] = own[kind]
+    return table
+
+
+def _hang_units(network: Topology, links: Links, insides: Sequence[Topology], which: IntArray) -> Links:
+    """Return the links of the network between its nodes behind the units, and those from its nodes to their units."""
+    held = np.array([len(inside.hosts) for inside in insides])[which]
+    count = int(held.sum())
+    widest = np.zeros(network.size)
+    for ends in (links.u, links.v):
+        np.maximum.at(widest, ends, links.bandwidth)
+    # A node that is alone, and a unit that is, have no distance to compare.
+    farthest = np.array([inside.metric.farthest for inside in insides])[which]
+    nearest = find_nearest(network) or farthest.max(initial=0.0) or 1.0
+    farthest = np.repeat(np.where(farthest > 0, farthest, nearest), held)
+    node = np.repeat(network.hosts, held)
+    width = np.where(widest[node] > 0, widest[node], 1.0) * nearest / farthest
+    return Links(
+        u=np.concatenate([count + links.u, np.arange(count)]),
+        v=np.concatenate([count + links.v, count + node]),
+        weight=np.concatenate([links.weight, farthest / 2]),
+        bandwidth=np.concatenate([links.bandwidth, width]),
+    )

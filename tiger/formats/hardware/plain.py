@@ -1,0 +1,68 @@
+"""Hardware without names of levels, as of a SPEC or of links: all one can state is how far its nearest two are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.hardware.levels import FIELD
+from tiger.model.arrays import lock
+from tiger.model.metrics import DenseMetric, GridMetric, Metric, TreeMetric
+from tiger.model.topology import Topology
+
+# Rows of distances that are looked at together: 16 MiB at the largest size with a dense table.
+BLOCK = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlainHardware:
+    """Hold `nodes` as they are described, and the name of the distance of the nearest two."""
+
+    nodes: Topology
+    level: str
+
+    @property
+    def distances(self) -> dict[str, float]:
+        """Return the distance of the nearest two nodes that hold tasks, nothing where none are apart."""
+        nearest = find_nearest(self.nodes)
+        return {} if nearest is None else {self.level: nearest}
+
+    def topology(self, stated: Mapping[str, float]) -> Topology:
+        """Return the nodes, with all distances in proportion to that of the nearest two where it is stated.
+
+        Raises InputError of `levels` where that is 0.
+        """
+        if self.level not in stated or not (usual := self.distances):
+            return self.nodes
+        factor = stated[self.level] / usual[self.level]
+        if not factor > 0:
+            raise InputError(f"{FIELD}/{self.level}", f"expected more than 0, got {stated[self.level]:g}")
+        links = self.nodes.links
+        if links is not None:
+            links = replace(links, weight=links.weight * factor)
+        return replace(self.nodes, metric=_scale(self.nodes.metric, factor), links=links)
+
+
+def find_nearest(topology: Topology) -> float | None:
+    """Return the least distance > 0 between two nodes that hold tasks."""
+    metric, hosts = topology.metric, topology.hosts
+    if isinstance(metric, TreeMetric):
+        levels = zip(reversed(metric.fanouts), metric.distances, strict=True)
+        return next((distance for fanout, distance in levels if fanout > 1 and distance > 0), None)
+    if isinstance(metric, GridMetric):
+        return metric.hop if metric.size > 1 and metric.hop > 0 else None
+    nearest = np.inf
+    for begin in range(0, len(hosts), BLOCK):
+        rows = metric.between(hosts[begin : begin + BLOCK, None], hosts[None, :])
+        nearest = rows.min(initial=nearest, where=rows > 0)
+    return float(nearest) if np.isfinite(nearest) else None
+
+
+def _scale(metric: Metric, factor: float) -> Metric:
+    """Return a metric with all distances times a factor."""
+    if isinstance(metric, TreeMetric):
+        return replace(metric, distances=tuple(distance * factor for distance in metric.distances))
+    if isinstance(metric, GridMetric):
+        return replace(metric, hop=metric.hop * factor)
+    return DenseMetric(lock(metric.arrays().table * factor))

@@ -1,0 +1,206 @@
+"""The hardware of a problem: the network between nodes, what is inside them, and what of both a job may use."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.files import HardwareText, read_hardware
+from tiger.formats.graphs import topology_of
+from tiger.formats.hardware import composition
+from tiger.formats.hardware.levels import FIELD as LEVELS
+from tiger.formats.hardware.levels import Hardware, fill_distances
+from tiger.formats.hardware.plain import PlainHardware
+from tiger.formats.hostlist import list_nodes, resolve_names
+from tiger.formats.linkshares import read_link_shares
+from tiger.formats.values import read_name
+from tiger.model.arrays import IntArray
+from tiger.model.topology import LinkShare, Topology
+from tiger.model.wording import describe
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+# How many times as far as the farthest two units of a node two nodes are, where nothing is said: a message takes about
+# 0.2 to 0.4 us from socket to socket, and 1 to 2 us to another node.
+NODE_STEPS = 5.0
+
+
+class Inside(NamedTuple):
+    """Say what is inside some hosts, listed as in `gpu[0-3],n7`, or without hosts inside all."""
+
+    hosts: str | None
+    source: "str | Path | HardwareText | Topology"
+
+
+@dataclass(frozen=True, eq=False)
+class HardwareArguments:
+    """Hold hardware in any form: the nodes, their insides, distances of levels, and what a job may use."""
+
+    topology: "nx.Graph | Topology | Path | str | HardwareText | None" = None
+    node_topology: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None" = field(default=None, kw_only=True)
+    levels: Mapping[str, float] | None = field(default=None, kw_only=True)
+    allocation: Iterable[object] | Path | str | None = field(default=None, kw_only=True)
+    running: Iterable[tuple[object, object, float]] | Path | str = field(default=(), kw_only=True)
+
+
+def build_hardware(arguments: HardwareArguments) -> Topology:
+    """Return the hardware of a call, whose allocation and running jobs are those of its nodes.
+
+    Without a stated distance between nodes, and with an inside, the nearest two are five times as far apart as the
+    farthest two units inside one. Raises InputError of `topology`, `node_topology`, `levels`, `allocation`, `running`.
+    """
+    network = read_network(arguments.topology)
+    insides = list_insides(arguments.node_topology)
+    readings = [_read_inside(inside) for inside in insides]
+    stated = _check_levels(arguments.levels, [network, *readings])
+    parts = [reading.topology(stated) for reading in readings]
+    distances = _place_nodes(network.distances, stated, parts) if parts else stated
+    nodes = _share(_allocate(network.topology(distances), arguments.allocation), arguments.running)
+    return composition.compose(nodes, parts, _find_insides(nodes, insides)) if parts else nodes
+
+
+def read_network(source: "nx.Graph | Topology | Path | str | HardwareText | None") -> Hardware:
+    """Return the hardware that is given in any form."""
+    if source is None:
+        raise InputError("topology", "expected a specification such as 'torus:4x4', a file or a graph, got none")
+    if isinstance(source, str | HardwareText):
+        return read_hardware(source)
+    if isinstance(source, Path):
+        return read_hardware(str(source))
+    nodes = source if isinstance(source, Topology) else topology_of(check_graph("topology", source))
+    return PlainHardware(nodes, "node")
+
+
+def check_graph(what: str, source: object) -> "nx.Graph":
+    """Return a networkx graph; raise TypeError for anything else."""
+    import networkx as nx  # so that files and specifications do not wait for it
+
+    if not isinstance(source, nx.Graph):
+        raise TypeError(f"expected {what} as a networkx graph, a path or a value type, got {type(source).__name__}")
+    return source
+
+
+def list_insides(stated: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None") -> list[Inside]:
+    """Return what is inside which hosts."""
+    if stated is None:
+        return []
+    if isinstance(stated, str | Path):
+        return [Inside(None, stated)]
+    insides = [Inside(hosts, source) for hosts, source in (stated.items() if isinstance(stated, Mapping) else stated)]
+    if not insides:
+        raise InputError(composition.FIELD, "expected what is inside the nodes, got nothing")
+    if len(insides) > 1 and any(inside.hosts is None for inside in insides):
+        raise InputError(composition.FIELD, "expected HOSTS=FILE for each of several, got a file for all nodes")
+    return insides
+
+
+def _read_inside(inside: Inside) -> Hardware:
+    """Return the hardware inside a node; errors name the field that it came in."""
+    source = inside.source
+    if isinstance(source, Topology):
+        return PlainHardware(source, "unit")
+    try:
+        return read_hardware(str(source) if isinstance(source, Path) else source, "unit")
+    except InputError as error:
+        raise InputError(error.field.replace("topology", composition.FIELD, 1), error.reason) from None
+
+
+def _check_levels(stated: Mapping[str, float] | None, parts: Sequence[Hardware]) -> dict[str, float]:
+    """Return the distances stated of levels, which some part must have."""
+    known = list(dict.fromkeys(name for part in reversed(parts) for name in part.distances))
+    amounts: Mapping[str, object] = stated or {}
+    distances = dict[str, float]()
+    for name, distance in amounts.items():
+        if name not in known:
+            what = f"levels out of {', '.join(known)}" if known else "no levels, as there is no distance to state"
+            raise InputError(LEVELS, f"expected {what}, got {describe(name)}")
+        if isinstance(distance, bool) or not isinstance(distance, Real):
+            raise TypeError(f"expected levels[{name!r}] as a number, got {type(distance).__name__}")
+        distances[name] = float(distance)
+        if not 0 <= distances[name] < math.inf:
+            raise InputError(f"{LEVELS}/{name}", f"expected a finite number >= 0, got {describe(distance)}")
+    return distances
+
+
+def _place_nodes(
+    usual: Mapping[str, float], stated: Mapping[str, float], insides: Sequence[Topology]
+) -> Mapping[str, float]:
+    """Return the distances of the network around nodes with an inside."""
+    farthest = max(inside.metric.farthest for inside in insides)
+    nearest = next(iter(usual), None)
+    if nearest is None:
+        return stated
+    distances = fill_distances(usual, {nearest: NODE_STEPS * farthest or usual[nearest], **stated})
+    if distances[nearest] < farthest:
+        what = f"expected at least {farthest:g}, the farthest distance inside a node"
+        raise InputError(f"{LEVELS}/{nearest}", f"{what}, got {distances[nearest]:g}")
+    return distances
+
+
+def _find_insides(nodes: Topology, insides: Sequence[Inside]) -> IntArray:
+    """Return the position of the inside of every node that holds tasks."""
+    if insides[0].hosts is None:
+        return np.zeros(len(nodes.hosts), np.int64)
+    position = {name: k for k, name in enumerate(nodes.names)}
+    which = np.full(nodes.size, -1)
+    for k, inside in enumerate(insides):
+        names = resolve_names(composition.FIELD, inside.hosts or "", nodes)
+        if not names:
+            raise InputError(composition.FIELD, f"expected hosts for each of {len(insides)} insides, got none")
+        for name in names:
+            if which[position[name]] >= 0:
+                raise InputError(composition.FIELD, f"expected different nodes, got {describe(name)} twice")
+            which[position[name]] = k
+    missing = nodes.hosts[which[nodes.hosts] < 0]
+    if missing.size:
+        name = describe(nodes.names[missing[0]])
+        raise InputError(composition.FIELD, f"expected the inside of every node that holds tasks, got none for {name}")
+    return which[nodes.hosts]
+
+
+def _allocate(topology: Topology, allocation: Iterable[object] | Path | str | None) -> Topology:
+    """Return the hardware with slots on the allocated nodes alone."""
+    names = list_allocation(topology, allocation)
+    return topology if names is None else topology.allocated(names)
+
+
+def list_allocation(topology: Topology, allocation: Iterable[object] | Path | str | None) -> list[str] | None:
+    """Return the names of the nodes that an allocation lists; None where all may hold tasks."""
+    if allocation is None:
+        return None
+    if isinstance(allocation, str | Path):
+        return list_nodes(allocation, topology)
+    if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
+        raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
+    return [read_name(f"allocation/{k}", node) for k, node in enumerate(allocation)]
+
+
+def _share(topology: Topology, running: Iterable[tuple[object, object, float]] | Path | str) -> Topology:
+    """Return the hardware with the parts of its links that running jobs leave."""
+    shares = list_shares(running)
+    return topology.shared(shares) if shares or isinstance(running, str | Path) else topology
+
+
+def list_shares(running: Iterable[tuple[object, object, float]] | Path | str) -> list[LinkShare]:
+    """Return the parts of links that running jobs use, by names."""
+    if isinstance(running, str | Path):
+        return read_link_shares(Path(running))
+    if isinstance(running, Mapping) or not isinstance(running, Iterable):
+        raise TypeError(f"expected running as triples (node, node, share) or a path, got {type(running).__name__}")
+    return [_read_share(position, share) for position, share in enumerate(running)]
+
+
+def _read_share(position: int, share: object) -> LinkShare:
+    """Return the share of a link by names."""
+    if not isinstance(share, tuple | list) or len(share) != 3:
+        raise TypeError(f"expected running[{position}] as (node, node, share), got {type(share).__name__}")
+    if isinstance(share[2], bool) or not isinstance(share[2], Real):
+        raise TypeError(f"expected running[{position}] with a number as share, got {type(share[2]).__name__}")
+    a, b = (read_name(f"running/{position}/{end}", share[end]) for end in (0, 1))
+    return LinkShare(a, b, float(share[2]))
