@@ -106,6 +106,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "blocks.conf",
             "scontrol.conf",
             "two_sockets.xml",
+            "nvlinks4.xml",
             "clusters/workstation4.topo",
         ),
     ),

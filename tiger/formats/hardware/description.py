@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from tiger.errors import InputError
-from tiger.formats.hardware import lstopo, nvidia
+from tiger.formats.hardware import lstopo, nccltopo, nvidia
 from tiger.formats.hardware.levels import Hardware
 from tiger.formats.xmltext import Element, read_elements
 from tiger.model.wording import describe
@@ -28,4 +28,7 @@ def read_printed(text: str) -> Hardware:
     raise InputError(FIELD, "expected what `nvidia-smi topo -m` prints, got no line that begins with a GPU")
 
 
-_ROOTS: Mapping[str, Callable[[Sequence[Element]], Hardware]] = {"topology": lstopo.read_machine}
+_ROOTS: Mapping[str, Callable[[Sequence[Element]], Hardware]] = {
+    "topology": lstopo.read_machine,
+    "system": nccltopo.read_machine,
+}

@@ -14,6 +14,7 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.hardware.pairs import PairHardware
+from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.wording import describe
 
 FIELD = "topology"
@@ -61,10 +62,18 @@ def read_machine(text: str) -> PairHardware:
         lanes = count_lanes(entry)
         kind[a, b] = kind[b, a] = kinds.index(LANES if lanes else entry)
         share[a, b] = share[b, a] = 1 / (lanes or 1)
-    widths = [BANDWIDTHS[kinds[kind[pair]]] / float(share[pair]) for pair in matrix.entries]
-    widest = max(widths, default=BANDWIDTHS[LANES])
-    distances = {name.removesuffix("#"): widest / BANDWIDTHS[name] for name in kinds}
-    names = tuple(name.lower() for name in matrix.names)
+    return time_pairs(tuple(name.lower() for name in matrix.names), kind, share)
+
+
+def time_pairs(names: tuple[str, ...], kind: IntArray, share: FloatArray) -> PairHardware:
+    """Return GPUs as far apart as a byte takes long between them, the nearest two 1.
+
+    `kind` has the position of the connection of each two in BANDWIDTHS, `share` 1 over the links that are bonded.
+    """
+    widths = np.array(list(BANDWIDTHS.values()))[kind] / share
+    apart = ~np.eye(len(names), dtype=bool)
+    widest = float(widths[apart].max()) if len(names) > 1 else BANDWIDTHS[LANES]
+    distances = {name.removesuffix("#"): widest / width for name, width in BANDWIDTHS.items()}
     return PairHardware(names=names, distances=distances, kind=kind, share=share)
 
 

@@ -1,0 +1,158 @@
+"""The GPUs of a machine as NCCL dumps them (`NCCL_TOPO_DUMP_FILE=machine.xml`), version 1 of its XML.
+
+Source: NCCL, src/graph/xml.cc and topo.cc, https://github.com/NVIDIA/nccl.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.hardware.nvidia import BANDWIDTHS, GPU_LIMIT, LANES, time_pairs
+from tiger.formats.hardware.pairs import PairHardware
+from tiger.formats.text import read_wholes
+from tiger.formats.xmltext import Element
+from tiger.model.arrays import IntArray
+from tiger.model.wording import describe
+
+FIELD = "topology"
+# The class of PCI devices (PCI Code and ID Assignment, bridges) that NVSwitches have.
+SWITCH = "0x068000"
+# As many links as an entry of `nvidia-smi topo -m` may have.
+LINK_LIMIT = 9999
+_KINDS = {name: kind for kind, name in enumerate(BANDWIDTHS)}
+
+
+class _Gpu(NamedTuple):
+    """Hold a GPU by its number, with the positions of its element and of those around it, -1 where there is none."""
+
+    number: int
+    at: int
+    bridge: int
+    root: int
+    cpu: int
+
+
+def read_machine(elements: Sequence[Element]) -> PairHardware:
+    """Return the GPUs of a machine, `gpu0`, `gpu1`, .. by `dev`, as far apart as a byte takes long between them.
+
+    Two GPUs use the NVLinks between them, or as many as both have to switches, which reach all; otherwise one PCIe
+    switch (PIX), several (PXB), the bridge of their NUMA node (PHB) or the link between sockets (SYS). Raises
+    InputError of `topology` with the line.
+    """
+    root = elements[0]
+    version = root.values.get("version")
+    if version != "1":
+        raise root.error(FIELD, f"expected XML of NCCL, version 1, got {describe(version)}")
+    _check_host(elements)
+    gpus = _find_gpus(elements)
+    kind, share = _find_bridges(gpus), np.ones((len(gpus), len(gpus)))
+    lanes = _count_lanes(elements, gpus)
+    kind[lanes > 0] = _KINDS[LANES]
+    share[lanes > 0] = 1 / lanes[lanes > 0]
+    return time_pairs(tuple(f"gpu{gpu.number}" for gpu in gpus), kind, share)
+
+
+def _check_host(elements: Sequence[Element]) -> None:
+    """Raise InputError where NCCL has put the GPUs of several hosts into one file."""
+    cpus = [element for element in elements if element.tag == "cpu"]
+    for cpu in cpus:
+        hashes = cpus[0].values.get("host_hash"), cpu.values.get("host_hash")
+        if hashes[0] != hashes[1]:
+            what = f"expected one host, as on line {cpus[0].line}, got another host_hash"
+            raise cpu.error(FIELD, f"{what}: dump the topology of a job on one host")
+
+
+def _find_gpus(elements: Sequence[Element]) -> list[_Gpu]:
+    """Return all GPUs by number."""
+    found = dict[int, _Gpu]()
+    for at, element in enumerate(elements):
+        if element.tag != "gpu":
+            continue
+        number = _read_number(element, "dev")
+        if number in found:
+            first = elements[found[number].at].line
+            raise element.error(FIELD, f"dev: expected different numbers, got {number} on line {first} too")
+        if len(found) == GPU_LIMIT:
+            raise element.error(FIELD, f"expected at most {GPU_LIMIT:,} GPUs, got more")
+        found[number] = _locate(elements, at, number)
+    if not found:
+        raise InputError(FIELD, "expected elements <gpu>, got none")
+    return [found[number] for number in sorted(found)]
+
+
+def _locate(elements: Sequence[Element], at: int, number: int) -> _Gpu:
+    """Return a GPU with the PCIe switch right above its device, the outermost one, and its NUMA node."""
+    device = elements[at].parent
+    if device < 0 or elements[device].tag != "pci":
+        raise elements[at].error(FIELD, "expected <gpu> inside the <pci> of its device, got none")
+    above = elements[device].parent
+    bridge = above if above >= 0 and elements[above].tag == "pci" else -1
+    root = device
+    while above >= 0 and elements[above].tag != "cpu":
+        if elements[above].tag == "pci":
+            root = above
+        above = elements[above].parent
+    return _Gpu(number, at, bridge, root, above)
+
+
+def _find_bridges(gpus: Sequence[_Gpu]) -> IntArray:
+    """Return the kind of connection of each two GPUs without their NVLinks."""
+    kind = np.full((len(gpus), len(gpus)), _KINDS["SYS"])
+    # From the farthest to the nearest, as what is nearer lies inside what is farther.
+    for name, group in (
+        ("PHB", [gpu.cpu for gpu in gpus]),
+        ("PXB", [gpu.root for gpu in gpus]),
+        ("PIX", [gpu.bridge for gpu in gpus]),
+    ):
+        key = np.array(group)
+        kind[(key[:, None] == key) & (key >= 0)] = _KINDS[name]
+    return kind
+
+
+def _count_lanes(elements: Sequence[Element], gpus: Sequence[_Gpu]) -> IntArray:
+    """Return the NVLinks between each two GPUs, over switches where they have none of their own."""
+    owner = {gpu.at: k for k, gpu in enumerate(gpus)}
+    index = _index_buses(elements, gpus)
+    direct, switched = np.zeros((len(gpus), len(gpus)), np.int64), np.zeros(len(gpus), np.int64)
+    for link in elements:
+        if link.tag != "nvlink" or link.parent not in owner:
+            continue
+        k, count = owner[link.parent], _read_number(link, "count")
+        if count > LINK_LIMIT:
+            raise link.error(FIELD, f"count: expected at most {LINK_LIMIT} NVLinks, got {count}")
+        if link.values.get("tclass") == SWITCH:
+            switched[k] += count
+            continue
+        # Other targets are processors, or GPUs that the job does not use.
+        target = index.get(link.values.get("target", "").lower())
+        if target is not None and target != k:
+            direct[k, target] += count
+    _check_symmetry(elements, gpus, direct)
+    lanes = np.where(direct > 0, direct, np.minimum(switched[:, None], switched))
+    np.fill_diagonal(lanes, 0)
+    return lanes
+
+
+def _index_buses(elements: Sequence[Element], gpus: Sequence[_Gpu]) -> dict[str, int]:
+    """Return the GPU of every bus id."""
+    index = dict[str, int]()
+    for k, gpu in enumerate(gpus):
+        device = elements[elements[gpu.at].parent]
+        bus = device.values.get("busid", "").lower()
+        if not bus or index.setdefault(bus, k) != k:
+            raise device.error(FIELD, f"busid: expected one of its own for every GPU, got {describe(bus)}")
+    return index
+
+
+def _check_symmetry(elements: Sequence[Element], gpus: Sequence[_Gpu], direct: IntArray) -> None:
+    """Raise InputError where two GPUs state different numbers of NVLinks to each other."""
+    for a, b in np.argwhere(direct != direct.T)[:1].tolist():
+        what = f"expected as many NVLinks to gpu{gpus[b].number} as it has to gpu{gpus[a].number}, {direct[b, a]}"
+        raise elements[gpus[a].at].error(FIELD, f"{what}, got {direct[a, b]}")
+
+
+def _read_number(element: Element, key: str) -> int:
+    """Return an attribute that must be a whole number."""
+    return int(read_wholes(FIELD, f"line {element.line}: {key}", [element.values.get(key, "")])[0])
