@@ -45,6 +45,7 @@ class HardwareArguments:
     topology: "nx.Graph | Topology | Path | str | HardwareText | None" = None
     node_topology: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None" = field(default=None, kw_only=True)
     levels: Mapping[str, float] | None = field(default=None, kw_only=True)
+    labels: Sequence[str] | None = field(default=None, kw_only=True)
     allocation: Iterable[object] | Path | str | None = field(default=None, kw_only=True)
     running: Iterable[tuple[object, object, float]] | Path | str = field(default=(), kw_only=True)
 
@@ -55,7 +56,7 @@ def build_hardware(arguments: HardwareArguments) -> Topology:
     Without a stated distance between nodes, and with an inside, the nearest two are five times as far apart as the
     farthest two units inside one. Raises InputError of `topology`, `node_topology`, `levels`, `allocation`, `running`.
     """
-    network = read_network(arguments.topology)
+    network = read_network(arguments.topology, arguments.labels)
     insides = list_insides(arguments.node_topology)
     readings = [_read_inside(inside) for inside in insides]
     stated = _check_levels(arguments.levels, [network, *readings])
@@ -65,14 +66,18 @@ def build_hardware(arguments: HardwareArguments) -> Topology:
     return composition.compose(nodes, parts, _find_insides(nodes, insides)) if parts else nodes
 
 
-def read_network(source: "nx.Graph | Topology | Path | str | HardwareText | None") -> Hardware:
-    """Return the hardware that is given in any form."""
+def read_network(
+    source: "nx.Graph | Topology | Path | str | HardwareText | None", labels: Sequence[str] | None = None
+) -> Hardware:
+    """Return the hardware that is given in any form; `labels` make levels of the nodes of Kubernetes."""
+    if isinstance(labels, str):
+        raise TypeError("expected labels as a list of texts, got a text")
     if source is None:
         raise InputError("topology", "expected a specification such as 'torus:4x4', a file or a graph, got none")
-    if isinstance(source, str | HardwareText):
-        return read_hardware(source)
-    if isinstance(source, Path):
-        return read_hardware(str(source))
+    if isinstance(source, str | Path | HardwareText):
+        return read_hardware(str(source) if isinstance(source, Path) else source, "node", labels)
+    if labels is not None:
+        raise InputError("labels", "expected them with a file of nodes of Kubernetes, got other hardware")
     nodes = source if isinstance(source, Topology) else topology_of(check_graph("topology", source))
     return PlainHardware(nodes, "node")
 

@@ -132,6 +132,7 @@ def _state_hardware(request: AssignRequest) -> HardwareArguments:
             for k, inside in enumerate(insides)
         ],
         levels=request.levels,
+        labels=request.labels,
         allocation=request.allocation,
         running=[(share.a, share.b, share.share) for share in request.running],
     )

@@ -127,6 +127,10 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed)
         default=None,
         metadata=about("What is inside the nodes; tasks go to its units, called NODE/UNIT."),
     )
+    labels: Annotated[list[str], Field(fail_fast=True)] | None = field(
+        default=None,
+        metadata=about("Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it."),
+    )
     levels: dict[str, float] | None = field(
         default=None, metadata=about("Distance of units that a level separates, by the name of the level.")
     )

@@ -108,6 +108,8 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "two_sockets.xml",
             "nvlinks4.xml",
             "clusters/workstation4.topo",
+            "kube_nodes.json",
+            "instances4.json",
         ),
     ),
     "allocation": (read_hosts, ("allocation.txt",)),

@@ -33,6 +33,13 @@ NodeTopology = Annotated[
         "units.",
     ),
 ]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LABEL,..",
+        help="Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it.",
+    ),
+]
 Levels = Annotated[
     str | None,
     typer.Option(
@@ -209,6 +216,11 @@ def parse_insides(texts: Sequence[str]) -> str | dict[str, str] | None:
         if insides.setdefault(hosts, source) != source:
             raise InputError("node_topology", f"expected different hosts, got {hosts!r} twice")
     return insides or None
+
+
+def parse_labels(text: str | None) -> list[str] | None:
+    """Return the words of `--labels`."""
+    return None if text is None else [word.strip() for word in text.split(",")]
 
 
 def parse_levels(text: str | None) -> dict[str, float] | None:

@@ -1,7 +1,7 @@
 """Files of task graphs and topologies, read by the ending of their name."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,8 @@ from tiger.formats import (
     scotch,
     slurm,
 )
-from tiger.formats.hardware.description import read_printed, read_xml
+from tiger.formats.hardware import kubernetes
+from tiger.formats.hardware.description import read_document, read_printed, read_xml
 from tiger.formats.hardware.levels import Hardware
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.jsontext import read_json
@@ -80,15 +81,21 @@ def read_topology(source: str) -> Topology:
     return read_hardware(source).topology({})
 
 
-def read_hardware(source: str | HardwareText, level: str = "node") -> Hardware:
+def read_hardware(source: str | HardwareText, level: str = "node", labels: Sequence[str] | None = None) -> Hardware:
     """Return the hardware of a SPEC such as `torus:4x4`, of a file or of its text.
 
-    What does not name its levels has one of the given name. Raises InputError of `topology` or below.
+    What does not name its levels has one of the given name. `labels` are those that make levels of the nodes of
+    Kubernetes. Raises InputError of `topology` or below, and of `labels` for other hardware.
     """
     name = source.file if isinstance(source, HardwareText) else source
-    reader = _HARDWARE.get(Path(name).suffix.lower())
+    suffix = Path(name).suffix.lower()
+    if labels is not None and suffix != ".json":
+        raise InputError("labels", f"expected them with nodes of Kubernetes, a .json file, got {describe(name)}")
+    reader = _HARDWARE.get(suffix)
     if reader is not None:
         text = source.text if isinstance(source, HardwareText) else read_text(Path(name), FIELD)
+        if labels is not None:
+            return kubernetes.read_nodes(read_json(text, FIELD), labels)
         return _name_level(reader(text), level)
     if name is source and (_SPEC.fullmatch(name) or any(name == kind.name for kind in KINDS)):
         return PlainHardware(build(name), level)
@@ -127,7 +134,7 @@ _TASKS: dict[str, Callable[[str], TaskFile]] = {
     ".src": lambda text: TaskFile(scotch.read_task_graph(text)),
 }
 _HARDWARE: dict[str, Callable[[str], Hardware | Topology]] = {
-    ".json": lambda text: nodelink.read_topology(read_json(text, FIELD)),
+    ".json": lambda text: read_document(read_json(text, FIELD)),
     ".arc": original.read_mesh,
     ".conf": slurm.read_network,
     ".txt": read_printed,

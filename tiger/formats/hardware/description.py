@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from tiger.errors import InputError
-from tiger.formats.hardware import lstopo, nccltopo, nvidia
+from tiger.formats import nodelink
+from tiger.formats.hardware import instances, kubernetes, lstopo, nccltopo, nvidia
 from tiger.formats.hardware.levels import Hardware
 from tiger.formats.xmltext import Element, read_elements
+from tiger.model.topology import Topology
 from tiger.model.wording import describe
 
 FIELD = "topology"
@@ -19,6 +21,15 @@ def read_xml(text: str) -> Hardware:
         known = ", ".join(f"<{tag}>" for tag in _ROOTS)
         raise elements[0].error(FIELD, f"expected {known} around all, got {describe(elements[0].tag)}")
     return reader(elements)
+
+
+def read_document(document: object) -> Hardware | Topology:
+    """Return the hardware that parsed JSON describes, by what it begins with; raise InputError of `topology`."""
+    if kubernetes.is_list(document):
+        return kubernetes.read_nodes(document)
+    if instances.is_answer(document):
+        return instances.read_instances(document)
+    return nodelink.read_topology(document)
 
 
 def read_printed(text: str) -> Hardware:

@@ -38,10 +38,14 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LevelHardware:
-    """Hold units by name and the levels that separate them, outermost first; the last one separates all units."""
+    """Hold units by name and the levels that separate them, outermost first; the last one separates all units.
+
+    `remarks` are what a reader found odd.
+    """
 
     names: tuple[str, ...]
     levels: tuple[Level, ...]
+    remarks: tuple[str, ...] = ()
 
     @property
     def distances(self) -> dict[str, float]:
@@ -64,8 +68,19 @@ class LevelHardware:
         fanouts = find_fanouts([whole, *(cut.group for cut in cuts[:-1])])
         if fanouts is not None:
             rising = tuple(cut.distance for cut in reversed(cuts))
-            return Topology(names=self.names, metric=TreeMetric(fanouts, rising))
-        return Topology(names=self.names, metric=_measure(cuts))
+            return Topology(names=self.names, metric=TreeMetric(fanouts, rising), remarks=self.remarks)
+        return Topology(names=self.names, metric=_measure(cuts), remarks=self.remarks)
+
+
+def list_distances(levels: Sequence[str]) -> list[float]:
+    """Return the distances of levels outermost first, as if each were a switch: 2 for the innermost, then 2 more."""
+    return [2.0 * height for height in range(len(levels), 0, -1)]
+
+
+def number_groups(values: Sequence[str]) -> IntArray:
+    """Return the number of each value, in the order in which they come."""
+    number: dict[str, int] = {}
+    return np.array([number.setdefault(value, len(number)) for value in values], np.int64)
 
 
 def fill_distances(usual: Mapping[str, float], stated: Mapping[str, float]) -> dict[str, float]:

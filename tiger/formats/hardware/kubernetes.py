@@ -1,0 +1,136 @@
+"""Nodes of Kubernetes with labels that say where they are, as `kubectl get nodes -o json` prints them.
+
+Sources of labels: Kubernetes, https://kubernetes.io/docs/reference/labels-annotations-taints/; topology-aware
+scheduling on GKE, https://cloud.google.com/ai-hypercomputer/docs/workloads/schedule-gke-workloads-tas; NVIDIA's
+Topograph, https://github.com/NVIDIA/topograph (docs/reference/node-labels.md).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeGuard
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.hardware.levels import Level, LevelHardware, list_distances, number_groups
+from tiger.formats.values import check_records
+from tiger.model.wording import describe
+from tiger.topologies.coordinates import NODE_LIMIT
+
+FIELD = "topology"
+KINDS = ("List", "NodeList")
+# Outermost first; of those on clouds and of both versions of Topograph a cluster has a few.
+USUAL = (
+    "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+    "cloud.google.com/gce-topology-block",
+    "cloud.google.com/gce-topology-subblock",
+    "cloud.google.com/gce-topology-host",
+    "topology.k8s.aws/network-node-layer-1",
+    "topology.k8s.aws/network-node-layer-2",
+    "topology.k8s.aws/network-node-layer-3",
+    "network.topology.nvidia.com/core",
+    "network.topology.nvidia.com/spine",
+    "network.topology.nvidia.com/leaf",
+    "network.topology.nvidia.com/accelerator",
+    "fabric.topograph.run/tier-2",
+    "fabric.topograph.run/tier-1",
+    "fabric.topograph.run/tier-0",
+    "accelerator.topograph.run/domain",
+    "nvidia.com/gpu.clique",
+)
+# Names in a remark; more are counted.
+NAMED = 5
+
+
+def is_list(document: object) -> TypeGuard[dict[str, object]]:
+    """Return whether parsed JSON is a list of Kubernetes."""
+    return isinstance(document, dict) and document.get("kind") in KINDS and "items" in document
+
+
+def read_nodes(document: object, labels: Sequence[str] | None = None) -> LevelHardware:
+    """Return the nodes of a list, in its order, in the groups that labels make, outermost first.
+
+    Without labels, those of `USUAL` count that any node has. A level is called after the part of its label behind the
+    slash, and nodes alone are `node`. A node without one of the labels is left out with a remark, as Kueue does
+    it. Raises InputError of `topology` with a pointer, and of `labels` for one that no node has.
+    """
+    if not is_list(document):
+        raise InputError("labels", "expected them with nodes of Kubernetes, of the kind List, got something else")
+    items = check_records(f"{FIELD}/items", document["items"])
+    if not 1 <= len(items) <= NODE_LIMIT:
+        raise InputError(f"{FIELD}/items", f"expected 1 to {NODE_LIMIT} nodes, got {len(items)}")
+    names, stated = _read_names(items), [_read_labels(k, item) for k, item in enumerate(items)]
+    chosen = _choose_labels(stated, labels)
+    complete = [k for k, values in enumerate(stated) if all(label in values for label in chosen)]
+    if not complete:
+        raise InputError(f"{FIELD}/items", f"expected a node that has all of {', '.join(chosen)}, got none")
+    groups = [number_groups([stated[k][label] for k in complete]) for label in chosen]
+    levels = [*(label.rpartition("/")[2] for label in chosen), "node"]
+    distances = list_distances(levels)
+    return LevelHardware(
+        names=tuple(names[k] for k in complete),
+        levels=tuple(map(Level, levels, distances, [*groups, np.arange(len(complete))])),
+        remarks=_remark([names[k] for k in sorted({*range(len(items))}.difference(complete))], chosen),
+    )
+
+
+def _read_names(items: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return the name of every node, all different."""
+    names, seen = list[str](), dict[str, int]()
+    for k, item in enumerate(items):
+        at = f"{FIELD}/items/{k}"
+        kind = item.get("kind", "Node")
+        if kind != "Node":
+            raise InputError(f"{at}/kind", f"expected Node, got {describe(kind)}")
+        name = _read_metadata(at, item).get("name")
+        if not isinstance(name, str) or not name:
+            raise InputError(f"{at}/metadata/name", f"expected text, got {describe(name)}")
+        if name in seen:
+            raise InputError(
+                f"{at}/metadata/name", f"expected different names, got {describe(name)} of {seen[name]} too"
+            )
+        seen[name] = k
+        names.append(name)
+    return names
+
+
+def _read_metadata(at: str, item: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the metadata of a node."""
+    metadata = item.get("metadata")
+    if not isinstance(metadata, dict):
+        raise InputError(f"{at}/metadata", f"expected an object, got {describe(metadata)}")
+    return metadata
+
+
+def _read_labels(k: int, item: Mapping[str, object]) -> dict[str, str]:
+    """Return the labels of a node."""
+    at = f"{FIELD}/items/{k}"
+    labels = _read_metadata(at, item).get("labels", {})
+    if not isinstance(labels, dict):
+        raise InputError(f"{at}/metadata/labels", f"expected an object, got {describe(labels)}")
+    wrong = next((label for label, value in labels.items() if not isinstance(value, str)), None)
+    if wrong is not None:
+        raise InputError(f"{at}/metadata/labels/{wrong}", f"expected text, got {describe(labels[wrong])}")
+    return labels
+
+
+def _choose_labels(stated: Sequence[Mapping[str, str]], labels: Sequence[str] | None) -> list[str]:
+    """Return the labels that make levels, the names of which must differ."""
+    known = set().union(*stated)
+    if labels is None:
+        return [label for label in USUAL if label in known]
+    names = [label.rpartition("/")[2] for label in labels]
+    for label, name in zip(labels, names, strict=True):
+        if label not in known:
+            raise InputError("labels", f"expected labels that nodes have, got {describe(label)}")
+        if names.count(name) > 1 or name == "node":
+            raise InputError("labels", f"expected labels with different words behind the slash, got {describe(label)}")
+    return list(labels)
+
+
+def _remark(missing: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    """Return what is to be said of nodes that are left out."""
+    if not missing:
+        return ()
+    named = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")
+    return (f"left out, as they lack a label out of {', '.join(labels)}: {named}",)
