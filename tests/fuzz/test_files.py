@@ -110,6 +110,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "clusters/workstation4.topo",
             "kube_nodes.json",
             "instances4.json",
+            "clusters/measured4.csv",
         ),
     ),
     "allocation": (read_hosts, ("allocation.txt",)),

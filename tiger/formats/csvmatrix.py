@@ -25,7 +25,7 @@ def read_task_graph(text: str) -> TaskGraph:
     ignored and may be missing. Without names tasks are `0` to `n-1`. Raises InputError of `tasks` with the row at
     fault, and for the table that cube_dump makes of a CubeX profile of Score-P.
     """
-    rows = _rows(text)
+    rows = read_rows("tasks", text)
     if rows[0][0] == PROFILE:
         what = "expected a row for every sender and a column for every receiver"
         raise InputError("tasks", f"{what}, got a CubeX profile, which says what is sent and not to whom")
@@ -49,8 +49,11 @@ def read_task_graph(text: str) -> TaskGraph:
     return TaskGraph(names=tuple(names), traffic=sp.csr_array(np.array(body)))
 
 
-def _rows(text: str) -> Rows:
-    """Return the cells of every row that is not blank, under the first separator that makes rows of equal length."""
+def read_rows(field: str, text: str) -> Rows:
+    """Return the cells of every row that is not blank, under the first separator that makes rows of equal length.
+
+    A cell that the first row alone lacks is added in front. Raises InputError of a field where no separator does.
+    """
     separated = [_split(text, separator) for separator in SEPARATORS if separator in text]
     for rows in separated or [[line.split() for line in text.splitlines() if line.strip()]]:
         if rows and len(rows[-1]) == len(rows[0]) + 1 > 2:
@@ -59,7 +62,7 @@ def _rows(text: str) -> Rows:
             return rows
     first = text.strip().split("\n", 1)[0]
     what = "expected rows of equal length, cells separated by commas, semicolons, tabs or blanks"
-    raise InputError("tasks", f"{what}, got other lengths than that of the row {describe(first)}")
+    raise InputError(field, f"{what}, got other lengths than that of the row {describe(first)}")
 
 
 def _split(text: str, separator: str) -> Rows:

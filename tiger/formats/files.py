@@ -23,7 +23,7 @@ from tiger.formats import (
     scotch,
     slurm,
 )
-from tiger.formats.hardware import kubernetes
+from tiger.formats.hardware import kubernetes, measured
 from tiger.formats.hardware.description import read_document, read_printed, read_xml
 from tiger.formats.hardware.levels import Hardware
 from tiger.formats.hardware.plain import PlainHardware
@@ -137,6 +137,7 @@ _HARDWARE: dict[str, Callable[[str], Hardware | Topology]] = {
     ".json": lambda text: read_document(read_json(text, FIELD)),
     ".arc": original.read_mesh,
     ".conf": slurm.read_network,
+    ".csv": measured.read_nodes,
     ".txt": read_printed,
     ".topo": read_printed,
     ".xml": read_xml,

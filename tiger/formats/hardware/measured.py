@@ -1,0 +1,95 @@
+"""Measured latencies or bandwidths between all nodes, as a matrix or as pairs in text (`.csv`)."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.formats.csvmatrix import Rows, read_rows
+from tiger.formats.text import is_number, read_amounts
+from tiger.model.arrays import FloatArray, lock
+from tiger.model.metrics import DENSE_LIMIT, DenseMetric
+from tiger.model.topology import Topology
+from tiger.model.wording import describe
+
+FIELD = "topology"
+TIMES = ("s", "ms", "us", "ns")
+# A table has one unit, which cancels where distances are taken relative to the nearest two.
+_RATE = re.compile(r"[kKMGT]?i?[bB]/s")
+
+
+def read_nodes(text: str) -> Topology:
+    """Return the nodes of a table, as far apart as a message takes long between them; the nearest two are 1 apart.
+
+    A matrix has names in its first row and column and the unit in the corner, s, ms, us, ns or one such as GB/s;
+    row u, column v is what was measured from u to v, and the diagonal plays no part. Pairs have two names and a value,
+    with the unit in the third cell of a first row; a pair that is listed one way counts both ways. Raises InputError of
+    `topology` with the row or pair at fault.
+    """
+    rows = read_rows(FIELD, text)
+    pairs = len(rows[0]) == 3 and _is_unit(rows[0][2])
+    unit = rows[0][2] if pairs else rows[0][0]
+    if not _is_unit(unit):
+        what = "expected a unit such as us or GB/s in the first cell of a matrix, or in the third of pairs"
+        raise InputError(FIELD, f"{what}, got {describe(unit)}")
+    names, values = _read_pairs(rows[1:]) if pairs else _read_matrix(rows)
+    apart = ~np.eye(len(names), dtype=bool)
+    wrong = np.argwhere(apart & ~(values > 0))
+    if wrong.size:
+        a, b = (describe(names[k]) for k in wrong[0])
+        got = "nothing" if np.isnan(values[tuple(wrong[0])]) else "0"
+        raise InputError(FIELD, f"expected a value above 0 for every two nodes, got {got} from {a} to {b}")
+    np.fill_diagonal(values, 1.0)
+    if unit in TIMES:
+        table = values / values.min(initial=np.inf, where=apart)
+    else:
+        table = values.max(initial=0.0, where=apart) / values
+    np.fill_diagonal(table, 0.0)
+    return Topology(names=tuple(names), metric=DenseMetric(lock(table)))
+
+
+def _is_unit(word: str) -> bool:
+    """Return whether a word is a unit of time or of bandwidth."""
+    return word in TIMES or _RATE.fullmatch(word) is not None
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise InputError unless there are two nodes at least, and not too many for a table."""
+    if not 2 <= len(names) <= DENSE_LIMIT:
+        raise InputError(FIELD, f"expected 2 to {DENSE_LIMIT} nodes, got {len(names)}")
+
+
+def _read_matrix(rows: Rows) -> tuple[list[str], FloatArray]:
+    """Return the names of a matrix and its values."""
+    names = rows[0][1:]
+    _check_names(names)
+    if len(rows) != len(rows[0]):
+        raise InputError(FIELD, f"expected a square matrix, got {len(rows) - 1} rows of {len(names)} values")
+    values = np.empty((len(names), len(names)))
+    for k, row in enumerate(rows[1:]):
+        if row[0] != names[k]:
+            what = f"expected {describe(names[k])} as in the first row"
+            raise InputError(FIELD, f"matrix row {k + 1}: {what}, got {describe(row[0])}")
+        row[k + 1] = "0"
+        values[k] = read_amounts(FIELD, f"matrix row {k + 1}", row[1:])
+    return names, values
+
+
+def _read_pairs(rows: Rows) -> tuple[list[str], FloatArray]:
+    """Return the names of pairs, in the order in which they come, and a matrix with NaN where nothing is stated."""
+    index: dict[str, int] = {}
+    for row in rows:
+        for name in row[:2]:
+            index.setdefault(name, len(index))
+    _check_names(list(index))
+    values = np.full((len(index), len(index)), np.nan)
+    for k, (a, b, value) in enumerate(rows, 1):
+        if a == b or not np.isnan(values[index[a], index[b]]):
+            raise InputError(FIELD, f"pair {k}: expected each two nodes once, got {describe(a)} and {describe(b)}")
+        if not is_number(value):
+            raise InputError(FIELD, f"pair {k}: expected a number, got {describe(value)}")
+        values[index[a], index[b]] = read_amounts(FIELD, f"pair {k}", [value])[0]
+    missing = np.isnan(values)
+    values[missing] = values.T[missing]
+    return list(index), values
