@@ -13,7 +13,7 @@ from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.files import HardwareText, read_hardware
 
-EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "clusters" / "instances4.json").read_text("utf-8")
+EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "instances4.json").read_text("utf-8")
 
 
 def read(text):

@@ -12,7 +12,7 @@ from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.hardware.measured import read_nodes
 
-EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "clusters" / "measured4.csv").read_text("utf-8")
+EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "measured4.csv").read_text("utf-8")
 MATRIX = "us,a,b,c\na,,2,4\nb,3,9,8\nc,4,8,\n"
 
 
