@@ -40,7 +40,7 @@ PARTIES = {
     "feasibility": ARRAYS,
     "topologies": GRAPHS,
     "patterns": ARRAYS,
-    "formats": GRAPHS,
+    "formats": GRAPHS | {"yaml"},
     "solvers": GRAPHS | {"numba", "llvmlite", "dimod", "dwave", "minorminer", "neal"},
     "partition": GRAPHS | {"numba", "dimod"},
     "qubo": ARRAYS | {"dimod"},

@@ -103,6 +103,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "mesh_4x4_homo.arc",
             "two_switches.json",
             "topology.conf",
+            "topologies/topology.yaml",
             "blocks.conf",
             "scontrol.conf",
             "two_sockets.xml",

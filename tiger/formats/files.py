@@ -22,6 +22,7 @@ from tiger.formats import (
     qaplib,
     scotch,
     slurm,
+    slurmyaml,
 )
 from tiger.formats.hardware import kubernetes, measured
 from tiger.formats.hardware.description import read_document, read_printed, read_xml
@@ -137,6 +138,8 @@ _HARDWARE: dict[str, Callable[[str], Hardware | Topology]] = {
     ".json": lambda text: read_document(read_json(text, FIELD)),
     ".arc": original.read_mesh,
     ".conf": slurm.read_network,
+    ".yaml": slurmyaml.read_network,
+    ".yml": slurmyaml.read_network,
     ".csv": measured.read_nodes,
     ".txt": read_printed,
     ".topo": read_printed,

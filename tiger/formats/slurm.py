@@ -64,7 +64,11 @@ def read_network(text: str) -> Hardware:
     each other. Hosts of a block are 1 apart, and 1 more for each larger block that BlockSizes aggregates. LinkSpeed
     plays no part, as in Slurm. Raises InputError of `topology` with the line and the key at fault.
     """
-    records = list(_read_records(text))
+    return read_records(list(_read_records(text)))
+
+
+def read_records(records: Sequence[Record]) -> Hardware:
+    """Return the hosts that records state, either of switches or of blocks."""
     trees = [record for record in records if record.kind == "SwitchName"]
     others = [record for record in records if record.kind != "SwitchName"]
     if trees and others:

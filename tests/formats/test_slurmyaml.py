@@ -1,0 +1,74 @@
+"""Slurm's descriptions of several topologies."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fuzz.profile import cases
+from tests.fuzz.test_files import damaged
+from tiger.errors import InputError
+from tiger.formats.slurmyaml import read_network
+from tiger.model.metrics import TreeMetric
+
+EXAMPLE = (Path(__file__).resolve().parents[2] / "examples" / "topologies" / "topology.yaml").read_text("utf-8")
+TREE = "- topology: t\n  tree:\n    switches:\n      - switch: s\n        nodes: n[0-1]\n"
+
+
+def metric(text):
+    """Return the metric of a text."""
+    return read_network(text).topology({}).metric
+
+
+def test_the_default_topology_counts():
+    """Hosts under two leaf switches are 2 and 4 links apart."""
+    assert metric(EXAMPLE) == TreeMetric((2, 4), (2.0, 4.0))
+    assert read_network(EXAMPLE).topology({}).names == tuple(f"n{k}" for k in range(8))
+
+
+def test_without_a_default_the_first_counts():
+    """Hosts of a block are 1 apart, those of a pair of blocks 2."""
+    assert metric(EXAMPLE.replace("true", "false")) == TreeMetric((2, 4), (1.0, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a: 1", "line 1: expected a list of topologies"),
+        ("[]", "line 1: expected a list of topologies"),
+        ("- 3", "line 1: expected an object that states a topology"),
+        ("- topology: f\n  flat: true", "expected tree or block in the topology that counts, got 'topology, flat'"),
+        (TREE + "---\n- 3", "line 7: expected one document, got another"),
+        (TREE.replace("n[0-1]", "&x n0"), "line 5: expected values without anchors and aliases"),
+        (TREE.replace("n[0-1]", "*x"), "line 5: expected values without anchors and aliases"),
+        (
+            TREE.replace("nodes", "hosts"),
+            "line 5: expected a key out of switch, children, nodes, link_speed, got",
+        ),
+        (TREE.replace("- switch: s\n       ", "-"), "line 4: expected switch, the name, got none"),
+        (TREE.replace("n[0-1]", "[n0, n1]"), "line 5: expected nodes as text"),
+        (TREE.replace("n[0-1]", "n[3-1]"), "line 4: Nodes: expected brackets such as"),
+        ("\ud800" + TREE, "expected YAML, got text that is no Unicode"),
+        (TREE + "        nodes: n3\n", "line 6: expected different keys in an object, got 'nodes'"),
+        (TREE.replace("switches:", "nothing:"), "line 3: expected switches, got none"),
+        ("[" * 20, "line 1: expected at most 4194304 values, 16 inside each other, got more"),
+        ("- a: b: c", "line 1: expected YAML, got 'mapping values are not allowed in this context'"),
+        ("a\0b", "expected YAML"),
+    ],
+)
+def test_bad_texts_are_named(text, reason):
+    """By the line at fault."""
+    with pytest.raises(InputError) as caught:
+        read_network(text)
+    assert (caught.value.field, reason in str(caught.value)) == ("topology", True), str(caught.value)
+
+
+@pytest.mark.slow
+@cases(quick=300, long=2_000)
+@given(data=st.data())
+def test_damaged_files_are_read_or_refused(data):
+    """Nothing but hosts or bad input comes of one."""
+    with suppress(InputError):
+        assert read_network(data.draw(damaged(EXAMPLE))).topology({}).size > 0
