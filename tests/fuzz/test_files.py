@@ -104,6 +104,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "two_switches.json",
             "topology.conf",
             "topologies/topology.yaml",
+            "topologies/fabric4.ibnet",
             "blocks.conf",
             "scontrol.conf",
             "two_sockets.xml",

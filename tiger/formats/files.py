@@ -143,5 +143,6 @@ _HARDWARE: dict[str, Callable[[str], Hardware | Topology]] = {
     ".csv": measured.read_nodes,
     ".txt": read_printed,
     ".topo": read_printed,
+    ".ibnet": read_printed,
     ".xml": read_xml,
 }

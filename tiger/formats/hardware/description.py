@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.hardware import instances, kubernetes, lstopo, nccltopo, nvidia
+from tiger.formats.hardware import infiniband, instances, kubernetes, lstopo, nccltopo, nvidia
 from tiger.formats.hardware.levels import Hardware
 from tiger.formats.xmltext import Element, read_elements
 from tiger.model.topology import Topology
@@ -32,11 +32,14 @@ def read_document(document: object) -> Hardware | Topology:
     return nodelink.read_topology(document)
 
 
-def read_printed(text: str) -> Hardware:
+def read_printed(text: str) -> Hardware | Topology:
     """Return the hardware that a command printed; raise InputError of `topology` with the line."""
     if nvidia.is_matrix(text):
         return nvidia.read_machine(text)
-    raise InputError(FIELD, "expected what `nvidia-smi topo -m` prints, got no line that begins with a GPU")
+    if infiniband.is_network(text):
+        return infiniband.read_network(text)
+    what = "expected what `nvidia-smi topo -m` or `ibnetdiscover` prints"
+    raise InputError(FIELD, f"{what}, got no line that begins with a GPU, nor one with a switch")
 
 
 _ROOTS: Mapping[str, Callable[[Sequence[Element]], Hardware]] = {

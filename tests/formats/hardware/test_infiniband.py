@@ -1,0 +1,83 @@
+"""InfiniBand fabrics as ibnetdiscover prints them."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fuzz.profile import cases
+from tests.fuzz.test_files import damaged
+from tiger.errors import InputError
+from tiger.formats.files import HardwareText, read_hardware
+from tiger.formats.hardware.infiniband import read_network
+
+EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "fabric4.ibnet").read_text("utf-8")
+
+
+def test_adapters_of_a_host_are_one_node():
+    """Switches, and the node that aggregates for one, hold no tasks; models are no names of hosts."""
+    topology = read_network(EXAMPLE)
+    assert [topology.names[k] for k in topology.hosts] == ["n0", "n1", "n2", "H-0c42a10300000005"]
+    assert topology.metric.between(np.array([0, 0, 2]), np.array([1, 2, 3])).tolist() == [2, 3, 2]
+
+
+def test_links_carry_what_their_lanes_do():
+    """Parallel links and adapters add up: 4 lanes of 53.125 Gbit/s are 26.5625 GB/s."""
+    topology = read_network(EXAMPLE)
+    assert topology.links is not None
+    name = topology.names
+    carried = {
+        frozenset((name[u], name[v])): width
+        for u, v, width in zip(topology.links.u, topology.links.v, topology.links.bandwidth, strict=True)
+    }
+    leaves = "S-b8cef60300aa0001", "S-b8cef60300aa0002"
+    assert carried[frozenset(leaves)] == carried[frozenset(("n2", leaves[1]))] == 53.125
+    assert carried[frozenset(("n0", leaves[0]))] == 26.5625
+    assert carried[frozenset(("H-0c42a10300000005", leaves[1]))] == 12.890625
+
+
+def test_a_fabric_without_widths_has_equal_links():
+    """And is recognised among what commands print."""
+    bare = EXAMPLE.replace(" 4xHDR", "").replace(" 4xEDR", "")
+    topology = read_hardware(HardwareText("fabric.txt", bare)).topology({})
+    assert topology.links is not None
+    assert sorted(topology.links.bandwidth.tolist()) == [1, 1, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("lid 11 4xHDR", "lid 11"), "line 10: expected lanes and a speed such as 4xHDR as elsewhere, got none"),
+        (("lid 11 4xHDR", "lid 11 4xZDR"), "line 10: expected lanes and a speed out of SDR, .*, got '4xZDR'"),
+        (("lid 11 4xHDR", "lid 11 0xHDR"), "line 10: expected lanes and a speed out of SDR"),
+        (('[2]\t"H-0c42a10300000002"', '[1]\t"H-0c42a10300000002"'), "line 11: expected each port once"),
+        (
+            ('[2]\t"H-0c42a10300000002"', '[2]\t"H-ff"'),
+            "line 11: expected a switch or an adapter of the text, got",
+        ),
+        (
+            ('"S-b8cef60300aa0002"[21]', '"S-b8cef60300aa0002"[22]'),
+            "line 12: expected the port that leads back",
+        ),
+        (('Ca\t1 "H-0c42a10300000002"', 'Ca\t1 "H-0c42a10300000001"'), "line 35: expected each node once"),
+        (("[41]\t", "[41] to "), "line 14: expected a switch, an adapter or a port"),
+    ],
+)
+def test_bad_lines_are_named(change, reason):
+    """By their number."""
+    text = EXAMPLE.replace(*change, 1)
+    assert text != EXAMPLE
+    with pytest.raises(InputError, match=f"^topology: {reason}"):
+        read_network(text)
+
+
+@pytest.mark.slow
+@cases(quick=300, long=2_000)
+@given(data=st.data())
+def test_damaged_files_are_read_or_refused(data):
+    """Nothing but hosts or bad input comes of one."""
+    with suppress(InputError):
+        assert read_network(data.draw(damaged(EXAMPLE))).size > 0

@@ -1,0 +1,142 @@
+"""The switches and hosts of an InfiniBand fabric as `ibnetdiscover` prints them.
+
+Source: rdma-core, infiniband-diags/ibnetdiscover.c and its ibnetdiscover(8), https://github.com/linux-rdma/rdma-core.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from tiger.errors import InputError
+from tiger.model.topology import Links, Topology
+from tiger.model.wording import describe
+
+FIELD = "topology"
+# Gbit/s of a lane (InfiniBand Architecture Specification, volume 1).
+LANE_SPEEDS: Mapping[str, float] = {
+    "SDR": 2.5,
+    "DDR": 5.0,
+    "QDR": 10.0,
+    "FDR10": 10.3125,
+    "FDR": 14.0625,
+    "EDR": 25.78125,
+    "HDR": 53.125,
+    "NDR": 106.25,
+    "XDR": 212.5,
+}
+_NODE = re.compile(r'(Switch|Ca|Rt)\s+[0-9]+\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?.*')
+_PORT = re.compile(
+    r'\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s*(?:#(.*))?'
+)
+_WIDTH = re.compile(r"\s([0-9]{1,2})x([A-Z]+[0-9]*)(?:\s|$)")
+_FACT = re.compile(r"[a-z]+=\S+")
+# What drivers call an adapter: the host, and which of its adapters it is; others bear the name of their model.
+_ADAPTER = re.compile(r"(\S+)(?: (?:HCA-[0-9]+|mlx\S+|hfi\S+|qib\S+|ib\S+))?")
+End = tuple[str, int]
+
+
+class _Node(NamedTuple):
+    """Hold the name of a host or switch, and whether it is a host."""
+
+    name: str
+    host: bool
+
+
+class _Port(NamedTuple):
+    """Hold the other end of a link, the GB/s that it carries, None where that is not stated, and the line."""
+
+    other: End
+    width: float | None
+    line: int
+
+
+def is_network(text: str) -> bool:
+    """Return whether a line of a text begins as a switch or an adapter does."""
+    return any(_NODE.fullmatch(line.strip()) for line in text.splitlines())
+
+
+def read_network(text: str) -> Topology:
+    """Return the hosts, then switches and routers without slots, with links of length 1 that carry GB/s.
+
+    Hosts are called by the descriptions of their adapters, `n1` of `n1 HCA-1` and `n1 mlx5_0`, or by the GUID where that
+    is none of a host; parallel links are added up. Nodes that aggregate for switches hold no tasks. Without any widths
+    all links carry 1. Raises InputError of `topology` with the line, and for more than 8,192 hosts and switches.
+    """
+    nodes, ports = dict[str, _Node](), dict[End, _Port]()
+    key = ""
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if not line or line.startswith("#") or _FACT.fullmatch(line):
+            continue
+        if found := _NODE.fullmatch(line):
+            key = found[2]
+            if key in nodes:
+                raise InputError(FIELD, f"line {number}: expected each node once, got {describe(key)} again")
+            nodes[key] = _name_node(found[1], key, found[3] or "")
+        elif (port := _PORT.fullmatch(line)) and key:
+            end = key, int(port[1])
+            if end in ports:
+                raise InputError(
+                    FIELD, f"line {number}: expected each port once, got [{end[1]}] of {describe(key)} again"
+                )
+            ports[end] = _Port((port[2], int(port[3])), _read_width(number, port[4] or ""), number)
+        else:
+            raise InputError(FIELD, f"line {number}: expected a switch, an adapter or a port, got {describe(line)}")
+    return _join(nodes, ports)
+
+
+def _name_node(kind: str, key: str, description: str) -> _Node:
+    """Return what a node is called."""
+    found = _ADAPTER.fullmatch(description)
+    if kind != "Ca" or "Aggregation Node" in description:
+        return _Node(key, host=False)
+    return _Node(found[1] if found else key, host=True)
+
+
+def _read_width(number: int, comment: str) -> float | None:
+    """Return the GB/s that a link such as 4xHDR carries, None where it says nothing."""
+    found = _WIDTH.search(comment.rpartition('"')[2])
+    if found is None:
+        return None
+    if found[2] not in LANE_SPEEDS or found[1].strip("0") == "":
+        known = ", ".join(LANE_SPEEDS)
+        raise InputError(
+            FIELD, f"line {number}: expected lanes and a speed out of {known}, got {describe(found[0].strip())}"
+        )
+    return int(found[1]) * LANE_SPEEDS[found[2]] / 8
+
+
+def _join(nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Topology:
+    """Return the topology of all nodes and the ports that join them."""
+    hosts = list(dict.fromkeys(node.name for node in nodes.values() if node.host))
+    names = hosts + [node.name for node in nodes.values() if not node.host]
+    index = {name: k for k, name in enumerate(names)}
+    stated = any(port.width is not None for port in ports.values())
+    sums = dict[tuple[int, int], float]()
+    for end, port in ports.items():
+        _check_port(nodes, ports, end)
+        if stated and port.width is None:
+            raise InputError(
+                FIELD, f"line {port.line}: expected lanes and a speed such as 4xHDR as elsewhere, got none"
+            )
+        # Every link is printed at both of its ends, unless the other one could not be asked.
+        if port.other in ports and port.other < end:
+            continue
+        a, b = sorted(index[nodes[key].name] for key, _ in (end, port.other))
+        if a != b:
+            sums[a, b] = sums.get((a, b), 0.0) + (port.width or 1.0)
+    ends = np.array(list(sums), np.int64).reshape(-1, 2)
+    links = Links(u=ends[:, 0], v=ends[:, 1], weight=np.ones(len(ends)), bandwidth=np.array(list(sums.values())))
+    return Topology.from_links(tuple(names), links, np.repeat([1, 0], [len(hosts), len(names) - len(hosts)]))
+
+
+def _check_port(nodes: Mapping[str, _Node], ports: Mapping[End, _Port], end: End) -> None:
+    """Raise InputError unless the other end of a port is a node of the text, and leads back where it is listed."""
+    other, line = ports[end].other, ports[end].line
+    if other[0] not in nodes:
+        raise InputError(FIELD, f"line {line}: expected a switch or an adapter of the text, got {describe(other[0])}")
+    if other in ports and ports[other].other != end:
+        what = f"expected the port that leads back, on line {ports[other].line}"
+        raise InputError(FIELD, f"line {line}: {what}, got [{other[1]}] of {describe(other[0])}")
