@@ -61,8 +61,8 @@ def read_network(text: str) -> Topology:
     """Return the hosts, then switches and routers without slots, with links of length 1 that carry GB/s.
 
     Hosts are called by the descriptions of their adapters, `n1` of `n1 HCA-1` and `n1 mlx5_0`, or by the GUID where
-    that is none of a host; parallel links are added up. Nodes that aggregate for switches hold no tasks. Without any widths
-    all links carry 1. Raises InputError of `topology` with the line, and for more than 8,192 hosts and switches.
+    that is none of a host; parallel links are added up. Nodes that aggregate for switches hold no tasks. Without
+    any widths all links carry 1. Raises InputError of `topology` with the line, and for more than 8,192 nodes.
     """
     nodes, ports = dict[str, _Node](), dict[End, _Port]()
     key = ""
