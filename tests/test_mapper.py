@@ -17,7 +17,9 @@ from tiger.errors import InputError
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.mapper import solve
+from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
+from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.qubo.ising import IsingParams, Sampling
 from tiger.run.deadline import Deadline
@@ -365,3 +367,31 @@ def test_nothing_is_worse_than_the_cyclic_order(solver, objective):
     traffic.add_edges_from((k, (k + 8) % 16) for k in range(16))
     report = tiger.assign(traffic, "ring:8", slots=2, solver=solver, objective=objective)
     assert report.cost == report.baselines.cyclic == 0 < report.baselines.block
+
+
+def test_loads_of_links_follow_the_routing():
+    """Corner to corner of a square: one path carries 8, two of equal length 4 each."""
+    tasks = task_graph_of(nx.DiGraph([("a", "d", {"weight": 8})]))
+    problem = Problem(tasks=tasks, topology=build("grid:2x2"), rule="one-to-one", pinned={"a": "0,0", "d": "1,1"})
+    loads = [solve(problem, routing=name).metrics["max_link_load"] for name in ("single", "equal", "weighted")]
+    assert loads == [8, 4, pytest.approx(4)]
+    report = solve(problem, routing="equal")
+    assert ([link.load for link in report.links], report.baseline_max_link_load) == ([4] * 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("topology", "routing", "reason"),
+    [
+        ("dense", "equal", "expected hardware with links for 'equal', got distances alone"),
+        ("grid:6x6", "weighted", "expected at most 1024 pairs of nodes with traffic for 'weighted', got up to 1260"),
+        ("grid:6x6", "random", "routing: expected one of single, equal, weighted, got 'random'"),
+    ],
+)
+def test_routings_that_do_not_fit_are_refused(topology, routing, reason):
+    """Before anything is solved."""
+    tasks = task_graph_of(nx.complete_graph(36, nx.DiGraph))
+    names = tuple(f"n{k}" for k in range(36))
+    table = Topology(names=names, metric=DenseMetric(1.0 - np.eye(36)))
+    problem = Problem(tasks=tasks, topology=table if topology == "dense" else build(topology), rule="one-to-one")
+    with pytest.raises(InputError, match=reason):
+        solve(problem, routing=routing)

@@ -95,6 +95,7 @@ def assign(call: AssignCall) -> Report:
         problem,
         solver=call.solver,
         objective=call.objective,
+        routing=call.routing,
         nodes=call.nodes,
         seed=call.seed,
         effort=call.effort,

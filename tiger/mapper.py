@@ -20,8 +20,8 @@ from tiger.feasibility.start import launch_order
 from tiger.model.arrays import IntArray
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
+from tiger.objectives.multipath import RoutingName, check_routing, load_links
 from tiger.objectives.selection import ObjectiveFunction, ObjectiveName, objective_of
-from tiger.objectives.shortest_paths import link_loads
 from tiger.parallel.executors import open_executor
 from tiger.portfolio import Portfolio, portfolio_of, rounds
 from tiger.qubo.ising import IsingParams
@@ -55,6 +55,7 @@ def solve(
     *,
     solver: str | Sampler = "auto",
     objective: ObjectiveName = "cost",
+    routing: RoutingName = "single",
     nodes: int | None = None,
     seed: int = 0,
     effort: int | None = None,
@@ -67,11 +68,13 @@ def solve(
 
     `solver` is a name (`tiger.solvers.registry.list_solvers`) or any Ocean sampler object. `objective` is what is
     minimized: `cost`, `max-link-load` (tiger.objectives.link_load) or `makespan` (tiger.objectives.makespan), which
-    follow a search for a low cost. `nodes` takes so many of the nodes (tiger.run.node_choice), whose bound and
-    baselines are then reported. `seed` is in [0, 2**63): the same seed and effort give the same answer, on any number
-    of threads. `effort` >= 1 counts iterations, None is 1 without a time limit and as much as fits with one.
-    `time_limit_s` > 0 only ends a solve early. `executor` runs independent parts of the work, `dask://HOST:PORT` on a
-    Dask cluster. `ising` sets penalties, temperatures and sizes of the QUBOs that are sampled; `auto` keeps its own
+    follow a search for a low cost. `routing` is how the report counts the loads of links: on `single` paths, or split
+    over `equal` or `weighted` ones (tiger.objectives.multipath). `nodes` takes so many of the nodes
+    (tiger.run.node_choice), whose bound and baselines are then reported. `seed` is in [0, 2**63): the same seed and
+    effort give the same answer, on any number of threads. `effort` >= 1 counts iterations, None is 1 without a time
+    limit and as much as fits with one. `time_limit_s` > 0 only ends a solve early. `executor` runs independent parts of
+    the work, `dask://HOST:PORT` on a Dask cluster. `ising` sets penalties, temperatures and sizes of the QUBOs that are
+    sampled; `auto` keeps its own
     sizes. `progress` is called as stages begin. An unsatisfiable problem gives a report that says so; bad values raise
     InputError, also an objective that the problem does not have.
     """
@@ -79,6 +82,7 @@ def solve(
         request = Request(
             solver=solver,
             objective=objective,
+            routing=routing,
             nodes=nodes,
             seed=seed,
             effort=effort,
@@ -91,6 +95,7 @@ def solve(
 
 def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     """Answer a request: baseline, bound, rounds of search, another objective where one is asked for, report."""
+    check_routing(problem, request.routing)
     begun, loading_s = time.perf_counter(), 0.0
     if request.nodes is not None:
         taken, loading_s = _choose_nodes(problem, request.nodes, request)
@@ -106,7 +111,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     incumbent.put_off(loading_s)
     if request.nodes is not None:
         incumbent.record("nodes", chosen - begun - loading_s, {"taken": request.nodes})
-    orders, before = baselines(problem, incumbent.cost), link_loads(problem, start)
+    orders, before = baselines(problem, incumbent.cost), load_links(problem, start, request.routing)
     # No launcher's own order is to be better than what comes out.
     _offer_cyclic(incumbent, request)
     incumbent.record("baseline", time.perf_counter() - chosen, {})
@@ -124,6 +129,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
             problem,
             by_objective.places,
             Origin(request.name, request.seed, time.perf_counter() - begun - by_objective.loading_s),
+            request.routing,
         ),
         baseline_cost=orders.block,
         baselines=orders,

@@ -11,6 +11,7 @@ from dimod.core.sampler import Sampler
 from tiger.errors import InputError
 from tiger.model.options import about
 from tiger.model.wording import describe
+from tiger.objectives.multipath import RoutingName
 from tiger.objectives.selection import ObjectiveName
 from tiger.qubo.ising import IsingParams
 from tiger.run.deadline import Deadline
@@ -26,6 +27,12 @@ class MappingOptions:
     objective: ObjectiveName = field(
         default="cost",
         metadata=about("What to minimize: the cost, the largest load of a link, or the time until the last task ends."),
+    )
+    routing: RoutingName = field(
+        default="single",
+        metadata=about(
+            "How loads of links are counted: on one shortest path, split evenly over equal ones, or as is best."
+        ),
     )
     nodes: int | None = field(
         default=None, metadata=about("Nodes to take for the tasks; all that there are unless given.", ge=1)
@@ -67,6 +74,9 @@ class Request(MappingOptions):
         if self.objective not in get_args(ObjectiveName):
             known = ", ".join(get_args(ObjectiveName))
             raise InputError("objective", f"expected one of {known}, got {describe(self.objective)}")
+        if self.routing not in get_args(RoutingName):
+            known = ", ".join(get_args(RoutingName))
+            raise InputError("routing", f"expected one of {known}, got {describe(self.routing)}")
         check_limits(self.seed, self.effort, self.time_limit_s)
         if self.nodes is not None and (type(self.nodes) is not int or self.nodes < 1):
             raise InputError("nodes", f"expected a whole number >= 1, got {describe(self.nodes)}")

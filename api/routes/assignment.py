@@ -106,6 +106,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         problem,
         solver=request.solver,
         objective=request.objective,
+        routing=request.routing,
         nodes=request.nodes,
         seed=request.seed,
         effort=request.effort if bounded else request.effort or 1,

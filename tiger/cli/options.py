@@ -98,6 +98,10 @@ Coupling = Annotated[
     ),
 ]
 Objective = Annotated[Literal["cost", "max-link-load", "makespan"], typer.Option(help="What to minimize.")]
+Routing = Annotated[
+    Literal["single", "equal", "weighted"],
+    typer.Option(help="Count loads of links on one shortest path, split evenly over equal ones, or as is best."),
+]
 Nodes = Annotated[int | None, typer.Option(metavar="N", help="Take so many of the nodes, near each other.")]
 Effort = Annotated[int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")]
 BetaRange = Annotated[

@@ -12,7 +12,8 @@ from tiger.model.document import HIDDEN, Document
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.cost import cost_of, metrics
-from tiger.objectives.shortest_paths import LinkLoad, link_loads
+from tiger.objectives.multipath import RoutingName, load_links
+from tiger.objectives.shortest_paths import LinkLoad
 from tiger.run.stage import Stage
 from tiger.run.verdict import Minimized, Verdict, judge
 
@@ -116,12 +117,12 @@ class Report(Document):
         object.__setattr__(self, "verdict", self._judge())
 
     @classmethod
-    def of(cls, problem: Problem, places: IntArray, origin: Origin) -> "Report":
+    def of(cls, problem: Problem, places: IntArray, origin: Origin, routing: RoutingName = "single") -> "Report":
         """Report the feasible mapping `places[n]`, costed and measured again; bound, baseline and stages are left open.
 
         Warnings are the remarks of whoever read tasks and hardware. O(edges) and the routing.
         """
-        cost, loads = cost_of(problem, places), link_loads(problem, places)
+        cost, loads = cost_of(problem, places), load_links(problem, places, routing)
         return cls(
             mapping=problem.mapping(places),
             cost=cost.total,

@@ -78,6 +78,8 @@ def test_bad_nodes_are_named(change, reason):
     ("text", "labels", "reason"),
     [
         (EXAMPLE, ["example.com/row"], r"labels: expected labels that nodes have, got 'example.com/row'"),
+        (EXAMPLE, [], r"labels: expected 1 to 32 labels, got 0"),
+        (EXAMPLE, ["a"] * 33, r"labels: expected 1 to 32 labels, got 33"),
         (EXAMPLE, ["example.com/rack"] * 2, r"labels: expected labels with different words behind the slash"),
         ('{"nodes": [], "edges": []}', ["example.com/rack"], r"labels: expected them with nodes of Kubernetes"),
         ('{"kind": "List", "items": []}', None, r"topology/items: expected 1 to 1048576 nodes, got 0"),

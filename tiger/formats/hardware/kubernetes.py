@@ -38,6 +38,8 @@ USUAL = (
     "accelerator.topograph.run/domain",
     "nvidia.com/gpu.clique",
 )
+# More levels than networks have.
+LABEL_LIMIT = 32
 # Names in a remark; more are counted.
 NAMED = 5
 
@@ -119,6 +121,8 @@ def _choose_labels(stated: Sequence[Mapping[str, str]], labels: Sequence[str] | 
     known = set().union(*stated)
     if labels is None:
         return [label for label in USUAL if label in known]
+    if not 1 <= len(labels) <= LABEL_LIMIT:
+        raise InputError("labels", f"expected 1 to {LABEL_LIMIT} labels, got {len(labels)}")
     names = [label.rpartition("/")[2] for label in labels]
     for label, name in zip(labels, names, strict=True):
         if label not in known:
