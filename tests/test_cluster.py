@@ -107,7 +107,7 @@ def busy(running) -> list[str]:
     return [name for name in names if cpu_s(running, name) - before[name] > 0.03]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_servers_share_a_queue(running) -> None:
     """What is submitted to one is done by both, and either knows of it."""
     jobs = [submitted(running.urls[0], effort=10**6, time_limit_s=2.0, seed=seed) for seed in range(4)]

@@ -38,7 +38,7 @@ def test_openjij_reads_differ_and_repeat():
     assert (first.record.sample == again.record.sample).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_openjij_solves_through_tiger(monkeypatch):
     """Tests a stencil of nine on its own grid from the model alone, at few reads, and the temperatures it was given."""
     few = IsingParams(whole=Sampling(rounds=3, reads=4, sweeps=200), window=Sampling(rounds=1, reads=2, sweeps=50))

@@ -133,7 +133,7 @@ def check_answer(status: int, headers: bytes, body: bytes) -> None:
     assert status != 422 or all(error["pointer"].startswith("#") for error in problem["errors"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(raw=requests())
 @cases(quick=100, long=3000)
 def test_no_bytes_are_taken_for_more_requests_than_they_are(address: Address, raw: bytes) -> None:

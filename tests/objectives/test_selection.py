@@ -97,7 +97,7 @@ def posed(objective, seed, random_problem):
     return replace(problem, tasks=replace(tasks, traffic=traffic, directed=True))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("objective", VALUES)
 def test_small_problems_are_solved_and_bounds_hold(objective, random_problem):
     """Fifty problems against every mapping there is: bound <= optimum <= value, 47 optimal (measured: 50 and 49)."""

@@ -50,7 +50,7 @@ def test_a_diamond_is_placed_best_and_that_is_proved() -> None:
     assert found.uniform_feasible
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [24, 0])
 @pytest.mark.parametrize("contiguous", [False, True])
 @pytest.mark.parametrize("objective", ["throughput", "latency", "both"])

@@ -24,7 +24,7 @@ def test_a_ring_of_double_links_is_found(transformer, irregular, functions_of):
     assert 2 * functions.iteration_s(plan) < _by_rank(functions, degrees)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", [(4, 1, 4), (2, 2, 4), (4, 2, 2), (8, 1, 2), (8, 2, 1), (16, 1, 1), (2, 4, 2)])
 def test_irregular_links_are_used_better_than_by_rank(shape, transformer, irregular, functions_of):
     """On two DGX-1 whose devices are numbered badly, rank order is beaten for all groups."""
