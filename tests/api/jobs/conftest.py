@@ -1,8 +1,6 @@
 """Jobs on both databases, worked off by two real worker processes that load nothing ahead."""
 
-import gc
 import sys
-import warnings
 from asyncio import Runner
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -63,7 +61,6 @@ def jobs(loop: Runner, pool: Workers, url: str | None, data_dir: Path) -> Iterat
     loop.run(jobs.start())
     yield jobs
     loop.run(jobs.stop())
-    collect_connections()
 
 
 @pytest.fixture
@@ -72,14 +69,3 @@ def own(tmp_path: Path, url: str | None, pool: Workers, request: pytest.FixtureR
     own_url = request.getfixturevalue("postgres").create() if url else None
     often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.2}
     yield DurableJobs(JobSettings(data_dir=tmp_path, database_url=own_url, **often), pool, toy.solve)
-    collect_connections()
-
-
-def collect_connections() -> None:
-    """Collect the connections of threads that were cut off while they asked the database, and may have left them open.
-
-    The warning of that would fail whichever test runs when they are collected.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
