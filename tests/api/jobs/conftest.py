@@ -64,8 +64,8 @@ def jobs(loop: Runner, pool: Workers, url: str | None, data_dir: Path) -> Iterat
 
 
 @pytest.fixture
-def own(tmp_path: Path, url: str | None, pool: Workers, request: pytest.FixtureRequest) -> Iterator[DurableJobs]:
+def own(tmp_path: Path, url: str | None, pool: Workers, request: pytest.FixtureRequest) -> DurableJobs:
     """Return jobs on a database of their own, which are not started yet."""
     own_url = request.getfixturevalue("postgres").create() if url else None
     often = {"tick_s": 0.1, "beat_s": 0.1, "reap_s": 0.2}
-    yield DurableJobs(JobSettings(data_dir=tmp_path, database_url=own_url, **often), pool, toy.solve)
+    return DurableJobs(JobSettings(data_dir=tmp_path, database_url=own_url, **often), pool, toy.solve)
