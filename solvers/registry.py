@@ -11,7 +11,7 @@ from dimod.core.sampler import Sampler
 
 from tiger.errors import InputError
 from tiger.model.arrays import IntArray
-from tiger.model.objective_arrays import ObjectiveArrays
+from tiger.model.objective_arrays import ObjectiveArrays, RingHops
 from tiger.model.problem import Problem
 from tiger.model.seams import Search, Stop, Usage
 from tiger.model.window import Block
@@ -90,8 +90,11 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     """Return the searches on a problem itself that suit it, by the names of their stages, in the order of a round."""
     from tiger.solvers.annealing import dense
     from tiger.solvers.geometry import geometry
+    from tiger.solvers.rings import ring_order
 
     searches: list[tuple[str, Search]] = []
+    if ring_order.applies(problem):
+        searches.append(("ring", ring_order.RingOrder()))
     if geometry.applies(problem):
         searches.append(("geometry", geometry.Geometry()))
     if dense.applies(problem):
@@ -118,7 +121,11 @@ def exact(visits: int) -> Search:
 
 
 def objective_search(arrays: ObjectiveArrays) -> Search:
-    """Return annealing towards another objective than the cost."""
+    """Return the search for another objective than the cost: for the order of a ring, or annealing."""
+    if isinstance(arrays, RingHops):
+        from tiger.solvers.rings.ring_order import RingOrder
+
+        return RingOrder(slowest=arrays.bound)
     from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing
 
     return ObjectiveAnnealing(arrays)

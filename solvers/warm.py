@@ -30,6 +30,7 @@ KERNELS = (
     "repair",
     "refinement",
     "objective",
+    "ring",
 )
 
 
@@ -83,6 +84,11 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing
 
         return ((ObjectiveAnnealing(TaskOrder(np.arange(TASKS))), _ring(1)),)
+    if name == "ring":
+        from tiger.solvers.rings.ring_order import RingOrder, RingParams
+
+        # The second one finds the seats too many for a table.
+        return ((RingOrder(slowest=0.0), _ring(1)), (RingOrder(params=RingParams(seats=1)), _ring(1)))
     if name in ("bisection", "multilevel"):
         from tiger.solvers.multilevel.multilevel import Multilevel
 

@@ -35,7 +35,7 @@ GRAPHS = ARRAYS | {"networkx"}
 # The third parties of a room. Kernels are compiled in leaves, and one room each knows the service and the terminal.
 PARTIES = {
     "model": ARRAYS,
-    "bounds": ARRAYS,
+    "bounds": GRAPHS,
     "objectives": ARRAYS,
     "feasibility": ARRAYS,
     "topologies": GRAPHS,

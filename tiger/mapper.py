@@ -18,6 +18,7 @@ from tiger.bounds.lower_bound import quick_bound, spread_bound, strong_bound
 from tiger.bounds.warm import load as load_bounds
 from tiger.feasibility.start import launch_order
 from tiger.model.arrays import IntArray
+from tiger.model.objective_arrays import RingHops
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.multipath import RoutingName, check_routing, load_links
@@ -33,7 +34,7 @@ from tiger.run.deadline import ENDING, Deadline
 from tiger.run.incumbent import Watch
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.node_choice import take_nodes
-from tiger.run.objective_search import anneal, continue_by, report_objective, reweigh
+from tiger.run.objective_search import continue_by, report_objective, reweigh, search_directly
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
 from tiger.run.search_stage import Round, run_search
@@ -67,7 +68,8 @@ def solve(
     """Map the tasks of a problem onto its nodes at low cost.
 
     `solver` is a name (`tiger.solvers.registry.list_solvers`) or any Ocean sampler object. `objective` is what is
-    minimized: `cost`, `max-link-load` (tiger.objectives.link_load) or `makespan` (tiger.objectives.makespan), which
+    minimized: `cost`, `max-link-load` (tiger.objectives.link_load), `makespan` (tiger.objectives.makespan) or `ring`
+    (tiger.objectives.ring), which
     follow a search for a low cost. `routing` is how the report counts the loads of links: on `single` paths, or split
     over `equal` or `weighted` ones (tiger.objectives.multipath). `nodes` takes so many of the nodes
     (tiger.run.node_choice), whose bound and baselines are then reported. `seed` is in [0, 2**63): the same seed and
@@ -257,9 +259,10 @@ def _search_objective(by_objective: MappingIncumbent, request: Request, objectiv
         if not by_objective.ended:
             reweigh(by_objective, objective, solve_again, this_round)
         if arrays is not None and not by_objective.ended:
+            name = "ring" if isinstance(arrays, RingHops) else "anneal"
             with by_objective.loading():
-                load("objective")
-            anneal(by_objective, registry.objective_search(arrays), this_round)
+                load("ring" if name == "ring" else "objective")
+            search_directly(by_objective, name, registry.objective_search(arrays), this_round)
         if by_objective.ended or len(by_objective.stages) == before:
             break
 

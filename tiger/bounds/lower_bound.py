@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from tiger.bounds.capacity import count_seats, spreading_bound
 from tiger.bounds.relaxation import ascend, assignment, expand_seats, projected_bound, seats, sharpen
+from tiger.bounds.ring import bound_ring
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.metrics import DENSE, GRID, DenseMetric, GridMetric
 from tiger.model.problem import Problem
@@ -50,7 +51,8 @@ def quick_bound(problem: Problem, places: IntArray) -> float:
     Up to about a million task-node pairs this is the Gilmore-Lawler bound, taken per exclusivity group: with
     :math:`l_{tp}` the least cost of task t at node p, a share of its traffic counted, it is the sum over the groups of
     a linear assignment (without groups, of a transport onto the free slots), O(n m deg + n^2 m) time and O(n m) memory.
-    Where the tasks fill half of up to 192 seats or more, it is the projected eigenvalue bound if that is higher. Beyond
+    Where the tasks fill half of up to 192 seats or more, it is the projected eigenvalue bound if that is higher, and
+    that of `bound_ring` where they form a ring. Beyond
     a million pairs work counts on the cheapest nodes, and distances are the smallest that any node has.
 
     Source: P. C. Gilmore, J. SIAM 10 (1962), doi:10.1137/0110022.
@@ -58,7 +60,7 @@ def quick_bound(problem: Problem, places: IntArray) -> float:
     hosts = problem.topology.hosts
     large = hosts.size * max(problem.tasks.size, hosts.size // 8) > DENSE_CELLS
     bound = _sparse_bound(problem) if large else _dense_bound(_window(problem, places))
-    return _round_up(problem, bound)
+    return _round_up(problem, max(bound, _least_work(problem) + bound_ring(problem).total))
 
 
 def spread_bound(problem: Problem, effort: int, stop: Stop = bool) -> float:

@@ -97,7 +97,7 @@ Coupling = Annotated[
         show_default=False,
     ),
 ]
-Objective = Annotated[Literal["cost", "max-link-load", "makespan"], typer.Option(help="What to minimize.")]
+Objective = Annotated[Literal["cost", "max-link-load", "makespan", "ring"], typer.Option(help="What to minimize.")]
 Routing = Annotated[
     Literal["single", "equal", "weighted"],
     typer.Option(help="Count loads of links on one shortest path, split evenly over equal ones, or as is best."),

@@ -31,4 +31,10 @@ class TaskOrder(NamedTuple):
     order: IntArray
 
 
-ObjectiveArrays = RouteArrays | TaskOrder
+class RingHops(NamedTuple):
+    """Hold a lower bound on the slowest hop of a ring, for the objective `ring`."""
+
+    bound: float
+
+
+ObjectiveArrays = RouteArrays | TaskOrder | RingHops

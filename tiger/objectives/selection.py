@@ -6,11 +6,13 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.objective_arrays import ObjectiveArrays
 from tiger.model.problem import Problem
+from tiger.model.ring import find_ring
 from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.makespan import Makespan, schedule_of
+from tiger.objectives.ring import SlowestHop
 from tiger.objectives.shortest_paths import routes_of
 
-ObjectiveName = Literal["cost", "max-link-load", "makespan"]
+ObjectiveName = Literal["cost", "max-link-load", "makespan", "ring"]
 
 
 class ObjectiveFunction(Protocol):
@@ -50,4 +52,9 @@ def objective_of(name: str, problem: Problem) -> ObjectiveFunction | None:
             graph = "one with a cycle" if problem.tasks.directed else "an undirected one"
             raise InputError("objective", f"expected a directed task graph without cycles for makespan, got {graph}")
         return Makespan(schedule=schedule)
+    if name == "ring":
+        if find_ring(problem) is None:
+            what = "traffic that forms one ring through all tasks, three or more, for ring (as ring:8 does)"
+            raise InputError("objective", f"expected {what}, got another graph")
+        return SlowestHop(problem=problem)
     return None

@@ -76,11 +76,12 @@ def reweigh(goal: MappingIncumbent, objective: ObjectiveFunction, solve: Solve, 
         detail["effort"], detail["rounds"], detail["accepted"] = this_round.effort, number, accepted
 
 
-def anneal(goal: MappingIncumbent, search: Search, this_round: Round) -> None:
-    """Run a search for the objective as a stage."""
-    with goal.stage("anneal") as detail:
+def search_directly(goal: MappingIncumbent, name: str, search: Search, this_round: Round) -> None:
+    """Run a search for the objective as a stage, the annealing or the ordering of a ring."""
+    with goal.stage(name) as detail:
         detail["effort"] = this_round.effort
         assignment = search.search(
             goal.problem, goal.places, effort=this_round.effort, seed=this_round.seed, stop=goal.stop
         )
         goal.offer(assignment.places)
+        goal.proved |= assignment.proved

@@ -1,0 +1,184 @@
+"""Tests of the search for the order of a ring, and of the objective `ring`."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import tiger
+from tiger.bounds.ring import bound_ring
+from tiger.errors import InputError
+from tiger.mapper import solve
+from tiger.model.metrics import DenseMetric
+from tiger.model.problem import Problem
+from tiger.model.ring import find_ring
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.objectives.cost import cost_of, violations
+from tiger.objectives.ring import SlowestHop
+from tiger.solvers.rings.ring_order import RingOrder, RingParams, applies
+
+
+def problem_of(traffic, away, slots=None, rule="one-to-one"):
+    """Return the problem of a matrix of traffic on a matrix of distances."""
+    size, nodes = len(traffic), len(away)
+    tasks = TaskGraph(names=tuple(f"t{k}" for k in range(size)), traffic=sp.csr_array(np.asarray(traffic, float)))
+    names = tuple(f"n{k}" for k in range(nodes))
+    topology = Topology(names=names, metric=DenseMetric(np.asarray(away, float)), slots=() if slots is None else slots)
+    return Problem(tasks=tasks, topology=topology, rule=rule)
+
+
+def ring_traffic(order, there, back):
+    """Return the traffic of a ring through tasks in an order."""
+    traffic = np.zeros((len(order), len(order)))
+    traffic[order, np.roll(order, -1)], traffic[np.roll(order, -1), order] = there, back
+    return traffic
+
+
+def random_problem(rng, *, alike):
+    """Return a small problem whose tasks form a ring."""
+    size, nodes = rng.integers(3, 6), rng.integers(2, 6)
+    volumes = rng.integers([1, 0], [4, 3], size=(1 if alike else size, 2)).T
+    away = rng.integers(0, 6, size=(nodes, nodes))
+    away = away if alike and not rng.integers(2) else np.minimum(away, away.T)
+    np.fill_diagonal(away, 0)
+    slots = rng.integers(1, 4, nodes)
+    shared = nodes < size or rng.integers(2)
+    slots = slots if shared else np.ones(nodes, int)
+    if slots.sum() < size:
+        return random_problem(rng, alike=alike)
+    return problem_of(
+        ring_traffic(rng.permutation(size), *volumes), away, slots, "capacity" if shared else "one-to-one"
+    )
+
+
+def mappings(problem):
+    """Yield every feasible mapping."""
+    for choice in itertools.product(range(problem.topology.size), repeat=problem.tasks.size):
+        places = np.array(choice)
+        if not violations(problem, places):
+            yield places
+
+
+def ways(problem, places):
+    """Return the slowest hop and the sum of all hops, written out."""
+    traffic = problem.tasks.traffic.toarray()
+    away = problem.topology.metric.between(places[:, None], places[None, :])
+    return (traffic * away).max(), (traffic * away).sum()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_small_rings_are_solved_and_bounded(seed):
+    """Against all mappings: the least sum, the least slowest hop and the least sum with that, and both bounds."""
+    problem = random_problem(np.random.default_rng(seed), alike=seed % 2)
+    everything = [(ways(problem, places), places) for places in mappings(problem)]
+    slowest, total = (min(values[k] for values, _ in everything) for k in (0, 1))
+    bounds = bound_ring(problem)
+    assert bounds.slowest <= slowest
+    assert bounds.total <= total
+    start = everything[0][1]
+    assert SlowestHop(problem=problem).value(start) == ways(problem, start)[0]
+    if applies(problem):
+        shortest = RingOrder().search(problem, start, effort=1, seed=0, stop=bool)
+        fastest = RingOrder(slowest=0.0).search(problem, start, effort=1, seed=0, stop=bool)
+        assert shortest.proved
+        assert fastest.proved
+        assert ways(problem, shortest.places)[1] == total
+        assert ways(problem, fastest.places) == min(values for values, _ in everything)
+        # Without the table, local search finds the same here.
+        local = RingOrder(params=RingParams(seats=1, kicks=200))
+        assert ways(problem, local.search(problem, start, effort=1, seed=0, stop=bool).places)[1] <= 1.5 * total
+        local = RingOrder(slowest=0.0, params=RingParams(seats=1, kicks=200))
+        assert ways(problem, local.search(problem, start, effort=1, seed=0, stop=bool).places)[0] <= 2 * slowest
+
+
+@pytest.mark.parametrize("slowest", [None, 0.0])
+def test_local_search_keeps_to_the_seats(slowest):
+    """Tests that mappings by local search are feasible, as good as the start, and the same for the same seed."""
+    rng = np.random.default_rng(0)
+    away = rng.random((14, 14)) + np.tri(14)
+    np.fill_diagonal(away, 0)
+    problem = problem_of(ring_traffic(rng.permutation(20), 2, 1), away, rng.integers(0, 4, 14) + 1, "capacity")
+    seats = np.repeat(np.arange(14), problem.topology.slots)
+    start = rng.permutation(seats)[:20]
+    found = [RingOrder(slowest=slowest).search(problem, start, effort=1, seed=3, stop=bool).places for _ in range(2)]
+    assert (found[0] == found[1]).all()
+    assert not violations(problem, found[0])
+    assert ways(problem, found[0])[slowest is None] < ways(problem, start)[slowest is None]
+
+
+def test_stopped_at_once_it_returns_the_start():
+    """Tests the search with no time left."""
+    problem = tiger_problem(32)
+    start = np.arange(32)
+    for slowest in (None, 0.0):
+        found = RingOrder(slowest=slowest).search(problem, start, effort=1, seed=0, stop=lambda: True)
+        assert (found.places == start).all()
+
+
+def tiger_problem(size):
+    """Return a ring on nodes at random in the plane."""
+    points = np.random.default_rng(1).random((size, 2))
+    return problem_of(
+        ring_traffic(np.arange(size), 1, 0), np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+    )
+
+
+def test_rings_in_the_plane_reach_the_bound_on_the_slowest_hop():
+    """Tests 40 nodes against the bound by biconnected components, and the sum against the search for costs alone."""
+    report = solve(tiger_problem(40), objective="ring", seed=1)
+    assert report.objective.value == report.objective.bound < report.objective.baseline
+    assert report.optimal
+    assert report.cost < 1.06 * solve(tiger_problem(40), seed=1).cost
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [
+        np.zeros((3, 3)),
+        np.eye(3),
+        [[0, 1], [1, 0]],
+        ring_traffic(np.arange(5), 1, 0) + np.diag([1, 1, 0], 2),
+        np.kron(np.eye(2), ring_traffic(np.arange(3), 1, 0)),
+        np.diag(np.ones(4), 1),
+    ],
+)
+def test_other_graphs_are_no_rings(traffic):
+    """Tests no traffic, self-loops, a pair, a chord, two rings and a path."""
+    problem = problem_of(traffic, np.ones((6, 6)))
+    assert find_ring(problem) is None
+    assert bound_ring(problem) == (0, 0)
+    with pytest.raises(InputError, match="traffic that forms one ring"):
+        solve(problem, objective="ring")
+
+
+def test_pins_are_kept():
+    """Tests that rings with pinned tasks are mapped by weighted hops, since their tasks are not alike."""
+    report = tiger.assign(nx.cycle_graph(9), "grid:3x4", pinned={"0": "0,0", "4": "2,3"}, objective="ring", seed=1)
+    assert report.feasible
+    assert report.objective.value <= 2
+
+
+def test_a_tree_and_rails_are_ordered_with_proof():
+    """Tests eight machines of eight devices in shuffled order: two crossings a machine, and no more."""
+    machines = np.random.default_rng(0).permutation(64) // 8
+    for across in (10.0, 4.0):
+        rail = np.random.default_rng(1).permutation(64) % 8 if across == 4 else np.zeros(64, int)
+        rail = np.argsort(np.argsort(machines * 64 + np.arange(64))) % 8 if across == 4 else rail
+        away = np.where(machines[:, None] == machines, 1.0, across + (rail[:, None] != rail))
+        np.fill_diagonal(away, 0)
+        report = solve(problem_of(ring_traffic(np.arange(64), 1, 0), away), objective="ring", seed=1)
+        assert report.objective.value == report.objective.bound == across
+        assert report.cost == report.lower_bound == 56 + 8 * across
+        assert report.optimal
+        assert cost_of(report_problem := problem_of(ring_traffic(np.arange(64), 1, 0), away), places(report)).total == (
+            report.cost
+        )
+        assert not violations(report_problem, places(report))
+
+
+def places(report):
+    """Return the node indices of a report's mapping."""
+    return np.array([int(report.mapping[f"t{k}"][1:]) for k in range(64)])
