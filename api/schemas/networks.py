@@ -74,7 +74,7 @@ CONNECTION: JsonDict = {"bandwidth": QUANTITY, "latency": QUANTITY, "table": MEA
 DEVICE: JsonDict = {"kind": {"enum": ["accelerator", "cpu"]}, "memory_bytes": QUANTITY, "speed": NUMBER}
 LANES: JsonDict = {"lanes": _list(_list({"type": "integer"})), "lane_bandwidth": QUANTITY, "lane_latency": QUANTITY}
 NETWORKS: JsonDict = {"type": "object", "additionalProperties": _object({}, CONNECTION)}
-PRINTED: JsonDict = {"nvidia_smi_topo": STRING, "classes": NETWORKS}
+PRINTED: JsonDict = {"nvidia_smi_topo": STRING, "nccl_topo": STRING, "classes": NETWORKS}
 MACHINE = _object({}, {"count": COUNT, "devices": COUNT, "nic": STRING} | DEVICE | CONNECTION | LANES | PRINTED)
 CLUSTERS = (
     _object(
@@ -83,5 +83,14 @@ CLUSTERS = (
         | {"links": _list(_object({"a": STRING, "b": STRING}, CONNECTION))},
     ),
     _object({"machines": _list(MACHINE)}, {"nics": NETWORKS, "fallback": STRING}),
+    _object(
+        {
+            "hosts": _object({"file": STRING, "text": STRING}, {}),
+            "machine": _object({}, {"devices": COUNT} | DEVICE | CONNECTION | LANES | PRINTED),
+            "networks": _list(_object({}, CONNECTION)),
+        },
+        {},
+    ),
     _object({"nvidia_smi_topo": STRING}, DEVICE | {"classes": NETWORKS}),
+    _object({"nccl_topo": STRING}, DEVICE | {"classes": NETWORKS}),
 )

@@ -55,8 +55,9 @@ class Network:
         default=None,
         metadata=about(
             "Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, "
-            "`machines` with their networks, or `nvidia_smi_topo`. Quantities are bytes, bytes/s and seconds, or text "
-            "with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a file. "
+            "`machines` with their networks, `hosts` with a `machine` and networks, `nvidia_smi_topo` or `nccl_topo`. "
+            "Quantities are bytes, bytes/s and seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A "
+            "cluster that is a string is never opened as a file. "
             "Only a graph of operators that states its devices goes without."
         ),
     )

@@ -23,6 +23,7 @@ from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS
 from tiger.pipeline.hardware.device import DEVICE_FIELDS
+from tiger.pipeline.hardware.machines import INSIDE_FIELDS
 from tiger.pipeline.models.columns import COLUMNS
 from tiger.pipeline.models.dnnpartitioning import DEVICES, EDGE, NODE
 from tiger.pipeline.models.layers import Layers
@@ -360,10 +361,11 @@ def test_the_document_shows_every_field_of_models_and_clusters() -> None:
     assert set(nodes["properties"]) == {"nodes", "edges", *DEVICES}
     assert _properties(operators, "operators") == {"name", "seconds", *OPTIONAL}
     assert _properties(shaped, "transformer") == {field.name for field in dataclasses.fields(Shape)}
-    devices, machines, _ = CLUSTERS
+    devices, machines, hosts, *_ = CLUSTERS
     assert _properties(devices, "devices") == {"name", *DEVICE_FIELDS, "machine"}
     assert _properties(devices, "links") == {"a", "b", *CONNECTION_FIELDS}
     assert _properties(machines, "machines") > {"count", "devices", "nic", "nvidia_smi_topo", *DEVICE_FIELDS}
+    assert _properties(hosts, "machine") == set(INSIDE_FIELDS)
 
 
 @pytest.mark.parametrize("group", sorted(MODELS[1]["properties"]["transformer"]["properties"]))

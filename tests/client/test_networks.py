@@ -50,7 +50,9 @@ def test_layers_read_back_as_they_were(path: Path) -> None:
     assert same(read, replace(layers, slices=read.slices))
 
 
-@pytest.mark.parametrize("name", ["measured2.json", "uneven4.json", "two_networks.json", "workstation4.topo"])
+@pytest.mark.parametrize(
+    "name", ["measured2.json", "uneven4.json", "two_networks.json", "workstation4.topo", "racks.json"]
+)
 def test_files_of_clusters_say_what_they_hold(name: str) -> None:
     """As with models."""
     document, cluster = cluster_document(EXAMPLES / "clusters" / name)

@@ -142,6 +142,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "clusters/two_networks.json",
             "clusters/uneven4.json",
             "clusters/workstation4.topo",
+            "nvlinks4.xml",
         ),
     ),
 }

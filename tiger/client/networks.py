@@ -20,8 +20,7 @@ from tiger.pipeline.entry.arrangement import Arrangement
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
-from tiger.pipeline.hardware.nvidia import TOPO
-from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
+from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster_document
 from tiger.pipeline.models.csvrows import rows_of_csv
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document
@@ -90,8 +89,8 @@ def cluster_document(source: Hardware) -> tuple[object, Cluster]:
         return _devices(source), source
     if not isinstance(source, str | Path | Mapping):
         raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
-    document = _cluster_of_file(source) if isinstance(source, str | Path) else dict(source)
-    return document, read_cluster(document) if isinstance(document, str) else cluster_of_document(document)
+    document = read_cluster_document(source) if isinstance(source, str | Path) else dict(source)
+    return document, cluster_of_document(document)
 
 
 def deployment_of(report: PlacementReport, layers: Layers, cluster: Cluster) -> Deployment | None:
@@ -136,15 +135,6 @@ def _model_of_file(source: str | Path) -> object:
     if ending == ".csv":
         return {"layers": rows_of_csv(text, LAYER_LIMIT)}
     return {"graph": text} if ending == ".txt" else read_json(text, "model")
-
-
-def _cluster_of_file(source: str | Path) -> object:
-    """Return a SPEC as it is, and what a file holds as a document."""
-    ending = Path(source).suffix.lower()
-    if ending not in (".json", ".txt", ".topo"):
-        return source if isinstance(source, str) else read_cluster(source)
-    text = read_text(Path(source), "cluster")
-    return read_json(text, "cluster") if ending == ".json" else {TOPO: text}
 
 
 def _rows(layers: Layers) -> list[dict[str, object]]:

@@ -31,6 +31,7 @@ def refusal(read, source):
         ("pair_and_host.json", 3, 1),
         ("measured2.json", 2, 1),
         ("workstation4.topo", 4, 1),
+        ("racks.json", 64, 1),
     ],
 )
 def test_examples(name, size, parts):
@@ -42,7 +43,7 @@ def test_examples(name, size, parts):
 
 def test_every_example_is_read():
     """No example is left out above."""
-    assert len([path for path in EXAMPLES.iterdir() if path.suffix in {".json", ".topo", ".txt"}]) == 6
+    assert len([path for path in EXAMPLES.iterdir() if path.suffix in {".json", ".topo", ".txt"}]) == 7
 
 
 def test_specs_and_documents():

@@ -64,10 +64,7 @@ class Fleet:
     def _names(self, types: IntArray) -> tuple[str, ...]:
         """Return the names of all devices."""
         groups = [self.machines[t] for t in types]
-        noun = {"accelerator": "gpu", "cpu": "cpu"}
-        return tuple(
-            f"m{m}.{noun[group.device.kind]}{k}" for m, group in enumerate(groups) for k in range(group.devices)
-        )
+        return tuple(name for m, group in enumerate(groups) for name in name_devices(f"m{m}", group))
 
     def _links(self, catalogue: Catalogue, types: IntArray, machine: IntArray) -> IntArray:
         """Return the table of links: between machines by their networks, then every machine's own."""
@@ -76,7 +73,7 @@ class Fleet:
         numbers = np.array([fallback if nic is None else catalogue.number(self.nics[nic]) for nic in used])
         nic = np.array([used.index(group.nic) for group in self.machines])[types[machine]]
         link = np.where(nic[:, None] == nic, numbers[nic], fallback)
-        own = [_link_machine(catalogue, group) for group in self.machines]
+        own = [link_machine(catalogue, group) for group in self.machines]
         start = 0
         for t in types:
             end = start + self.machines[t].devices
@@ -85,7 +82,13 @@ class Fleet:
         return lock(link)
 
 
-def _link_machine(catalogue: Catalogue, group: MachineType) -> IntArray:
+def name_devices(machine: str, group: MachineType) -> tuple[str, ...]:
+    """Return the names of the devices of a machine."""
+    noun = {"accelerator": "gpu", "cpu": "cpu"}[group.device.kind]
+    return tuple(f"{machine}.{noun}{k}" for k in range(group.devices))
+
+
+def link_machine(catalogue: Catalogue, group: MachineType) -> IntArray:
     """Return the table of links of one machine."""
     link = np.full((group.devices, group.devices), catalogue.number(group.inside), np.int64)
     for (a, b), connection in group.links.items():

@@ -8,7 +8,8 @@
 
 Bytes per second, direction and device; seconds per message. `lanes` counts the NVLinks of pairs of devices within a
 machine; its other pairs use `bandwidth` and `latency` (or `table`), and have no link without. `nvidia_smi_topo`, the
-text of `nvidia-smi topo -m`, may take the place of `devices`, `lanes` and the bandwidth. Two machines with the same
+text of `nvidia-smi topo -m`, or `nccl_topo`, the XML of `NCCL_TOPO_DUMP_FILE`, may take the place of `devices`, `lanes`
+and the bandwidth. Two machines with the same
 `nic` use that network, others the `fallback`; without one they have no link.
 """
 
@@ -21,25 +22,26 @@ from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, check_device_
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
 from tiger.pipeline.hardware.fleet import Fleet, MachineType
-from tiger.pipeline.hardware.nvidia import CLASSES, TOPO, read_links
+from tiger.pipeline.hardware.nvidia import CLASSES, DUMP, TOPO, read_links
 from tiger.pipeline.hardware.record import check_list, check_names, check_record, require
 
 _FIELDS = ("machines", "nics", "fallback")
 _LANE = "lane_"
 _LANE_FIELDS = ("lanes", f"{_LANE}bandwidth", f"{_LANE}latency")
-_INSIDE_FIELDS = ("devices", *CONNECTION_FIELDS, *_LANE_FIELDS)
-_MACHINE_FIELDS = ("count", *DEVICE_FIELDS, *_INSIDE_FIELDS, TOPO, CLASSES, "nic")
+_OWN_FIELDS = ("devices", *CONNECTION_FIELDS, *_LANE_FIELDS)
+INSIDE_FIELDS = (*DEVICE_FIELDS, *_OWN_FIELDS, TOPO, DUMP, CLASSES)
+_MACHINE_FIELDS = ("count", *INSIDE_FIELDS, "nic")
 
 
 def cluster_of_machines(document: Mapping[str, object], max_devices: int = DEVICE_LIMIT) -> Cluster:
     """Return the cluster of a document of node groups; raise InputError for anything malformed."""
     fields = check_record("cluster", document, _FIELDS)
     nics = {
-        name: _network(f"cluster/nics/{name}", nic)
+        name: read_network(f"cluster/nics/{name}", nic)
         for name, nic in check_names("cluster/nics", fields.get("nics", {})).items()
     }
     groups = check_list("cluster/machines", require("cluster", fields, "machines"))
-    machines = tuple(_machine(f"cluster/machines/{k}", group, nics) for k, group in enumerate(groups))
+    machines = tuple(read_type(f"cluster/machines/{k}", group, nics) for k, group in enumerate(groups))
     check_device_count(sum(group.count * group.devices for group in machines), max_devices, "cluster/machines")
     if sum(group.count for group in machines) > 1 and not nics:
         raise InputError("cluster/nics", "expected a network between several machines, got none")
@@ -47,7 +49,7 @@ def cluster_of_machines(document: Mapping[str, object], max_devices: int = DEVIC
     return Fleet(machines=machines, nics=nics, fallback=fallback).cluster()
 
 
-def _network(field: str, value: object) -> Connection:
+def read_network(field: str, value: object) -> Connection:
     """Return the connection of a network."""
     stated = connection(field, check_record(field, value, CONNECTION_FIELDS))
     if stated is None:
@@ -64,10 +66,10 @@ def _nic(field: str, value: object, nics: Mapping[str, Connection]) -> str:
     return name
 
 
-def _machine(field: str, value: object, nics: Mapping[str, Connection]) -> MachineType:
+def read_type(field: str, value: object, nics: Mapping[str, Connection]) -> MachineType:
     """Return a node group."""
     fields = check_record(field, value, _MACHINE_FIELDS)
-    devices, inside, links = _own_devices(field, fields) if TOPO not in fields else _read_topo(field, fields)
+    devices, inside, links = _read_topo(field, fields) if {TOPO, DUMP} & fields.keys() else _own_devices(field, fields)
     return MachineType(
         count=_count(f"{field}/count", fields.get("count", 1)),
         devices=devices,
@@ -84,7 +86,7 @@ Inside = tuple[int, Connection | None, Mapping[tuple[int, int], Connection]]
 def _own_devices(field: str, fields: Mapping[str, object]) -> Inside:
     """Return the devices of a machine, the connection of most of its pairs, and that of some."""
     if CLASSES in fields:
-        raise InputError(f"{field}/{CLASSES}", f"expected this field beside {TOPO} alone")
+        raise InputError(f"{field}/{CLASSES}", f"expected this field beside {TOPO} or {DUMP} alone")
     devices = _count(f"{field}/devices", require(field, fields, "devices"))
     inside = connection(field, fields)
     if inside is None and devices > 1 and "lanes" not in fields:
@@ -98,10 +100,11 @@ def _own_devices(field: str, fields: Mapping[str, object]) -> Inside:
 
 
 def _read_topo(field: str, fields: Mapping[str, object]) -> Inside:
-    """Return the same from the text of `nvidia-smi topo -m`."""
-    also = next((name for name in _INSIDE_FIELDS if name in fields), None)
+    """Return the same from the text of `nvidia-smi topo -m` or of NCCL."""
+    also = next((name for name in _OWN_FIELDS if name in fields), None)
     if also is not None:
-        raise InputError(f"{field}/{also}", f"expected either this field or {TOPO}, got both")
+        text = DUMP if DUMP in fields else TOPO
+        raise InputError(f"{field}/{also}", f"expected either this field or {text}, got both")
     matrix = read_links(field, fields)
     return len(matrix.names), None, matrix.links
 

@@ -1,4 +1,7 @@
-"""Clusters from the matrix that `nvidia-smi topo -m` prints: the connection of each two GPUs of a machine."""
+"""Clusters from what NVIDIA's tools say of a machine, the connection of each two GPUs.
+
+That is the matrix that `nvidia-smi topo -m` prints, or the XML that NCCL dumps (`NCCL_TOPO_DUMP_FILE`).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,14 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiger.errors import InputError
-from tiger.formats.hardware.nvidia import BANDWIDTHS, LANES, count_lanes, read_matrix
+from tiger.formats.hardware.nccltopo import read_machine
+from tiger.formats.hardware.nvidia import BANDWIDTHS, LANES, TopoMatrix, count_lanes, read_matrix
+from tiger.formats.xmltext import read_elements
 from tiger.model.arrays import lock
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, NO_LINK, Cluster
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS, Affine, Catalogue, Connection, connection
 from tiger.pipeline.hardware.device import DEVICE_FIELDS, device_type
 from tiger.pipeline.hardware.record import check_record, check_text
 
-TOPO = "nvidia_smi_topo"
+TOPO, DUMP = "nvidia_smi_topo", "nccl_topo"
 CLASSES = "classes"
 # Seconds of a step over NVLink and over PCIe or between sockets, the figures of NCCL (tuning.cc).
 LANE_LATENCY_S, PCI_LATENCY_S = 3.4e-6, 5.7e-6
@@ -21,7 +26,7 @@ RATES: Mapping[str, Affine] = {
     name: Affine(bandwidth, LANE_LATENCY_S if name == LANES else PCI_LATENCY_S)
     for name, bandwidth in BANDWIDTHS.items()
 }
-_FIELDS = (TOPO, *DEVICE_FIELDS, CLASSES)
+_FIELDS = (TOPO, DUMP, *DEVICE_FIELDS, CLASSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class TopoLinks:
 
 
 def cluster_of_topo(document: Mapping[str, object], max_devices: int = DEVICE_LIMIT) -> Cluster:
-    """Return the one machine of `{"nvidia_smi_topo": TEXT}`.
+    """Return the one machine of `{"nvidia_smi_topo": TEXT}` or `{"nccl_topo": TEXT}`.
 
     `kind`, `memory_bytes` and `speed` beside it hold for all GPUs, and `classes` may state other connections:
     `{"SYS": {"bandwidth": 16e9, "latency": 6e-6}, "NV#": ..}`, those of NV# for one lane.
@@ -56,15 +61,38 @@ def cluster_of_topo(document: Mapping[str, object], max_devices: int = DEVICE_LI
 
 
 def read_links(field: str, fields: Mapping[str, object], max_devices: int = DEVICE_LIMIT) -> TopoLinks:
-    """Return the connections in the fields `nvidia_smi_topo` and `classes`; O(n^2).
+    """Return the connections in the fields `nvidia_smi_topo` or `nccl_topo`, and `classes`; O(n^2).
 
-    Raises InputError that names row and column for ragged rows, unknown entries and entries that contradict each other.
+    Raises InputError that names the row and column, or line, of what is malformed or contradicts itself.
     """
     rates = _rates(f"{field}/{CLASSES}", fields.get(CLASSES, {}))
-    field = f"{field}/{TOPO}"
-    matrix = read_matrix(field, check_text(field, fields.get(TOPO)), max_devices)
+    if TOPO in fields and DUMP in fields:
+        raise InputError(f"{field}/{DUMP}", f"expected either this field or {TOPO}, got both")
+    name = DUMP if DUMP in fields else TOPO
+    text = check_text(f"{field}/{name}", fields.get(name))
+    matrix = (_read_dump if name == DUMP else read_matrix)(f"{field}/{name}", text, max_devices)
     links = {pair: _entry_connection(rates, entry) for pair, entry in matrix.entries.items()}
     return TopoLinks(matrix.names, links)
+
+
+def _read_dump(field: str, text: str, max_devices: int) -> TopoMatrix:
+    """Return the matrix that `nvidia-smi topo -m` would print for the XML of NCCL."""
+    elements = read_elements(text, field)
+    try:
+        if elements[0].tag != "system":
+            raise elements[0].error(field, f"expected <system>, as NCCL dumps it, got <{elements[0].tag}>")
+        machine = read_machine(elements)
+    except InputError as error:
+        raise InputError(field, error.reason) from None
+    if len(machine.names) > max_devices:
+        raise InputError(field, f"expected 1 to {max_devices:,} devices, got {len(machine.names)}")
+    kinds, lanes = list(BANDWIDTHS), np.rint(1 / machine.share).astype(np.int64)
+    entries = {
+        (a, b): f"NV{lanes[a, b]}" if kinds[machine.kind[a, b]] == LANES else kinds[machine.kind[a, b]]
+        for a in range(len(machine.names))
+        for b in range(a + 1, len(machine.names))
+    }
+    return TopoMatrix(tuple(name.upper() for name in machine.names), entries)
 
 
 def _rates(field: str, value: object) -> dict[str, Connection]:

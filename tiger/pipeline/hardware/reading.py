@@ -11,8 +11,9 @@ from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster
 from tiger.pipeline.hardware.dgx import KINDS, cluster_of_spec
 from tiger.pipeline.hardware.document import cluster_of_devices
+from tiger.pipeline.hardware.hosts import HOSTS, MACHINE, cluster_of_hosts
 from tiger.pipeline.hardware.machines import cluster_of_machines
-from tiger.pipeline.hardware.nvidia import TOPO, cluster_of_topo
+from tiger.pipeline.hardware.nvidia import DUMP, TOPO, cluster_of_topo
 
 _SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
 
@@ -20,27 +21,54 @@ _SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
 def read_cluster(source: Path | str | Mapping[str, object]) -> Cluster:
     """Return the cluster of a file, a SPEC such as `dgx:4`, or a document; raise InputError of `cluster` or below.
 
-    Files end in `.json` (a document) or in `.txt` or `.topo` (what `nvidia-smi topo -m` prints).
+    Files are those of `read_cluster_document`.
     """
-    if isinstance(source, Mapping):
-        return cluster_of_document(source)
+    return cluster_of_document(source if isinstance(source, Mapping) else read_cluster_document(source))
+
+
+def read_cluster_document(source: Path | str) -> object:
+    """Return a SPEC as it is, and what a file holds as a document.
+
+    Files end in `.json` (a document), in `.txt` or `.topo` (what `nvidia-smi topo -m` prints), or in `.xml` (what NCCL
+    dumps). A document may name files for `hosts` and `machine`, from its own folder, whose text then stands there.
+    """
     path = Path(source)
-    reader = _FILES.get(path.suffix.lower())
-    if reader is not None:
-        return reader(read_text(path, "cluster"))
+    suffix = path.suffix.lower()
+    if suffix in _PRINTED:
+        return {_PRINTED[suffix]: read_text(path, "cluster")}
+    if suffix == ".json":
+        return _insert_files(read_json(read_text(path, "cluster"), "cluster"), path.parent)
     if isinstance(source, str) and (_SPEC.fullmatch(source) or source in KINDS):
-        return cluster_of_spec(source)
-    known = ", ".join(_FILES)
-    raise InputError(
-        "cluster", f"expected a SPEC such as dgx:4 or a file ending in {known}, got {describe(str(source), 300)}"
-    )
+        return source
+    known = ", ".join((".json", *_PRINTED))
+    got = describe(str(source), 300)
+    if suffix in (".conf", ".yaml", ".yml", ".ibnet", ".csv"):
+        got += f", a network: put it into a {HOSTS!r} document, with a {MACHINE!r} and networks"
+    raise InputError("cluster", f"expected a SPEC such as dgx:4 or a file ending in {known}, got {got}")
+
+
+def _insert_files(document: object, folder: Path) -> object:
+    """Return the document of a file with the texts of the files that it names."""
+    if not isinstance(document, dict) or HOSTS not in document:
+        return document
+    whole = dict(document)
+    if isinstance(whole[HOSTS], str):
+        whole[HOSTS] = {"file": whole[HOSTS], "text": read_text(folder / whole[HOSTS], f"cluster/{HOSTS}")}
+    machine = whole.get(MACHINE)
+    if isinstance(machine, str):
+        name = _PRINTED.get(Path(machine).suffix.lower())
+        if name is None:
+            what = f"expected an object or a file ending in {', '.join(_PRINTED)}"
+            raise InputError(f"cluster/{MACHINE}", f"{what}, got {describe(machine, 300)}")
+        whole[MACHINE] = {name: read_text(folder / machine, f"cluster/{MACHINE}")}
+    return whole
 
 
 def cluster_of_document(document: object, max_devices: int = DEVICE_LIMIT) -> Cluster:
     """Return the cluster that a document describes; text is a SPEC, and never opened as a file.
 
-    An object has `devices` (and links), `machines` (and networks), or `nvidia_smi_topo`. Raises InputError of `cluster`
-    or below, for more than `max_devices` too.
+    An object has `devices` (and links), `machines` (and networks), `hosts` (with what is inside each, and networks),
+    `nvidia_smi_topo` or `nccl_topo`. Raises InputError of `cluster` or below, for more than `max_devices` too.
     """
     if isinstance(document, str):
         return cluster_of_spec(document, max_devices)
@@ -56,10 +84,8 @@ def cluster_of_document(document: object, max_devices: int = DEVICE_LIMIT) -> Cl
 _SHAPES: dict[str, Callable[[Mapping[str, object], int], Cluster]] = {
     "devices": cluster_of_devices,
     "machines": cluster_of_machines,
+    HOSTS: cluster_of_hosts,
     TOPO: cluster_of_topo,
+    DUMP: cluster_of_topo,
 }
-_FILES: dict[str, Callable[[str], Cluster]] = {
-    ".json": lambda text: cluster_of_document(read_json(text, "cluster")),
-    ".txt": lambda text: cluster_of_topo({TOPO: text}),
-    ".topo": lambda text: cluster_of_topo({TOPO: text}),
-}
+_PRINTED = {".txt": TOPO, ".topo": TOPO, ".xml": DUMP}
