@@ -105,7 +105,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
             return Report.unmet(problem, taken, Origin(request.name, request.seed, time.perf_counter() - begun))
         problem = taken
     chosen = time.perf_counter()
-    objective = objective_of(request.objective, problem)
+    objective = objective_of(request.objective, problem, request.routing)
     start = launch_order(problem, request.deadline(loading_s).left_s)
     if isinstance(start, tuple):
         return Report.unmet(problem, start, Origin(request.name, request.seed, time.perf_counter() - begun))

@@ -10,6 +10,7 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
 from tiger.objectives import link_load as congestion
 from tiger.objectives.link_load import MaxLinkLoad
+from tiger.objectives.multipath import load_links
 from tiger.objectives.shortest_paths import link_loads, routes_of
 
 
@@ -46,6 +47,31 @@ def test_the_value_is_the_metric(rule, random_problem, random_feasible):
         found, load = aim(problem), link_loads(problem, places).worst
         assert found.value(places) == load
         assert found.stress(places).max() == (1 if load else 0)
+
+
+@pytest.mark.parametrize("routing", ["equal", "weighted"])
+def test_split_transfers_are_bounded(routing, random_problem, random_feasible):
+    """The value is the load that the report states, and no mapping of some has a lower one than the bound."""
+    tight = 0
+    for seed in range(12):
+        problem = random_problem("capacity", seed, hardware=("grid", "torus", "tree", "links")[seed % 4])
+        found = MaxLinkLoad(problem=problem, routes=routes_of(problem.topology), routing=routing)
+        mappings = [random_feasible(problem, np.random.default_rng([seed, k])) for k in range(10)]
+        values = [found.value(places) for places in mappings]
+        assert values[0] == load_links(problem, mappings[0], routing).worst
+        assert min(values) >= found.bound()
+        tight += found.bound() > 0
+    assert tight
+
+
+def test_split_transfers_between_two_corners_meet_the_bound():
+    """Two ways of two links each: half of the traffic takes either, and both bounds say so."""
+    square = Topology(names=tuple("abcd"), metric=GridMetric((2, 2), (False, False)))
+    corners = talking([[0, 8], [0, 0]], square, pinned={"t0": "a", "t1": "d"})
+    for routing, value in (("single", 8), ("equal", 4), ("weighted", 4)):
+        found = MaxLinkLoad(problem=corners, routes=routes_of(square), routing=routing)
+        assert found.value(np.array([0, 3])) == pytest.approx(value)
+        assert found.bound() == pytest.approx(4)
 
 
 def test_stress_is_load_over_bandwidth():

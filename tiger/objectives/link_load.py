@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
 
 from tiger.bounds.lower_bound import lower_bound, rank_partners
 from tiger.model.arrays import FloatArray, IntArray
@@ -22,6 +23,8 @@ from tiger.model.metrics import DenseMetric
 from tiger.model.objective_arrays import RouteArrays
 from tiger.model.problem import Problem
 from tiger.model.rounding import relative_error
+from tiger.model.topology import link_matrix
+from tiger.objectives.multipath import RoutingName, load_links, path_links
 from tiger.objectives.shortest_paths import LinkLoads, PathRoutes, Routes, transfers_of
 
 # A matrix of distances between so many nodes takes 32 MB.
@@ -32,14 +35,19 @@ STRENGTH = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MaxLinkLoad:
-    """Evaluate and bound the max link load as an objective, on hardware with `routes`."""
+    """Evaluate and bound the max link load as an objective, on hardware with `routes`.
+
+    Where transfers split over several paths, by their `routing`, the search still looks at one path each.
+    """
 
     problem: Problem
     routes: Routes
+    routing: RoutingName = "single"
 
     def value(self, places: IntArray) -> float:
         """Return the largest load of a link over its bandwidth for node indices `places[n]`."""
-        return LinkLoads(self.routes, self.routes.loads(transfers_of(self.problem, places))).worst
+        split = None if self.routing == "single" else load_links(self.problem, places, self.routing)
+        return (split or LinkLoads(self.routes, self.routes.loads(transfers_of(self.problem, places)))).worst
 
     def stress(self, places: IntArray) -> FloatArray:
         """Return stress[l], the load of every link over its bandwidth, the largest 1."""
@@ -69,8 +77,10 @@ class MaxLinkLoad:
         real = self.routes.width[np.isfinite(self.routes.width)]
         roundings = 4 * self.problem.tasks.size + 2 * self.problem.topology.size + 64
         bound = max(self._cut(), self._average()) * (1 - relative_error(roundings))
-        whole = bool((real == 1).all() and (self.problem.tasks.traffic.data % 1 == 0).all())
-        return float(math.ceil(bound)) if whole else bound
+        whole = self.routing == "single" and bool(
+            (real == 1).all() and (self.problem.tasks.traffic.data % 1 == 0).all()
+        )
+        return float(math.ceil(bound)) if whole and self.routing == "single" else bound
 
     def arrays(self) -> RouteArrays | None:
         """Return the routes for compiled code, None above 2,048 nodes without grid or tree structure."""
@@ -83,8 +93,14 @@ class MaxLinkLoad:
         topology, width = self.problem.topology, self.routes.width
         if topology.size > DENSE_NODES or not np.isfinite(width).any():
             return 0.0
-        bare = replace(topology, metric=DenseMetric(self.routes.lengths(1 / width)), cost=np.zeros(topology.size))
-        return lower_bound(replace(self.problem, topology=bare), self.problem.pins) / int(np.isfinite(width).sum())
+        links = None if self.routing == "single" else path_links(self.problem)
+        prices, count = self.routes.lengths(1 / width), int(np.isfinite(width).sum())
+        if links is not None:
+            # Any path may be taken, so that the cheapest one counts.
+            cheap = link_matrix(replace(links, weight=1 / links.bandwidth), topology.size)
+            prices, count = dijkstra(cheap, directed=False), cheap.nnz
+        bare = replace(topology, metric=DenseMetric(prices), cost=np.zeros(topology.size))
+        return lower_bound(replace(self.problem, topology=bare), self.problem.pins) / count
 
     def _cut(self) -> float:
         """Return the most that leaves a task's node, over its links; where tasks get a node each, the best pairing."""

@@ -89,7 +89,7 @@ def split_equally(problem: Problem, places: IntArray) -> LinkLoads | None:
 
     O(targets * hops * l) after the shortest paths.
     """
-    routes, links = routes_of(problem.topology), _path_links(problem)
+    routes, links = routes_of(problem.topology), path_links(problem)
     transfers = transfers_of(problem, places)
     if routes is None or links is None:
         return None if routes is None else LinkLoads(routes, routes.loads(transfers))
@@ -109,7 +109,7 @@ def split_optimally(problem: Problem, places: IntArray, params: SplitParams = DE
     The largest load over bandwidth is at most 1 % above the bound, or as near as a hundred programmes come. Raises
     InputError of `routing` where more than 1,024 pairs of nodes exchange traffic.
     """
-    routes, links = routes_of(problem.topology), _path_links(problem)
+    routes, links = routes_of(problem.topology), path_links(problem)
     transfers = transfers_of(problem, places)
     if routes is None or links is None:
         return None if routes is None else _only_split(LinkLoads(routes, routes.loads(transfers)))
@@ -133,7 +133,7 @@ def _only_split(loads: LinkLoads) -> Split:
     return Split(loads, loads.worst)
 
 
-def _path_links(problem: Problem) -> Links | None:
+def path_links(problem: Problem) -> Links | None:
     """Return the links that paths may take, None in trees and where there are none."""
     topology = problem.topology
     if topology.links is None and isinstance(topology.metric, GridMetric):

@@ -9,6 +9,7 @@ from tiger.model.problem import Problem
 from tiger.model.ring import find_ring
 from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.makespan import Makespan, schedule_of
+from tiger.objectives.multipath import RoutingName
 from tiger.objectives.ring import SlowestHop
 from tiger.objectives.shortest_paths import routes_of
 
@@ -39,13 +40,13 @@ class ObjectiveFunction(Protocol):
         ...
 
 
-def objective_of(name: str, problem: Problem) -> ObjectiveFunction | None:
+def objective_of(name: str, problem: Problem, routing: RoutingName = "single") -> ObjectiveFunction | None:
     """Return the objective of a name, None for the cost; raise InputError where the problem does not have it."""
     if name == "max-link-load":
         routes = routes_of(problem.topology)
         if routes is None:
             raise InputError("objective", "expected hardware with links for max-link-load, got distances alone")
-        return MaxLinkLoad(problem=problem, routes=routes)
+        return MaxLinkLoad(problem=problem, routes=routes, routing=routing)
     if name == "makespan":
         schedule = schedule_of(problem)
         if schedule is None:
