@@ -153,8 +153,9 @@ class Workers:
                 pool.end()
             opening.set_result(pool)
         except Exception as error:
-            # Those who wait may try again, and the log says why.
-            LOG.exception("workers not opened")
+            # Those who wait may try again, and the log says why; a server that ends takes from it what opening needs.
+            if not self._stopped:
+                LOG.exception("workers not opened")
             opening.set_exception(BrokenProcessPool(*error.args))
 
 

@@ -8,13 +8,17 @@ import threading
 import time
 from asyncio import Runner
 from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from unittest import mock
 
 import pytest
+import structlog
 from pebble.pool.process import PoolManager
 
 from tiger.api.routes.document import parse
+from tiger.api.workers.pool import Pool
 from tiger.api.workers.processes import TRIES, SolverLostError, Workers, _contain, _init_worker
 from tiger.errors import InputError
 
@@ -327,3 +331,16 @@ def test_no_process_is_started_after_the_last(loop: Runner) -> None:
             await pool.run(5, bool)
 
     loop.run(scenario())
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_bug_a_server_that_ends_blamed_the_workers(*, stopped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its end takes from the thread that starts them what that needs; the log says why only where it goes on."""
+    pool, opening = Workers(1), Future[Pool]()
+    pool._stopped = stopped
+    monkeypatch.setattr(Pool, "open", mock.Mock(side_effect=BrokenProcessPool))
+    with structlog.testing.capture_logs() as logged:
+        pool._open(opening)
+    assert [entry["event"] for entry in logged] == ([] if stopped else ["workers not opened"])
+    with pytest.raises(BrokenProcessPool):
+        opening.result()
