@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from tiger.errors import InputError
 from tiger.model.tasks import TaskGraph
+from tiger.model.wording import describe
 
 FIELD = "tasks"
 
@@ -40,7 +41,9 @@ class Communicators:
             raise InputError(FIELD, f"line {line}: {what}, got {rank} of {size}")
         other = found.devices.setdefault(rank, device)
         if other != device:
-            raise InputError(FIELD, f"line {line}: expected rank {rank} once, got it of {other} and of {device}")
+            raise InputError(
+                FIELD, f"line {line}: expected rank {rank} once, got it of {describe(other)} and of {describe(device)}"
+            )
         return number
 
     def send(self, number: int, rank: int, target: int, volume: float) -> None:

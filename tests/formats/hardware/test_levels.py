@@ -49,3 +49,9 @@ def test_uneven_groups_are_as_many_as_a_matrix_takes():
     many = units(("far", 2.0, [0] * 9_000 + [1]), ("near", 1.0, list(range(9_001))))
     with pytest.raises(InputError, match=r"^topology: expected a regular tree, .* at most 8192 units, got 9001 in"):
         many.topology({})
+
+
+def test_bug_a_distance_that_overflows_had_no_level():
+    """Levels in proportion to the one that is stated are named."""
+    with pytest.raises(InputError, match=r"levels/rack: expected a finite distance, got 4 \* 1e\+308"):
+        fill_distances({"node": 1.0, "rack": 4.0}, {"node": 1e308})

@@ -1,5 +1,6 @@
 """Hardware as levels of groups: units are as far apart as the outermost level says that separates them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -90,6 +91,8 @@ def fill_distances(usual: Mapping[str, float], stated: Mapping[str, float]) -> d
         if name in stated and distance > 0:
             scale = stated[name] / distance
         distances[name] = stated.get(name, distance * scale)
+        if not math.isfinite(distances[name]):
+            raise InputError(f"{FIELD}/{name}", f"expected a finite distance, got {distance:g} * {scale:g}")
     return distances
 
 
