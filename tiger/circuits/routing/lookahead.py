@@ -1,4 +1,4 @@
-"""What a routing looks at: the gates of the front and those that come soon, linked to their qubits with weights.
+"""What a SWAP is scored by: the gates of the front and those that come soon, linked to their qubits with weights.
 
 The front layer and the extended set behind it are those of SABRE (Li, Ding, Xie 2019,
 doi:10.1145/3297858.3304023); here the gates of the extended set count less the later they come.

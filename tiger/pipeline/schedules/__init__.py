@@ -1,6 +1,6 @@
 """Schedules of a pipeline: GPipe, 1F1B, interleaved and zero-bubble, simulated and bounded.
 
 In: the costs of stages (`costs.stages`). Out: the seconds of an iteration and its timeline (`simulator`), the bytes
-held (`memory`), and lower bounds on all plans (`bound`, `best_cuts_bound`) or on given cuts (`fixed_cuts_bound`). Read
-`orders.py` first, then `simulator.py`.
+held, and whether they fit (`memory`), and lower bounds on all plans (`bound`, `best_cuts_bound`) or on given cuts
+(`fixed_cuts_bound`). Read `pass_orders.py` first, then `simulator.py`.
 """

@@ -8,8 +8,8 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.pipeline.costs.stages import Workload
-from tiger.pipeline.schedules.costs import Costs
 from tiger.pipeline.schedules.pass_orders import KINDS, Schedule
+from tiger.pipeline.schedules.pass_seconds import Costs
 from tiger.pipeline.schedules.schedule_table import ScheduleTable, static_table, table_of
 from tiger.pipeline.schedules.zerobubble import zero_bubble_orders
 
