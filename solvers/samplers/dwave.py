@@ -1,8 +1,8 @@
 """D-Wave's quantum computers as a sampler of dense models.
 
 Windows of a mapping problem are dense: a search for an embedding takes minutes there and finds longer chains than the
-embedding of a clique, which is known by construction (Boothby, King, Roy, arXiv:1507.04774). So a model of n variables
-is embedded as the clique of n variables, whatever its couplings are.
+embedding of a clique, which is known by construction (Boothby, King, Roy, arXiv:1507.04774, for cliques on Chimera). So
+a model of n variables is embedded as the clique of n variables, whatever its couplings are.
 
 What a machine draws cannot be repeated: the law that the same seed gives the same mapping ends here.
 """

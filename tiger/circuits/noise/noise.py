@@ -214,7 +214,8 @@ def _decay(times: Sequence[Relaxation] | None, size: int) -> FloatArray:
     """Return the rates at which idle qubits lose their state, 0 where the times are unknown."""
     rates = np.zeros(size)
     for qubit, relaxation in enumerate(times or ()):
-        # To first order, the mean loss of fidelity of a relaxing qubit (doi:10.1103/PhysRevA.60.1888).
+        # To first order, the mean loss of fidelity of a relaxing qubit by the formula of Horodecki, Horodecki and
+        # Horodecki 1999 (doi:10.1103/PhysRevA.60.1888).
         rates[qubit] = _rate(6, relaxation.t1) + _rate(3, relaxation.t2)
     return rates
 

@@ -16,7 +16,8 @@ def compute_log_success(operations: IndexArray, errors: Errors) -> float:
     over the two-qubit gates G, a BRIDGE being four and a SWAP three (with the better direction twice), u one-qubit
     gates, the measured qubits M, and the seconds t that a qubit waits between its first gate and its last when every
     gate runs as soon as it can. A rate is 1 / (6 T1) + 1 / (3 T2), to first order the mean loss of fidelity of a
-    relaxing qubit (doi:10.1103/PhysRevA.60.1888). -inf where a gate is on a pair or qubit that is faulty. O(k).
+    relaxing qubit by the formula of Horodecki, Horodecki and Horodecki 1999 (doi:10.1103/PhysRevA.60.1888). -inf where
+    a gate is on a pair or qubit that is faulty. O(k).
     """
     # A finished circuit is on device qubits already: each stands for itself.
     duration = time_operations(operations, np.arange(errors.size, dtype=np.int32), costs_of(errors))
