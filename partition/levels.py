@@ -26,6 +26,7 @@ class LevelWindows:
         edges = sorted({0, *range(first, len(groups), self.span), len(groups)})
         runs = [np.concatenate(groups[a:b]) for a, b in pairwise(edges)]
         for run in runs[::-1] if seed % 2 else runs:
+            # As many tasks as fit with a node for each: the size of a block is its tasks times its nodes.
             widest = max(int(max_size**0.5), 1)
             for chunk in np.array_split(run, -(-len(run) // widest)) if len(run) else []:
                 yield Block(tasks=chunk, nodes=nodes_near(problem, start, chunk, max_size // len(chunk)))

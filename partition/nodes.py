@@ -11,6 +11,7 @@ def nodes_near(problem: Problem, places: IntArray, tasks: IntArray, count: int) 
 
     No node that a task occupies is left out, and the hosts are those closest by the way from a task's node to them.
     """
+    # The nodes in use stay in, so that a block can return the mapping that it began with.
     own = np.unique(places[tasks])
     hosts = np.setdiff1d(problem.topology.hosts, own)
     more = max(count - len(own), 0)

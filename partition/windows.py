@@ -49,6 +49,7 @@ def _nearest_node_order(problem: Problem, start: IntArray, rng: np.random.Genera
     tasks = rng.permutation(problem.free)
     nodes, at = np.unique(start[tasks], return_inverse=True)
     rank, here, left = np.zeros(len(nodes), np.int64), int(rng.integers(max(len(nodes), 1))), np.ones(len(nodes), bool)
+    # Nearest neighbours: windows then hold tasks on nodes side by side, which can change places.
     for step in range(len(nodes)):
         rank[here], left[here] = step, False
         others = np.flatnonzero(left)
@@ -72,13 +73,16 @@ def _breadth_first_order(problem: Problem, rng: np.random.Generator) -> IntArray
     """
     size, free = problem.tasks.size, problem.pins < 0
     label = connected_components(problem.tasks.traffic, directed=False)[1]
+    # The task of each component that is drawn first stands for it, and ranks it by when it was drawn.
     drawn = rng.permutation(size)
     drawn = drawn[free[drawn]]
     first = np.sort(np.unique(label[drawn], return_index=True)[1])
     rank = np.zeros(size, np.int64)
     rank[label[drawn[first]]] = np.arange(len(first))
+    # An extra root with an edge to each of these makes one search of all components.
     ties = sp.csr_array((np.ones(len(first)), (np.zeros(len(first), np.int64), drawn[first])), shape=(1, size))
     linked = sp.block_array([[sp.csr_array(problem.tasks.traffic + problem.inflow), ties.T], [ties, None]]).tocsr()
     reached = breadth_first_order(linked, size, directed=False, return_predecessors=False)
     order: IntArray = reached[np.append(free, False)[reached]].astype(np.int64)
+    # The search goes through components side by side: bring each of them together.
     return order[np.argsort(rank[label[order]], kind="stable")]

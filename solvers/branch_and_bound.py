@@ -97,6 +97,7 @@ def rank_nodes(cost: FloatArray, order: IntArray) -> None:
     while count > 0:
         count -= 1
         low, high = waiting[count, 0], waiting[count, 1]
+        # Cut a long row in two and go on with the smaller part.
         while high - low >= SORTED_BY_INSERTION:
             middle = split(cost, order, low, high)
             if high - middle > middle - low:
@@ -106,6 +107,7 @@ def rank_nodes(cost: FloatArray, order: IntArray) -> None:
                 waiting[count, 0], waiting[count, 1] = low, middle - 1
                 low = middle + 1
             count += 1
+        # Insertion sort of what is left, which is quicker than more cuts on so few nodes.
         for k in range(low + 1, high + 1):
             q, place = order[k], k
             while place > low and cost[q] < cost[order[place - 1]]:
@@ -118,12 +120,15 @@ def rank_nodes(cost: FloatArray, order: IntArray) -> None:
 def split(cost: FloatArray, order: IntArray, low: int, high: int) -> int:
     """Part `order[low..high]` at the median of its first, middle and last node, and return where that goes."""
     middle = (low + high) >> 1
+    # Median of three (Singleton 1969), so that a row that is sorted already is cut in half.
     for left, right in ((low, middle), (middle, high), (low, middle)):
         if cost[order[right]] < cost[order[left]]:
             order[left], order[right] = order[right], order[left]
     pivot = cost[order[middle]]
+    # The pivot waits at the end while the others are parted.
     order[high], order[middle] = order[middle], order[high]
     i, j = low, high - 1
+    # Partition (Hoare 1962): both scans stop at nodes as cheap as the pivot, so that equal costs end on both sides.
     while True:
         while i < high and cost[order[i]] < pivot:
             i += 1
@@ -134,6 +139,7 @@ def split(cost: FloatArray, order: IntArray, low: int, high: int) -> int:
         order[i], order[j] = order[j], order[i]
         i += 1
         j -= 1
+    # The pivot goes to the border, which is its place in the sorted row.
     order[i], order[high] = order[high], order[i]
     return i
 

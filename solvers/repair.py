@@ -65,10 +65,12 @@ def cheapest_move(inst: Instance, state: State, fixed: IntArray, t: int) -> tupl
     for q in inst.hosts:
         if q == state.place[t] or not is_open_to(inst, t, q):
             continue
+        # Relocation to a node with room.
         if can_move(inst, state, t, q):
             change = move_change(inst, state.place, t, q, -1)
             if change < best:
                 best, node, partner = change, q, -1
+        # Exchange with the one task of the group on that node, or with each task of a shared node.
         grouped = inst.group_of[t] >= 0
         for seat in range(1 if grouped else state.held[q]):
             u = state.occupant[inst.group_of[t], q] if grouped else state.seats[state.seat_start[q] + seat]

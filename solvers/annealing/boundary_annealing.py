@@ -118,6 +118,7 @@ def update_boundary(occupancy: Occupancy, t: int) -> None:
 def move_task(graph: CsrGraph, occupancy: Occupancy, t: int, q: int) -> None:
     """Move task t to node q and keep count of boundaries; O(degree)."""
     p = occupancy.place[t]
+    # Loads of the domains in every tier, by which overload is charged.
     for k in range(len(occupancy.label)):
         occupancy.load[k, occupancy.label[k, p]] -= 1
         occupancy.load[k, occupancy.label[k, q]] += 1

@@ -115,6 +115,7 @@ def find_direct_move(inst: Instance, graph: CsrGraph, chains: Chains, start: int
 @inner_kernel
 def apply_chain(inst: Instance, chains: Chains, start: int, end: int) -> None:
     """Apply the chain from one node to another, last task first."""
+    # Back along the movers that the search noted: the last task goes first and makes room for the one before.
     q = end
     while q != start:
         t = chains.mover[q]
@@ -131,6 +132,7 @@ def apply_chain(inst: Instance, chains: Chains, start: int, end: int) -> None:
         chains.used[p] -= inst.memory[t]
         chains.used[q] += inst.memory[t]
         q = p
+    # Nodes in between gave one task and got one.
     chains.held[start] -= 1
     chains.held[end] += 1
 

@@ -156,6 +156,7 @@ def can_swap(inst: Instance, state: State, fixed: IntArray, t: int, u: int) -> b
 def relocate(inst: Instance, state: State, t: int, q: int) -> None:
     """Move task t to node q."""
     p, group = state.place[t], inst.group_of[t]
+    # Of a group a node holds at most one task, found by a table; the tasks of shared nodes sit in seats.
     if group >= 0:
         state.occupant[group, p] = -1
         state.occupant[group, q] = t

@@ -277,6 +277,7 @@ def flip(graph: Graph, cut: Cut, t: int) -> None:
     here = cut.side[t]
     there = 1 - here
     cut.side[t] = there
+    # The flip back would lose what this one gains.
     cut.gain[t] = -cut.gain[t]
     cut.mass[here] -= graph.weight[t]
     cut.mass[there] += graph.weight[t]
@@ -289,12 +290,14 @@ def flip(graph: Graph, cut: Cut, t: int) -> None:
         if cut.side[u] == there:
             cut.gain[u] -= 2 * graph.flow[e]
             cut.external[u] -= 1
+            # Where u waits in a heap, it sinks now that it gains less.
             if cut.spot[u] >= 0:
                 sift_down(cut, u)
         else:
             external += 1
             cut.gain[u] += 2 * graph.flow[e]
             cut.external[u] += 1
+            # Here it gains more and rises.
             if cut.spot[u] >= 0:
                 sift_up(cut, u)
     cut.external[t] = external
@@ -350,6 +353,7 @@ def sift_down(cut: Cut, t: int) -> None:
         below = 2 * k + 1
         if below >= cut.length[s]:
             break
+        # Of two children the one that gains more moves up, to be above the other.
         if below + 1 < cut.length[s] and cut.gain[cut.heap[s, below + 1]] > cut.gain[cut.heap[s, below]]:
             below += 1
         u = cut.heap[s, below]
@@ -358,5 +362,6 @@ def sift_down(cut: Cut, t: int) -> None:
         cut.heap[s, k] = u
         cut.spot[u] = k
         k = below
+    # No child gains more: the vertex is written once, where the last one came from.
     cut.heap[s, k] = t
     cut.spot[t] = k

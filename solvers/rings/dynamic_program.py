@@ -27,7 +27,9 @@ def fill_table(hop: FloatArray, measure: int, table: FloatArray) -> None:
     """
     size = len(hop)
     table[:] = np.inf
+    # In the order of their numbers, all subsets of a set of seats come before it.
     for seats in range(1, 1 << size):
+        # A ring has no beginning, so its path may begin at the lowest seat of the set.
         first = 0
         while not seats >> first & 1:
             first += 1
@@ -37,6 +39,7 @@ def fill_table(hop: FloatArray, measure: int, table: FloatArray) -> None:
             so_far = table[seats, last]
             if so_far == np.inf:
                 continue
+            # Held and Karp 1962: how a path can go on depends on its set and its last seat alone.
             for after in range(first + 1, size):
                 if not seats >> after & 1:
                     length = extend(measure, so_far, hop[last, after])
@@ -50,6 +53,7 @@ def trace_ring(hop: FloatArray, measure: int, table: FloatArray, ring: IntArray)
     size, best, chosen = len(hop), np.inf, 0
     for seats in range(1, 1 << size):
         count, rest = 0, seats
+        # Only sets of as many seats as the ring has tasks can hold it.
         while rest:
             rest &= rest - 1
             count += 1
@@ -58,6 +62,7 @@ def trace_ring(hop: FloatArray, measure: int, table: FloatArray, ring: IntArray)
         first = 0
         while not seats >> first & 1:
             first += 1
+        # Close the best path to every last seat by the hop back to the first one.
         for last in range(size):
             closed = (
                 table[seats, last] + hop[last, first] if measure == TOTAL else max(table[seats, last], hop[last, first])
@@ -66,6 +71,7 @@ def trace_ring(hop: FloatArray, measure: int, table: FloatArray, ring: IntArray)
                 best, chosen, ring[-1] = closed, seats, last
     if best == np.inf:
         return best
+    # Backtrack: the seat before is the one that the best path over the rest of the set ends at.
     for position in range(len(ring) - 1, 0, -1):
         last = ring[position]
         chosen ^= 1 << last

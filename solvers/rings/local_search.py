@@ -98,10 +98,13 @@ def find_insertion(state: RingState, begin: int, count: int, gain: float) -> flo
     """Look for the best new place of the segment of `count` tasks from position `begin`, either way around."""
     size = len(state.ring)
     end = begin + count - 1
+    # Or-opt: what the ring saves where the segment is cut out and the gap closed.
     freed = span(state, begin - 1, begin) + span(state, end, end + 1) - span(state, begin - 1, end + 1)
+    # Distances may differ by direction, so a segment that is reversed changes its own hops too.
     turned = 0.0
     for k in range(begin, end):
         turned += span(state, k + 1, k) - span(state, k, k + 1)
+    # Every hop outside may be broken to take the segment in; the gap itself is left out.
     for after in range(end + 1, begin + size - 1):
         broken = span(state, after, after + 1)
         straight = freed - (span(state, after, begin) + span(state, end, after + 1) - broken)
@@ -151,6 +154,7 @@ def apply_insertion(state: RingState, begin: int, count: int, after: int, kind: 
 @inner_kernel
 def apply_move(state: RingState) -> None:
     """Change the ring by the move found, and wake the tasks beside what it broke."""
+    # Don't-look bits (Bentley 1992): only tasks beside a hop that changes are looked at again.
     move = state.move
     if move[0] == EXCHANGE:
         position, task = move[1], state.ring[move[1] % len(state.ring)]
@@ -163,6 +167,7 @@ def apply_move(state: RingState) -> None:
         low, high = move[1], move[2]
         for beside in (low - 1, low, high, high + 1):
             wake(state, beside)
+        # 2-opt: the tasks between the two broken hops come in reverse order.
         while low < high:
             state.ring[low], state.ring[high] = state.ring[high], state.ring[low]
             low += 1
@@ -172,6 +177,7 @@ def apply_move(state: RingState) -> None:
         for beside in (begin - 1, begin, begin + count - 1, begin + count, after, after + 1):
             wake(state, beside)
         apply_insertion(state, begin, count, after, move[0])
+    # Positions and prefix sums follow from the new order.
     settle(state)
 
 
@@ -184,13 +190,16 @@ def descend(state: RingState, least: float) -> None:
         task = state.waiting[state.height[0]]
         state.waits[task] = False
         position = state.where[task]
+        # 2-opt: reversals that break the hop after the task, or the one before it.
         gain = find_reversal(state, position, least)
         gain = find_reversal(state, (position - 1) % size, gain)
+        # Or-opt: segments that begin with the task, and those that end with it.
         for count in range(1, min(SEGMENT, size - 3) + 1):
             gain = find_insertion(state, position, count, gain)
             if count > 1:
                 gain = find_insertion(state, (position - count + 1) % size, count, gain)
         gain = find_exchange(state, position, gain)
+        # Best improvement of one task, which then waits again, as it may have another.
         if gain > least:
             wake(state, position)
             apply_move(state)
@@ -201,14 +210,17 @@ def kick(state: RingState) -> None:
     """Move a random task to a random host with a free seat, or exchange two neighbouring segments of random lengths."""
     size, host = len(state.ring), np.random.randint(len(state.spare))
     reach = min(KICKED, size - 2)
+    # To a random host if it has a free seat; else segments change places, unless the ring is too short for them.
     if state.spare[host] > 0 or reach < 2:
         state.move[0], state.move[1], state.move[2] = EXCHANGE, np.random.randint(size), host
         if state.spare[host] > 0:
             apply_move(state)
         return
+    # Segment double bridge (Johnson and McGeoch 1997): short neighbouring segments, so that the change stays local.
     first = np.random.randint(1, reach)
     second = np.random.randint(1, reach - first + 1)
     begin = np.random.randint(size)
+    # Tasks at the three hops that break are looked at again.
     for beside in (
         begin - 1,
         begin,
@@ -239,14 +251,17 @@ def improve_ring(
     np.random.seed(seed)
     size = len(state.ring)
     settle(state)
+    # All tasks wait, that at position 0 on top of the stack.
     for position in range(size - 1, -1, -1):
         wake(state, position)
     best = np.inf
+    # Iterated local search (Lourenço, Martin, Stützle 2003): kick the best ring, descend, and compare.
     for number in range(kicks + 1):
         if number:
             kick(state)
         descend(state, least)
         length = state.ahead[size - 1] + span(state, size - 1, 0)
+        # A ring as long as the best replaces it, which leads across plateaus.
         if length <= best:
             best = length
             copy(best_ring, state.ring)

@@ -21,11 +21,13 @@ def lower_loads(graph: CsrGraph, search: Search, load: FloatArray, goal: float, 
     of neighbour lists have been read. `load[e]` is changed in place, and no edge ends above both goal and its load.
     """
     size, taken, end = len(graph.first) - 1, 0, search.work[0] + budget
+    # Detours are shortest paths by load: the fuller an edge, the longer it is, and full ones are closed.
     for e in range(len(load)):
         search.length[e] = _length(load[e], goal * graph.volume[e])
     for task in range(size):
         for k in range(graph.first[task], graph.first[task + 1]):
             e, other = graph.edge[k], graph.near[k]
+            # Each edge once, from its lower end: detours until it is no longer above the goal.
             while task < other and load[e] > goal * graph.volume[e]:
                 if search.work[0] >= end:
                     return taken, False
@@ -34,6 +36,7 @@ def lower_loads(graph: CsrGraph, search: Search, load: FloatArray, goal: float, 
                 _, many = settle(graph, search, 1, size, -1, other)
                 moved = _take_detour(graph, search, load, task, other, e, goal)
                 forget(search, many)
+                # No path between the ends has room left: give this goal up.
                 if not moved:
                     return taken, False
                 taken += 1
@@ -53,6 +56,7 @@ def _take_detour(
 ) -> bool:
     """Move what an edge has above the goal, or fits, to the shortest path from start to end; return if any fits."""
     room = load[edge] - goal * graph.volume[edge]
+    # The path takes as much as the fullest of its edges has room for.
     task = end
     while task != start:
         k = _step_back(graph, search, task)

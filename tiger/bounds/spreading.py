@@ -205,6 +205,7 @@ def _add_column(graph: CsrGraph, columns: Columns, search: Search, flows: Flows,
 def _grow_region(graph: CsrGraph, columns: Columns, search: Search, flows: Flows, centre: int) -> tuple[int, float]:
     """Set `region` to the tasks nearest to a centre; return how many they are, and how far from it in the mean."""
     search.order[0] = centre
+    # The nearest tasks by the lengths of the moment; their ranks mark them as the region.
     size, many = settle(graph, search, 1, columns.region, -1, -1)
     radius = inside = total = 0.0
     for k in range(size):
@@ -212,6 +213,7 @@ def _grow_region(graph: CsrGraph, columns: Columns, search: Search, flows: Flows
         radius += search.distance[task] / size
         flows.region[k] = task
         search.rank[task] = k
+    # The traffic of the region and the part of it that stays inside; both count inner edges from both ends.
     for k in range(size):
         for j in range(graph.first[flows.region[k]], graph.first[flows.region[k] + 1]):
             total += graph.volume[graph.edge[j]]
@@ -220,6 +222,7 @@ def _grow_region(graph: CsrGraph, columns: Columns, search: Search, flows: Flows
     for k in range(size):
         search.rank[flows.region[k]] = -1
     forget(search, many)
+    # A region that cannot spread flows shrinks to its centre.
     if inside < INSIDE * total:
         size, radius = 1, 0.0
     for k in range(size):
@@ -262,10 +265,12 @@ def _divide(graph: CsrGraph, search: Search, flows: Flows, size: int, chosen: in
             continue
         if search.work[0] > most:
             return -1
+        # A new number for the tasks of the cell keeps searches inside it.
         flows.cell[0] += 1
         for k in range(low, high):
             search.within[flows.region[k]] = flows.cell[0]
         parts = _part(graph, search, flows, low, high, waiting)
+        # Each part gets, from everywhere in the cell, a share as large as its part of the tasks.
         for cell in range(waiting, waiting + parts):
             start, end = flows.cells[cell, 0], flows.cells[cell, 1]
             flows.cells[cell, 2] = before + count
@@ -273,6 +278,7 @@ def _divide(graph: CsrGraph, search: Search, flows: Flows, size: int, chosen: in
                 search.order[k - start] = flows.region[k]
             _send(graph, search, flows, end - start, count)
         waiting += parts
+        # What has arrived is what the parts divide next.
         for k in range(low, high):
             flows.flow[flows.region[k]] = flows.inside[flows.region[k]]
     return hops
@@ -286,9 +292,11 @@ def _part(graph: CsrGraph, search: Search, flows: Flows, low: int, high: int, wa
     """
     count = high - low
     parts = min(CELLS, count)
+    # Seeds at even steps through the tasks of the cell.
     for k in range(parts):
         search.order[k] = flows.region[low + (2 * k + 1) * count // (2 * parts)]
         search.label[search.order[k]] = k
+    # Voronoi cells: every task takes the label of its nearest seed, and stays connected with it.
     _, many = settle(graph, search, parts, count, search.within[search.order[0]], -1)
     forget(search, many)
     # Bring the tasks of each part together, in the order that they had.
@@ -325,12 +333,14 @@ def _push(graph: CsrGraph, search: Search, flows: Flows, flow: FloatArray, count
 
     What flows on to a task has come from farther ones alone, and so is all there when its turn comes.
     """
+    # Ranks tell settled tasks from those that the search only touched: flows use the first alone.
     for k in range(count):
         search.rank[search.order[k]] = k
     for k in range(count - 1, seeds - 1, -1):
         task = search.order[k]
         total = 0.0
         for j in range(graph.first[task], graph.first[task + 1]):
+            # Edges downhill get parts in proportion to their volumes, which loads them evenly.
             if is_downhill(graph, search, task, j) and search.rank[graph.near[j]] >= 0:
                 total += graph.volume[graph.edge[j]]
         for j in range(graph.first[task], graph.first[task + 1]):
@@ -338,6 +348,7 @@ def _push(graph: CsrGraph, search: Search, flows: Flows, flow: FloatArray, count
                 e = graph.edge[j]
                 part = flow[task] * (graph.volume[e] / total)
                 flow[graph.near[j]] += part
+                # Edges that the column uses first are listed, so that a step looks at no others.
                 if flows.added[e] == 0.0 and part > 0.0:
                     flows.used[flows.state[0]] = e
                     flows.state[0] += 1

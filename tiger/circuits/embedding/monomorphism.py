@@ -166,12 +166,14 @@ def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int,
     depth, begin, sound = 0, found, True
     while True:
         v = choose_vertex(m) if sound else -1
+        # Every domain is down to one qubit: an embedding.
         if sound and v < 0:
             for u in range(len(m.size)):
                 places[found, u] = m.domain[u, 0]
             found += 1
             if found == stop:
                 return found, False
+        # Backtrack: a domain ran empty, or an embedding was noted and the next one is wanted.
         if v < 0:
             if depth == 0:
                 return found, True
@@ -184,6 +186,7 @@ def descend(m: Matcher, places: IndexArray, found: int, stop: int) -> tuple[int,
             return found, False
         m.counters[0].left -= 1
         m.counters[0].patience -= 1
+        # Decide: the domain of the vertex is cut to one qubit, and others lose what no longer fits.
         q = choose_qubit(m, v)
         m.stack[depth, 0], m.stack[depth, 1], m.stack[depth, 2] = v, q, m.counters[0].trail
         depth += 1
@@ -280,6 +283,7 @@ def restrict_neighbours(m: Matcher, v: int) -> bool:
         # Arc consistency (AC-3, Mackworth 1977): a neighbour's domain keeps what is beside an open qubit of v.
         m.counters[0].stamp += 1
         kept = 0
+        # Qubits that stay are moved to the front of the domain, stamped so that each is kept once.
         for i in range(m.size[v] * width):
             q = m.near[m.domain[v, i // width], i % width]
             if q >= 0 and m.mark[q] != m.counters[0].stamp:
@@ -289,6 +293,7 @@ def restrict_neighbours(m: Matcher, v: int) -> bool:
                     kept += 1
         if kept < m.size[u]:
             cut_domain(m, u, kept)
+            # A domain that runs empty adds to the weight of its vertex (dom/wdeg).
             if kept == 0:
                 m.weight[u] += 1.0
                 return False

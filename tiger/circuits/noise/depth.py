@@ -169,7 +169,7 @@ def _starts(lists: Sequence[Sequence[object]]) -> IndexArray:
 def operations_of(route: Route, dag: GateDag, singles: Singles) -> IndexArray:
     """Return the operations[k, 3] of a route on device qubits, in order; O(k).
 
-    (ONE, p, c): c one-qubit gates on p, as late as they may be; (PAIR, p, q), from p to q; (SWAP, p, q); (READ, p, p).
+    (ONE, p, c): c one-qubit gates on p, as early as they may be; (PAIR, p, q), from p to q; (SWAP, p, q); (READ, p, p).
     """
     return expand_route(build_tape(dag, singles)._replace(steps=route.steps.copy()), route.start.copy())
 
@@ -212,6 +212,7 @@ def time_operations(operations: IndexArray, place: IndexArray, costs: Costs) -> 
 @allocating_kernel
 def expand_route(tape: RouteTape, place: IndexArray) -> IndexArray:
     """Return the operations of a route from the layout `place[N]`, which ends as the final one."""
+    # At most four operations a step, as of a BRIDGE, and gates and measurements once a run.
     most = 4 * len(tape.steps) + 2 * len(tape.singles.gates)
     holds = np.empty_like(place)
     for v in range(len(place)):
@@ -221,6 +222,7 @@ def expand_route(tape: RouteTape, place: IndexArray) -> IndexArray:
     # One-qubit gates of a run commute with its nodes; they are written when the run begins, before its first node.
     for a in range(len(expansion.now)):
         write_alone(tape, expansion, a)
+    # The steps in order, each written with what it lets qubits do on their own.
     for k in range(len(tape.steps)):
         v, m = tape.steps[k]
         if v < 0:
@@ -261,6 +263,7 @@ def write_node(tape: RouteTape, expansion: Expansion, v: int, middle: int) -> No
         a = tape.singles.wire[e]
         if tape.singles.read[v]:
             write(expansion, READ, expansion.place[a], expansion.place[a])
+        # The last node of a run lets the next run of its wire begin.
         expansion.left[expansion.now[a]] -= 1
         if expansion.left[expansion.now[a]] == 0:
             expansion.now[a] += 1

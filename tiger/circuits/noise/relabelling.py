@@ -38,8 +38,7 @@ class Usage(NamedTuple):
     """Hold what operations use of a device of N qubits.
 
     Qubit p meets `near[e]`, e from `first[p]` to `first[p + 1]`, in `there[e]` gates from p, `back[e]` gates to p and
-    `swaps[e]` SWAPs; the other end lists them too. `ones[N]` one-qubit gates, `reads[N]` measurements, and the seconds
-    `waits[N]`.
+    `swaps[e]` SWAPs, listed at both ends. `ones[N]` one-qubit gates, `reads[N]` measurements, `waits[N]` seconds.
     """
 
     first: IndexArray
@@ -368,7 +367,6 @@ def insert_candidate(state: BranchState, depth: int, q: int, cost: float, bound:
     if not state.spent[depth] + cost + state.rest[depth + 1] < bound - GAIN:
         return
     k = state.width[depth]
-    # Insertion into the list of candidates, cheapest first.
     while k > 0 and state.price[depth, k - 1] > cost:
         state.price[depth, k] = state.price[depth, k - 1]
         state.ranked[depth, k] = state.ranked[depth, k - 1]
@@ -383,6 +381,7 @@ def compute_cost_at(state: BranchState, usage: Usage, device_costs: DeviceCosts,
     """Return what qubit v costs at device qubit q, with its gates to qubits that are placed."""
     costs = device_costs.costs
     total = usage.waits[v] * costs.decay[q]
+    # What is not used adds nothing: zero times an infinite cost is no number.
     if usage.ones[v] > 0:
         total += usage.ones[v] * costs.single[q]
     if usage.reads[v] > 0:
@@ -395,6 +394,7 @@ def compute_cost_at(state: BranchState, usage: Usage, device_costs: DeviceCosts,
                 total += usage.there[e] * there
             if usage.back[e] > 0:
                 total += usage.back[e] * back
+            # A SWAP is three CX, the outer two in the better direction.
             if usage.swaps[e] > 0:
                 total += usage.swaps[e] * (there + back + min(there, back))
     return float(total)

@@ -77,6 +77,7 @@ def find_leader(beam: Beam, count: int) -> int:
 def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterParams) -> None:
     """Make the state the only one of the beam."""
     counters = state.counters[0]
+    # What rows store their differences from, and where the replay begins.
     for v in range(len(state.need)):
         beam.start_need[v] = state.need[v]
     for v in range(len(state.place)):
@@ -84,6 +85,7 @@ def open_beam(arrays: RoutingArrays, state: State, beam: Beam, params: RouterPar
     counters.low = len(state.need)
     counters.high = 0
     carry_out_ready(arrays, state)
+    # Free rows are taken from the end, so that the first can hold the beginning, with all done that needs no SWAP.
     for r in range(len(beam.free)):
         beam.free[r] = r
     beam.header[0].hash = 0
@@ -150,6 +152,7 @@ def load_row(state: State, beam: Beam, r: int) -> None:
     counters.left = beam.header[r].left
     counters.low = low
     counters.high = high
+    # Steps are counted from here on: those of the option alone change the hash.
     counters.steps = 0
 
 
@@ -208,7 +211,9 @@ def store_row(arrays: RoutingArrays, state: State, beam: Beam, params: RouterPar
     beam.header[r].left = counters.left
     beam.header[r].low = low
     beam.header[r].high = high
+    # All states of a level have paid the same: what is still to pay ranks them, and noise makes attempts differ.
     beam.value[r] = estimate_cost(arrays, state, params) + params.noise * draw_below(counters, 1024) / 1024
+    # Copying counts as work too, some entries for one candidate scored.
     counters.work += (len(state.place) + high - low) // 2 + 2 * counters.front
     list_options(arrays, state, beam, r)
 
@@ -237,6 +242,7 @@ def list_options(arrays: RoutingArrays, state: State, beam: Beam, r: int) -> Non
             q = arrays.neighbours[p, k]
             if q < 0:
                 break
+            # An edge between two qubits of the front is scored from its lower end alone.
             if q > p or state.first_gate[state.holds[q]] < 0:
                 insert_option(beam, r, score_swap(arrays, state, p, q), -1 - p, q)
         counters.work += arrays.neighbours.shape[1]
@@ -269,6 +275,7 @@ def insert_option(beam: Beam, r: int, gain: float, here: int, there: int) -> Non
 def keep_best(beam: Beam, level: int, children: int, width: int) -> int:
     """Let the best children go on, note where they come from, and free all other rows; return how many."""
     rows = len(beam.free)
+    # Children lie in the last free rows, as they were made; the least estimates go on.
     for i in range(children):
         beam.keys[i] = beam.value[beam.free[rows - 1 - i]]
         beam.seen[i] = beam.order[i]
@@ -282,6 +289,7 @@ def keep_best(beam: Beam, level: int, children: int, width: int) -> int:
         beam.origin[level, i] = source // OPTIONS
         beam.taken[level, i, 0] = beam.option[r, source % OPTIONS, 0]
         beam.taken[level, i, 1] = beam.option[r, source % OPTIONS, 1]
+    # Positions among the children become rows, and only then replace the parents.
     for i in range(count):
         beam.order[i] = beam.free[rows - 1 - beam.order[i]]
     for i in range(count):

@@ -291,6 +291,7 @@ def build_lines(state: WindowState) -> None:
     window.need[: window.size[0]] = 0
     for i in range(window.size[0]):
         node = window.nodes[i]
+        # Only nodes of the window count: those before it are done, those behind it come later.
         for e in range(circuit.first[node], circuit.first[node + 1]):
             j = window.local[circuit.after[e]]
             if j >= 0:
@@ -299,10 +300,12 @@ def build_lines(state: WindowState) -> None:
             qubit = circuit.pairs[node, side]
             if qubit < 0:
                 continue
+            # Lines share one array: the first gate of a qubit reserves room for all, which `close` has counted so far.
             if window.begin[qubit] < 0:
                 window.begin[qubit] = offset
                 offset += window.close[qubit]
                 window.close[qubit] = window.begin[qubit]
+            # Nodes come in an order that respects dependencies, and so do the gates of a line.
             window.line[window.close[qubit]] = i
             window.slot[i, side] = window.close[qubit]
             window.close[qubit] += 1

@@ -207,7 +207,9 @@ def carry_out(arrays: RoutingArrays, state: State, v: int, middle: int) -> None:
     counters.since_gate = 0
     if arrays.pairs[v, 0] >= 0:
         counters.left -= 1
+    # Below 0, so that it is never taken for one that waits for nothing.
     state.need[v] = -1
+    # Kahn 1962: a node is ready when the last that it waits for is done.
     for e in range(arrays.first[v], arrays.first[v + 1]):
         h = arrays.after[e]
         state.need[h] -= 1

@@ -102,6 +102,7 @@ def score_swap(arrays: RoutingArrays, state: State, p: int, q: int) -> float:
     a, b = state.holds[p], state.holds[q]
     total = 0.0
     i = state.head[a]
+    # Gates of the qubit that goes from p to q; then those of the other, the opposite way.
     while i >= 0:
         if state.other[i] != b:
             r = state.place[state.other[i]]

@@ -211,6 +211,7 @@ def set_cut(pool: Pool, e: int, cut: int, part: int) -> None:
 def begin_new_route(lane: Lane, last: int, fixed: int) -> None:
     """Begin a route at the next seed, the only one if the start is fixed, or at a random mapping."""
     pool, attempt = lane.pool, lane.pool.attempt[0]
+    # Given seeds come first, one after another, then random mappings.
     seed = 0 if fixed == 1 else attempt.given
     attempt.given += 1
     known = seed < len(pool.seed)
@@ -225,6 +226,7 @@ def begin_new_route(lane: Lane, last: int, fixed: int) -> None:
         pool.steps[last, i, 0] = pool.order[seed, i] if known else i
         pool.steps[last, i, 1] = -1
     copy_mapping(pool.place, pool.start[last])
+    # A seed may hold in the middle of its route: there the first pass begins, both ways.
     set_cut(pool, last, pool.done[seed] if known else 0, BOTH)
 
 
@@ -371,6 +373,7 @@ def keep_route(pool: Pool, cost: int) -> None:
         pool.length[e] = attempt.made
         for i in range(attempt.made):
             pool.steps[e, i, 0], pool.steps[e, i, 1] = pool.trial[i, 0], pool.trial[i, 1]
+    # A new mapping competes with the pool after its last pass alone, against the worst route.
     if e < last or attempt.passes > 0:
         return
     worst = 0

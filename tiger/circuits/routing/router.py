@@ -120,6 +120,7 @@ def apply_step(arrays: RoutingArrays, state: State, here: int, there: int) -> No
     counters = state.counters[0]
     counters.cost += 1
     counters.since_gate += 1
+    # A BRIDGE carries its gate out and leaves the mapping as it is.
     if here >= 0:
         remove_from_front(state, here)
         carry_out(arrays, state, here, there)
@@ -129,10 +130,12 @@ def apply_step(arrays: RoutingArrays, state: State, here: int, there: int) -> No
     state.steps[counters.steps, 1] = there
     counters.steps += 1
     exchange(state, p, q)
+    # SABRE's decay (Li, Ding, Xie 2019): qubits of recent SWAPs cost more, until the floor rises above them.
     state.decay[p] = max(state.decay[p], counters.decay_floor) + 1
     state.decay[q] = max(state.decay[q], counters.decay_floor) + 1
     if counters.since_gate % DECAY_INTERVAL == 0:
         counters.decay_floor += DECAY_RESET
+    # Gates whose qubits are neighbours now can leave the front.
     stack_adjacent(arrays, state)
 
 

@@ -166,7 +166,9 @@ def carry_out(state: WindowState, k: int, middle: int) -> None:
     attempt.done[i] = 1
     counters.left -= 1
     counters.front -= 1
+    # The last entry of the front fills the gap, so that entry k is looked at again.
     attempt.front[k] = attempt.front[counters.front]
+    # Kahn 1962: a node of the window is ready when the last that it waits for is done.
     for e in range(circuit.first[node], circuit.first[node + 1]):
         j = window.local[circuit.after[e]]
         if j >= 0:
@@ -174,6 +176,7 @@ def carry_out(state: WindowState, k: int, middle: int) -> None:
             if attempt.need[j] == 0:
                 attempt.front[counters.front] = j
                 counters.front += 1
+    # The lines of its qubits begin at their next gate, from which lookahead counts.
     for qubit in circuit.pairs[node]:
         if qubit >= 0:
             advance_line(window, attempt, qubit)
@@ -233,6 +236,7 @@ def choose_swap_of(state: WindowState, p: int, slack: int, best: float) -> float
         if (attempt.counters[0].away + change + 1) // 2 > slack:
             continue
         attempt.work[0] += 1
+        # Both qubits' gates, as SABRE sums them, then the goals, and noise that makes trials differ.
         score = score_move(state, p, q) + score_move(state, q, p)
         score += scores.goals * change + scores.noise * draw_unit(state.tokens.rng_state)
         if score < best:
@@ -247,6 +251,7 @@ def score_move(state: WindowState, p: int, q: int) -> float:
     pairs, window, attempt, place = state.circuit.pairs, state.window, state.attempt, state.tokens.place
     qubit, other = state.tokens.holds[p], state.tokens.holds[q]
     total, rank = 0.0, 0
+    # The next gates of the qubit; commuting ones may be done before those ahead of them.
     for e in range(attempt.head[qubit], window.close[qubit]):
         i = window.line[e]
         if attempt.done[i] == 1:
@@ -255,6 +260,7 @@ def score_move(state: WindowState, p: int, q: int) -> float:
         partner = pairs[window.nodes[i], side]
         # As late as the later of its places among the gates left of its two qubits: SABRE's extended set by qubit.
         delay = max(rank, window.slot[i, side] - attempt.head[partner])
+        # A gate between the two qubits of the SWAP keeps its length.
         if partner != other and delay < DEPTH:
             at = place[partner]
             total += attempt.weight[delay] * (state.device.hops[q, at] - state.device.hops[p, at])

@@ -128,12 +128,14 @@ def make_root(terms: Terms, limit: float) -> Tree:
 def _charge(instance: Instance, tree: Tree, load: FloatArray, depth: int, u: int, goal: int, source: int) -> None:
     """Add the message for a consumer of operator u on device `goal` to the loads, unless it is sent there already."""
     tree.received[u, goal] += 1
+    # A device gets the output once, for all consumers on it; one that computed it needs no message.
     if tree.received[u, goal] > 1 or goal == source:
         return
     curve = instance.link[source, goal]
     seconds = instance.send[curve, u] if curve >= 0 else np.inf
     if instance.pays[goal] > 0 or curve < 0:
         load[goal] += seconds
+    # The sender pays for its longest message; the one before is noted, to be put back by `_unassign`.
     if seconds > tree.most[u]:
         if instance.pays[source] > 0:
             load[source] += seconds - tree.most[u]
@@ -147,6 +149,7 @@ def _charge(instance: Instance, tree: Tree, load: FloatArray, depth: int, u: int
 def _assign(instance: Instance, tree: Tree, depth: int, d: int) -> None:
     """Assign the group of a depth to a device, and add messages to and from groups that have one."""
     c, load = instance.order[depth], tree.load[depth + 1]
+    # Each depth has loads and bytes of its own, so that going back restores them.
     for each in range(len(load)):
         load[each], tree.held[depth + 1, each] = tree.load[depth, each], tree.held[depth, each]
     tree.held[depth + 1, d] += instance.memory[c]
@@ -156,10 +159,12 @@ def _assign(instance: Instance, tree: Tree, depth: int, d: int) -> None:
     tree.size[depth + 1] = tree.size[depth]
     for q in range(instance.member_start[c], instance.member_start[c + 1]):
         u = instance.member[q]
+        # Messages to consumers that have a device; those of the group itself are on d and cost none.
         for r in range(instance.consumer_start[u], instance.consumer_start[u + 1]):
             goal = tree.place[instance.group_of[instance.consumer[r]]]
             if goal >= 0:
                 _charge(instance, tree, load, depth, u, goal, d)
+        # Messages from producers of other groups that have a device.
         for r in range(instance.producer_start[u], instance.producer_start[u + 1]):
             v = instance.producer[r]
             source = tree.place[instance.group_of[v]]
@@ -172,8 +177,10 @@ def _unassign(instance: Instance, tree: Tree, depth: int) -> None:
     """Undo the assignment of the group of a depth; loads are kept by depth and need no undoing."""
     c = instance.order[depth]
     d = tree.place[c]
+    # Last first, as the longest message of an operator may have grown more than once.
     for entry in range(tree.size[depth + 1] - 1, tree.size[depth] - 1, -1):
         tree.most[tree.changed[entry]] = tree.old[entry]
+    # The counts of receivers fall by what `_assign` added, the group still being in its place.
     for q in range(instance.member_start[c], instance.member_start[c + 1]):
         u = instance.member[q]
         for r in range(instance.consumer_start[u], instance.consumer_start[u + 1]):

@@ -114,11 +114,13 @@ def _largest_load(jobs: Jobs, arrays: MoveArrays) -> float:
         arrays.load[d] += jobs.work[u, d]
         for e in range(jobs.consumer_start[u], jobs.consumer_start[u + 1]):
             h = arrays.place[jobs.group_of[jobs.consumer[e]]]
+            # A device with several consumers receives once: `seen` holds the last operator that sent to it.
             if h != d and arrays.seen[h] != u:
                 arrays.seen[h] = u
                 seconds = np.inf if jobs.link[d, h] == NO_LINK else jobs.send[jobs.link[d, h], u]
                 arrays.load[h] += seconds if arrays.pays[h] > 0.0 else 0.0
                 most = max(most, seconds)
+        # The sender pays for its longest message alone.
         arrays.load[d] += most if arrays.pays[d] > 0.0 else 0.0
     largest = 0.0
     for seconds in arrays.load:
@@ -133,6 +135,7 @@ def anneal(
     """Try one move at each of the temperatures [r]; `cost[2]` are those of the placement and of the best, `best[C]`."""
     arrays.mark[:] = -1
     for r in range(len(temperatures)):
+        # The move is made at once: costs follow from places, and a rejected one is taken back.
         count = _move_piece(jobs, arrays, r, generator)
         if count == 0:
             continue
@@ -156,6 +159,7 @@ def _move_piece(jobs: Jobs, arrays: MoveArrays, r: int, generator: Generator) ->
 
     None do where memory does not allow it, with a group in exchange or without; some moves take one in any case.
     """
+    # Draw an operator, and a device: that of one of its neighbours, which may save a message, or any.
     u = draw_below(generator, len(jobs.group_of))
     first, last = jobs.producer_start[u], jobs.consumer_start[u]
     inputs = jobs.producer_start[u + 1] - first
@@ -167,18 +171,21 @@ def _move_piece(jobs: Jobs, arrays: MoveArrays, r: int, generator: Generator) ->
         b = arrays.place[jobs.group_of[v]]
     if a == b:
         return 0
+    # What moves is connected, so that operators that talk to each other stay together.
     count = _collect_piece(jobs, arrays, r, u, generator)
     need = 0.0
     for k in range(count):
         if not arrays.allowed[arrays.piece[k], b]:
             return 0
         need += arrays.memory[arrays.piece[k]]
+    # A group may come back in exchange; where the piece does not fit, one has to.
     lack = arrays.held[b] + need - arrays.capacity[b]
     if lack > 0.0 or draw_uniform(generator) < PARAMS.exchanged:
         if _find_exchange(jobs, arrays, a, b, count, lack, need, generator):
             count += 1
         elif lack > 0.0:
             return 0
+    # The piece goes to b, and the group in exchange to a.
     for k in range(count):
         c = arrays.piece[k]
         arrays.moved[k] = arrays.place[c]
@@ -194,6 +201,7 @@ def _collect_piece(jobs: Jobs, arrays: MoveArrays, r: int, u: int, generator: Ge
     arrays.piece[0] = jobs.group_of[u]
     arrays.mark[jobs.group_of[u]] = r
     count, done, device = 1, 0, arrays.place[jobs.group_of[u]]
+    # The piece is its own queue: groups behind `done` have yet to be expanded.
     while done < count and count < size:
         c = arrays.piece[done]
         done += 1

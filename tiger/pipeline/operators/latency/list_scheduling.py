@@ -86,6 +86,7 @@ def topological_order(consumer_start: IntArray, consumer: IntArray, producer_sta
     found, waits, last = np.empty(size, np.int64), np.empty(size, np.int64), 0
     for u in range(size):
         waits[u] = producer_start[u + 1] - producer_start[u]
+        # Operators without a producer come first.
         if waits[u] == 0:
             found[last] = u
             last += 1

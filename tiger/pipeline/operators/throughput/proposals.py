@@ -157,13 +157,16 @@ def _add_forced(tables: Tables, state: State, proposal: Proposal, at: tuple[int,
     count, seen, b = at
     g, rank = proposal.vertex[seen], tables.rank[b]
     if rank > tables.rank[state.place[g]]:
+        # To a later stage: successors left in an earlier one have to come along.
         for j in range(tables.after_start[g], tables.after_start[g + 1]):
             y = tables.after[j]
             if tables.rank[state.place[y]] < rank and not proposal.mark[y]:
+                # The set cannot be closed: its size comes back negative, so that marks can be cleared.
                 if count == PARAMS.most or not tables.allowed[y, b]:
                     return -count
                 count = _add(proposal, count, y)
     else:
+        # To an earlier stage: predecessors left in a later one have to come along.
         for j in range(tables.before_start[g], tables.before_start[g + 1]):
             y = tables.before[j]
             if tables.rank[state.place[y]] > rank and not proposal.mark[y]:

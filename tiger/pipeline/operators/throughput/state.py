@@ -108,6 +108,7 @@ def _count_producer(tables: Tables, state: State, u: int, kept: int, b: int) -> 
         count = state.consumers[u, h]
         if count == 0:
             continue
+        # Receivers no longer pay for messages from device a.
         if h != a:
             seconds = tables.sent[tables.link[a, h], u]
             state.change[h] -= tables.pays[h] * seconds
@@ -117,6 +118,7 @@ def _count_producer(tables: Tables, state: State, u: int, kept: int, b: int) -> 
             seconds = tables.sent[tables.link[b, h], u]
             state.change[h] += tables.pays[h] * seconds
             after = max(after, seconds)
+    # A producer pays for the longest of its messages alone, on either device.
     state.change[a] -= tables.pays[a] * before
     state.change[b] += tables.pays[b] * after
 
