@@ -171,8 +171,8 @@ def hops_of(problem: Problem) -> Hops | None:
     if (there + back != there[0] + back[0]).any() or (np.maximum(there, back) != max(there[0], back[0])).any():
         return None
     seats = np.ones(hosts.size, np.int64) if problem.groups else problem.topology.slots[hosts]
-    if memory is not None and problem.topology.memory is not None:
-        seats = np.minimum(seats, problem.topology.memory[hosts] // max(int(memory[0]), 1))
+    if memory is not None and memory[0] and problem.topology.memory is not None:
+        seats = np.minimum(seats, problem.topology.memory[hosts] // memory[0])
     return Hops(
         order=ring.order,
         hosts=hosts,

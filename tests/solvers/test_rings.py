@@ -21,12 +21,13 @@ from tiger.objectives.ring import SlowestHop
 from tiger.solvers.rings.ring_order import RingOrder, RingParams, applies
 
 
-def problem_of(traffic, away, slots=None, rule="one-to-one"):
-    """Return the problem of a matrix of traffic on a matrix of distances."""
+def problem_of(traffic, away, slots=None, rule="one-to-one", memory=(None, None)):
+    """Return the problem of a matrix of traffic on a matrix of distances, with the memory of tasks and of nodes."""
     size, nodes = len(traffic), len(away)
-    tasks = TaskGraph(names=tuple(f"t{k}" for k in range(size)), traffic=sp.csr_array(np.asarray(traffic, float)))
-    names = tuple(f"n{k}" for k in range(nodes))
-    topology = Topology(names=names, metric=DenseMetric(np.asarray(away, float)), slots=() if slots is None else slots)
+    names, traffic = tuple(f"t{k}" for k in range(size)), sp.csr_array(np.asarray(traffic, float))
+    tasks = TaskGraph(names=names, traffic=traffic, memory=memory[0])
+    metric, slots = DenseMetric(np.asarray(away, float)), () if slots is None else slots
+    topology = Topology(names=tuple(f"n{k}" for k in range(nodes)), metric=metric, slots=slots, memory=memory[1])
     return Problem(tasks=tasks, topology=topology, rule=rule)
 
 
@@ -47,10 +48,12 @@ def random_problem(rng, *, alike):
     slots = rng.integers(1, 4, nodes)
     shared = nodes < size or rng.integers(2)
     slots = slots if shared else np.ones(nodes, int)
-    if slots.sum() < size:
+    memory = np.full(size, rng.integers(0, 3)), rng.integers(0, 6, nodes)
+    seats = np.minimum(slots, memory[1] // memory[0][0]) if memory[0][0] else slots
+    if seats.sum() < size:
         return random_problem(rng, alike=alike)
     return problem_of(
-        ring_traffic(rng.permutation(size), *volumes), away, slots, "capacity" if shared else "one-to-one"
+        ring_traffic(rng.permutation(size), *volumes), away, slots, "capacity" if shared else "one-to-one", memory
     )
 
 
@@ -182,3 +185,12 @@ def test_a_tree_and_rails_are_ordered_with_proof():
 def places(report):
     """Return the node indices of a report's mapping."""
     return np.array([int(report.mapping[f"t{k}"][1:]) for k in range(64)])
+
+
+def test_bug_tasks_without_memory_take_every_slot():
+    """Four tasks of 0 bytes fit on two nodes with 2 slots and 1 byte each."""
+    memory = np.zeros(4, int), np.ones(3, int)
+    problem = problem_of(
+        ring_traffic(np.arange(4), 1, 0), [[0, 1, 9], [1, 0, 9], [9, 9, 0]], [2, 2, 2], "capacity", memory
+    )
+    assert solve(problem).cost == 2
