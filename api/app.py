@@ -68,7 +68,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     app.add_api_route("/healthz", health, summary="Answer as long as the server does", responses=answers.HEALTH)
     app.add_api_route("/healthz", health, methods=["HEAD"], include_in_schema=False)
     # Not as a router, which would be one route without methods to those who look for these.
-    app.router.routes.extend(operations(metrics, service.ready))
+    app.router.routes.extend(operations(metrics, service.check_ready))
     if used.api_keys:
         keys.document(app)
     return app
@@ -130,7 +130,7 @@ class Service:
         listed = [info for info in await asyncio.to_thread(list_solvers) if self.limits.dwave or info.name not in DWAVE]
         return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in listed])
 
-    async def ready(self) -> Mapping[str, bool]:
+    async def check_ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
         parts = await self.jobs.ready()
         warm = self.warm == {self.workers, self.job_workers}

@@ -21,7 +21,7 @@ from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupan
 from tiger.solvers.annealing.local import moves_in_chunk
 from tiger.solvers.annealing.swap_annealing import SwapSchedule, anneal_swaps
 from tiger.solvers.annealing.tiers import tiers_of
-from tiger.solvers.instance import Instance, State, fixed_of, instance_of, restrict, state_of, uniform
+from tiger.solvers.instance import Instance, State, instance_of, mark_fixed, restrict, state_of, uniform
 
 # Cost changes drawn to estimate their median.
 SAMPLE = 512
@@ -108,13 +108,13 @@ def _run_round(refining: "Round", params: RefineParams, start: IntArray, turn: t
     best = start
     if refining.shared:
         places = refining.anneal_boundaries(start, derive(*turn, 0))
-        best = refining.cheaper(start, refining.anneal_swaps(places, params.final, derive(*turn, 1)))
+        best = refining.choose_cheaper(start, refining.anneal_swaps(places, params.final, derive(*turn, 1)))
     else:
         cooling = params.group_swaps if refining.grouped else params.swaps
-        best = refining.cheaper(start, refining.anneal_swaps(start, cooling, derive(*turn, 0)))
+        best = refining.choose_cheaper(start, refining.anneal_swaps(start, cooling, derive(*turn, 0)))
     # Where the boundary annealing has been of no use, swaps alone still may be.
     if not refining.shared or (best == start).all():
-        best = refining.cheaper(best, refining.anneal_swaps(best, params.final, derive(*turn, 2)))
+        best = refining.choose_cheaper(best, refining.anneal_swaps(best, params.final, derive(*turn, 2)))
     return best
 
 
@@ -131,10 +131,10 @@ class Round:
         self.grouped = bool(problem.groups)
         self.shared = not self.grouped and inst.movable.size >= params.shared_from * inst.hosts.size
         self._ends = np.repeat(np.arange(len(inst.work)), np.diff(inst.indptr))
-        self._fixed = fixed_of(inst)
+        self._fixed = mark_fixed(inst)
         self._tiers = tiers_of(problem)
 
-    def cheaper(self, places: IntArray, others: IntArray) -> IntArray:
+    def choose_cheaper(self, places: IntArray, others: IntArray) -> IntArray:
         """Return the cheaper of two feasible mappings, the first where they are equal."""
         before, after = moves.total(self._inst, places), moves.total(self._inst, others)
         return others if after < before - moves.smallest_gain(self._inst, before) else places

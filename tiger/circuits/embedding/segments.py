@@ -86,7 +86,7 @@ def _take_until(stop: Callable[[], bool], segments: Iterator[Anchor]) -> Iterato
 
 def _segments(progress: "Progress", embedder: Embedder, params: SegmentParams, part: IndexArray) -> Iterator[Anchor]:
     """Yield the segments of a circuit one after another, each as long as it can be made."""
-    wanted = PlaceConstraints.free(progress.qubits)._replace(part=part)
+    wanted = PlaceConstraints.build_free(progress.qubits)._replace(part=part)
     search = EmbeddingParams(calls=params.calls, seed=params.seed)
     for _ in range(params.segments):
         if progress.is_finished():
