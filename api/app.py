@@ -58,12 +58,12 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     protect(app, used, metrics)
     _add_work(app, service)
     _add_jobs(app, JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled))
-    app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.refusals())
+    app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(
         "/topologies",
         topologies,
         summary="List the kinds of topology and their specifications",
-        responses=answers.refusals(),
+        responses=answers.document_errors(),
     )
     app.add_api_route("/healthz", health, summary="Answer as long as the server does", responses=answers.HEALTH)
     app.add_api_route("/healthz", health, methods=["HEAD"], include_in_schema=False)
@@ -189,7 +189,9 @@ def _add_work(app: FastAPI, service: Service) -> None:
 
 def _add_jobs(app: FastAPI, jobs: JobRoutes) -> None:
     """Add the routes of jobs."""
-    app.add_api_route("/jobs", jobs.page, summary="List jobs", response_model=JobsBody, responses=answers.refusals(422))
+    app.add_api_route(
+        "/jobs", jobs.page, summary="List jobs", response_model=JobsBody, responses=answers.document_errors(422)
+    )
     app.add_api_route(
         "/jobs/{job_id}", jobs.show, summary="Show a job", response_model=JobBody, responses=answers.SHOWN
     )

@@ -1,4 +1,4 @@
-"""Requests for placements: answers, refusals, and what they may not do."""
+"""Requests for placements: answers, errors, and what they may not do."""
 
 import dataclasses
 import json

@@ -168,8 +168,8 @@ def test_slots_limit_the_capacity_rule_alone():
     """Under levels a node takes a task of each level, whatever its slots."""
     chain = TaskGraph(names=("a", "b"), traffic=sp.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]])))
     assert violations(Problem(tasks=chain, topology=LINE, rule="levels"), np.array([0, 0])) == ()
-    crowded = Problem(tasks=chain, topology=LINE, rule="capacity")
-    assert said(crowded, [0, 0]) == ["node 'x' has 1 slots and holds 2 tasks"]
+    overloaded = Problem(tasks=chain, topology=LINE, rule="capacity")
+    assert said(overloaded, [0, 0]) == ["node 'x' has 1 slots and holds 2 tasks"]
 
 
 def test_memory_adds_up_under_capacity_alone():

@@ -121,6 +121,6 @@ def test_same_circuit_same_anchors() -> None:
 
 
 def test_a_layout_is_kept_where_nothing_may_be_refused() -> None:
-    """Without refusals for the gates around, a segment still runs in its layout."""
+    """Without bans for the gates around, a segment still runs in its layout."""
     first = next(iter(find_anchors(_skeleton(4, *PATHS[0], *PATHS[1]), LINE, SegmentParams(outlook=0))))
     assert np.argsort(first.place).tolist() in ([0, 1, 2, 3], [3, 2, 1, 0])

@@ -31,7 +31,7 @@ NODES: dict[str, Any] = {
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
-    """Have the first half of all classes put on the first device, and return what each placement was asked."""
+    """Put the first half of all colocation groups on the first device, and return what each placement was asked."""
     seen: list[OperatorParams] = []
 
     def solved(

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.objectives.cost import cost_of, violations
-from tiger.solvers.annealing import boundary_annealing as boundary
-from tiger.solvers.annealing import swap_annealing
+from tiger.solvers.annealing import boundary_annealing, swap_annealing
 from tiger.solvers.annealing.boundary_annealing import csr_graph_of
 from tiger.solvers.annealing.swap_annealing import SwapSchedule
 from tiger.solvers.instance import instance_of, mark_fixed, state_of
@@ -16,7 +15,7 @@ RULES = ("one-to-one", "levels", "capacity")
 @pytest.fixture(autouse=True)
 def _plain(plain, monkeypatch):
     """Run this file's kernels as plain Python."""
-    for module in (boundary, swap_annealing):
+    for module in (boundary_annealing, swap_annealing):
         for name, kernel in vars(module).copy().items():
             monkeypatch.setattr(module, name, getattr(kernel, "py_func", kernel))
 

@@ -81,7 +81,7 @@ def operators_of_nodes(
         sent_s=_source_costs(edges.numbers("cost"), source, names) * MILLISECOND,
         source=source,
         target=target,
-        colour=nodes.classes("colorClass"),
+        colour=nodes.number_groups("colorClass"),
         backward=nodes.marks("isBackwardNode", default=False),
         cpu_only=~nodes.marks("supportedOnFpga", default=True),
     )
