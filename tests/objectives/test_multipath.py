@@ -1,4 +1,4 @@
-"""Loads over several paths, against the linear programme of all paths and splits worked out by hand."""
+"""Loads over several paths, against the linear program of all paths and splits worked out by hand."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_weighted_paths_reach_the_linear_programme(hardware, seed):
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_weighted_paths_of_random_networks(seed):
-    """Within 1 % of the programme."""
+    """Within 1 % of the linear program."""
     rng = np.random.default_rng(seed)
     ends = [(a, b) for a in range(6) for b in range(a) if b == a - 1 or rng.random() < 0.4]
     hardware = linked(*((a, b, rng.integers(1, 4), rng.random() + 0.1) for a, b in ends), size=6)
