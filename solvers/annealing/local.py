@@ -21,7 +21,7 @@ CHUNK, SLICE, KICKS_A_CHUNK = 100_000, 1 << 23, 100
 ENTRIES = 16
 # Cost changes drawn to estimate their median.
 SAMPLE = 512
-# Random moves a task that turn a mapping into a random one.
+# Random moves a task before an annealing, which goes on mixing while it is hot.
 SHUFFLE = 4
 
 

@@ -16,13 +16,11 @@ from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.solvers.annealing import boundary_annealing, ejection_chains, moves
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy
-from tiger.solvers.annealing.local import moves_in_chunk
+from tiger.solvers.annealing.local import SAMPLE, moves_in_chunk
 from tiger.solvers.annealing.swap_annealing import SwapSchedule, anneal_swaps
 from tiger.solvers.annealing.tiers import tiers_of
 from tiger.solvers.instance import Instance, State, instance_of, mark_fixed, restrict, state_of, uniform
 
-# Cost changes drawn to estimate their median.
-SAMPLE = 512
 # Moves of tasks with few neighbours, and chains, in a call that can't be stopped.
 CHUNK, CHAINS_A_CALL = 150_000, 64
 

@@ -7,12 +7,11 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
 from tiger.pipeline.chain.backtrace import Line
+from tiger.pipeline.costs.tolerances import GAIN
 from tiger.pipeline.ranks.line_costs import UNUSED, LineCosts
 from tiger.pipeline.ranks.order_moves import neighbours, prefixes
 from tiger.pipeline.ranks.search import OrderSearch
 
-# A gain below this share is rounding.
-GAIN = 1e-9
 # The share of a bottleneck to which cuts are searched where they are only compared.
 ROUGHLY = 1e-2
 
