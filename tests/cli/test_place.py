@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.pipeline.emission import deepspeed_parser, megatron_parser, torch_parser, vllm_parser
 from tiger.cli.app import run
-from tiger.pipeline.emission import deepspeed, megatron, torch, vllm
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
@@ -73,10 +73,10 @@ def test_json_on_standard_output_is_all_there_is(cli: Run) -> None:
 @pytest.mark.parametrize(
     ("system", "parsed"),
     [
-        ("megatron", megatron.parse),
-        ("deepspeed", deepspeed.parse),
-        ("vllm", vllm.parse),
-        ("torch", torch.parse),
+        ("megatron", megatron_parser.parse),
+        ("deepspeed", deepspeed_parser.parse),
+        ("vllm", vllm_parser.parse),
+        ("torch", torch_parser.parse),
     ],
 )
 def test_the_emitted_plan_is_alone_on_standard_output(

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.circuits.noise.operations import list_operations
 from tests.circuits.noise.test_depth import build, cx, u
 from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise import placement
-from tiger.circuits.noise.depth import count_depth, operations_of
+from tiger.circuits.noise.depth import count_depth
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.placement import (
     DepthObjective,
@@ -57,15 +58,15 @@ def test_the_result_is_a_route_no_worse_than_any_known(seed):
     found = Placer(dag, coupling, objective, PARAMS).find_best(known, seed, bool)
     assert find_flaw(dag, coupling, found) == ""
     assert objective.loss(found) <= min(map(objective.loss, known))
-    assert objective.loss(found) == pytest.approx(-compute_log_success(operations_of(found, dag, singles), errors))
+    assert objective.loss(found) == pytest.approx(-compute_log_success(list_operations(found, dag, singles), errors))
 
 
 def test_errors_above_the_bound_count_a_hundredfold():
     """The formula holds below it."""
     errors, (dag, singles) = device(0), circuit(0)
     route = routes_of(dag, errors.coupling())[0]
-    total = -compute_log_success(operations_of(route, dag, singles), errors)
-    still = -compute_log_success(operations_of(route, dag, singles), errors.without_decay())
+    total = -compute_log_success(list_operations(route, dag, singles), errors)
+    still = -compute_log_success(list_operations(route, dag, singles), errors.without_decay())
     for bound, more in ((still + 1, 0), (still - 1, 99)):
         objective = SuccessObjective(dag, singles, errors.coupling(), errors, bound)
         assert objective.loss(route) == pytest.approx(total + more)
@@ -76,7 +77,7 @@ def test_the_depth_falls_too():
     (dag, singles), coupling = circuit(1), device(1).coupling()
     known, objective = routes_of(dag, coupling), DepthObjective(dag, singles, coupling)
     found = Placer(dag, coupling, objective, PARAMS).find_best(known, 0, bool)
-    before, after = (count_depth(operations_of(route, dag, singles)) for route in (known[0], found))
+    before, after = (count_depth(list_operations(route, dag, singles)) for route in (known[0], found))
     assert after < before
     assert objective.loss(found) == pytest.approx(after + 1e-6 * found.extra_cx)
 
