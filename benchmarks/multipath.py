@@ -39,7 +39,7 @@ def four_rails() -> Topology:
     return _join(links, 16, 30)
 
 
-def skewed(topology: Topology, seed: int) -> Problem:
+def draw_skewed(topology: Topology, seed: int) -> Problem:
     """Return skewed traffic between all hosts, task k meant for host k."""
     hosts = topology.hosts.size
     volume = np.random.default_rng(seed).pareto(SKEW, (hosts, hosts)) + 0.1
@@ -76,7 +76,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
     for name, topology in (("8 GPUs, NVLink", nvlink_graph()), ("2 x 8 GPUs, 4 rails", four_rails())):
         for seed in SEEDS:
             say(f"{name}, {seed}")
-            yield name, f"all to all, seed {seed}", *_measure(skewed(topology, seed))
+            yield name, f"all to all, seed {seed}", *_measure(draw_skewed(topology, seed))
 
 
 def _measure(problem: Problem) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class Doors(BaseHTTPRequestHandler):
         elif "circuit" in body:
             self.say(200, tiger.layout(body.pop("circuit"), body.pop("topology"), **body).to_dict())
         else:
-            self.say(200, mapped(body))
+            self.say(200, map_tasks(body))
 
     def do_GET(self) -> None:
         """Say how far the job is, without events."""
@@ -79,7 +79,7 @@ class Doors(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def mapped(body: dict[str, Any]) -> dict[str, object]:
+def map_tasks(body: dict[str, Any]) -> dict[str, object]:
     """Return the report of a request for a mapping."""
     tasks, hardware = nodelink.read_task_graph(body.pop("tasks")), body.pop("topology")
     topology = build(hardware) if isinstance(hardware, str) else nodelink.read_topology(hardware)

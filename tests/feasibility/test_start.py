@@ -64,7 +64,7 @@ def test_a_mapping_is_found_exactly_where_one_exists(rule, hardware, random_prob
     assert seen == {True, False}
 
 
-def scattered(seed):
+def scatter(seed):
     """Draw a small problem on hardware in parts, every fourth time with ways that are missing or lead one way only."""
     rng = np.random.default_rng(seed)
     rule = RULES[seed % 3]
@@ -105,7 +105,7 @@ def test_scattered_hardware_is_decided_as_by_backtracking():
     """Tests parts, missing and one-way ways, pins, forbidden pairs, memory: a mapping exactly where one exists."""
     kinds = set()
     for seed in range(400):
-        problem = scattered(seed)
+        problem = scatter(seed)
         found = launch_order(problem)
         feasible = exists(problem, np.full(problem.tasks.size, -1))
         kinds.add("feasible" if feasible else found[0].kind)

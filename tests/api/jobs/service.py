@@ -60,7 +60,7 @@ class Service:
         """Return how jobs are."""
         return [self.web.get(f"/jobs/{name}").raise_for_status().json()["status"] for name in ids]
 
-    def done(self, ids: list[str], limit_s: float) -> None:
+    def wait_until_done(self, ids: list[str], limit_s: float) -> None:
         """Wait until all jobs are done."""
         until(lambda: set(self.statuses(ids)) == {"done"}, limit_s)
 

@@ -141,7 +141,7 @@ def test_a_server_that_is_told_to_end_goes_on_where_it_was(cramped: Service) -> 
     ids = running(cramped, 3)
     assert cramped.end() == 0
     cramped.start()
-    cramped.ready().done(ids, 30)
+    cramped.ready().wait_until_done(ids, 30)
 
 
 @pytest.mark.long
