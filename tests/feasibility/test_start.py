@@ -338,7 +338,7 @@ def test_traffic_follows_ways_that_lead_one_way():
     assert launch_order(problem).tolist() == [2, 1, 0]
 
 
-def test_ways_left_out_of_a_programme_prove_nothing_false(monkeypatch):
+def test_ways_left_out_of_a_program_prove_nothing_false(monkeypatch):
     """Tests that a program which had to leave out missing ways gives no mapping that uses them, and no proof."""
     monkeypatch.setattr(pairing, "PAIR_CELLS", 0)
     problem = one_way(tasks_of(3, [(1, 0), (2, 1)]), [(0, 1), (1, 2)], pinned={"t2": "p0"})

@@ -38,7 +38,7 @@ def link(*links, size=4):
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("hardware", [nvlink_graph, four_rails])
-def test_weighted_paths_reach_the_linear_programme(hardware, seed):
+def test_weighted_paths_reach_the_linear_program(hardware, seed):
     """Within 1 % of it, with a bound that does not pass it, and never above what one path or equal ones reach."""
     problem = draw_skewed(hardware(), seed)
     places, size = problem.topology.hosts, problem.topology.size

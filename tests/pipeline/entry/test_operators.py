@@ -1,4 +1,4 @@
-"""Tests of the door of operators."""
+"""Tests of the entry of operators."""
 
 import json
 from collections.abc import Callable
