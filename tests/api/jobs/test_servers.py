@@ -99,12 +99,12 @@ def test_a_third_server_stands_in_for_a_killed_and_a_halted_one(trio: list[Servi
     until(lambda: sum(server is not None for _, server, _, _ in rows(database)) == 3, 20)
     os.killpg(killed.process.pid, signal.SIGKILL)
     os.kill(halted.process.pid, signal.SIGSTOP)
-    third.done(ids, 60)
+    third.wait_until_done(ids, 60)
     found = rows(database)
     assert {server for _, server, _, _ in found} == {third.name}
     assert sorted(token for _, _, token, _ in found) == [0, 0, 0, 0, 1, 1]
     os.kill(halted.process.pid, signal.SIGCONT)
-    halted.done([halted.submit(0.5)], 30)
+    halted.wait_until_done([halted.submit(0.5)], 30)
     assert rows(database)[:6] == found
 
 
@@ -118,7 +118,7 @@ def test_a_server_gets_over_the_loss_of_its_database(alone: Service, postgres: P
     collect_refusals(alone)
     postgres.start()
     until(lambda: alone.http.get("/readyz").status_code == 200, 5)
-    alone.done(ids, 20)
+    alone.wait_until_done(ids, 20)
     assert alone.said("database") < 20
 
 
@@ -131,7 +131,7 @@ def test_a_server_gets_over_a_full_disk(cramped: Service, disk: Path) -> None:
     assert cramped.statuses(ids) == ["running", "queued"]
     collect_refusals(cramped)
     (disk / "filler").unlink()
-    cramped.done(ids, 20)
+    cramped.wait_until_done(ids, 20)
     assert cramped.http.get("/readyz").status_code == 200
 
 
@@ -157,7 +157,7 @@ def test_bug_a_queue_that_fills_its_disk_gets_over_it(cramped: Service) -> None:
     answers = [cramped.http.delete(f"/jobs/{name}") for name in ids[2:]]
     assert {(answer.status_code, answer.json()["status"]) for answer in answers} == {(200, "cancelled")}
     assert cramped.http.delete(f"/jobs/{held}").json()["status"] == "cancelled"
-    cramped.done(ids[:2], 60)
+    cramped.wait_until_done(ids[:2], 60)
     again, _ = fill(cramped)
     assert len(again) >= len(ids) // 2
     assert cramped.http.get("/readyz").status_code == 200
@@ -202,5 +202,5 @@ def test_bug_a_clock_that_is_set_puts_no_job_back(ahead: Path, stack: ExitStack,
     for seconds in (7200, -7200):
         ids = running(service, 1)
         ahead.write_text(str(seconds))
-        service.done(ids, 30)
+        service.wait_until_done(ids, 30)
     assert (service.said("job begun"), service.said("put back")) == (2, 0)
