@@ -58,17 +58,17 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     protect(app, used, metrics)
     _add_work(app, service)
     _add_jobs(app, JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled))
-    app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.refusals())
+    app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(
         "/topologies",
         topologies,
         summary="List the kinds of topology and their specifications",
-        responses=answers.refusals(),
+        responses=answers.document_errors(),
     )
     app.add_api_route("/healthz", health, summary="Answer as long as the server does", responses=answers.HEALTH)
     app.add_api_route("/healthz", health, methods=["HEAD"], include_in_schema=False)
     # Not as a router, which would be one route without methods to those who look for these.
-    app.router.routes.extend(operations(metrics, service.ready))
+    app.router.routes.extend(operations(metrics, service.check_ready))
     if used.api_keys:
         keys.document(app)
     return app
@@ -130,7 +130,7 @@ class Service:
         listed = [info for info in await asyncio.to_thread(list_solvers) if self.limits.dwave or info.name not in DWAVE]
         return SolversBody(solvers=[SolverBody.model_validate(solver, from_attributes=True) for solver in listed])
 
-    async def ready(self) -> Mapping[str, bool]:
+    async def check_ready(self) -> Mapping[str, bool]:
         """Say of the database and the workers whether they can be used."""
         parts = await self.jobs.ready()
         warm = self.warm == {self.workers, self.job_workers}
@@ -189,7 +189,9 @@ def _add_work(app: FastAPI, service: Service) -> None:
 
 def _add_jobs(app: FastAPI, jobs: JobRoutes) -> None:
     """Add the routes of jobs."""
-    app.add_api_route("/jobs", jobs.page, summary="List jobs", response_model=JobsBody, responses=answers.refusals(422))
+    app.add_api_route(
+        "/jobs", jobs.page, summary="List jobs", response_model=JobsBody, responses=answers.document_errors(422)
+    )
     app.add_api_route(
         "/jobs/{job_id}", jobs.show, summary="Show a job", response_model=JobBody, responses=answers.SHOWN
     )

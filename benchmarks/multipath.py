@@ -1,4 +1,4 @@
-"""Largest link load on one path, over equal paths and over weighted ones, beside the linear programme of all paths."""
+"""Largest link load on one path, over equal paths and over weighted ones, beside the linear program of all paths."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def four_rails() -> Topology:
     return _join(links, 16, 30)
 
 
-def skewed(topology: Topology, seed: int) -> Problem:
+def draw_skewed(topology: Topology, seed: int) -> Problem:
     """Return skewed traffic between all hosts, task k meant for host k."""
     hosts = topology.hosts.size
     volume = np.random.default_rng(seed).pareto(SKEW, (hosts, hosts)) + 0.1
@@ -49,7 +49,7 @@ def skewed(topology: Topology, seed: int) -> Problem:
 
 
 def least_load(topology: Topology, volume: FloatArray) -> float:
-    """Return the least largest load over bandwidth, by the linear programme of flows from every source over all links.
+    """Return the least largest load over bandwidth, by the linear program of flows from every source over all links.
 
     `volume[m, m]` goes between nodes. It knows nothing of paths, unlike what it is compared with.
     """
@@ -71,12 +71,12 @@ def least_load(topology: Topology, volume: FloatArray) -> float:
 
 
 def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
-    """Yield loads as ratios to the programme's, and the milliseconds of weighted paths."""
+    """Yield loads as ratios to the linear program's, and the milliseconds of weighted paths."""
     yield "hardware", "traffic", "single path", "equal paths", "weighted paths", "bound", "ms"
     for name, topology in (("8 GPUs, NVLink", nvlink_graph()), ("2 x 8 GPUs, 4 rails", four_rails())):
         for seed in SEEDS:
             say(f"{name}, {seed}")
-            yield name, f"all to all, seed {seed}", *_measure(skewed(topology, seed))
+            yield name, f"all to all, seed {seed}", *_measure(draw_skewed(topology, seed))
 
 
 def _measure(problem: Problem) -> tuple[str, ...]:

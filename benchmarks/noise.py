@@ -133,20 +133,20 @@ def lognormal(seed: int) -> Target:
     """Return a device whose error rates and times scatter about as those of superconducting devices do."""
     rng = np.random.default_rng(seed)
 
-    def drawn(median: float, spread: float) -> float:
+    def draw_value(median: float, spread: float) -> float:
         return float(median * np.exp(spread * rng.normal()))
 
-    times = [QubitProperties(t1=drawn(1.2e-4, 0.4), t2=drawn(9e-5, 0.5)) for _ in range(QUBITS)]
+    times = [QubitProperties(t1=draw_value(1.2e-4, 0.4), t2=draw_value(9e-5, 0.5)) for _ in range(QUBITS)]
     target = Target(num_qubits=QUBITS, qubit_properties=times)
-    single = {(q,): InstructionProperties(error=drawn(3e-4, 0.5), duration=7e-8) for q in range(QUBITS)}
+    single = {(q,): InstructionProperties(error=draw_value(3e-4, 0.5), duration=7e-8) for q in range(QUBITS)}
     target.add_instruction(UGate(*map(Parameter, "abc")), single)
     pairs = {}
     for a, b in FALCON:
-        error, seconds = drawn(9e-3, 0.6), drawn(3e-7, 0.3)
+        error, seconds = draw_value(9e-3, 0.6), draw_value(3e-7, 0.3)
         pairs[a, b] = InstructionProperties(error=error, duration=seconds)
         pairs[b, a] = InstructionProperties(error=error, duration=seconds + 7e-8)
     target.add_instruction(CXGate(), pairs)
-    readout = {(q,): InstructionProperties(error=drawn(1.5e-2, 0.7), duration=8e-7) for q in range(QUBITS)}
+    readout = {(q,): InstructionProperties(error=draw_value(1.5e-2, 0.7), duration=8e-7) for q in range(QUBITS)}
     target.add_instruction(Measure(), readout)
     return target
 

@@ -131,22 +131,22 @@ async def send(url: str, stream: Stream, count: int) -> list[tuple[float, int]]:
 
 
 def pace(server: Server, headers: Callable[[], dict[str, str]]) -> Pace:
-    """Return how much is done for a crowd that asks again as soon as it is answered."""
+    """Return how much is done for clients that ask again as soon as they are answered."""
     number = itertools.count()
 
     async def ask(web: httpx.AsyncClient) -> None:
         answer = await web.post("/assign", content=json.dumps(build_request(next(number))), headers=headers())
         answer.raise_for_status()
 
-    asyncio.run(run_crowd(server.url, ask, 1.0))
+    asyncio.run(run_clients(server.url, ask, 1.0))
     begun, processor_s = time.perf_counter(), server.processor_s()
-    count = asyncio.run(run_crowd(server.url, ask, SECONDS))
+    count = asyncio.run(run_clients(server.url, ask, SECONDS))
     seconds, processor_s = time.perf_counter() - begun, server.processor_s() - processor_s
     return Pace(per_second=count / seconds, per_processor_second=count / processor_s)
 
 
-async def run_crowd(url: str, ask: Callable[[httpx.AsyncClient], Awaitable[None]], seconds: float) -> int:
-    """Have a crowd ask again and again for so long, and return how often it was answered."""
+async def run_clients(url: str, ask: Callable[[httpx.AsyncClient], Awaitable[None]], seconds: float) -> int:
+    """Have clients ask again and again for so long, and return how often they were answered."""
     clock = asyncio.get_running_loop().time
     async with client(url) as web:
         end = clock() + seconds

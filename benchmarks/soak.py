@@ -21,7 +21,7 @@ import httpx
 import numpy as np
 
 from benchmarks.servers import CORES, Server, run_server
-from benchmarks.service import LATER, build_request, client, run_crowd
+from benchmarks.service import LATER, build_request, client, run_clients
 
 # The load of a soak as a share of the most in a trial of so many seconds, and the seconds between looks at the memory.
 SHARE, TRIAL_S, EVERY_S = 0.7, 30.0, 5.0
@@ -159,9 +159,9 @@ async def visit(web: httpx.AsyncClient, number: int, diary: Diary, due: float) -
 
 
 async def trial(server: Server, diary: Diary, seconds: float) -> int:
-    """Return how many visits a crowd makes in so many seconds."""
+    """Return how many visits clients make in so many seconds."""
     number = itertools.count()
-    return await run_crowd(server.url, lambda web: visit(web, next(number), diary, 0.0), seconds)
+    return await run_clients(server.url, lambda web: visit(web, next(number), diary, 0.0), seconds)
 
 
 async def soak(server: Server, diary: Diary, rate: float, seconds: float) -> np.ndarray:

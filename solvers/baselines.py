@@ -11,7 +11,7 @@ from tiger.solvers.annealing import moves
 from tiger.solvers.annealing.local import shuffle
 from tiger.solvers.instance import instance_of, state_of
 
-# Random moves a task that turn a mapping into a random one.
+# Random moves a task that turn a mapping into a random one: more than before an annealing, as nothing mixes it after.
 SHUFFLE = 8
 
 

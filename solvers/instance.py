@@ -113,7 +113,7 @@ def instance_of(problem: Problem) -> Instance:
         near=uniform(nearest_hosts(problem.metric, topology.hosts)),
         movable=uniform(problem.free),
         hosts=uniform(topology.hosts),
-        tolerance=1e-10 * max(_largest(problem), 1e-300),
+        tolerance=1e-10 * max(_find_largest_cost(problem), 1e-300),
     )
 
 
@@ -164,7 +164,7 @@ def restrict(inst: Instance, movable: IntArray, hosts: IntArray) -> Instance:
     return inst._replace(movable=uniform(movable), hosts=uniform(hosts))
 
 
-def fixed_of(inst: Instance) -> IntArray:
+def mark_fixed(inst: Instance) -> IntArray:
     """Return fixed[n], 1 for a task that may not move."""
     fixed = np.ones(len(inst.work), np.int64)
     fixed[inst.movable] = 0
@@ -203,7 +203,7 @@ def nearest_hosts(metric: Metric, hosts: IntArray) -> IntArray:
     elif isinstance(metric, TreeMetric):
         near = _siblings(metric)
     else:
-        return _closest(metric, hosts)
+        return _list_closest(metric, hosts)
     if len(hosts) == metric.size:
         return near
     is_host = np.zeros(metric.size + 1, bool)
@@ -222,7 +222,7 @@ def _seats(problem: Problem) -> IntArray:
     return np.minimum(problem.topology.slots, most)
 
 
-def _largest(problem: Problem) -> float:
+def _find_largest_cost(problem: Problem) -> float:
     """Return the most that one edge can cost, or that the work of one task can cost more on one host than on another.
 
     Ways that do not exist play no part.
@@ -268,7 +268,7 @@ def _siblings(metric: TreeMetric) -> IntArray:
     return near if steps.size else np.full((metric.size, 1), -1)
 
 
-def _closest(metric: Metric, hosts: IntArray) -> IntArray:
+def _list_closest(metric: Metric, hosts: IntArray) -> IntArray:
     """Return the closest other hosts of every node, by rows of the distance matrix."""
     width = min(NEAREST, len(hosts) - 1)
     if width < 1:

@@ -77,8 +77,8 @@ class UncompiledError(Exception):
     """Say that a kernel is missing from the cache."""
 
 
-class Refusal(event.Listener):
-    """Refuse to compile."""
+class CompilationRejection(event.Listener):
+    """Reject every compilation."""
 
     def on_start(self, event: object) -> None:
         """Raise UncompiledError before a compilation begins."""
@@ -90,8 +90,8 @@ class Refusal(event.Listener):
 
 def refuse_to_compile() -> AbstractContextManager[object]:
     """Return a context in which a kernel is loaded from the cache, or raises UncompiledError."""
-    refusing: AbstractContextManager[object] = event.install_listener("numba:compile", Refusal())
-    return refusing
+    rejecting: AbstractContextManager[object] = event.install_listener("numba:compile", CompilationRejection())
+    return rejecting
 
 
 class KernelCache(FunctionCache):

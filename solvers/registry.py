@@ -113,7 +113,7 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     return tuple(searches)
 
 
-def exact(visits: int) -> Search:
+def build_exact(visits: int) -> Search:
     """Return branch and bound limited to `visits` partial placements at effort 1."""
     from tiger.solvers.exact import Exact
 

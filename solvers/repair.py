@@ -7,7 +7,7 @@ from tiger.model.problem import Problem
 from tiger.model.seams import Stop
 from tiger.solvers.annealing import moves
 from tiger.solvers.annealing.moves import can_move, is_open_to, move_change, swap_change
-from tiger.solvers.instance import Instance, State, fixed_of, state_of
+from tiger.solvers.instance import Instance, State, mark_fixed, state_of
 from tiger.solvers.kernel import inner_kernel, kernel
 
 # Pairs of tasks that may be looked at in a round.
@@ -21,7 +21,7 @@ def repair_mapping(problem: Problem, inst: Instance, places: IntArray, stop: Sto
     """
     if problem.tasks.memory is None and not len(problem.banned):
         return places
-    state, fixed = state_of(problem, places), fixed_of(inst)
+    state, fixed = state_of(problem, places), mark_fixed(inst)
     misplaced = _find_misplaced(problem, inst, state)
     while len(misplaced):
         if len(misplaced) * len(places) > SCANS:

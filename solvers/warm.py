@@ -14,7 +14,7 @@ from tiger.model.problem import Problem, Rule
 from tiger.model.seams import Assignment, Search, Stop
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.solvers.registry import exact
+from tiger.solvers.registry import build_exact
 from tiger.solvers.registry import search as registry_search
 
 # Tasks of the problems that kernels are compiled on, which any rule and hardware of them can hold.
@@ -106,7 +106,7 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         # The dense search ends in the moves of the other where costs differ much.
         annealing = (Annealing(), _ring(1))
         return ((Dense(), _ring(1)), annealing) if name == "dense" else (annealing,)
-    return ((exact(1) if name == "exact" else registry_search(name), _ring(1)),)
+    return ((build_exact(1) if name == "exact" else registry_search(name), _ring(1)),)
 
 
 def _ring(slots: int, *forbidden: tuple[str, str]) -> Problem:

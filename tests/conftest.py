@@ -135,7 +135,7 @@ def random_problem(
     for _ in range(ATTEMPTS):
         kind = hardware or str(rng.choice(HARDWARE[:-1]))
         topology = random_topology(kind, int(rng.integers(2**32)), nodes=nodes, whole=whole)
-        topology = _equipped(topology, rule, tasks, rng, memory=memory)
+        topology = _equip(topology, rule, tasks, rng, memory=memory)
         bare = Problem(tasks=_random_tasks(rule, tasks, rng, memory=memory, whole=whole), topology=topology, rule=rule)
         planted = random_feasible(bare, rng)
         if planted is None and not feasible:
@@ -346,7 +346,7 @@ def _random_tasks(rule: str, tasks: int, rng: np.random.Generator, *, memory: bo
     )
 
 
-def _equipped(bare: Topology, rule: str, tasks: int, rng: np.random.Generator, *, memory: bool) -> Topology:
+def _equip(bare: Topology, rule: str, tasks: int, rng: np.random.Generator, *, memory: bool) -> Topology:
     """Return the hardware with node costs, slots and memory; some of the nodes that can be spared get no slot."""
     share = -(-tasks // bare.size) if rule == "capacity" else 1
     slots = rng.integers(share, share + 3, bare.size)

@@ -58,15 +58,15 @@ def running(able: None, script: ModuleType) -> Iterator[object]:
 @pytest.fixture(scope="module")
 def mapping() -> dict[str, str]:
     """Return what is found without a cluster."""
-    return mapped(8)
+    return map_locally(8)
 
 
-def mapped(effort: int) -> dict[str, str]:
+def map_locally(effort: int) -> dict[str, str]:
     """Return what one process finds."""
     return assign(GRAPH, "torus:6x6x6", effort=effort, seed=1).mapping
 
 
-def submitted(url: str, **fields: object) -> str:
+def submit(url: str, **fields: object) -> str:
     """Return the address of a new job whose search is shared out from its third round on."""
     body = {"tasks": nx.node_link_data(GRAPH, edges="edges"), "topology": "torus:6x6x6", "seed": 1, **fields}
     answer = httpx.post(f"{url}/assign", json=body, headers=ASYNC, timeout=30)
@@ -74,7 +74,7 @@ def submitted(url: str, **fields: object) -> str:
     return url + answer.headers["Location"]
 
 
-def shown(job: str) -> dict:
+def show(job: str) -> dict:
     """Return a job as it is."""
     return httpx.get(job, timeout=30).json()
 
@@ -87,10 +87,10 @@ def until(condition: Callable[[], bool], limit_s: float = 120) -> None:
         time.sleep(0.05)
 
 
-def ended(job: str) -> dict:
+def wait_for_end(job: str) -> dict:
     """Return a job once it has ended."""
-    until(lambda: shown(job)["status"] not in ("queued", "running"))
-    return shown(job)
+    until(lambda: show(job)["status"] not in ("queued", "running"))
+    return show(job)
 
 
 def cpu_s(running, name: str) -> float:
@@ -110,10 +110,10 @@ def busy(running) -> list[str]:
 @pytest.mark.long
 def test_servers_share_a_queue(running) -> None:
     """What is submitted to one is done by both, and either knows of it."""
-    jobs = [submitted(running.urls[0], effort=10**6, time_limit_s=2.0, seed=seed) for seed in range(4)]
+    jobs = [submit(running.urls[0], effort=10**6, time_limit_s=2.0, seed=seed) for seed in range(4)]
     seen = [job.replace(*running.urls) for job in jobs]
-    until(lambda: [shown(job)["status"] for job in seen].count("running") == 2)
-    assert {ended(job)["status"] for job in seen} == {"done"}
+    until(lambda: [show(job)["status"] for job in seen].count("running") == 2)
+    assert {wait_for_end(job)["status"] for job in seen} == {"done"}
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ def test_a_cluster_changes_no_answer(running, mapping) -> None:
 
     def is_shared() -> bool:
         before = cpu_s(running, "worker0") + cpu_s(running, "worker1")
-        report = ended(submitted(running.urls[0], effort=8))["report"]
+        report = wait_for_end(submit(running.urls[0], effort=8))["report"]
         assert (report["mapping"], report["warnings"]) == (mapping, [])
         return cpu_s(running, "worker0") + cpu_s(running, "worker1") - before > 0.3
 
@@ -132,7 +132,7 @@ def test_a_cluster_changes_no_answer(running, mapping) -> None:
 @pytest.mark.slow
 def test_what_is_cancelled_leaves_the_cluster(running) -> None:
     """Its workers are free within two seconds."""
-    job = submitted(running.urls[0], effort=10**6, time_limit_s=60.0)
+    job = submit(running.urls[0], effort=10**6, time_limit_s=60.0)
     until(lambda: bool(busy(running)))
     begun_s = time.monotonic()
     assert httpx.delete(job, timeout=30).json()["status"] == "cancelled"
@@ -144,14 +144,14 @@ def test_what_is_cancelled_leaves_the_cluster(running) -> None:
 def test_lost_workers_lose_no_job(able, script, mapping) -> None:
     """One is killed in the middle of a solve, then the scheduler; the next solve, which is over soon, finds none."""
     with script.cluster(servers=1) as harmed:
-        job = submitted(harmed.urls[0], effort=16)
+        job = submit(harmed.urls[0], effort=16)
         until(lambda: bool(busy(harmed)))
         for name in ("worker0", "scheduler"):
             harmed.processes[name].kill()
-        found = ended(job)
-        assert (found["status"], found["report"]["mapping"]) == ("done", mapped(16))
+        found = wait_for_end(job)
+        assert (found["status"], found["report"]["mapping"]) == ("done", map_locally(16))
         assert "the rest was done by one process" in found["report"]["warnings"][-1]
-        found = ended(submitted(harmed.urls[0], effort=8))
+        found = wait_for_end(submit(harmed.urls[0], effort=8))
         assert (found["status"], found["report"]["mapping"]) == ("done", mapping)
 
 
@@ -159,7 +159,7 @@ def test_lost_workers_lose_no_job(able, script, mapping) -> None:
 def test_a_killed_server_leaves_the_cluster(able, script) -> None:
     """What it had sent is ended by the workers of the cluster."""
     with script.cluster(servers=1) as harmed:
-        submitted(harmed.urls[0], effort=10**6, time_limit_s=60.0)
+        submit(harmed.urls[0], effort=10**6, time_limit_s=60.0)
         until(lambda: bool(busy(harmed)))
         harmed.processes["server0"].kill()
         until(lambda: not busy(harmed), 5)
@@ -177,13 +177,13 @@ def test_nothing_is_left_behind(able, script, end: signal.Signals) -> None:
         home = next(line.split()[1] for line in process.stdout if line.startswith("logs"))
         process.send_signal(end)
         assert process.wait(30) == (0 if end is not signal.SIGKILL else -end)
-    until(lambda: not mentioned(home), 15)
+    until(lambda: not list_processes(home), 15)
     # Only who is killed cannot tidy up.
     assert Path(home).exists() == (end is signal.SIGKILL)
     shutil.rmtree(home, ignore_errors=True)
 
 
-def mentioned(home: str) -> list[str]:
+def list_processes(home: str) -> list[str]:
     """List the processes that live in a folder."""
     return [path.parent.name for path in Path("/proc").glob("[0-9]*/cwd") if home in _target(path)]
 

@@ -23,7 +23,7 @@ SET = {"TIGER_API_KEYS": KEY, "POSTGRES_PASSWORD": "5ecret"}
 VARIABLE = re.compile(r"\$\{(\w+)(?::(-|\?)([^}]*))?\}")
 
 
-def filled(text: str, given: dict[str, str]) -> str:
+def fill(text: str, given: dict[str, str]) -> str:
     """Return a text with its variables filled in, as Compose does, or raise KeyError with the message for one."""
 
     def value(match: re.Match[str]) -> str:
@@ -37,7 +37,7 @@ def filled(text: str, given: dict[str, str]) -> str:
 
 def settings(given: dict[str, str]) -> dict[str, str]:
     """Return the environment of a server."""
-    return {name: filled(str(text), given) for name, text in SERVICES["api"]["environment"].items()}
+    return {name: fill(str(text), given) for name, text in SERVICES["api"]["environment"].items()}
 
 
 def context(command: list[str]) -> dict[str, object]:
@@ -71,12 +71,12 @@ def test_keys_and_password_are_required(missing: str) -> None:
     """It is said what they are, and how to make them."""
     texts = [str(text) for service in SERVICES.values() for text in service.get("environment", {}).values()]
     with pytest.raises(KeyError, match="openssl rand"):
-        [filled(text, SET | {missing: ""}) for text in texts]
+        [fill(text, SET | {missing: ""}) for text in texts]
 
 
 def test_the_database_is_the_one_beside() -> None:
     """User, password and name are those that it is made with, and its files outlive it."""
-    made = {name: filled(text, SET) for name, text in SERVICES["postgres"]["environment"].items()}
+    made = {name: fill(text, SET) for name, text in SERVICES["postgres"]["environment"].items()}
     parts = urlsplit(settings(SET)["TIGER_DATABASE_URL"])
     assert (parts.username, parts.password) == (made["POSTGRES_USER"], made["POSTGRES_PASSWORD"])
     assert (parts.hostname, parts.path) == ("postgres", f"/{made['POSTGRES_DB']}")

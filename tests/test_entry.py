@@ -1,4 +1,4 @@
-"""Tests of the Python door: what it takes, and what it refuses."""
+"""Tests of the Python entry: what it takes, and what it refuses."""
 
 from collections.abc import Callable
 from pathlib import Path

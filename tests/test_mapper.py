@@ -41,7 +41,7 @@ def places_of(problem, report):
     return np.array([index[report.mapping[task]] for task in problem.tasks.names])
 
 
-def settled(report):
+def drop_seconds(report):
     """Return a report as plain values without its seconds."""
     plain = report.to_dict()
     del plain["seconds"]
@@ -100,7 +100,7 @@ def test_the_same_seed_and_effort_give_the_same_report(name):
     for threads in (1, 2):
         with concurrent.futures.ThreadPoolExecutor(threads) as pool:
             reports.append(solve(problem, solver=name, seed=5, effort=2, executor=pool))
-    assert all(settled(report) == settled(reports[0]) for report in reports)
+    assert all(drop_seconds(report) == drop_seconds(reports[0]) for report in reports)
 
 
 def test_auto_maps_a_stencil_without_loss():

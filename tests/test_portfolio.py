@@ -105,7 +105,7 @@ def test_threads_do_not_change_the_mapping(rule):
     hardware = build("torus:8x8" if rule == "one-to-one" else "torus:4x4")
     problem = Problem(tasks=task_graph_of(graph), topology=hardware.with_slots([slots] * hardware.size), rule=rule)
     with ThreadPoolExecutor(2) as pool:
-        assert settled(solve(problem, effort=6, executor=pool)) == settled(solve(problem, effort=6))
+        assert drop_seconds(solve(problem, effort=6, executor=pool)) == drop_seconds(solve(problem, effort=6))
 
 
 def test_efforts_of_any_size_are_dealt_out_without_memory():
@@ -114,7 +114,7 @@ def test_efforts_of_any_size_are_dealt_out_without_memory():
     assert (len(amounts), sum(amounts)) == (64, 2**63 - 1)
 
 
-def settled(report):
+def drop_seconds(report):
     """Return a report as plain values without its seconds."""
     plain = report.to_dict()
     stages = [{key: value for key, value in stage.items() if key != "seconds"} for stage in plain["stages"]]
@@ -127,7 +127,7 @@ def test_other_processes_give_the_same_report(random_problem):
     problem = random_problem("one-to-one", 3, tasks=30, nodes=32)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         report = solve(problem, solver="search", effort=4, executor=pool)
-    assert settled(report) == settled(solve(problem, solver="search", effort=4))
+    assert drop_seconds(report) == drop_seconds(solve(problem, solver="search", effort=4))
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def _auto(request: Request, problem: Problem) -> Portfolio:
     tasks, nodes = len(problem.free), len(problem.topology.hosts)
     searches = [("greedy", registry.search("greedy"))]
     if 0 < tasks <= EXACT_TASKS:
-        searches.append(("exact", registry.exact(visits=max(EXACT_CELLS // (tasks * nodes), 1))))
+        searches.append(("exact", registry.build_exact(visits=max(EXACT_CELLS // (tasks * nodes), 1))))
     few = IsingParams(
         window=Sampling(rounds=1, reads=4, sweeps=100),
         passes=1,

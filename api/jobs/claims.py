@@ -14,7 +14,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.engine import Connection
 
-from tiger.api.jobs.database import Database, now
+from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.job import Kind, Status
 from tiger.api.jobs.migrations import BODIES, JOBS, SERVERS
 
@@ -71,7 +71,7 @@ class Claims:
         # Servers that claim at the same time get a row each; SQLite has one writer at a time in any case.
         first = due.with_for_update(skip_locked=True).correlate(None).scalar_subquery()
         with self.database.begin_relaxed() as connection:
-            now_s = now(connection)
+            now_s = read_clock(connection)
             update = sa.update(JOBS).where(JOBS.c.id == first)
             update = update.values(status="running", server=self.server, attempts=JOBS.c.attempts + 1)
             update = update.values(started_s=sa.func.coalesce(JOBS.c.started_s, now_s))
@@ -100,7 +100,7 @@ class Claims:
         with self.database.begin() as connection:
             ended = {"status": outcome.status, "report": outcome.report, "problem": problem}
             update = sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "running")
-            mine = connection.execute(update.values(**ended, ended_s=now(connection))).rowcount == 1
+            mine = connection.execute(update.values(**ended, ended_s=read_clock(connection))).rowcount == 1
             if mine:
                 delete_bodies(connection, [lease.job_id])
         return mine
@@ -134,7 +134,7 @@ class Claims:
     def beat(self) -> None:
         """Write the heartbeat of this server."""
         with self.database.begin_relaxed() as connection:
-            beat_s = now(connection)
+            beat_s = read_clock(connection)
             mine = sa.update(SERVERS).where(SERVERS.c.id == self.server).values(beat_s=beat_s)
             if connection.execute(mine).rowcount == 0:
                 # Another thread of this server may insert it at the same time.
@@ -172,7 +172,7 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Map
     ended = JOBS.c.cancelled == 1
     again: dict[str, object] = {
         "status": sa.case((ended, "cancelled"), else_="queued"),
-        "ended_s": sa.case((ended, now(connection))),
+        "ended_s": sa.case((ended, read_clock(connection))),
         "progress": sa.case((ended, JOBS.c.progress)),
         "server": None,
         "token": JOBS.c.token + 1,

@@ -118,7 +118,7 @@ def _is_full(error: Exception) -> bool:
     return bool({"SQLITE_FULL", "53100"} & set(names))
 
 
-def now(connection: Connection) -> float:
+def read_clock(connection: Connection) -> float:
     """Return the seconds since the epoch by the one clock that all servers of a database share."""
     if connection.dialect.name == "sqlite":
         return time.time()

@@ -23,6 +23,6 @@ class Heartbeats:
             for name, beat in beats.items()
         }
 
-    def silent(self) -> Mapping[str, float]:
+    def list_silent(self) -> Mapping[str, float]:
         """Return the servers that are silent, with their last heartbeats."""
         return {name: beat for name, (beat, count) in self._seen.items() if count >= self.most}

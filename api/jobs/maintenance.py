@@ -44,7 +44,7 @@ class Maintenance:
     def recover_jobs(self) -> None:
         """Put the jobs of dead servers back into the queue, and those lost here."""
         self.context.claims.release_mine(self.context.running)
-        self.context.claims.release_silent(self._heartbeats.silent())
+        self.context.claims.release_silent(self._heartbeats.list_silent())
 
     def tidy(self) -> None:
         """Delete jobs that ended long ago, and give their room back to the disk."""

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from tiger.api.jobs.claims import delete_bodies
-from tiger.api.jobs.database import Database, now
+from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.job import CURSOR, ENDED, DiskFullError, Job, KeyReusedError, QueueFullError, Work
 from tiger.api.jobs.migrations import BODIES, JOBS
 from tiger.errors import InputError
@@ -89,7 +89,7 @@ class Store:
             # In one statement, as the job may be begun or put back at the same moment.
             ended = {
                 "status": sa.case((waits, "cancelled"), else_=JOBS.c.status),
-                "ended_s": sa.case((waits, now(connection))),
+                "ended_s": sa.case((waits, read_clock(connection))),
                 "cancelled": 1,
             }
             connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended))
@@ -106,7 +106,7 @@ class Store:
     def list_expired(self, keep_s: float, limit: int) -> list[str]:
         """Return the ids of jobs that ended so long ago."""
         with self.database.read() as connection:
-            query = sa.select(JOBS.c.id).where(JOBS.c.ended_s < now(connection) - keep_s)
+            query = sa.select(JOBS.c.id).where(JOBS.c.ended_s < read_clock(connection) - keep_s)
             return [row.id for row in connection.execute(query.limit(limit))]
 
     def delete(self, ids: list[str]) -> None:
@@ -123,7 +123,7 @@ class Store:
         if self.database.disk is not None:
             self.database.disk.require(len(work.body))
         # Rounded, so that a page's cursor states it exactly.
-        created_s, job_id = round(now(connection), 6), uuid.uuid4().hex
+        created_s, job_id = round(read_clock(connection), 6), uuid.uuid4().hex
         row = sa.insert(JOBS).values(id=job_id, owner=work.owner, kind=work.kind, hash=digest)
         row = row.values(key=work.key, request_id=work.request_id, priority=work.priority)
         row = row.values(status="queued", created_s=created_s)

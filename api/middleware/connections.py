@@ -72,7 +72,7 @@ class Connection(H11Protocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            self.transport.write(self._make_refusal(sys.exception()))
+            self.transport.write(self._make_error_response(sys.exception()))
             self._drain()
         else:
             self.transport.close()
@@ -88,7 +88,7 @@ class Connection(H11Protocol):
         asyncio.get_running_loop().call_later(DRAINED_S, self.transport.close)
 
     def data_received(self, data: bytes) -> None:
-        """Read on, or past what follows a refusal."""
+        """Read on, or past what follows an error response."""
         if self._drained is None:
             super().data_received(data)
             return
@@ -96,7 +96,7 @@ class Connection(H11Protocol):
         if self._drained > DRAINED_BYTES:
             self.transport.close()
 
-    def _make_refusal(self, fault: BaseException | None) -> bytes:
+    def _make_error_response(self, fault: BaseException | None) -> bytes:
         """Return the answer to what is no request as bytes, with the status that h11 hints at."""
         status = getattr(fault, "error_status_hint", HTTPStatus.BAD_REQUEST)
         response = Problem(status, shorten(str(fault)), headers={"Connection": "close"}).response()

@@ -80,7 +80,7 @@ class Guard:
             return
         owner = self._owner(scope)
         if owner is None and scope["type"] == "http" and scope["path"] not in OPEN:
-            await turn_away(_refusal(scope), scope, receive, send)
+            await turn_away(_make_problem(scope), scope, receive, send)
             return
         if owner is None and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -116,7 +116,7 @@ def _digest(key: str) -> bytes:
     return hashlib.sha256(key.encode("latin-1", "replace")).digest()
 
 
-def _refusal(scope: Scope) -> Problem:
+def _make_problem(scope: Scope) -> Problem:
     """Return the problem of a request without a good key."""
     found = "a wrong one" if _sent_keys(scope) else "none"
     detail = f"expected an API key as X-API-Key or as Authorization: Bearer, got {found}"

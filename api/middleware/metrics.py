@@ -32,7 +32,7 @@ NO_ROUTE, OTHER = "none", "other"
 LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 SOLVES = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 GAPS = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
-TEXT = answers.refusals() | {
+TEXT = answers.document_errors() | {
     200: {"description": "The figures, as Prometheus reads them.", "content": {"text/plain": {}}}
 }
 

@@ -60,12 +60,12 @@ JOB: JsonDict = {
 EVENT_TEXT = 'event: progress\ndata: {"id": "a4c6f1de", "status": "running"}\n\n'
 
 
-def refusals(*statuses: int) -> Responses:
+def document_errors(*statuses: int) -> Responses:
     """Document problem documents of some statuses, and of those that every route but health may answer with."""
-    return _document_refusals(*statuses, *EVERYWHERE)
+    return _document_statuses(*statuses, *EVERYWHERE)
 
 
-def _document_refusals(*statuses: int) -> Responses:
+def _document_statuses(*statuses: int) -> Responses:
     """Document problem documents of some statuses."""
     found = problems.document_problems({status: REFUSED[status] for status in sorted(statuses)})
     for status, response in found.items():
@@ -74,8 +74,8 @@ def _document_refusals(*statuses: int) -> Responses:
 
 
 # Of routes that need no key.
-HEALTH: Responses = _document_refusals(*ANYBODY)
-WORK: Responses = refusals(400, 408, 409, 413, 415, 422) | {
+HEALTH: Responses = _document_statuses(*ANYBODY)
+WORK: Responses = document_errors(400, 408, 409, 413, 415, 422) | {
     200: {"headers": APPLIED | LOCATION},
     202: {
         "model": JobBody,
@@ -84,9 +84,11 @@ WORK: Responses = refusals(400, 408, 409, 413, 415, 422) | {
         "content": {"application/json": {"example": JOB}},
     },
 }
-SHOWN: Responses = refusals(404, 422) | {200: {"headers": RETRY, "content": {"application/json": {"example": JOB}}}}
-CANCELLED: Responses = refusals(404, 422) | {202: {"model": JobBody, "description": "The job is being stopped."}}
-STREAMED: Responses = refusals(404, 422) | {
+SHOWN: Responses = document_errors(404, 422) | {
+    200: {"headers": RETRY, "content": {"application/json": {"example": JOB}}}
+}
+CANCELLED: Responses = document_errors(404, 422) | {202: {"model": JobBody, "description": "The job is being stopped."}}
+STREAMED: Responses = document_errors(404, 422) | {
     200: {
         "description": "Events named `progress` while the job goes on, then one named `done`, each with the job as "
         "JSON: only `done` has the report. Comments keep an idle stream open.",

@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tiger.api.jobs.job import DatabaseDownError, Job, Jobs
 from tiger.api.middleware.problems import Problem, RefusedError
-from tiger.api.schemas.jobs import full, short
+from tiger.api.schemas.jobs import encode_with_report, encode_without_report
 
 MEDIA_TYPE = "text/event-stream"
 # Seconds between two comments, which keep proxies from closing an idle stream, between two events of one stream, and
@@ -59,14 +59,14 @@ class Streams:
         """
         feed, seen = self._join(job), 0
         try:
-            while await feed.more(seen, HEARTBEAT_S):
+            while await feed.wait_for_more(seen, HEARTBEAT_S):
                 new, seen = seen != feed.number, feed.number
-                yield _event(b"progress", short(feed.newest)) if new else HEARTBEAT
+                yield _event(b"progress", encode_without_report(feed.newest)) if new else HEARTBEAT
                 await asyncio.sleep(PAUSE_S)
             with suppress(DatabaseDownError):
                 last = await self.jobs.get(job.id, job.owner)
                 if last is not None and last.ended:
-                    yield _event(b"done", full(last))
+                    yield _event(b"done", encode_with_report(last))
         finally:
             self._leave(job, feed)
 
@@ -117,7 +117,7 @@ class _Feed:
         self._changed = asyncio.Event()
         self.following = asyncio.ensure_future(self._follow(jobs, job))
 
-    async def more(self, seen: int, limit_s: float) -> bool:
+    async def wait_for_more(self, seen: int, limit_s: float) -> bool:
         """Wait for a state after one that was seen, at most so many seconds; return whether the job goes on."""
         if self.number == seen and not self.over:
             with suppress(TimeoutError):

@@ -14,7 +14,7 @@ from tiger.api.routes.events import Streams
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import RETRY_AFTER
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
-from tiger.api.schemas.jobs import MEDIA_TYPE, full, summary
+from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, summary
 
 # Jobs on a page, at most.
 PAGE = 100
@@ -81,7 +81,7 @@ class JobRoutes:
 
 def _show(job: Job, status: int = 200) -> Response:
     """Answer with a job, and with when to ask again if it goes on."""
-    return Response(full(job), status, {} if job.ended else RETRY_AFTER, MEDIA_TYPE)
+    return Response(encode_with_report(job), status, {} if job.ended else RETRY_AFTER, MEDIA_TYPE)
 
 
 def _refuse_unknown() -> RefusedError:

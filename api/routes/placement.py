@@ -34,8 +34,7 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
     `watch` is called with its progress; it has no use for an executor. Neither model nor cluster is ever opened
     as a file, and both are within the limit of tasks.
     """
-    from tiger.pipeline.entry import operators
-    from tiger.pipeline.entry import place as chains
+    from tiger.pipeline.entry import operators, place
     from tiger.pipeline.entry.request import ChainRequest, OperatorRequest, check_request, require_cluster
     from tiger.pipeline.models.graphs import operators_of_document
     from tiger.pipeline.models.reading import model_of_document
@@ -50,9 +49,7 @@ def answer(body: bytes, limits: Limits, watch: Callable[[Progress], None] = igno
         report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
     else:
         layers = model_of_document(request.model, limits.max_tasks)
-        report = chains.report_placement(
-            ChainRequest(layers, require_cluster(_cluster(request, limits)), params, watch)
-        )
+        report = place.report_placement(ChainRequest(layers, require_cluster(_cluster(request, limits)), params, watch))
     return json.dumps(report.to_dict(), allow_nan=False).encode()
 
 

@@ -19,7 +19,7 @@ from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
-from tiger.api.schemas.jobs import MEDIA_TYPE, full, location
+from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
 
 RETRY_AFTER = {"Retry-After": "1"}
 # Priorities in the queue of jobs, of which the least goes first: small work, work that a client waits for, any other.
@@ -91,7 +91,7 @@ def _answer(job: Job, prefer: Preference) -> Response:
     location_header = {"Location": location(job)}
     if not job.ended or not prefer.patience_s:
         headers = location_header | applied_header(prefer.put_off) | ({} if job.ended else RETRY_AFTER)
-        return Response(full(job), 202, headers, MEDIA_TYPE)
+        return Response(encode_with_report(job), 202, headers, MEDIA_TYPE)
     headers = location_header | applied_header(prefer.waited)
     if job.status == "done":
         return Response(job.report, 200, headers, MEDIA_TYPE)

@@ -84,12 +84,12 @@ def summary(job: Job) -> dict[str, object]:
     }
 
 
-def full(job: Job) -> bytes:
+def encode_with_report(job: Job) -> bytes:
     """Return a job with its report as strict JSON; the report's own bytes are not read again."""
     head = json.dumps(summary(job), allow_nan=False).encode()
     return head[:-1] + b', "report": ' + (job.report or b"null") + b"}"
 
 
-def short(job: Job) -> bytes:
+def encode_without_report(job: Job) -> bytes:
     """Return a job without its report as strict JSON."""
     return json.dumps(summary(job), allow_nan=False).encode()

@@ -12,7 +12,7 @@ from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
 from tiger.model.window import Block
 from tiger.solvers.annealing import moves
-from tiger.solvers.instance import Instance, State, fixed_of, instance_of, restrict, state_of
+from tiger.solvers.instance import Instance, State, instance_of, mark_fixed, restrict, state_of
 
 # Rounds of a descent, which ends by itself long before, and the most moves that a round may look at.
 SWEEPS, SCAN_LIMIT = 10_000, 1 << 20
@@ -21,7 +21,7 @@ CHUNK, SLICE, KICKS_A_CHUNK = 100_000, 1 << 23, 100
 ENTRIES = 16
 # Cost changes drawn to estimate their median.
 SAMPLE = 512
-# Random moves a task that turn a mapping into a random one.
+# Random moves a task before an annealing, which goes on mixing while it is hot.
 SHUFFLE = 4
 
 
@@ -117,7 +117,7 @@ class Annealing:
 
 def shuffle(inst: Instance, state: State, count: int, seed: int, stop: Stop) -> None:
     """Make about `count` random legal moves (in place), fewer once `stop` says so."""
-    fixed, scratch = fixed_of(inst), state.place.copy()
+    fixed, scratch = mark_fixed(inst), state.place.copy()
     chunk = moves_in_chunk(inst, CHUNK)
     for number, done in enumerate(range(0, count, chunk)):
         draw = derive(seed, 1, number) if number else seed
@@ -134,7 +134,7 @@ def _anneal_once(
     A leading infinite temperature shuffles first. All is run in chunks so that `stop` is called in between.
     """
     temperatures, moves_each, seed = plan
-    state, fixed = state_of(problem, start), fixed_of(inst)
+    state, fixed = state_of(problem, start), mark_fixed(inst)
     if np.isinf(temperatures[0]):
         shuffle(inst, state, SHUFFLE * inst.movable.size, seed, stop)
         temperatures = temperatures[1:]
@@ -150,7 +150,7 @@ def _anneal_once(
 
 def _kick_and_descend(problem: Problem, inst: Instance, start: IntArray, kicks: int, seed: int, stop: Stop) -> IntArray:
     """Return the cheapest mapping of `kicks` kicks of the local optimum `start[n]`, in chunks to ask `stop`."""
-    state, spare, fixed = state_of(problem, start), state_of(problem, start), fixed_of(inst)
+    state, spare, fixed = state_of(problem, start), state_of(problem, start), mark_fixed(inst)
     chunk = min(max(SLICE // 8 // _work(problem, inst), 1), KICKS_A_CHUNK)
     for number, done in enumerate(range(0, kicks, chunk)):
         if stop():
@@ -177,7 +177,7 @@ def _descend(problem: Problem, inst: Instance, start: IntArray, stop: Stop) -> I
 
     Rounds are run in slices so that `stop` is called in between.
     """
-    state, fixed = state_of(problem, start), fixed_of(inst)
+    state, fixed = state_of(problem, start), mark_fixed(inst)
     if not 0 < _pairs(problem, inst) <= SCAN_LIMIT:
         return state.place
     work = _work(problem, inst)
@@ -210,7 +210,7 @@ def _scale(problem: Problem, inst: Instance, places: IntArray, seed: int) -> tup
     Where no move costs anything they are 1. The first lets tasks gather in one part, the second find their places.
     """
     sizes = np.empty(SAMPLE)
-    moves.sample_moves(inst, state_of(problem, places), fixed_of(inst), sizes, seed)
+    moves.sample_moves(inst, state_of(problem, places), mark_fixed(inst), sizes, seed)
     sizes, most = sizes[sizes > inst.tolerance], cost_ceiling(problem)
     far, near = sizes[sizes > most], sizes[sizes <= most]
     low = float(np.median(near)) if near.size else 1.0

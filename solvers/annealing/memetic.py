@@ -93,13 +93,13 @@ class Pool:
 
 
 def evolve(
-    model: Quadratic, known: list[IntArray], turn: tuple[int, int], params: MemeticParams, stop: Stop
+    model: Quadratic, known: list[IntArray], effort_and_seed: tuple[int, int], params: MemeticParams, stop: Stop
 ) -> list[Elite]:
     """Return elites of the `known` orders and those found with an effort and a seed, the cheapest first.
 
     O(effort m^2) time, at least 3 million units of work.
     """
-    effort, seed = turn
+    effort, seed = effort_and_seed
     rng, pool = np.random.default_rng(seed), Pool(params.elites, params.distinct)
     for order in known:
         pool.offer(Elite(model.cost(order), order))

@@ -23,7 +23,7 @@ from tiger.solvers.annealing.objective_kernels import (
     makespan_of,
     reset_loads,
 )
-from tiger.solvers.instance import Instance, fixed_of, instance_of, neighbour_lists, state_of, uniform
+from tiger.solvers.instance import Instance, instance_of, mark_fixed, neighbour_lists, state_of, uniform
 
 # Links or tasks looked at in a call that can't be stopped.
 SLICE = 1e6
@@ -98,7 +98,7 @@ class ObjectiveAnnealing:
                     return Assignment(places=best)
                 draw = derive(seed, restart, number)
                 level = anneal_by(
-                    inst, state, fixed_of(inst), objective, values, best, temperatures, count, draw, level
+                    inst, state, mark_fixed(inst), objective, values, best, temperatures, count, draw, level
                 )
         return Assignment(places=best)
 

@@ -14,17 +14,13 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
 from tiger.model.seeds import derive
-from tiger.solvers.annealing import boundary_annealing as boundary
-from tiger.solvers.annealing import ejection_chains as chains
-from tiger.solvers.annealing import moves
+from tiger.solvers.annealing import boundary_annealing, ejection_chains, moves
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy
-from tiger.solvers.annealing.local import moves_in_chunk
+from tiger.solvers.annealing.local import SAMPLE, moves_in_chunk
 from tiger.solvers.annealing.swap_annealing import SwapSchedule, anneal_swaps
 from tiger.solvers.annealing.tiers import tiers_of
-from tiger.solvers.instance import Instance, State, fixed_of, instance_of, restrict, state_of, uniform
+from tiger.solvers.instance import Instance, State, instance_of, mark_fixed, restrict, state_of, uniform
 
-# Cost changes drawn to estimate their median.
-SAMPLE = 512
 # Moves of tasks with few neighbours, and chains, in a call that can't be stopped.
 CHUNK, CHAINS_A_CALL = 150_000, 64
 
@@ -98,23 +94,23 @@ class Refinement:
             if part == 0 or stop():
                 break
             refining = Round(problem, inst, self.params, (part, self.params.reheat**number), stop)
-            best = _run_round(refining, self.params, best, (seed, number))
+            best = _run_round(refining, self.params, best, seed, number)
             left -= part
         return Assignment(places=best)
 
 
-def _run_round(refining: "Round", params: RefineParams, start: IntArray, turn: tuple[int, int]) -> IntArray:
+def _run_round(refining: "Round", params: RefineParams, start: IntArray, seed: int, number: int) -> IntArray:
     """Return the cheaper of a mapping and what one round of all annealings makes of it, by seed and number."""
     best = start
     if refining.shared:
-        places = refining.anneal_boundaries(start, derive(*turn, 0))
-        best = refining.cheaper(start, refining.anneal_swaps(places, params.final, derive(*turn, 1)))
+        places = refining.anneal_boundaries(start, derive(seed, number, 0))
+        best = refining.choose_cheaper(start, refining.anneal_swaps(places, params.final, derive(seed, number, 1)))
     else:
         cooling = params.group_swaps if refining.grouped else params.swaps
-        best = refining.cheaper(start, refining.anneal_swaps(start, cooling, derive(*turn, 0)))
+        best = refining.choose_cheaper(start, refining.anneal_swaps(start, cooling, derive(seed, number, 0)))
     # Where the boundary annealing has been of no use, swaps alone still may be.
     if not refining.shared or (best == start).all():
-        best = refining.cheaper(best, refining.anneal_swaps(best, params.final, derive(*turn, 2)))
+        best = refining.choose_cheaper(best, refining.anneal_swaps(best, params.final, derive(seed, number, 2)))
     return best
 
 
@@ -125,16 +121,16 @@ class Round:
         self, problem: Problem, inst: Instance, params: RefineParams, budget: tuple[int, float], stop: Stop
     ) -> None:
         self._problem, self._inst, self._params, self._stop = problem, inst, params, stop
-        self._graph = boundary.csr_graph_of(inst)
+        self._graph = boundary_annealing.csr_graph_of(inst)
         effort, self._reheat = budget
         self._proposals = params.proposals(inst.movable.size, effort)
         self.grouped = bool(problem.groups)
         self.shared = not self.grouped and inst.movable.size >= params.shared_from * inst.hosts.size
         self._ends = np.repeat(np.arange(len(inst.work)), np.diff(inst.indptr))
-        self._fixed = fixed_of(inst)
+        self._fixed = mark_fixed(inst)
         self._tiers = tiers_of(problem)
 
-    def cheaper(self, places: IntArray, others: IntArray) -> IntArray:
+    def choose_cheaper(self, places: IntArray, others: IntArray) -> IntArray:
         """Return the cheaper of two feasible mappings, the first where they are equal."""
         before, after = moves.total(self._inst, places), moves.total(self._inst, others)
         return others if after < before - moves.smallest_gain(self._inst, before) else places
@@ -145,7 +141,7 @@ class Round:
         # The widest domains first: what crosses them costs most, and moves within one leave its load as it is.
         for k in range(len(tiers) - 1, -1, -1):
             occupancy = self._occupancy_of(places, tiers[k:])
-            boundary.collect_boundary(self._graph, occupancy)
+            boundary_annealing.collect_boundary(self._graph, occupancy)
             plan = self._penalised_temperatures(self._scale(places, tiers[k], seed))
             moves_each = int(self._proposals * params.boundary.share / len(tiers) / len(plan))
             for part, (rows, count) in enumerate(self._slices(plan, moves_each)):
@@ -154,17 +150,17 @@ class Round:
                 temperatures, penalties = np.ascontiguousarray(rows.T)
                 draw = derive(seed, k, part)
                 schedule = BoundarySchedule(temperatures, penalties, count, params.near_share, draw)
-                boundary.anneal_boundary(self._inst, self._graph, occupancy, schedule)
+                boundary_annealing.anneal_boundary(self._inst, self._graph, occupancy, schedule)
             places = occupancy.place
         cleared = self._clear_overload(places)
         return start if cleared is None else cleared
 
     def _clear_overload(self, places: IntArray) -> IntArray | None:
         """Return a mapping with the overload of `places[n]` moved on to where there is room, None if that fails."""
-        lists = chains.chains_of(self._inst, places)
+        lists = ejection_chains.chains_of(self._inst, places)
         left = 1
         while left > 0 and not self._stop():
-            left = chains.clear_overload(self._inst, self._graph, lists, CHAINS_A_CALL)
+            left = ejection_chains.clear_overload(self._inst, self._graph, lists, CHAINS_A_CALL)
         return lists.place if left == 0 else None
 
     def anneal_swaps(self, start: IntArray, cooling: Cooling, seed: int) -> IntArray:
@@ -240,7 +236,7 @@ class Round:
             return 0.0
         drawn = rng.choice(cut, SAMPLE)
         sizes = np.empty(SAMPLE)
-        boundary.sample_changes(self._graph, places, self._ends[drawn], places[other[drawn]], sizes)
+        boundary_annealing.sample_changes(self._graph, places, self._ends[drawn], places[other[drawn]], sizes)
         sizes = sizes[sizes > self._inst.tolerance]
         return float(np.median(sizes)) if sizes.size else 0.0
 

@@ -16,7 +16,7 @@ SEGMENT = 3
 # A kick exchanges two neighbouring segments that together hold at most so many tasks.
 KICKED = 50
 # Kinds of move.
-NONE, REVERSE, INSERT, INSERT_REVERSED, EXCHANGE = 0, 1, 2, 3, 4
+REVERSE, INSERT, INSERT_REVERSED, EXCHANGE = 1, 2, 3, 4
 
 
 class RingState(NamedTuple):

@@ -155,7 +155,7 @@ def _solve_exactly(hops: Hops, *, slowest: bool) -> IntArray:
 def hops_of(problem: Problem) -> Hops | None:
     """Return the hops of a ring of tasks that are alike, None for any other problem.
 
-    Alike are tasks that may all lie anywhere and send the same volumes ahead and back, if not each of its two.
+    Alike are tasks that may all be on any node and send the same volumes ahead and back, if not each of its two.
     """
     hosts = problem.topology.hosts
     ring = find_ring(problem) if hosts.size <= HOSTS and problem.tasks.size <= TASKS else None

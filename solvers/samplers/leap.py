@@ -160,7 +160,7 @@ class CqmSearch:
             ready = await_answer(answer.done, stop)
             if ready:
                 answer.resolve()
-        return _cheapest(window, start, _read(window, answer) if ready else ())
+        return _choose_cheapest(window, start, _read(window, answer) if ready else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class NlSearch:
             if ready:
                 promise.result()
                 request.model.states.resolve()
-        return _cheapest(window, start, request.local_places() if ready else ())
+        return _choose_cheapest(window, start, request.local_places() if ready else ())
 
 
 def keeps_constraints(window: Window, local: IntArray) -> bool:
@@ -200,7 +200,7 @@ def keeps_constraints(window: Window, local: IntArray) -> bool:
     return alone and all((np.bincount(local, c.load, nodes) <= c.room).all() for c in window.capacities)
 
 
-def _cheapest(window: Window, start: IntArray, answers: Iterable[IntArray]) -> Assignment:
+def _choose_cheapest(window: Window, start: IntArray, answers: Iterable[IntArray]) -> Assignment:
     """Return the cheapest of the start and those local places that fit."""
     best, cost = start.copy(), window.cost(window.local(start))
     for local in answers:

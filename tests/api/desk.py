@@ -71,7 +71,7 @@ async def keep_jobs(desk: Desk, most: int = 9) -> AsyncIterator[MemoryJobs]:
         await jobs.stop()
 
 
-async def seen(jobs: Jobs, job_id: str) -> Job:
+async def get_job(jobs: Jobs, job_id: str) -> Job:
     """Return a job that is there."""
     found = await jobs.get(job_id, "")
     assert found is not None

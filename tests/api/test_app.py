@@ -1,4 +1,4 @@
-"""The routes: answers, refusals and documentation."""
+"""The routes: answers, errors and documentation."""
 
 import json
 import os
@@ -275,11 +275,11 @@ def test_the_document_shows_requests_and_refusals(refusing: TestClient) -> None:
     content = post["requestBody"]["content"]["application/json"]
     assert set(content["examples"]) == {"eleven-tasks", "stencil", "fourier", "entangled"}
     assert len(content["schema"]["oneOf"]) == 2
-    refusals = {"400", "401", "405", "408", "409", "413", "415", "421", "422", "429", "500", "503"}
-    assert set(post["responses"]) == {"200", "202", *refusals}
+    errors = {"400", "401", "405", "408", "409", "413", "415", "421", "422", "429", "500", "503"}
+    assert set(post["responses"]) == {"200", "202", *errors}
     assert {parameter["name"] for parameter in post["parameters"]} == {"Prefer", "Idempotency-Key"}
     assert "example" in post["responses"]["202"]["content"]["application/json"]
-    assert all("application/problem+json" in post["responses"][status]["content"] for status in refusals)
+    assert all("application/problem+json" in post["responses"][status]["content"] for status in errors)
 
 
 def test_bad_settings_stop_the_service(monkeypatch: pytest.MonkeyPatch) -> None:

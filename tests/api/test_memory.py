@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from tests.api.desk import Desk, keep_jobs, seen, settle, work
+from tests.api.desk import Desk, get_job, keep_jobs, settle, work
 from tiger.api.jobs.job import KeyReusedError, QueueFullError, Status
 from tiger.errors import InputError
 
@@ -17,10 +17,10 @@ def test_a_job_is_queued_then_done(loop: asyncio.Runner) -> None:
         async with keep_jobs(desk := Desk()) as jobs:
             first = await jobs.submit(work())
             await settle()
-            running = await seen(jobs, first.id)
+            running = await get_job(jobs, first.id)
             desk.asked[0].set_result(b'{"cost": 3}')
             await settle()
-            last = await seen(jobs, first.id)
+            last = await get_job(jobs, first.id)
         assert (first.status, running.status, last.status, last.report) == ("queued", "running", "done", b'{"cost": 3}')
         assert first.created_s <= (last.started_s or 0) <= (last.ended_s or 0)
 
@@ -37,7 +37,7 @@ def test_the_most_urgent_is_done_first(loop: asyncio.Runner) -> None:
                 await settle()
                 desk.asked[turn].set_result(b"{}")
             await settle()
-            return [(await seen(jobs, job.id)).status for job in made]
+            return [(await get_job(jobs, job.id)).status for job in made]
 
     assert loop.run(scenario()) == ["done", "done", "running"]
 
@@ -51,7 +51,7 @@ def test_a_failed_job_has_its_problem(loop: asyncio.Runner) -> None:
             await settle()
             desk.asked[0].set_exception(InputError("tasks", "expected some"))
             await settle()
-            failed = await seen(jobs, made.id)
+            failed = await get_job(jobs, made.id)
         assert failed.problem is not None
         assert (failed.status, failed.problem["status"]) == ("failed", 422)
         assert failed.problem["errors"] == [{"pointer": "#/tasks", "detail": "expected some"}]
@@ -100,7 +100,7 @@ def test_a_cancelled_job_is_not_worked_on(loop: asyncio.Runner) -> None:
             desk.asked[1].set_result(b"{}")
             await settle()
             await jobs.cancel(made[2].id, "")
-            assert (await seen(jobs, made[2].id)).status == "done"
+            assert (await get_job(jobs, made[2].id)).status == "done"
 
     loop.run(scenario())
 

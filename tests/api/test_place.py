@@ -1,4 +1,4 @@
-"""Requests for placements: answers, refusals, and what they may not do."""
+"""Requests for placements: answers, errors, and what they may not do."""
 
 import dataclasses
 import json
@@ -85,12 +85,12 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
     """Have every placement in this process cut in the middle, and return what each was asked."""
     seen: list[PlaceParams] = []
 
-    def halved(layers: Layers, cluster: Cluster, params: PlaceParams, *rest: object) -> PlaceResult:
+    def halve(layers: Layers, cluster: Cluster, params: PlaceParams, *rest: object) -> PlaceResult:
         seen.append(params)
         plan = Plan.line((0, layers.size // 2, layers.size), (0, 1))
         return PlaceResult(plan=plan, bottleneck_s=7.0, lower_bound_s=7.0, uniform_bottleneck_s=INF)
 
-    monkeypatch.setattr("tiger.pipeline.solve.place_layers", halved)
+    monkeypatch.setattr("tiger.pipeline.solve.place_layers", halve)
     return seen
 
 

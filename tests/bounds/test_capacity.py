@@ -16,7 +16,7 @@ from tiger.model.topology import Topology
 from tiger.topologies.spec import build
 
 
-def shared(graph, hardware, slots):
+def make_problem(graph, hardware, slots):
     """Return the problem of placing a graph on hardware with so many slots a node."""
     topology = build(hardware)
     topology = topology.with_slots(np.full(topology.size, slots))
@@ -25,31 +25,31 @@ def shared(graph, hardware, slots):
 
 def test_a_path_on_two_nodes_is_cut():
     """Four tasks in a row on two nodes of two slots cost one hop: the bound is above a half, and rounds up to it."""
-    problem = shared(nx.path_graph(4), "grid:2", 2)
+    problem = make_problem(nx.path_graph(4), "grid:2", 2)
     assert 0.5 < spreading_bound(problem) <= 1
     assert lower_bound(problem, np.array([0, 0, 1, 1])) == 1
 
 
 def test_a_clique_on_two_nodes_is_cut_in_the_middle():
     """Eight tasks that all talk, four to a node, cost 16, more than half of which flows account for."""
-    assert 9 <= spreading_bound(shared(nx.complete_graph(8), "grid:2", 4)) <= 16
+    assert 9 <= spreading_bound(make_problem(nx.complete_graph(8), "grid:2", 4)) <= 16
 
 
 def test_every_level_of_a_tree_counts():
     """A clique of eight on a tree of 2 x 2 leaves with two slots costs 8 pairs of leaves and 16 of halves."""
-    assert 100 <= spreading_bound(shared(nx.complete_graph(8), "tree:2x2@1,10", 2)) <= 8 + 160
+    assert 100 <= spreading_bound(make_problem(nx.complete_graph(8), "tree:2x2@1,10", 2)) <= 8 + 160
 
 
 @pytest.mark.parametrize(("hardware", "slots", "best"), [("torus:4x4", 16, 128), ("tree:4x4@1,10", 16, 384)])
 def test_a_stencil_is_bounded_by_half_of_its_cost_or_more(hardware, slots, best):
     """A 16 x 16 stencil in squares of 4 x 4 cuts 96 edges, on the tree 32 of them between quarters."""
-    bound = spreading_bound(shared(nx.grid_2d_graph(16, 16), hardware, slots))
+    bound = spreading_bound(make_problem(nx.grid_2d_graph(16, 16), hardware, slots))
     assert best / 2 <= bound <= best
 
 
 def test_thousands_of_tasks_are_bounded_by_half_of_their_cost():
     """4,096 tasks in a box, eight to a node of a torus, of which the best mapping known cuts 5,376 edges."""
-    assert 5376 / 2 <= spreading_bound(shared(nx.grid_graph((16, 16, 16)), "torus:8x8x8", 8)) <= 5376
+    assert 5376 / 2 <= spreading_bound(make_problem(nx.grid_graph((16, 16, 16)), "torus:8x8x8", 8)) <= 5376
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 4, capacity.PARTS])
@@ -67,7 +67,7 @@ def test_thousands_of_tasks_are_bounded_by_half_of_their_cost():
 def test_halves_are_bounded_by_regions_of_any_size(monkeypatch, graph, cut, parts):
     """Regions of one task up to all of them account for most of the least cut into halves, and for no more."""
     monkeypatch.setattr(capacity, "PARTS", parts)
-    assert 0.75 * cut <= spreading_bound(shared(graph, "grid:2", len(graph) // 2)) <= cut
+    assert 0.75 * cut <= spreading_bound(make_problem(graph, "grid:2", len(graph) // 2)) <= cut
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_halves_are_bounded_by_regions_of_any_size(monkeypatch, graph, cut, part
 )
 def test_graphs_that_cannot_be_divided_have_a_bound(graph, most, share):
     """Where regions have next to no traffic inside, every column has a task of its own."""
-    assert share * most <= spreading_bound(shared(graph, "grid:2", -(-len(graph) // 2))) <= most
+    assert share * most <= spreading_bound(make_problem(graph, "grid:2", -(-len(graph) // 2))) <= most
 
 
 def test_a_bound_ends_early():
     """What was found until then counts, and is no more than what is found in the end."""
-    problem, asked = shared(nx.grid_2d_graph(30, 30), "grid:2", 450), []
+    problem, asked = make_problem(nx.grid_2d_graph(30, 30), "grid:2", 450), []
     early = spreading_bound(problem, stop=lambda: len(asked) >= 9 or bool(asked.append(0)))
     assert len(asked) == 9
     assert 0 < early < 30
@@ -98,13 +98,17 @@ def test_bug_numbers_that_lose_digits_claim_nothing():
         assert spreading_bound(Problem(tasks=task_graph_of(graph), topology=topology, rule="capacity")) == 0
     graph = nx.path_graph(4)
     nx.set_edge_attributes(graph, dict(zip(graph.edges, (1e12, 1e12, 1e-300), strict=True)), "weight")
-    assert spreading_bound(shared(graph, "grid:2", 2)) <= 1e12
+    assert spreading_bound(make_problem(graph, "grid:2", 2)) <= 1e12
 
 
 def test_nothing_is_claimed_where_all_tasks_fit_on_a_node():
     """Neither on a grid nor on a tree, nor where tasks talk to themselves alone."""
     graph = nx.cycle_graph(4)
-    assert spreading_bound(shared(graph, "grid:2", 4)) == spreading_bound(shared(graph, "tree:2x2@1,2", 4)) == 0
+    assert (
+        spreading_bound(make_problem(graph, "grid:2", 4))
+        == spreading_bound(make_problem(graph, "tree:2x2@1,2", 4))
+        == 0
+    )
     loops = TaskGraph(names=("a", "b"), traffic=np.eye(2))
     assert spreading_bound(Problem(tasks=loops, topology=build("grid:2"), rule="capacity")) == 0
 
@@ -139,7 +143,7 @@ def test_warming_compiles_the_kernels():
     """Nothing is compiled afterwards, by listening to numba."""
     warm.warm(lambda _: None)
     with event.install_recorder("numba:compile") as recorder:
-        spreading_bound(shared(nx.path_graph(4), "grid:2", 2))
+        spreading_bound(make_problem(nx.path_graph(4), "grid:2", 2))
         whole = Topology(names=tuple("wxyz"), metric=TreeMetric((2, 2), (1, 10)), slots=np.ones(4, int))
         spreading_bound(Problem(tasks=task_graph_of(nx.path_graph(4)), topology=whole, rule="capacity"))
     assert recorder.buffer == []
@@ -147,4 +151,4 @@ def test_warming_compiles_the_kernels():
 
 def test_bug_hardware_without_hosts_has_no_bound():
     """Where no node has a slot nothing is claimed; the largest count of none was asked for."""
-    assert spreading_bound(shared(nx.path_graph(4), "grid:2", 0)) == 0
+    assert spreading_bound(make_problem(nx.path_graph(4), "grid:2", 0)) == 0

@@ -55,7 +55,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return call
 
 
-def refused(outcome: tuple[int, str, str], field: str) -> bool:
+def is_refused(outcome: tuple[int, str, str], field: str) -> bool:
     """Return whether an outcome is one line that names the field, exit status 2 and nothing else."""
     status, out, err = outcome
     one_line = err.endswith("\n") and err.count("\n") == 1
@@ -77,7 +77,7 @@ def test_hardware_may_be_switches_of_slurm(cli: Run) -> None:
     assert cli("assign", "pair.json", "--topology", "topology.conf", "--slots", "2")[1].startswith("solved: cost 0")
     Path("topology.conf").write_text("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n")
     outcome = cli("assign", "pair.json", "--topology", "topology.conf")
-    assert refused(outcome, "topology")
+    assert is_refused(outcome, "topology")
     assert "line 2: Nodes: expected hosts once, got 'n1' on line 1 too" in outcome[2]
 
 
@@ -88,7 +88,7 @@ def test_tasks_may_be_a_pattern(cli: Run) -> None:
     assert out.startswith("solved: cost 8")
     assert cli("encode", "ring:3", "--topology", "grid:3", "-o", "ring.bqm")[0] == 0
     outcome = cli("assign", "hallo:2x2", "--topology", "grid:2x2")
-    assert refused(outcome, "tasks")
+    assert is_refused(outcome, "tasks")
     assert "halo, ring, alltoall, fft, tree-allreduce, cg, parallel" in outcome[2]
 
 
@@ -114,7 +114,7 @@ def test_another_objective_leads_the_summary(cli: Run) -> None:
 @pytest.mark.parametrize(("tasks", "objective"), [("path.json", "makespan"), ("cycle.json", "makespan")])
 def test_objectives_that_a_problem_does_not_have(cli: Run, tasks: str, objective: str) -> None:
     """An undirected graph and one with a cycle have no makespan."""
-    assert refused(cli("assign", tasks, "--topology", "grid:4", "--objective", objective), "objective")
+    assert is_refused(cli("assign", tasks, "--topology", "grid:4", "--objective", objective), "objective")
 
 
 def test_json_in_a_file_leaves_the_summary(cli: Run, tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_bad_options_name_their_field(cli: Run, tmp_path: Path, options: list[st
     """Exit status 2, one line on standard error, and nothing written."""
     before = set(tmp_path.iterdir())
     target = [] if "--json" in options else ["--json", "out.json"]
-    assert refused(cli("assign", "pair.json", "--topology", "path.json", *target, *options), field)
+    assert is_refused(cli("assign", "pair.json", "--topology", "path.json", *target, *options), field)
     assert set(tmp_path.iterdir()) == before
 
 
@@ -287,7 +287,7 @@ STATED = {
 }
 
 
-def drawn(path: Path) -> dimod.SampleSet:
+def draw_samples(path: Path) -> dimod.SampleSet:
     """Return samples of a model in a file."""
     if path.suffix == ".coo":
         with path.open(encoding="utf-8") as file:
@@ -313,7 +313,7 @@ def test_a_model_goes_out_and_its_samples_come_back(
     status, out, err = cli("encode", ring, *STATED[rule], *options, "-o", f"m.{form}", "--variables", "v.json")
     stated = json.loads((tmp_path / "v.json").read_text())
     names = stated["variables"]
-    found = drawn(tmp_path / f"m.{form}")
+    found = draw_samples(tmp_path / f"m.{form}")
     assert (status, err) == (0, "")
     assert f"variables            {len(names)}" in out
     assert f"fingerprint          {stated['fingerprint']}" in out
@@ -344,12 +344,12 @@ def test_bug_samples_of_another_problem_are_refused(
 ) -> None:
     """Samples for 2 x 5 nodes are none for 5 x 2; without energies and fingerprint a warning says what is not known."""
     cli("encode", ring, "--topology", "grid:2x5", "-o", "m.bqm", "--variables", "v.json")
-    found = drawn(tmp_path / "m.bqm")
+    found = draw_samples(tmp_path / "m.bqm")
     (tmp_path / "samples.json").write_text(json.dumps(found.to_serializable()))
     np.savetxt(tmp_path / "samples.txt", found.record.sample[:, np.argsort(np.array(found.variables))], fmt="%d")
     answer = cli("decode", ring, "--topology", "grid:5x2", "--samples", samples, *options)
     if samples.endswith("json") or options:
-        assert refused(answer, "samples")
+        assert is_refused(answer, "samples")
         assert "expected samples of this problem" in answer[2]
     else:
         assert "warning: not checked that the samples are of this problem" in answer[1]
@@ -405,7 +405,7 @@ def test_bad_options_of_models_name_their_field(cli: Run, tmp_path: Path, argume
         (tmp_path / f"{name}.csv").write_text(text)
     before = set(tmp_path.iterdir())
     command, *options = arguments
-    assert refused(cli(command, "pair.json", "--topology", "path.json", *options), field)
+    assert is_refused(cli(command, "pair.json", "--topology", "path.json", *options), field)
     assert set(tmp_path.iterdir()) == before
 
 
@@ -431,7 +431,7 @@ def test_a_sample_of_another_width_is_told_what_is_expected(cli: Run, tmp_path: 
 )
 def test_bad_topologies_are_named(cli: Run, topology: str, field: str) -> None:
     """Unknown kinds, bad extents, missing files and directed graphs are no hardware."""
-    assert refused(cli("assign", "pair.json", "--topology", topology), field)
+    assert is_refused(cli("assign", "pair.json", "--topology", topology), field)
 
 
 def graph(*weights: float, nodes: tuple[object, ...] = ("a", "b"), **more: object) -> str:
@@ -487,18 +487,18 @@ def test_bad_task_files_name_what_is_wrong(cli: Run, tmp_path: Path, name: str, 
 @pytest.mark.parametrize("tasks", ["missing.json", ".", "missing.csv", "-"])
 def test_a_missing_task_file_is_bad_input(cli: Run, tasks: str) -> None:
     """What is not there, or is no file, cannot be read."""
-    assert refused(cli("assign", tasks, "--topology", "path.json"), "tasks")
+    assert is_refused(cli("assign", tasks, "--topology", "path.json"), "tasks")
 
 
 @pytest.mark.parametrize("tasks", ["cycle.json", "path.json"])
 def test_levels_need_a_directed_graph_without_cycles(cli: Run, tasks: str) -> None:
     """An undirected graph and a cycle have no levels."""
-    assert refused(cli("assign", tasks, "--topology", "path.json", "--rule", "levels"), "tasks")
+    assert is_refused(cli("assign", tasks, "--topology", "path.json", "--rule", "levels"), "tasks")
 
 
 def test_tasks_alone_are_no_problem(cli: Run) -> None:
     """A topology must come from somewhere."""
-    assert refused(cli("assign", "pair.json"), "topology")
+    assert is_refused(cli("assign", "pair.json"), "topology")
 
 
 @pytest.mark.parametrize("arguments", [["assign"], ["frobnicate"], ["--frobnicate"], ["serve", "--port", "http"]])
@@ -576,10 +576,10 @@ def test_help_of_every_command(cli: Run, command: list[str]) -> None:
 def test_an_interrupt_is_quiet(cli: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Ctrl-C ends a solve with status 130, without a word or a file."""
 
-    def interrupted(*_: object, **__: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tiger.entry.solve", interrupted)
+    monkeypatch.setattr("tiger.entry.solve", interrupt)
     before = set(tmp_path.iterdir())
     assert cli("assign", "pair.json", "--topology", "path.json", "--json", "out.json") == (130, "", "")
     assert set(tmp_path.iterdir()) == before
@@ -603,17 +603,17 @@ def test_an_interrupt_does_not_wait_for_threads(monkeypatch: pytest.MonkeyPatch)
 def test_an_interrupt_before_a_command_is_quiet(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is quick with Ctrl-C sees no traceback either."""
 
-    def interrupted(_: object) -> None:
+    def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("typer.main.get_command", interrupted)
+    monkeypatch.setattr("typer.main.get_command", interrupt)
     assert cli("--help") == (130, "", "")
 
 
 def test_a_file_that_cannot_be_written_is_found_before_the_solve(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a result that has nowhere to go."""
     monkeypatch.setattr("tiger.entry.solve", lambda *_, **__: pytest.fail("solved"))
-    assert refused(cli("assign", "pair.json", "--topology", "path.json", "--json", "no/file"), "json")
+    assert is_refused(cli("assign", "pair.json", "--topology", "path.json", "--json", "no/file"), "json")
 
 
 def test_python_m_tiger(cli: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,7 +34,7 @@ def test_complaints_are_one_line_on_standard_error(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(("text", "shown"), [("é ü", "é ü"), ("a\tb", "a\\tb"), ("\udcff", "\\udcff"), ("", "")])
 def test_printable_escapes_what_is_not(text: str, shown: str) -> None:
     """Letters of every language stay, control signs and broken bytes do not."""
-    assert console.printable(text) == shown
+    assert console.escape(text) == shown
 
 
 def test_no_progress_without_a_terminal() -> None:

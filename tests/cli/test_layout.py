@@ -34,7 +34,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return call
 
 
-def refused(outcome: tuple[int, str, str], field: str) -> bool:
+def is_refused(outcome: tuple[int, str, str], field: str) -> bool:
     """Return whether an outcome is one line that names the field, exit status 2 and nothing else."""
     status, out, err = outcome
     return (status, out, err.count("\n")) == (2, "", 1) and err.startswith(f"tiger: error: {field}: ")
@@ -113,7 +113,7 @@ def test_bad_circuits_are_named(cli: Run, tmp_path: Path, text: str, field: str)
     """One line, nothing of any file in it, and nothing written."""
     (tmp_path / "bad.qasm").write_text(text)
     outcome = cli("bad.qasm", "--coupling", "line.txt", "-o", "out.qasm", "--json", "out.json")
-    assert refused(outcome, field)
+    assert is_refused(outcome, field)
     assert SECRET not in outcome[2]
     assert not {tmp_path / "out.qasm", tmp_path / "out.json"} & set(tmp_path.iterdir())
 
@@ -150,12 +150,12 @@ def test_bad_options_name_their_field(cli: Run, tmp_path: Path, options: list[st
     """Exit status 2 and one line on standard error."""
     (tmp_path / "odd.json").write_text('{"num_qubits": 2, "gates": [{"name": "cx", "qubits": 5}]}')
     device = [] if "--coupling" in options else ["--coupling", "line.txt"]
-    assert refused(cli("t.qasm", *device, *options), field)
+    assert is_refused(cli("t.qasm", *device, *options), field)
 
 
 def test_a_device_is_needed(cli: Run) -> None:
     """Nothing stands for it."""
-    assert refused(cli("t.qasm"), "coupling")
+    assert is_refused(cli("t.qasm"), "coupling")
 
 
 def test_a_circuit_without_a_text_cannot_be_written(cli: Run, tmp_path: Path) -> None:
@@ -165,5 +165,5 @@ def test_a_circuit_without_a_text_cannot_be_written(cli: Run, tmp_path: Path) ->
     circuit.measure(0, 1)
     with (tmp_path / "c.qpy").open("wb") as file:
         qpy.dump(circuit, file)
-    assert refused(cli("c.qpy", "--coupling", "line.txt", "-o", "out.qasm"), "output")
+    assert is_refused(cli("c.qpy", "--coupling", "line.txt", "-o", "out.qasm"), "output")
     assert json.loads(cli("c.qpy", "--coupling", "line.txt", "--json", "-")[1])["qasm"] is None

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.pipeline.emission import deepspeed_parser, megatron_parser, torch_parser, vllm_parser
 from tiger.cli.app import run
-from tiger.pipeline.emission import deepspeed, megatron, torch, vllm
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.params import PlaceParams
@@ -38,7 +38,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return call
 
 
-def refused(outcome: tuple[int, str, str], field: str) -> bool:
+def is_refused(outcome: tuple[int, str, str], field: str) -> bool:
     """Return whether an outcome is one line that names the field, exit status 2 and nothing else."""
     status, out, err = outcome
     return (status, out, err.count("\n")) == (2, "", 1) and err.startswith(f"tiger: error: {field}: ")
@@ -73,10 +73,10 @@ def test_json_on_standard_output_is_all_there_is(cli: Run) -> None:
 @pytest.mark.parametrize(
     ("system", "parsed"),
     [
-        ("megatron", megatron.parse),
-        ("deepspeed", deepspeed.parse),
-        ("vllm", vllm.parse),
-        ("torch", torch.parse),
+        ("megatron", megatron_parser.parse),
+        ("deepspeed", deepspeed_parser.parse),
+        ("vllm", vllm_parser.parse),
+        ("torch", torch_parser.parse),
     ],
 )
 def test_the_emitted_plan_is_alone_on_standard_output(
@@ -161,7 +161,7 @@ def test_bad_models_are_named(cli: Run, tmp_path: Path, model: object, field: st
 def test_bad_clusters_are_named(cli: Run, tmp_path: Path, cluster: object, field: str) -> None:
     """One line."""
     (tmp_path / "bad.json").write_text(json.dumps(cluster))
-    assert refused(cli("m.json", "--cluster", "bad.json"), field)
+    assert is_refused(cli("m.json", "--cluster", "bad.json"), field)
 
 
 @pytest.mark.parametrize(
@@ -202,16 +202,16 @@ def test_bad_clusters_are_named(cli: Run, tmp_path: Path, cluster: object, field
 def test_bad_options_name_their_field(cli: Run, options: list[str], field: str) -> None:
     """Exit status 2 and one line on standard error."""
     cluster = [] if "--cluster" in options else ["--cluster", "c.json"]
-    assert refused(cli("m.json", *cluster, *options), field)
+    assert is_refused(cli("m.json", *cluster, *options), field)
 
 
 def test_a_cluster_is_needed(cli: Run) -> None:
     """Nothing stands for it."""
-    assert refused(cli("m.json"), "cluster")
+    assert is_refused(cli("m.json"), "cluster")
 
 
 def test_a_plan_that_a_system_cannot_say_is_refused(cli: Run, tmp_path: Path) -> None:
     """A model without kinds has no decoder layers."""
     plain = [{name: value for name, value in row.items() if name != "kind"} for row in LAYERS]
     (tmp_path / "plain.json").write_text(json.dumps(plain))
-    assert refused(cli("plain.json", "--cluster", "c.json", "--emit", "megatron"), "emit")
+    assert is_refused(cli("plain.json", "--cluster", "c.json", "--emit", "megatron"), "emit")

@@ -48,7 +48,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
     """Have operators dealt out in turn, and return what each placement was asked; pins cannot be met."""
     seen: list[OperatorParams] = []
 
-    def solved(operators: Operators, cluster: Cluster, params: OperatorParams, *_: object) -> OperatorPlacement:
+    def deal_out(operators: Operators, cluster: Cluster, params: OperatorParams, *_: object) -> OperatorPlacement:
         seen.append(params)
         if params.pinned:
             return OperatorPlacement(place=None, violations=(Violation(kind="pinned", message="'1' and '2' apart"),))
@@ -56,7 +56,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
             place=np.arange(operators.groups) % cluster.size, bottleneck_s=0.0025, lower_bound_s=0.002
         )
 
-    monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", solved)
+    monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", deal_out)
     return seen
 
 

@@ -43,7 +43,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return call
 
 
-def refused(outcome: tuple[int, str, str], field: str) -> bool:
+def is_refused(outcome: tuple[int, str, str], field: str) -> bool:
     """Return whether an outcome is one line that names the field, exit status 2 and nothing else."""
     status, out, err = outcome
     return (status, out, err.count("\n")) == (2, "", 1) and err.startswith(f"tiger: error: {field}: ")
@@ -119,9 +119,9 @@ def test_what_does_not_fit_ends_with_one(cli: Run) -> None:
 )
 def test_bad_input_names_its_field(cli: Run, arguments: tuple[str, ...], field: str) -> None:
     """On one line, with exit status 2."""
-    assert refused(cli(SPEC, *arguments), field)
+    assert is_refused(cli(SPEC, *arguments), field)
 
 
 def test_a_bad_model_is_refused(cli: Run) -> None:
     """By the field of the SPEC."""
-    assert refused(cli("transformer:layers=4", "--cluster", "c.json"), "model/transformer/hidden")
+    assert is_refused(cli("transformer:layers=4", "--cluster", "c.json"), "model/transformer/hidden")

@@ -35,8 +35,8 @@ JOB = {
 }
 
 
-class Doors(BaseHTTPRequestHandler):
-    """Answer requests by the local doors, from the documents that come; one that is `slow` never ends."""
+class LocalService(BaseHTTPRequestHandler):
+    """Answer requests by the local entries, from the documents that come; one that is `slow` never ends."""
 
     protocol_version = "HTTP/1.1"
     slow: ClassVar[Event] = Event()
@@ -55,7 +55,7 @@ class Doors(BaseHTTPRequestHandler):
         elif "circuit" in body:
             self.say(200, tiger.layout(body.pop("circuit"), body.pop("topology"), **body).to_dict())
         else:
-            self.say(200, mapped(body))
+            self.say(200, map_tasks(body))
 
     def do_GET(self) -> None:
         """Say how far the job is, without events."""
@@ -79,7 +79,7 @@ class Doors(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def mapped(body: dict[str, Any]) -> dict[str, object]:
+def map_tasks(body: dict[str, Any]) -> dict[str, object]:
     """Return the report of a request for a mapping."""
     tasks, hardware = nodelink.read_task_graph(body.pop("tasks")), body.pop("topology")
     topology = build(hardware) if isinstance(hardware, str) else nodelink.read_topology(hardware)
@@ -90,7 +90,7 @@ def mapped(body: dict[str, Any]) -> dict[str, object]:
 @pytest.fixture(scope="module", name="url")
 def _url() -> Iterator[str]:
     """Return the URL of a service."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Doors) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), LocalService) as server:
         server.daemon_threads = True
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
@@ -104,9 +104,9 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for name in ("TIGER_SERVER", "TIGER_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for event in (Doors.slow, Doors.ended, Doors.cancelled):
+    for event in (LocalService.slow, LocalService.ended, LocalService.cancelled):
         event.clear()
-    Doors.keys.clear()
+    LocalService.keys.clear()
 
     def call(*arguments: str) -> tuple[int, str, str]:
         status = run(arguments)
@@ -125,7 +125,7 @@ def test_the_output_is_that_of_a_local_run(cli: Run, url: str, command: tuple[st
     """Summary and complaints, but for the seconds."""
     here, there = (tuple(map(timeless, map(str, cli(*command, *more)))) for more in ((), ("--server", url)))
     assert there == here
-    assert (there[0], len(Doors.keys)) == ("0", 1)
+    assert (there[0], len(LocalService.keys)) == ("0", 1)
 
 
 def test_the_json_is_that_of_a_local_run(cli: Run, url: str) -> None:
@@ -140,13 +140,13 @@ def test_the_variable_names_a_server_too(cli: Run, url: str, monkeypatch: pytest
     monkeypatch.setenv("TIGER_SERVER", url)
     monkeypatch.setenv("TIGER_API_KEY", "secret")
     assert cli(*ASSIGN)[0] == 0
-    assert Doors.keys == ["secret"]
+    assert LocalService.keys == ["secret"]
 
 
 def test_an_empty_variable_names_none(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command runs here."""
     monkeypatch.setenv("TIGER_SERVER", "")
-    assert (cli(*ASSIGN)[0], Doors.keys) == (0, [])
+    assert (cli(*ASSIGN)[0], LocalService.keys) == (0, [])
 
 
 def test_a_routed_circuit_is_written_here(cli: Run, url: str, tmp_path: Path) -> None:
@@ -177,14 +177,14 @@ def test_bad_input_is_one_line_and_status_2(cli: Run, url: str, arguments: tuple
     """It names the option, and nothing is sent."""
     given = arguments if "--server" in arguments else (*arguments, "--server", url)
     status, out, err = cli(*given)
-    assert (status, out, err.count("\n"), Doors.keys) == (2, "", 1, [])
+    assert (status, out, err.count("\n"), LocalService.keys) == (2, "", 1, [])
     assert err.startswith(f"tiger: error: {field}: ")
 
 
 def test_what_a_service_fails_at_is_status_2(cli: Run, url: str) -> None:
     """The job of nobody here is cancelled by somebody else."""
-    Doors.slow.set()
-    Doors.ended.set()
+    LocalService.slow.set()
+    LocalService.ended.set()
     status, out, err = cli(*ASSIGN, "--server", url)
     assert (status, out, err) == (2, "", "tiger: error: server: the job j1 was cancelled\n")
 
@@ -199,16 +199,16 @@ def test_an_interrupt_cancels_the_job(url: str, cli: Run, monkeypatch: pytest.Mo
 
         yield stop
 
-    Doors.slow.set()
+    LocalService.slow.set()
     monkeypatch.setattr("tiger.cli.console.progress", interrupting)
     assert cli(*ASSIGN, "--server", url) == (130, "", "")
-    assert Doors.cancelled.is_set()
+    assert LocalService.cancelled.is_set()
 
 
 @pytest.mark.slow
 def test_an_interrupt_at_a_terminal(url: str, cli: Run) -> None:
     """Ctrl-C while progress is shown, to a process of its own."""
-    Doors.slow.set()
+    LocalService.slow.set()
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "tiger", *ASSIGN, "--server", url]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
@@ -228,4 +228,4 @@ def test_an_interrupt_at_a_terminal(url: str, cli: Run) -> None:
         out, _ = process.communicate()
         watchdog.cancel()
     os.close(leader)
-    assert (process.returncode, out, Doors.cancelled.is_set()) == (130, b"", True), shown
+    assert (process.returncode, out, LocalService.cancelled.is_set()) == (130, b"", True), shown

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tiger.cli.summary import model_summary, number, summary, table, unmet
+from tiger.cli.summary import describe_unmet, model_summary, number, summary, table
 from tiger.exchange.export import Model
 from tiger.model.violation import Violation
 from tiger.run.report import Baselines, Objective, Report
@@ -194,4 +194,4 @@ def test_a_constrained_model_has_no_penalties() -> None:
 
 def test_what_cannot_be_met_is_said_alone() -> None:
     """The sentence of a report without a solution, for what has no report."""
-    assert summary(FAILED).startswith(unmet(FAILED.violations))
+    assert summary(FAILED).startswith(describe_unmet(FAILED.violations))

@@ -94,7 +94,7 @@ def routes() -> list[str]:
     return [route for route, _, _ in Script.heard]
 
 
-def ended(status: str, **more: object) -> Answer:
+def answer_ended(status: str, **more: object) -> Answer:
     """Return the answer of a job that has ended."""
     return 200, {**JOB, "status": status, **more}, {}
 
@@ -112,7 +112,7 @@ def test_an_answer_is_the_report_of_a_local_run(client: Client, report: Report) 
 def test_an_answer_that_is_put_off_is_waited_for(client: Client, report: Report) -> None:
     """The job is asked for until it has ended."""
     say(ASSIGN, LATER)
-    say("GET /jobs/j1", (200, JOB, {}), ended("done", report=report.to_dict()))
+    say("GET /jobs/j1", (200, JOB, {}), answer_ended("done", report=report.to_dict()))
     assert client.assign(PAIR, "grid:2") == report
     assert routes() == [ASSIGN, "GET /jobs/j1?wait=30", "GET /jobs/j1?wait=30"]
 
@@ -146,7 +146,7 @@ def test_progress_without_events_is_asked_for(client: Client, report: Report, st
     """Where there are none, or where they break off."""
     say(ASSIGN, LATER)
     say("GET /jobs/j1/events", stream)
-    say("GET /jobs/j1", (200, {**JOB, "progress": {"stage": "x"}}, {}), ended("done", report=report.to_dict()))
+    say("GET /jobs/j1", (200, {**JOB, "progress": {"stage": "x"}}, {}), answer_ended("done", report=report.to_dict()))
     seen: list[Progress] = []
     assert client.assign(PAIR, "grid:2", progress=seen.append) == report
     assert seen == [Progress("x", None, None)]
@@ -199,14 +199,14 @@ def test_a_wait_outlives_a_restart(client: Client, report: Report) -> None:
     """Broken connections, and a service that is not ready yet."""
     say(ASSIGN, LATER)
     again = (503, {"detail": "Starting."}, {"Retry-After": "0"})
-    say("GET /jobs/j1", (200, JOB, {}), BROKEN, BROKEN, again, ended("done", report=report.to_dict()))
+    say("GET /jobs/j1", (200, JOB, {}), BROKEN, BROKEN, again, answer_ended("done", report=report.to_dict()))
     assert client.submit(assignment(PAIR, "grid:2")).wait() == report
 
 
 def test_a_cancelled_job(client: Client, report: Report) -> None:
     """There is no answer, but what it had found is kept."""
     say("GET /jobs/j1", (200, JOB, {}))
-    say("DELETE /jobs/j1", ended("cancelled", report=report.to_dict()))
+    say("DELETE /jobs/j1", answer_ended("cancelled", report=report.to_dict()))
     job = client.job("j1")
     job.cancel()
     assert (job.status, job.report) == ("cancelled", report)
@@ -237,7 +237,7 @@ def test_a_failed_job_raises_what_its_request_would_have(
     client: Client, problem: object, error: type[Exception], message: str
 ) -> None:
     """Bad input is found late where the work finds it."""
-    say("GET /jobs/j1", ended("failed", problem=problem))
+    say("GET /jobs/j1", answer_ended("failed", problem=problem))
     with pytest.raises(error, match=message):
         client.job("j1").wait()
 
@@ -246,7 +246,7 @@ def test_jobs_come_page_by_page(client: Client, report: Report) -> None:
     """Of the address of the next page, the query alone is used: the key goes nowhere else."""
     say("GET /jobs", (200, {"jobs": [JOB, {**JOB, "id": "j2"}], "next": "http://elsewhere.example/x?after=j2"}, {}))
     say("GET /jobs?after=j2", (200, {"jobs": [{**JOB, "id": "j3", "status": "done"}], "next": None}, {}))
-    say("GET /jobs/j3", ended("done", id="j3", report=report.to_dict()))
+    say("GET /jobs/j3", answer_ended("done", id="j3", report=report.to_dict()))
     listed = client.jobs()
     first = next(listed)
     assert (repr(first), routes()) == ("RemoteJob(id='j1', status='running')", ["GET /jobs"])

@@ -1,4 +1,4 @@
-"""Tests of refusals: which exception a problem document amounts to."""
+"""Tests of errors: which exception a problem document amounts to."""
 
 import pytest
 

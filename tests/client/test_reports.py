@@ -48,7 +48,7 @@ UNMET = Report(
 )
 
 
-def sent(report: Report | CircuitReport | PlacementReport) -> reports.AnyReport:
+def send(report: Report | CircuitReport | PlacementReport) -> reports.AnyReport:
     """Return a report as it comes out of JSON."""
     return reports.read_report(json.loads(json.dumps(report.to_dict(), allow_nan=False)))
 
@@ -56,13 +56,13 @@ def sent(report: Report | CircuitReport | PlacementReport) -> reports.AnyReport:
 @pytest.mark.parametrize("report", [UNMET, ROUTED])
 def test_a_report_comes_back_as_it_was(report: Report | CircuitReport) -> None:
     """Every field of it, infinite costs among them."""
-    assert sent(report) == report
+    assert send(report) == report
 
 
 def test_a_mapping_comes_back_as_it_was() -> None:
     """With stages whose figures are nested, and an objective of its own."""
     report = tiger.assign(nx.path_graph(4), "grid:2x2", solver="search", objective="max-link-load")
-    assert sent(report) == report
+    assert send(report) == report
     assert report.objective is not None
 
 
@@ -70,7 +70,7 @@ def test_a_mapping_comes_back_as_it_was() -> None:
 def test_a_placement_comes_back_as_it_was(schedule: str | None) -> None:
     """But for the deployment, which no JSON has."""
     report = tiger.place(LAYERS, CLUSTER, schedule=schedule)
-    again = sent(report)
+    again = send(report)
     assert again == report
     assert (again.deployment, again.optimal, again.to_dict()) == (None, report.optimal, report.to_dict())
 

@@ -162,7 +162,7 @@ def test_stages_are_watched(path_problem):
     assert [progress.stage for progress in seen] == ["bound", "samples"]
 
 
-def drawn(problem, folder, offset=True, **options):
+def draw_samples(problem, folder, offset=True, **options):
     """Return what an annealer draws from the model of a problem, with energies that may lack the offset."""
     written = write_model(problem, folder / "model.bqm", IsingParams(**options))
     model = dimod.BinaryQuadraticModel.from_file((folder / "model.bqm").read_bytes())
@@ -179,7 +179,7 @@ def test_energies_of_feasible_reads_are_checked(rule, offset, random_problem, tm
     checked = 0
     for seed in range(6):
         problem = random_problem(rule, seed, tasks=5, nodes=6, pins=True, forbidden=True)
-        rows, _ = drawn(problem, tmp_path, offset)
+        rows, _ = draw_samples(problem, tmp_path, offset)
         found = decode_samples(problem, rows).stages[-1].detail["checked"]
         checked += found == "energies"
         if found == "energies":
@@ -192,9 +192,9 @@ def test_energies_of_feasible_reads_are_checked(rule, offset, random_problem, tm
 def test_energies_at_another_penalty_are_checked(random_problem, tmp_path):
     """Tests a scale of penalties: with the offset nothing has to be known, without it the model's own is needed."""
     problem = random_problem("one-to-one", 2, tasks=5, nodes=6)
-    rows, _ = drawn(problem, tmp_path, penalty_scale=0.6)
+    rows, _ = draw_samples(problem, tmp_path, penalty_scale=0.6)
     assert decode_samples(problem, rows).stages[-1].detail["checked"] == "energies"
-    rows, written = drawn(problem, tmp_path, offset=False, penalty_scale=0.6)
+    rows, written = draw_samples(problem, tmp_path, offset=False, penalty_scale=0.6)
     assert decode_samples(problem, rows._replace(offset=written.offset)).stages[-1].detail["checked"] == "energies"
     with pytest.raises(InputError, match="expected samples of this problem"):
         decode_samples(problem, rows)
@@ -211,7 +211,7 @@ def test_energies_that_say_nothing_are_not_looked_at(energy, path_problem):
 def test_energies_without_slack_bits_are_not_looked_at(random_problem, tmp_path):
     """Tests the slack-free encoding, whose energies are costs and a penalty."""
     problem = random_problem("capacity", 2)
-    rows, _ = drawn(problem, tmp_path, capacity="slack-free")
+    rows, _ = draw_samples(problem, tmp_path, capacity="slack-free")
     assert decode_samples(problem, rows).stages[-1].detail["checked"] == "nothing"
 
 

@@ -34,7 +34,7 @@ def sample(problem, model, places):
     return np.array([task is not None and mapping[task] == node for task, node in model.variables], np.int8)
 
 
-def filled(problem, places):
+def fill_bits(problem, places):
     """Return the bits of a mapping, slack bits filled."""
     window = fold(problem, whole(problem), places)
     return encode(window).sample(window.local(places))
@@ -53,7 +53,7 @@ def test_the_energy_of_a_mapping_is_its_cost(rule, form, scale, random_problem, 
         offset = written.offset if form == "coo" else 0.0
         for turn in range(3):
             places = random_feasible(problem, np.random.default_rng([seed, turn]))
-            energy = model.energy((filled(problem, places), range(model.num_variables))) + offset
+            energy = model.energy((fill_bits(problem, places), range(model.num_variables))) + offset
             assert energy == pytest.approx(cost_of(problem, places).total, rel=1e-9, abs=1e-9)
 
 
@@ -66,8 +66,8 @@ def test_variables_are_named_in_order(rule, random_problem, random_feasible, tmp
         places = random_feasible(problem, np.random.default_rng(seed))
         tasks = [task for task, _ in written.variables]
         held = sum(task is not None for task in tasks)
-        assert sample(problem, written, places)[:held].tolist() == filled(problem, places)[:held].tolist()
-        assert tasks[held:] == [None] * (len(filled(problem, places)) - held)
+        assert sample(problem, written, places)[:held].tolist() == fill_bits(problem, places)[:held].tolist()
+        assert tasks[held:] == [None] * (len(fill_bits(problem, places)) - held)
         assert {node for _, node in written.variables} <= set(problem.topology.names)
         assert load(tmp_path / "model.bqm").num_variables == len(written.variables)
 

@@ -70,11 +70,11 @@ def test_reads_of_a_sample_set_are_counted(tmp_path):
 
 def test_floats_of_a_constrained_model_are_bits(tmp_path):
     """Tests what hybrid solvers return."""
-    floats = dimod.SampleSet.from_samples_cqm([{0: 1.0, 1: 0.0}], constrained())
+    floats = dimod.SampleSet.from_samples_cqm([{0: 1.0, 1: 0.0}], make_constrained())
     assert read(tmp_path, floats.to_serializable(pack_samples=False), "samples.json") == ([[1, 0]], [1])
 
 
-def constrained():
+def make_constrained():
     """Return a constrained model of two bits."""
     model = dimod.ConstrainedQuadraticModel()
     model.set_objective(dimod.BinaryQuadraticModel({0: 1.0, 1: 1.0}, {}, 0.0, "BINARY"))

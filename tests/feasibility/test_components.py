@@ -30,7 +30,7 @@ def islands(graph, size, count):
     return Problem(tasks=task_graph_of(graph), topology=topology_of(hardware), rule="one-to-one")
 
 
-def planted(tasks, nodes, most, seed):
+def plant(tasks, nodes, most, seed):
     """Return tasks whose loads fill nodes to the byte, each with as many slots as there are tasks."""
     rng = np.random.default_rng(seed)
     loads, places = rng.integers(most // 100, most, tasks), rng.permutation(np.arange(tasks) % nodes)
@@ -86,7 +86,7 @@ def test_pinned_tasks_in_different_parts_are_named():
 @pytest.mark.parametrize("seed", range(2))
 def test_bug_memory_that_fits_to_the_byte_is_found(tasks, nodes, seed):
     """Tests planted loads of up to 10**12 bytes, which ended undecided after half a minute."""
-    problem = planted(tasks, nodes, 10**12, seed)
+    problem = plant(tasks, nodes, 10**12, seed)
     places = launch_order(problem)
     assert isinstance(places, np.ndarray)
     assert not violations(problem, places)
@@ -94,7 +94,7 @@ def test_bug_memory_that_fits_to_the_byte_is_found(tasks, nodes, seed):
 
 def test_a_byte_too_little_is_never_called_a_mapping():
     """Tests planted loads with one byte less room: proved impossible, or undecided, but nothing that overflows."""
-    problem = planted(10, 3, 10**12, 1)
+    problem = plant(10, 3, 10**12, 1)
     short = replace(problem.topology, memory=problem.topology.memory - np.array([1, 0, 0]))
     found = launch_order(Problem(tasks=problem.tasks, topology=short, rule="capacity"))
     assert isinstance(found, tuple)
@@ -104,7 +104,7 @@ def test_a_byte_too_little_is_never_called_a_mapping():
 @pytest.mark.slow
 def test_the_time_left_is_all_it_takes():
     """Tests that a hard packing gives up with the limit of the solve, and says how long it had."""
-    problem, begun = planted(300, 20, 10**9, 0), time.monotonic()
+    problem, begun = plant(300, 20, 10**9, 0), time.monotonic()
     report = solve(problem, time_limit_s=0.5)
     assert time.monotonic() - begun < 5
     assert report.feasible or report.violations[0].kind == "undecided"

@@ -37,7 +37,7 @@ def soon(seconds=30.0):
     return time.monotonic() + seconds
 
 
-def drawn(seed):
+def draw_question(seed):
     """Draw a small question of up to four amounts, with numbers of one digit or many."""
     rng = np.random.default_rng(seed)
     classes, bins, amounts = int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(rng.integers(1, 5))
@@ -56,7 +56,7 @@ def test_every_method_decides_as_enumeration_does(skip, monkeypatch):
         monkeypatch.setattr(packing, name, (lambda ask: iter(())) if name == "_orders" else (0, 0))
     decided = set()
     for seed in range(150):
-        ask = drawn(seed)
+        ask = draw_question(seed)
         every = itertools.product(range(len(ask.room)), repeat=int(ask.count.sum()))
         exists = any(fits(ask, np.array(bins)) for bins in every)
         packed = pack(ask, soon())

@@ -64,7 +64,7 @@ def test_a_mapping_is_found_exactly_where_one_exists(rule, hardware, random_prob
     assert seen == {True, False}
 
 
-def scattered(seed):
+def scatter(seed):
     """Draw a small problem on hardware in parts, every fourth time with ways that are missing or lead one way only."""
     rng = np.random.default_rng(seed)
     rule = RULES[seed % 3]
@@ -105,7 +105,7 @@ def test_scattered_hardware_is_decided_as_by_backtracking():
     """Tests parts, missing and one-way ways, pins, forbidden pairs, memory: a mapping exactly where one exists."""
     kinds = set()
     for seed in range(400):
-        problem = scattered(seed)
+        problem = scatter(seed)
         found = launch_order(problem)
         feasible = exists(problem, np.full(problem.tasks.size, -1))
         kinds.add("feasible" if feasible else found[0].kind)
@@ -338,7 +338,7 @@ def test_traffic_follows_ways_that_lead_one_way():
     assert launch_order(problem).tolist() == [2, 1, 0]
 
 
-def test_ways_left_out_of_a_programme_prove_nothing_false(monkeypatch):
+def test_ways_left_out_of_a_program_prove_nothing_false(monkeypatch):
     """Tests that a program which had to leave out missing ways gives no mapping that uses them, and no proof."""
     monkeypatch.setattr(pairing, "PAIR_CELLS", 0)
     problem = one_way(tasks_of(3, [(1, 0), (2, 1)]), [(0, 1), (1, 2)], pinned={"t2": "p0"})

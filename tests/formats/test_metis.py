@@ -85,7 +85,7 @@ def test_malformed_files_are_refused(text, reason):
     assert reason in caught.value.reason
 
 
-def written(work, traffic):
+def write(work, traffic):
     """Return the METIS text of whole vertex weights and a symmetric matrix without diagonal."""
     lines = [f"{len(work)} {np.count_nonzero(np.triu(traffic))} 011"]
     for vertex, weight in enumerate(work):
@@ -100,6 +100,6 @@ def test_graphs_round_trip(size, seed):
     rng = np.random.default_rng(seed)
     half = np.triu(rng.integers(0, 4, (size, size)), 1)
     work = rng.integers(0, 9, size)
-    tasks = read_task_graph(written(work, half + half.T))
+    tasks = read_task_graph(write(work, half + half.T))
     assert (tasks.traffic != sp.csr_array(half)).nnz == 0
     assert tasks.work.tolist() == work.tolist()

@@ -16,7 +16,7 @@ REAL = (Path(__file__).resolve().parents[2] / "examples" / "ring4.prof").read_te
 WORLD = "D\tMPI_COMM_WORLD\tprocs: 0,1\n"
 
 
-def sent(kind: str, source: int, target: int, size: int) -> str:
+def write(kind: str, source: int, target: int, size: int) -> str:
     """Return a line."""
     return f"{kind}\t{source}\t{target}\t{size} bytes\t1 msgs sent\n"
 
@@ -33,7 +33,13 @@ def test_a_real_run():
 
 def test_kinds_add_up():
     """Of the program, of the library, put, and got by the first rank; collectives consist of those of the library."""
-    lines = [sent("E", 0, 1, 1), sent("I", 0, 1, 10), sent("S", 0, 1, 100), sent("R", 1, 0, 1000), sent("C", 0, 1, 5)]
+    lines = [
+        write("E", 0, 1, 1),
+        write("I", 0, 1, 10),
+        write("S", 0, 1, 100),
+        write("R", 1, 0, 1000),
+        write("C", 0, 1, 5),
+    ]
     tasks = read_task_graph("# POINT TO POINT\r\n" + "".join(lines))
     assert (tasks.names, tasks.traffic.toarray().tolist()) == (("0", "1"), [[0, 1111], [0, 0]])
 
@@ -41,26 +47,26 @@ def test_kinds_add_up():
 def test_a_rank_may_be_silent():
     """It states that its collectives had no bytes, and is a task."""
     silent = "O2A\t1\t0 bytes\t0 msgs sent\n"
-    assert read_task_graph(sent("E", 0, 0, 3) + WORLD + silent).traffic.toarray().tolist() == [[3, 0], [0, 0]]
+    assert read_task_graph(write("E", 0, 0, 3) + WORLD + silent).traffic.toarray().tolist() == [[3, 0], [0, 0]]
 
 
 def test_bug_a_rank_that_only_receives_is_a_task():
     """Files without communicators name it as a target alone."""
-    assert read_task_graph(sent("E", 0, 2, 3)).traffic.toarray().tolist() == [[0, 0, 3], [0, 0, 0], [0, 0, 0]]
+    assert read_task_graph(write("E", 0, 2, 3)).traffic.toarray().tolist() == [[0, 0, 3], [0, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("# nothing\n" + WORLD, "expected lines of bytes between ranks, got none"),
-        (sent("E", 0, 1, 1) + WORLD, "expected the files of all 2 ranks, one after another, got none of rank 1"),
-        (sent("E", 0, 9, 1) + sent("E", 1, 0, 1) + WORLD, "line 1: expected ranks of MPI_COMM_WORLD, got 9"),
-        (sent("E", 0, 1, 1) * 2, "line 2: expected a pair of ranks once, got E 0 1 on line 1 too"),
+        (write("E", 0, 1, 1) + WORLD, "expected the files of all 2 ranks, one after another, got none of rank 1"),
+        (write("E", 0, 9, 1) + write("E", 1, 0, 1) + WORLD, "line 1: expected ranks of MPI_COMM_WORLD, got 9"),
+        (write("E", 0, 1, 1) * 2, "line 2: expected a pair of ranks once, got E 0 1 on line 1 too"),
         ("E\t0\t1\t-1 bytes\t1 msgs sent", "line 1: expected E, I, S, R or C, two ranks, bytes and msgs sent"),
         ("\nE 0 1 8 bytes 1 msgs sent", "line 2: expected E, I, S, R or C, two ranks"),
-        (sent("X", 0, 1, 1), "line 1: expected E, I, S, R or C, two ranks"),
-        (sent("E", 0, 1048576, 1), "line 1: expected ranks below 1,048,576, got 1048576"),
-        (WORLD.replace("1", "9999999") + sent("E", 0, 1, 1), "line 1: expected ranks below 1,048,576, got 9999999"),
+        (write("X", 0, 1, 1), "line 1: expected E, I, S, R or C, two ranks"),
+        (write("E", 0, 1048576, 1), "line 1: expected ranks below 1,048,576, got 1048576"),
+        (WORLD.replace("1", "9999999") + write("E", 0, 1, 1), "line 1: expected ranks below 1,048,576, got 9999999"),
     ],
 )
 def test_faults_are_found_at_their_lines(text, reason):

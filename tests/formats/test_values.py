@@ -95,14 +95,14 @@ def test_names_are_the_text_of_an_id(identity, name):
     assert read_name("f", identity) == name
 
 
-def nested(depth):
+def nest(depth):
     """Return a number in lists within lists."""
-    return [nested(depth - 1)] if depth else 0
+    return [nest(depth - 1)] if depth else 0
 
 
 @pytest.mark.parametrize(
     "identity",
-    [None, True, {}, [], [[]], [None], [1, True], float("nan"), "\ud800", ["\udfff"], nested(9), {1}],
+    [None, True, {}, [], [[]], [None], [1, True], float("nan"), "\ud800", ["\udfff"], nest(9), {1}],
 )
 def test_other_ids_are_refused(identity):
     """Truth values, null, objects, endless numbers, broken text and deep lists name nothing."""

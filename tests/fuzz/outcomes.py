@@ -53,7 +53,7 @@ def _step(each: CircuitInstruction, wires: Wires, branch: Branch) -> list[Branch
         return [branch]
     if each.is_control_flow():
         branches = [branch]
-        for block in _chosen(each, wires, branch):
+        for block in _choose_blocks(each, wires, branch):
             bits = [wires.bits[bit] for bit in each.clbits]
             inner = Wires(dict(zip(block.qubits, places, strict=True)), dict(zip(block.clbits, bits, strict=True)))
             branches = _run(block, inner, branches)
@@ -62,17 +62,17 @@ def _step(each: CircuitInstruction, wires: Wires, branch: Branch) -> list[Branch
         (bit,) = (wires.bits[bit] for bit in each.clbits)
         return [
             Branch((*branch.bits[:bit], bool(value), *branch.bits[bit + 1 :]), state)
-            for value, state in enumerate(_projected(branch.state, places[0]))
+            for value, state in enumerate(_project(branch.state, places[0]))
             if np.vdot(state, state).real > LEAST
         ]
     if each.name == "reset":
-        zero, one = _projected(branch.state, places[0])
+        zero, one = _project(branch.state, places[0])
         parts = (zero, np.flip(one, places[0]))
         return [Branch(branch.bits, state) for state in parts if np.vdot(state, state).real > LEAST]
-    return [Branch(branch.bits, _applied(branch.state, each.operation.to_matrix(), places))]
+    return [Branch(branch.bits, _apply(branch.state, each.operation.to_matrix(), places))]
 
 
-def _chosen(each: CircuitInstruction, wires: Wires, branch: Branch) -> list[QuantumCircuit]:
+def _choose_blocks(each: CircuitInstruction, wires: Wires, branch: Branch) -> list[QuantumCircuit]:
     """Return the blocks of control flow that run, in order."""
     operation, blocks = each.operation, each.operation.blocks
     if each.name == "for_loop":
@@ -94,7 +94,7 @@ def _read(subject: Clbit | ClassicalRegister, wires: Wires, branch: Branch) -> i
     return sum(branch.bits[wires.bits[bit]] << k for k, bit in enumerate(bits))
 
 
-def _projected(state: FloatArray, place: int) -> tuple[FloatArray, FloatArray]:
+def _project(state: FloatArray, place: int) -> tuple[FloatArray, FloatArray]:
     """Return the parts of a state in which a qubit is 0 and 1."""
     parts = []
     for value in (0, 1):
@@ -105,7 +105,7 @@ def _projected(state: FloatArray, place: int) -> tuple[FloatArray, FloatArray]:
     return parts[0], parts[1]
 
 
-def _applied(state: FloatArray, matrix: FloatArray, places: list[int]) -> FloatArray:
+def _apply(state: FloatArray, matrix: FloatArray, places: list[int]) -> FloatArray:
     """Return a state after a gate, whose first qubit is the fastest index of its matrix."""
     axes, count = places[::-1], len(places)
     gate = np.asarray(matrix).reshape((2,) * (2 * count))

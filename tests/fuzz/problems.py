@@ -51,7 +51,7 @@ def problem_of(drawing: Drawing) -> Problem:
     return Problem(tasks=tasks, topology=topology, rule=drawing.rule, pinned=pins, forbidden=pairs)
 
 
-def scaled(problem: Problem, traffic: float, compute: float) -> Problem:
+def scale_costs(problem: Problem, traffic: float, compute: float) -> Problem:
     """Return the problem with traffic and the costs of nodes multiplied."""
     tasks = replace(problem.tasks, traffic=sp.csr_array(problem.tasks.traffic * traffic))
     return replace(problem, tasks=tasks, topology=replace(problem.topology, cost=problem.topology.cost * compute))

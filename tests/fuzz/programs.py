@@ -33,7 +33,7 @@ def phase(t: float) -> Matrix:
     return np.diag([1, np.exp(1j * t)])
 
 
-def controlled(matrix: Matrix) -> Matrix:
+def control(matrix: Matrix) -> Matrix:
     """Return a gate on the second qubit, controlled by the first, which is the fastest index."""
     wide = np.eye(4, dtype=complex)
     wide[np.ix_([1, 3], [1, 3])] = matrix
@@ -54,7 +54,7 @@ class Known:
     matrix: Callable[..., Matrix]
 
 
-BARE = [Known("U", 1, 3, general), Known("CX", 2, 0, lambda: controlled(X))]
+BARE = [Known("U", 1, 3, general), Known("CX", 2, 0, lambda: control(X))]
 BOTH = [
     Known("x", 1, 0, lambda: X),
     Known("h", 1, 0, lambda: H),
@@ -63,11 +63,11 @@ BOTH = [
     Known("rx", 1, 1, rotation("x")),
     Known("ry", 1, 1, rotation("y")),
     Known("rz", 1, 1, rotation("z")),
-    Known("cx", 2, 0, lambda: controlled(X)),
-    Known("cz", 2, 0, lambda: controlled(Z)),
-    Known("crz", 2, 1, lambda t: controlled(rotation("z")(t))),
+    Known("cx", 2, 0, lambda: control(X)),
+    Known("cz", 2, 0, lambda: control(Z)),
+    Known("crz", 2, 1, lambda t: control(rotation("z")(t))),
 ]
-ONLY_3 = [Known("p", 1, 1, phase), Known("cp", 2, 1, lambda t: controlled(phase(t)))]
+ONLY_3 = [Known("p", 1, 1, phase), Known("cp", 2, 1, lambda t: control(phase(t)))]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Program:
     refusable: bool
 
 
-def applied(matrix: Matrix, places: Sequence[int], width: int) -> Matrix:
+def apply(matrix: Matrix, places: Sequence[int], width: int) -> Matrix:
     """Return a gate on some of the qubits of a register, the first of which is the fastest index."""
     tensor = np.eye(2**width, dtype=complex).reshape([2] * (2 * width))
     gate = np.asarray(matrix, complex).reshape([2] * (2 * len(places)))
@@ -115,7 +115,7 @@ def programs(draw: Draw, language: int) -> Program:
         line, matrix, spots = _call(draw, draw(st.sampled_from(gates)), width, language)
         lines.append(line)
         for places in spots:
-            unitary, operations = applied(matrix, places, width) @ unitary, operations + 1
+            unitary, operations = apply(matrix, places, width) @ unitary, operations + 1
     return Program("\n".join(lines), unitary, operations, refusable)
 
 
@@ -135,20 +135,20 @@ def _own(draw: Draw, known: Sequence[Known], lines: list[str], taken: set[str]) 
         places = draw(st.permutations(range(qubits)))[: gate.qubits]
         body.append((gate, terms, list(places)))
         angles = [f"{value}" if k < 0 else f"{value}+{names[k]}" for value, k in terms]
-        text += f" {gate.name}{_listed(angles)} {','.join(wires[k] for k in places)};"
-    lines.append(f"gate {name}{_listed(names)} {','.join(wires)} {{{text} }}")
+        text += f" {gate.name}{_list(angles)} {','.join(wires[k] for k in places)};"
+    lines.append(f"gate {name}{_list(names)} {','.join(wires)} {{{text} }}")
 
     def matrix(*values: float) -> Matrix:
         whole = np.eye(2**qubits, dtype=complex)
         for gate, terms, places in body:
             angles = [value if k < 0 else value + values[k] for value, k in terms]
-            whole = applied(gate.matrix(*angles), places, qubits) @ whole
+            whole = apply(gate.matrix(*angles), places, qubits) @ whole
         return whole
 
     return Known(name, qubits, len(names), matrix)
 
 
-def _listed(values: Sequence[object]) -> str:
+def _list(values: Sequence[object]) -> str:
     """Return values in parentheses, nothing for none."""
     return f"({','.join(map(str, values))})" if values else ""
 
@@ -167,7 +167,7 @@ def _call(draw: Draw, gate: Known, width: int, language: int) -> tuple[str, Matr
     spots, operands = [places], ",".join(f"q[{k}]" for k in places)
     if count == 1 and draw(st.integers(0, 2)) == 0:
         spots, operands = _register(draw, width, language)
-    head = f"{modifier}{gate.name}{_listed(values)}"
+    head = f"{modifier}{gate.name}{_list(values)}"
     return f"{head} {operands};", matrix, spots
 
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 SIZES = (6, 4), (12, 2)
 
 
-def mixed(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+def draw_mixed(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Draw numbers from 1e-9 to 1e12, or all of one size."""
     spread = rng.choice([0.0, 1.0, 9.0])
     return 10.0 ** np.clip(rng.normal(0, spread, shape), -9, 12) * rng.integers(1, 4, shape)
@@ -34,22 +34,22 @@ def hardware(rng: np.random.Generator, nodes: int) -> Metric:
     """Draw distances between nodes: of a grid, a torus, a tree, or any, one way other than back or infinite."""
     kind = rng.integers(4)
     if kind == 0:
-        return GridMetric((2, nodes // 2), (False, True), float(mixed(rng, (1,))[0]))
+        return GridMetric((2, nodes // 2), (False, True), float(draw_mixed(rng, (1,))[0]))
     if kind == 1:
-        return GridMetric((nodes,), (bool(rng.integers(2)),), float(mixed(rng, (1,))[0]))
+        return GridMetric((nodes,), (bool(rng.integers(2)),), float(draw_mixed(rng, (1,))[0]))
     if kind == 2:
-        return TreeMetric((2, nodes // 2), tuple(np.sort(mixed(rng, (2,))).tolist()))
-    table = mixed(rng, (nodes, nodes)) * (rng.random((nodes, nodes)) < 0.9)
+        return TreeMetric((2, nodes // 2), tuple(np.sort(draw_mixed(rng, (2,))).tolist()))
+    table = draw_mixed(rng, (nodes, nodes)) * (rng.random((nodes, nodes)) < 0.9)
     table[rng.random((nodes, nodes)) < 0.1] = math.inf
     np.fill_diagonal(table, rng.choice([0.0, 1.0], nodes))
     return DenseMetric(table)
 
 
-def drawn(seed: int, power: int) -> Problem:
+def draw_problem(seed: int, power: int) -> Problem:
     """Draw a problem under the capacity rule, with self-loops, memory, a pin, forbidden pairs and idle nodes."""
     rng = np.random.default_rng(seed)
     size, nodes = SIZES[rng.integers(2)]
-    volumes = mixed(rng, (size, size)) * (rng.random((size, size)) < rng.uniform(0.1, 0.9))
+    volumes = draw_mixed(rng, (size, size)) * (rng.random((size, size)) < rng.uniform(0.1, 0.9))
     volumes *= 2.0**power
     limited = bool(rng.integers(2))
     tasks = TaskGraph(
@@ -103,7 +103,7 @@ def test_no_spreading_bound_exceeds_the_optimum(seed: int, parts: int, power: in
 
     Volumes are scaled by powers of two, down to where they have hardly a digit.
     """
-    problem = drawn(seed, power)
+    problem = draw_problem(seed, power)
     with patch.object(capacity, "PARTS", parts):
         bound = capacity.spreading_bound(problem)
     least = optimum(problem)

@@ -29,7 +29,7 @@ FLOWS = {"if_else": IfElseOp, "for_loop": ForLoopOp, "switch_case": SwitchCaseOp
 BITS, DEEPEST = 2, 2
 
 
-class Asked(NamedTuple):
+class PluginCase(NamedTuple):
     """Hold what is asked of the plugins; `plain` says that they get a coupling map and a basis, not the target."""
 
     circuit: QuantumCircuit
@@ -100,7 +100,7 @@ def targets(draw: st.DrawFn, width: int) -> Target:
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> Asked:
+def questions(draw: st.DrawFn) -> PluginCase:
     """Draw a circuit, a device that holds it, and the stages that map it."""
     width = draw(st.sampled_from([2, 3, 3, 4, 4, 5, 5, 6, 7]))
     target = draw(targets(width))
@@ -109,7 +109,7 @@ def questions(draw: st.DrawFn) -> Asked:
         start = draw(st.permutations(range(target.num_qubits)))[:width]
     circuit = draw(st.one_of(circuits(width, 30), st.just(fourier(width))))
     target, plain = draw(descriptions(target))
-    return Asked(circuit, target, plain, draw(st.integers(0, 99)), stages, start)
+    return PluginCase(circuit, target, plain, draw(st.integers(0, 99)), stages, start)
 
 
 @st.composite
@@ -125,7 +125,7 @@ def descriptions(draw: st.DrawFn, target: Target) -> tuple[Target, bool]:
 @pytest.mark.parametrize("level", LEVELS)
 @cases(quick=4, long=300)
 @given(asked=questions())
-def test_the_plugins_never_end_with_more_than_qiskit(level: int, asked: Asked) -> None:
+def test_the_plugins_never_end_with_more_than_qiskit(level: int, asked: PluginCase) -> None:
     """The circuit is the same, on the device's own gates, and has no more two-qubit gates from level 1 on."""
     layout, routing = asked.stages
     ours = _whole(asked, level, layout, routing)
@@ -139,7 +139,7 @@ def test_the_plugins_never_end_with_more_than_qiskit(level: int, asked: Asked) -
 
 
 @st.composite
-def flow_questions(draw: st.DrawFn) -> Asked:
+def flow_questions(draw: st.DrawFn) -> PluginCase:
     """Draw a circuit with measurements, resets and control flow, a device that holds it, and the stages that map it."""
     width = draw(st.sampled_from([2, 3, 3, 4]))
     target = draw(targets(width))
@@ -155,13 +155,13 @@ def flow_questions(draw: st.DrawFn) -> Asked:
         _turn(whole, qubit, rng)
     whole.measure(range(width), range(BITS, BITS + width))
     target, plain = draw(descriptions(target))
-    return Asked(whole, target, plain, draw(st.integers(0, 99)), draw(st.sampled_from(FLOW_STAGES)), None)
+    return PluginCase(whole, target, plain, draw(st.integers(0, 99)), draw(st.sampled_from(FLOW_STAGES)), None)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @cases(quick=2, long=300)
 @given(asked=flow_questions())
-def test_the_plugins_keep_what_measurements_and_control_flow_leave(level: int, asked: Asked) -> None:
+def test_the_plugins_keep_what_measurements_and_control_flow_leave(level: int, asked: PluginCase) -> None:
     """All that the classical bits may read is as likely, on the device's own gates, with no more than Qiskit's."""
     ours = _whole(asked, level, *asked.stages)
     theirs = _whole(asked, level, *(None if method == "tiger" else method for method in asked.stages))
@@ -199,20 +199,20 @@ def test_layout_never_adds_more_than_qiskit(
 
 
 @st.composite
-def stage_questions(draw: st.DrawFn) -> Asked:
+def stage_questions(draw: st.DrawFn) -> PluginCase:
     """Draw a circuit and a device that has the same gates on all edges, in both directions."""
     width = draw(st.sampled_from([2, 3, 3, 4, 4, 5, 5, 6, 7]))
     edges, name = draw(couplings(width)), draw(st.sampled_from(["cx", "cz", "ecr"]))
     both = CouplingMap([*edges, *(edge[::-1] for edge in edges)])
     target = Target.from_configuration([name, "u", "rz", "sx", "x"], both.size(), both)
     circuit = draw(st.one_of(circuits(width, 30), st.just(fourier(width))))
-    return Asked(circuit, target, draw(st.booleans()), draw(st.integers(0, 99)), (None, None), None)
+    return PluginCase(circuit, target, draw(st.booleans()), draw(st.integers(0, 99)), (None, None), None)
 
 
 @pytest.mark.parametrize("level", [level for level in LEVELS if level > 0])
 @cases(quick=6, long=350)
 @given(asked=stage_questions())
-def test_layout_between_the_stages_never_ends_with_more_than_qiskit(level: int, asked: Asked) -> None:
+def test_layout_between_the_stages_never_ends_with_more_than_qiskit(level: int, asked: PluginCase) -> None:
     """The same circuit comes out, with no more two-qubit gates in the end than by Qiskit's layout and routing."""
     preset = generate_preset_pass_manager(optimization_level=level, target=asked.target, seed_transpiler=asked.seed)
     circuit = preset.init.run(asked.circuit)
@@ -273,7 +273,7 @@ def _add_flow(circuit: QuantumCircuit, deepest: int, rng: np.random.Generator) -
         circuit.switch(register, list(enumerate(bodies)), qubits, register)
 
 
-def _whole(asked: Asked, level: int, layout: str | None, routing: str | None) -> QuantumCircuit:
+def _whole(asked: PluginCase, level: int, layout: str | None, routing: str | None) -> QuantumCircuit:
     """Run the whole transpiler."""
     plain = {"coupling_map": asked.target.build_coupling_map(), "basis_gates": _basis(asked.target)}
     device = plain if asked.plain else {"target": asked.target}

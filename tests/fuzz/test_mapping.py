@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.fuzz import enumeration
-from tests.fuzz.problems import drawing_of, problem_of, scaled
+from tests.fuzz.problems import drawing_of, problem_of, scale_costs
 from tests.fuzz.profile import cases
 from tiger.bounds.lower_bound import lower_bound, strong_bound
 from tiger.errors import InputError
@@ -30,7 +30,7 @@ SLACK = 1 + Fraction(ROUNDING)
 Seeds = st.integers(0, 2**32 - 1)
 
 
-def drawn(seed):
+def draw_case(seed):
     """Return the problem of a seed and the least exact cost of its mappings, None where there is none."""
     try:
         problem = problem_of(drawing_of(seed))
@@ -67,7 +67,7 @@ def check(problem, mappings, least, report):
 @given(seed=Seeds, solver=st.sampled_from(SOLVERS))
 def test_reports_are_true(seed, solver):
     """Tests feasibility, cost, bound and proof under every rule."""
-    problem, mappings, least = drawn(seed)
+    problem, mappings, least = draw_case(seed)
     check(problem, mappings, least, solve(problem, solver=solver, seed=seed % 3))
 
 
@@ -75,7 +75,7 @@ def test_reports_are_true(seed, solver):
 @given(seed=Seeds, effort=st.integers(1, 4))
 def test_sampled_reports_are_true(seed, effort):
     """Tests annealed QUBOs, and the ascents of the bound that come with more effort."""
-    problem, mappings, least = drawn(seed)
+    problem, mappings, least = draw_case(seed)
     check(problem, mappings, least, solve(problem, solver="neal", seed=seed % 3, effort=effort))
 
 
@@ -83,7 +83,7 @@ def test_sampled_reports_are_true(seed, effort):
 @given(seed=Seeds)
 def test_bounds_do_not_depend_on_a_good_mapping(seed):
     """Tests both bounds given the cheapest and the dearest mapping, down to a few roundings."""
-    problem, mappings, least = drawn(seed)
+    problem, mappings, least = draw_case(seed)
     for places in mappings[[0, -1]] if len(mappings) else ():
         assert Fraction(lower_bound(problem, places)) <= least * (1 + ULPS)
         assert Fraction(strong_bound(problem, places, iterations=8)) <= least * (1 + ULPS)
@@ -93,9 +93,9 @@ def test_bounds_do_not_depend_on_a_good_mapping(seed):
 @given(seed=Seeds, power=st.integers(-200, 200), solver=st.sampled_from(("exact", "search")))
 def test_the_unit_of_cost_plays_no_part(seed, power, solver):
     """Tests that costs multiplied by a power of two give the same mapping, its cost multiplied."""
-    problem, mappings, least = drawn(seed)
+    problem, mappings, least = draw_case(seed)
     unit = 2.0**power
-    other = scaled(problem, unit, unit)
+    other = scale_costs(problem, unit, unit)
     one, two = (solve(p, solver=solver, seed=1) for p in (problem, other))
     check(other, mappings, None if least is None else least * Fraction(unit), two)
     if least is not None and not one.optimal:
@@ -106,7 +106,7 @@ def test_the_unit_of_cost_plays_no_part(seed, power, solver):
 @given(seed=Seeds, shift=st.sampled_from((1e-9, 1.0, 1e6, 1e12)), solver=st.sampled_from(SOLVERS[:3]))
 def test_prices_may_have_any_offset(seed, shift, solver):
     """Tests the same amount more a unit of work on every node."""
-    problem, mappings, _ = drawn(seed)
+    problem, mappings, _ = draw_case(seed)
     hardware = replace(problem.topology, cost=problem.topology.cost + shift)
     shifted = replace(problem, topology=hardware)
     costs = enumeration.rough_costs(shifted, mappings)
@@ -118,7 +118,7 @@ def test_prices_may_have_any_offset(seed, shift, solver):
 @given(seed=Seeds, order=st.randoms(use_true_random=False))
 def test_names_and_order_play_no_part(seed, order):
     """Tests that a proof of the relabelled problem is one of the problem."""
-    problem, mappings, least = drawn(seed)
+    problem, mappings, least = draw_case(seed)
     assume(problem.rule != "levels" and not len(problem.banned) and not problem.pinned)
     turn = np.array(order.sample(range(problem.tasks.size), problem.tasks.size))
     tasks = replace(
@@ -135,7 +135,7 @@ def test_names_and_order_play_no_part(seed, order):
 @given(seed=Seeds, objective=st.sampled_from(("makespan", "max-link-load")))
 def test_other_objectives_are_true(seed, objective):
     """Tests value, bound and proof of the makespan and of the max link load."""
-    problem, mappings, least = drawn(seed)
+    problem, mappings, least = draw_case(seed)
     judge = judge_of(problem, objective)
     assume(least is not None and judge is not None)
     report = solve(problem, objective=objective, seed=seed % 3)

@@ -312,7 +312,7 @@ def test_operators_are_never_proved_beyond_the_best_placement(seed: int) -> None
 
 @given(SEEDS)
 @cases(quick=1, long=200)
-def test_programmes_bound_no_load_beyond_the_best_placement(seed: int) -> None:
+def test_linear_programs_bound_no_load_beyond_the_best_placement(seed: int) -> None:
     """The bound for graphs too large for an exact search holds, whether the best placement is known or not."""
     rng = random.Random(seed)
     model, cluster = graph_and_cluster(rng, rng.randint(2, 6), rng.randint(1, 3))

@@ -81,11 +81,11 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     service = Service(tmp_path_factory.mktemp("requests") / "data", TIGER_MAX_TIME_S="1", TIGER_MAX_JOBS="50")
     try:
         service.listen()
-        parts = urlsplit(str(service.web.base_url))
+        parts = urlsplit(str(service.http.base_url))
         yield str(parts.hostname), int(parts.port or 0)
-        assert service.web.get("/healthz").status_code == 200
-        jobs = service.web.get("/jobs").json()["jobs"]
-        problems = [service.web.get(f"/jobs/{job['id']}").json().get("problem") for job in jobs]
+        assert service.http.get("/healthz").status_code == 200
+        jobs = service.http.get("/jobs").json()["jobs"]
+        problems = [service.http.get(f"/jobs/{job['id']}").json().get("problem") for job in jobs]
         assert [problem for problem in problems if problem and problem["status"] == 500] == []
         assert (service.said("Traceback"), service.said('"event": "failed"')) == (0, 0)
     finally:

@@ -55,7 +55,7 @@ def permutation(tmp_path):
     return file
 
 
-def reordered(made):
+def read_ranks(made):
     """Return the new ranks that the processes of a program have said they have, in the order of processes."""
     said = re.findall(r"^process (\d+) is rank (\d+)$", made.stdout, re.MULTILINE)
     return [new for _, new in sorted(said, key=lambda pair: int(pair[0]))]
@@ -65,7 +65,7 @@ def test_a_program_of_mpi4py_reorders_its_communicator(permutation):
     """Every process has the rank in its line of the file."""
     mpi.require("mpi4py")
     made = mpi.run("mpirun", "--oversubscribe", "-n", 8, sys.executable, EXAMPLES / "reorder.py", permutation)
-    assert reordered(made) == permutation.read_text().split()
+    assert read_ranks(made) == permutation.read_text().split()
 
 
 def test_a_program_in_c_reorders_its_communicator(permutation, tmp_path):
@@ -73,4 +73,4 @@ def test_a_program_in_c_reorders_its_communicator(permutation, tmp_path):
     mpi.require()
     mpi.run("mpicc", "-Wall", "-Werror", EXAMPLES / "reorder.c", "-o", tmp_path / "reorder")
     made = mpi.run("mpirun", "--oversubscribe", "-n", 8, tmp_path / "reorder", permutation)
-    assert reordered(made) == permutation.read_text().split()
+    assert read_ranks(made) == permutation.read_text().split()

@@ -13,23 +13,23 @@ from tiger.model.metrics import DenseMetric
 RING = nx.cycle_graph(4)
 
 
-def marked(**changes):
+def mark(**changes):
     """Return the fingerprint of a ring of four tasks on a grid, with other options where they are given."""
     return fingerprint(problem_of(RING, "grid:2x3", **changes))
 
 
 def test_a_fingerprint_is_the_same_on_every_machine():
     """Tests the digits themselves."""
-    assert marked() == "7a0b3c36940622cad818df624e20bbf4"
+    assert mark() == "7a0b3c36940622cad818df624e20bbf4"
 
 
 def test_the_form_of_the_hardware_does_not_count():
     """Tests a grid by name and as a graph, links turned round, and lengths whose sums differ in the last digit."""
     grid = nx.grid_2d_graph(2, 3)
-    assert marked() == fingerprint(problem_of(RING, grid))
+    assert mark() == fingerprint(problem_of(RING, grid))
     turned = nx.empty_graph(4)
     turned.add_edges_from((v, u) for u, v in RING.edges)
-    assert marked() == fingerprint(problem_of(turned, grid))
+    assert mark() == fingerprint(problem_of(turned, grid))
     short = [nx.path_graph(4), nx.path_graph(4)]
     nx.set_edge_attributes(short[0], 0.1, "weight")
     nx.set_edge_attributes(short[1], np.nextafter(0.1, 1), "weight")
@@ -60,7 +60,7 @@ def test_nodes_that_hold_nothing_do_not_count():
 def test_what_is_asked_counts(change):
     """Tests the rule, slots, pins, forbidden pairs and the allocation."""
     others = [{}, {"slots": 2}, {"pinned": {0: (0, 0)}}]
-    assert marked(**change) not in {marked(**other) for other in others if other != change}
+    assert mark(**change) not in {mark(**other) for other in others if other != change}
 
 
 def test_bug_a_turned_grid_is_another_problem():

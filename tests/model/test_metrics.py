@@ -21,7 +21,7 @@ def table(metric):
     return metric.between(everywhere[:, None], everywhere[None, :])
 
 
-def searched(graph, nodes):
+def search_hops(graph, nodes):
     """Return hop distances by breadth-first search, nodes in the order given."""
     away = dict(nx.all_pairs_shortest_path_length(graph))
     return np.array([[away[a][b] for b in nodes] for a in nodes], float)
@@ -33,14 +33,14 @@ def test_grid_counts_hops(dims, data):
     wrap = data.draw(st.lists(st.booleans(), min_size=len(dims), max_size=len(dims)))
     graph = nx.grid_graph(dims[::-1], periodic=wrap[::-1])
     nodes = list(np.ndindex(*dims)) if len(dims) > 1 else list(range(dims[0]))
-    assert (table(GridMetric(tuple(dims), tuple(wrap))) == searched(graph, nodes)).all()
+    assert (table(GridMetric(tuple(dims), tuple(wrap))) == search_hops(graph, nodes)).all()
 
 
 @pytest.mark.parametrize("order", [2, 3, 5])
 def test_grid_of_twos_is_a_hypercube(order):
     """A hypercube is a grid of extent 2 along every axis, wrapped or not."""
     nodes = list(np.ndindex(*(2,) * order))
-    expected = searched(nx.hypercube_graph(order), nodes)
+    expected = search_hops(nx.hypercube_graph(order), nodes)
     for around in (False, True):
         assert (table(GridMetric((2,) * order, (around,) * order)) == expected).all()
 
@@ -139,7 +139,7 @@ def test_farthest_bounds_every_finite_distance(random_topology, seed, kind):
     assert away[np.isfinite(away)].max() <= metric.farthest
 
 
-def unpacked(arrays, a, b):
+def read_distance(arrays, a, b):
     """Return the distance between two nodes as compiled code reads it off the arrays."""
     if arrays.kind == DENSE:
         return arrays.table[a, b]
@@ -160,7 +160,7 @@ def test_arrays_hold_the_whole_metric(random_topology, seed, kind):
     metric = random_topology(kind, seed, nodes=8).metric
     arrays = metric.arrays()
     assert arrays.kind == {"dense": DENSE, "tree": TREE}.get(kind, GRID)
-    assert [[unpacked(arrays, a, b) for b in range(8)] for a in range(8)] == table(metric).tolist()
+    assert [[read_distance(arrays, a, b) for b in range(8)] for a in range(8)] == table(metric).tolist()
 
 
 @pytest.mark.parametrize("metric", [DenseMetric(ROUNDED), GridMetric((2,), (True,)), TreeMetric((2,), (1.0,))])

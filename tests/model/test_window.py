@@ -46,7 +46,7 @@ def test_a_windows_cost_is_the_cost_of_the_mapping(random_problem, random_feasib
         assert np.isclose(window.cost(local), cost_of(problem, moved).total, rtol=1e-9, atol=0)
 
 
-def lifted(problem, gone, places):
+def lift(problem, gone, places):
     """Return the problem without some tasks, as far as `naive_broken` looks at it, and the places of the others."""
     kept = np.setdiff1d(np.arange(problem.tasks.size), gone)
     tasks = TaskGraph(
@@ -96,7 +96,7 @@ def test_a_placement_is_allowed_unless_it_breaks_something_outside(
     block = random_block(problem, places, rng)
     allowed = fold(problem, block, places).allowed
     for k, task in enumerate(block.tasks):
-        alone, spots = lifted(problem, np.setdiff1d(block.tasks, [task]), places)
+        alone, spots = lift(problem, np.setdiff1d(block.tasks, [task]), places)
         for q, node in enumerate(block.nodes):
             spots[np.searchsorted(alone.kept, task)] = node
             assert allowed[k, q] == (not naive_broken(alone, spots) - {"disconnected"})

@@ -23,7 +23,7 @@ FLAGS = st.fixed_dictionaries({name: st.booleans() for name in ("pins", "forbidd
 LINE = Topology(names=("x", "y", "z"), metric=GridMetric((3,), (False,)))
 
 
-def measured(problem, places):
+def measure(problem, places):
     """Return the metrics of a mapping."""
     return metrics(problem, places, link_loads(problem, places))
 
@@ -168,8 +168,8 @@ def test_slots_limit_the_capacity_rule_alone():
     """Under levels a node takes a task of each level, whatever its slots."""
     chain = TaskGraph(names=("a", "b"), traffic=sp.csr_array(np.array([[0.0, 1.0], [0.0, 0.0]])))
     assert violations(Problem(tasks=chain, topology=LINE, rule="levels"), np.array([0, 0])) == ()
-    crowded = Problem(tasks=chain, topology=LINE, rule="capacity")
-    assert said(crowded, [0, 0]) == ["node 'x' has 1 slots and holds 2 tasks"]
+    overloaded = Problem(tasks=chain, topology=LINE, rule="capacity")
+    assert said(overloaded, [0, 0]) == ["node 'x' has 1 slots and holds 2 tasks"]
 
 
 def test_memory_adds_up_under_capacity_alone():
@@ -199,7 +199,7 @@ def test_violations_become_dictionaries():
 
 def test_metrics_literals(path_problem):
     """On a path with b in the middle: a-c goes 2 hops, 7 of 6 on the mean, and a-b with a-c load their link with 4."""
-    path_metrics = measured(path_problem, np.array([0, 1, 2]))
+    path_metrics = measure(path_problem, np.array([0, 1, 2]))
     assert path_metrics == {"dilation": 2.0, "mean_dilation": 7.0 / 6.0, "max_link_load": 4.0}
 
 
@@ -207,7 +207,7 @@ def test_metrics_without_traffic():
     """Nothing is stretched and nothing is loaded."""
     problem = Problem(tasks=silent(), topology=LINE, rule="one-to-one")
     nothing = {"dilation": 0.0, "mean_dilation": 0.0, "max_link_load": 0.0, "makespan": 0.0}
-    assert measured(problem, np.arange(3)) == nothing
+    assert measure(problem, np.arange(3)) == nothing
 
 
 def test_metrics_without_links():
@@ -215,7 +215,7 @@ def test_metrics_without_links():
     problem = Problem(
         tasks=silent("a"), topology=Topology(names=("x",), metric=DenseMetric(np.ones((1, 1)))), rule="capacity"
     )
-    assert measured(problem, np.array([0])) == {"dilation": 0.0, "mean_dilation": 0.0, "makespan": 0.0}
+    assert measure(problem, np.array([0])) == {"dilation": 0.0, "mean_dilation": 0.0, "makespan": 0.0}
 
 
 def test_metrics_of_a_directed_graph(ladder):
@@ -223,7 +223,7 @@ def test_metrics_of_a_directed_graph(ladder):
     for rule in ("one-to-one", "levels", "capacity"):
         board = Topology(names=tuple(map(str, range(11))), metric=TreeMetric((11,), (1.0,)))
         problem = Problem(tasks=ladder, topology=board, rule=rule)
-        assert measured(problem, np.arange(11))["makespan"] == 6.0
+        assert measure(problem, np.arange(11))["makespan"] == 6.0
 
 
 @given(seed=SEEDS, rule=RULES, hardware=HARDWARE)
@@ -234,7 +234,7 @@ def test_dilation_is_read_off_the_traffic(random_problem, random_feasible, seed,
     volumes = problem.tasks.traffic.toarray()
     ends = [(u, v) for u, v in np.ndindex(volumes.shape) if volumes[u, v] > 0]
     away = [float(problem.metric.between(places[u], places[v])) for u, v in ends]
-    found = measured(problem, places)
+    found = measure(problem, places)
     assert found["dilation"] == max(away, default=0.0)
     communication = cost_of(problem, places).communication
     assert found["mean_dilation"] * volumes.sum() == pytest.approx(communication, rel=1e-9)
@@ -250,6 +250,6 @@ def test_large_problems_are_quick():
     problem = Problem(tasks=tasks, topology=topology.with_slots(np.full(256, 256)), rule="capacity")
     places = np.arange(size) // 256
     assert violations(problem, places) == ()
-    mean = measured(problem, places)["mean_dilation"]
+    mean = measure(problem, places)["mean_dilation"]
     assert cost_of(problem, places).communication == pytest.approx(mean * 6 * size, rel=1e-12)
     assert cost_of(problem, places).compute == 0.0

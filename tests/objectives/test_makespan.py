@@ -21,7 +21,7 @@ from tiger.objectives.makespan import Makespan, makespan, schedule_of
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def directed(problem):
+def direct(problem):
     """Return the problem with traffic from lower to higher numbers alone, none under levels being lost."""
     tasks = problem.tasks
     traffic = tasks.traffic if problem.rule == "levels" else sp.csr_array(sp.triu(tasks.traffic, 1))
@@ -29,7 +29,7 @@ def directed(problem):
     return Problem(tasks=other, topology=problem.topology, rule=problem.rule)
 
 
-def simulated(problem, places):
+def simulate(problem, places):
     """Return the makespan by events: a task begins when its last input is there and the one before it has ended."""
     traffic, size = problem.tasks.traffic.toarray(), problem.tasks.size
     level = problem.group_of.tolist()
@@ -84,9 +84,9 @@ def test_makespan_literals(places, expected):
 @given(seed=SEEDS, rule=st.sampled_from(["one-to-one", "levels", "capacity"]))
 def test_makespan_is_that_of_a_simulation(random_problem, random_feasible, seed, rule):
     """For every rule and hardware, several tasks of a level on a node among them; never above the cost."""
-    problem = directed(random_problem(rule, seed, nodes=6, whole=True))
+    problem = direct(random_problem(rule, seed, nodes=6, whole=True))
     places = random_feasible(problem, np.random.default_rng(seed))
-    assert makespan(problem, places) == pytest.approx(simulated(problem, places))
+    assert makespan(problem, places) == pytest.approx(simulate(problem, places))
     assert makespan(problem, places) <= cost_of(problem, places).total * (1 + 1e-12)
 
 
@@ -125,7 +125,7 @@ def test_stress_of_nothing_is_nothing():
 @given(seed=SEEDS, rule=st.sampled_from(["one-to-one", "levels", "capacity"]))
 def test_stress_is_at_most_one_and_reaches_it(random_problem, random_feasible, seed, rule):
     """Some task ends last, and no way is longer than the makespan."""
-    problem = directed(random_problem(rule, seed, whole=True))
+    problem = direct(random_problem(rule, seed, whole=True))
     places = random_feasible(problem, np.random.default_rng(seed))
     stress = Makespan(schedule=schedule_of(problem)).stress(places)
     assert stress.min() >= 0

@@ -85,7 +85,7 @@ def depths(traffic):
 VALUES = {"max-link-load": loads, "makespan": makespans}
 
 
-def posed(objective, seed, random_problem):
+def pose(objective, seed, random_problem):
     """Return a small problem that has an objective; half of them have pins, forbidden pairs or memory."""
     limits = {"pins": seed % 4 == 0, "forbidden": seed % 5 == 0, "memory": seed % 7 == 0}
     hardware = ("grid", "torus", "tree", "links")[seed % 4]
@@ -103,7 +103,7 @@ def test_small_problems_are_solved_and_bounds_hold(objective, random_problem):
     """Fifty problems against every mapping there is: bound <= optimum <= value, 47 optimal (measured: 50 and 49)."""
     optimal = 0
     for seed in range(50):
-        problem = posed(objective, seed, random_problem)
+        problem = pose(objective, seed, random_problem)
         every = mappings(problem)
         values = VALUES[objective](problem, every)
         report = solve(problem, solver="greedy", objective=objective, seed=seed)
@@ -116,14 +116,14 @@ def test_small_problems_are_solved_and_bounds_hold(objective, random_problem):
     assert optimal >= 47
 
 
-def congested():
+def build_congested():
     """Return a random graph of 64 tasks on a torus."""
     graph, rng = nx.gnm_random_graph(64, 192, seed=0), np.random.default_rng(0)
     nx.set_edge_attributes(graph, {edge: int(rng.integers(1, 10)) for edge in graph.edges}, "weight")
     return Problem(tasks=task_graph_of(graph), topology=build("torus:4x4x4"), rule="one-to-one")
 
 
-def layered(rule="levels", **fields):
+def build_layered(rule="levels", **fields):
     """Return ten layers of ten tasks on a mesh of 16 nodes of different speeds."""
     rng, names = np.random.default_rng(0), tuple(f"t{k}" for k in range(100))
     ends = np.arange(90)[:, None], np.arange(90)[:, None] // 10 * 10 + 10 + np.arange(10)[None, :]
@@ -134,7 +134,7 @@ def layered(rule="levels", **fields):
     return Problem(tasks=tasks, topology=mesh, rule=rule, **fields)
 
 
-LARGE = {"max-link-load": congested, "makespan": layered}
+LARGE = {"max-link-load": build_congested, "makespan": build_layered}
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_objectives_fall_far_below_the_cheapest_mapping(objective):
 def test_every_solver_keeps_the_promises(objective, solver, seeds, random_problem):
     """The value is at most that of the cheapest mapping and of the baseline, and repeats with the seed."""
     for seed in seeds:
-        problem = posed(objective, seed, random_problem)
+        problem = pose(objective, seed, random_problem)
         plain = solve(problem, solver=solver, ising=FEW)
         report, again = (solve(problem, solver=solver, objective=objective, ising=FEW) for _ in range(2))
         value = report.objective.value
@@ -179,7 +179,7 @@ def test_any_sampler_object_does(random_problem):
 @pytest.mark.slow
 def test_stages_follow_those_of_the_cost():
     """Each says value and cost; the value never rises."""
-    report = solve(layered(), solver="search", objective="makespan", effort=2)
+    report = solve(build_layered(), solver="search", objective="makespan", effort=2)
     names = [stage.name for stage in report.stages]
     assert names == ["baseline", "bound", "annealing", "annealing", "objective", *["reweight", "anneal"] * 2]
     values = [stage.detail["value"] for stage in report.stages[4:]]
@@ -193,13 +193,13 @@ def test_stages_follow_those_of_the_cost():
 def test_other_stages_are_announced():
     """Progress goes on with the names of the stages."""
     seen = []
-    solve(layered(), solver="greedy", objective="makespan", progress=lambda progress: seen.append(progress.stage))
+    solve(build_layered(), solver="greedy", objective="makespan", progress=lambda progress: seen.append(progress.stage))
     assert seen[-3:] == ["objective", "reweight", "anneal"]
 
 
 def test_the_baseline_stays_the_baseline():
     """`identity` does not search; the value is that of the launch order."""
-    report = solve(layered(), solver="identity", objective="makespan")
+    report = solve(build_layered(), solver="identity", objective="makespan")
     assert report.objective.value == report.objective.baseline == report.metrics["makespan"]
     assert report.cost == report.baseline_cost
     assert [stage.name for stage in report.stages][-1] == "objective"
@@ -226,7 +226,7 @@ def test_a_mapping_without_a_choice_is_optimal():
 def test_a_time_limit_is_shared():
     """Half of it goes to the cost, the rest to the objective, and the report says that seconds ended it."""
     begun = time.perf_counter()
-    report = solve(congested(), solver="search", objective="max-link-load", time_limit_s=0.6)
+    report = solve(build_congested(), solver="search", objective="max-link-load", time_limit_s=0.6)
     assert time.perf_counter() - begun < 10
     assert report.objective.value < report.objective.baseline
     assert any("time limit of 0.6 s" in warning for warning in report.warnings)
@@ -234,7 +234,7 @@ def test_a_time_limit_is_shared():
 
 def test_nothing_gained_is_said():
     """A time limit that has passed leaves the launch order."""
-    report = solve(congested(), objective="max-link-load", time_limit_s=1e-6)
+    report = solve(build_congested(), objective="max-link-load", time_limit_s=1e-6)
     assert report.objective.value == report.objective.baseline
     assert any("nothing beat the block order" in warning for warning in report.warnings)
 

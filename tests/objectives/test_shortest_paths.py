@@ -20,7 +20,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 RULES = st.sampled_from(["one-to-one", "levels", "capacity"])
 
 
-def posed(topology, entries):
+def pose(topology, entries):
     """Return a problem with task k meant for node k, and (u, v, volume) as traffic."""
     row, col, volume = zip(*entries, strict=True)
     traffic = sp.csr_array((np.array(volume, float), (row, col)), shape=(topology.size, topology.size))
@@ -28,9 +28,9 @@ def posed(topology, entries):
     return Problem(tasks=tasks, topology=topology, rule="capacity")
 
 
-def loaded(topology, entries):
+def find_load(topology, entries):
     """Return the largest link load with task k on node k."""
-    return link_loads(posed(topology, entries), np.arange(topology.size)).worst
+    return link_loads(pose(topology, entries), np.arange(topology.size)).worst
 
 
 def grid(dims, wrap, links=None):
@@ -39,13 +39,13 @@ def grid(dims, wrap, links=None):
     return Topology(names=tuple(map(str, range(metric.size))), metric=metric, links=links)
 
 
-def linked(size, *links):
+def link(size, *links):
     """Return hardware with (u, v, length, bandwidth) as links."""
     u, v, weight, bandwidth = np.array(links, float).reshape(-1, 4).T
     return Topology.from_links(tuple(map(str, range(size))), Links(u=u, v=v, weight=weight, bandwidth=bandwidth))
 
 
-def walked(metric, a, b):
+def walk(metric, a, b):
     """Return the nodes of the dimension-ordered route from a to b, both included."""
     here, there = ([int(x) for x in np.unravel_index(k, metric.dims)] for k in (a, b))
     route = [a]
@@ -65,7 +65,7 @@ def test_grids_route_one_axis_after_the_other(random_problem, random_feasible, s
     problem = random_problem(rule, seed, hardware=kind, nodes=[6, 8, 9, 10, 16][seed % 5])
     places, metric, load = random_feasible(problem, np.random.default_rng(seed)), problem.topology.metric, Counter()
     for u, v in zip(*problem.tasks.traffic.nonzero(), strict=True):
-        route = walked(metric, int(places[u]), int(places[v]))
+        route = walk(metric, int(places[u]), int(places[v]))
         assert metric.hop * (len(route) - 1) == pytest.approx(float(metric.between(places[u], places[v])))
         for hop in pairwise(route):
             load[frozenset(hop)] += problem.tasks.traffic[u, v]
@@ -74,47 +74,47 @@ def test_grids_route_one_axis_after_the_other(random_problem, random_feasible, s
 
 def test_the_last_axis_comes_first():
     """On a 2 x 2 grid, 0 -> 3 and 0 -> 1 share the link 0 - 1; 0 -> 3 and 2 -> 3 share none."""
-    assert loaded(grid((2, 2), (False, False)), [(0, 3, 5), (0, 1, 2)]) == 7.0
-    assert loaded(grid((2, 2), (False, False)), [(0, 3, 5), (2, 3, 2)]) == 5.0
+    assert find_load(grid((2, 2), (False, False)), [(0, 3, 5), (0, 1, 2)]) == 7.0
+    assert find_load(grid((2, 2), (False, False)), [(0, 3, 5), (2, 3, 2)]) == 5.0
 
 
 def test_half_way_round_goes_up():
     """On a ring of four, 0 -> 2 goes by 1 and 2 -> 0 goes by 3."""
     ring = grid((4,), (True,))
-    assert loaded(ring, [(0, 2, 5), (0, 1, 1)]) == 6.0
-    assert loaded(ring, [(2, 0, 5), (0, 1, 1)]) == 5.0
-    assert loaded(ring, [(2, 0, 5), (3, 0, 1)]) == 6.0
+    assert find_load(ring, [(0, 2, 5), (0, 1, 1)]) == 6.0
+    assert find_load(ring, [(2, 0, 5), (0, 1, 1)]) == 5.0
+    assert find_load(ring, [(2, 0, 5), (3, 0, 1)]) == 6.0
 
 
 def test_the_shorter_way_round_crosses_the_seam():
     """On a ring of five, 4 -> 1 and 1 -> 4 both go by 0, and load their links together."""
     ring = grid((5,), (True,))
-    assert loaded(ring, [(4, 1, 5), (1, 4, 2)]) == 7.0
-    assert loaded(ring, [(4, 1, 5), (2, 3, 2)]) == 5.0
+    assert find_load(ring, [(4, 1, 5), (1, 4, 2)]) == 7.0
+    assert find_load(ring, [(4, 1, 5), (2, 3, 2)]) == 5.0
 
 
 def test_a_ring_of_two_has_one_link():
     """Both ways share it."""
-    assert loaded(grid((2,), (True,)), [(0, 1, 3), (1, 0, 4)]) == 7.0
+    assert find_load(grid((2,), (True,)), [(0, 1, 3), (1, 0, 4)]) == 7.0
 
 
 def test_grid_links_have_the_bandwidths_given():
     """Also that of the link across the seam; the widest of parallel links counts, and 1 where none is listed."""
     links = Links(u=[0, 3, 0, 2], v=[1, 0, 1, 1], weight=np.ones(4), bandwidth=[2.0, 5.0, 4.0, 0.5])
     ring = grid((4,), (True,), links)
-    assert loaded(ring, [(0, 1, 8)]) == 2.0
-    assert loaded(ring, [(0, 3, 8)]) == 1.6
-    assert loaded(ring, [(1, 2, 8)]) == 16.0
-    assert loaded(ring, [(3, 2, 8)]) == 8.0
+    assert find_load(ring, [(0, 1, 8)]) == 2.0
+    assert find_load(ring, [(0, 3, 8)]) == 1.6
+    assert find_load(ring, [(1, 2, 8)]) == 16.0
+    assert find_load(ring, [(3, 2, 8)]) == 8.0
 
 
 def test_grid_bandwidths_go_to_the_right_axis():
     """On a 2 x 3 grid, node 2 and node 3 are no neighbours though their numbers are."""
     links = Links(u=[2, 1, 4], v=[3, 4, 5], weight=np.ones(3), bandwidth=[100.0, 2.0, 4.0])
     flat = grid((2, 3), (False, False), links)
-    assert loaded(flat, [(1, 4, 8)]) == 4.0
-    assert loaded(flat, [(5, 4, 8)]) == 2.0
-    assert loaded(flat, [(1, 2, 8)]) == 8.0
+    assert find_load(flat, [(1, 4, 8)]) == 4.0
+    assert find_load(flat, [(5, 4, 8)]) == 2.0
+    assert find_load(flat, [(1, 2, 8)]) == 8.0
 
 
 @given(seed=SEEDS, rule=RULES)
@@ -134,9 +134,9 @@ def test_tree_literals():
     """Two boxes of two: 1 -> 2 loads box edges, 2 -> 3 stays inside, and both enter or leave leaf 2."""
     metric = TreeMetric((2, 2), (1.0, 5.0))
     boxes = Topology(names=("a", "b", "c", "d"), metric=metric)
-    assert loaded(boxes, [(1, 2, 3), (2, 3, 4)]) == 7.0
-    assert loaded(boxes, [(1, 2, 3), (0, 3, 4)]) == 7.0
-    assert loaded(boxes, [(1, 2, 3), (3, 3, 9)]) == 3.0
+    assert find_load(boxes, [(1, 2, 3), (2, 3, 4)]) == 7.0
+    assert find_load(boxes, [(1, 2, 3), (0, 3, 4)]) == 7.0
+    assert find_load(boxes, [(1, 2, 3), (3, 3, 9)]) == 3.0
 
 
 @given(seed=SEEDS, kind=st.sampled_from(["links", "split"]))
@@ -158,50 +158,50 @@ def test_links_without_choice_are_loaded_along_the_only_way(random_problem, rand
 
 def test_links_load_over_bandwidth():
     """A wide link carries more: 6 over 3 is less than 4 over 1."""
-    chain = linked(3, (0, 1, 1, 3), (1, 2, 1, 1))
-    assert loaded(chain, [(0, 1, 6)]) == 2.0
-    assert loaded(chain, [(0, 1, 2), (0, 2, 4)]) == 4.0
-    assert loaded(chain, [(0, 2, 4), (2, 0, 1)]) == 5.0
+    chain = link(3, (0, 1, 1, 3), (1, 2, 1, 1))
+    assert find_load(chain, [(0, 1, 6)]) == 2.0
+    assert find_load(chain, [(0, 1, 2), (0, 2, 4)]) == 4.0
+    assert find_load(chain, [(0, 2, 4), (2, 0, 1)]) == 5.0
 
 
 def test_long_detours_are_taken_where_they_are_shorter():
     """The direct link of length 9 carries nothing."""
-    triangle = linked(3, (0, 2, 9, 1), (0, 1, 1, 2), (1, 2, 1, 4))
-    assert loaded(triangle, [(0, 2, 8)]) == 4.0
+    triangle = link(3, (0, 2, 9, 1), (0, 1, 1, 2), (1, 2, 1, 4))
+    assert find_load(triangle, [(0, 2, 8)]) == 4.0
 
 
 def test_of_parallel_links_one_carries():
     """The shortest, and of equally short ones the widest."""
-    double = linked(2, (0, 1, 1, 1), (1, 0, 2, 100), (1, 0, 1, 5), (0, 0, 1, 1))
-    assert loaded(double, [(0, 1, 10)]) == 2.0
+    double = link(2, (0, 1, 1, 1), (1, 0, 2, 100), (1, 0, 1, 5), (0, 0, 1, 1))
+    assert find_load(double, [(0, 1, 10)]) == 2.0
 
 
 def test_equal_lengths_take_a_shortest_path():
     """On a ring of six with equal links, transfers of two hops load two links each; the answer does not change."""
-    ring = linked(6, *((k, (k + 1) % 6, 1, 1) for k in range(6)))
-    assert loaded(ring, [(0, 2, 3), (1, 2, 4)]) == 7.0
-    assert loaded(ring, [(0, 3, 3)]) == loaded(ring, [(0, 3, 3)]) == 3.0
+    ring = link(6, *((k, (k + 1) % 6, 1, 1) for k in range(6)))
+    assert find_load(ring, [(0, 2, 3), (1, 2, 4)]) == 7.0
+    assert find_load(ring, [(0, 3, 3)]) == find_load(ring, [(0, 3, 3)]) == 3.0
 
 
 def test_transfers_between_parts_load_nothing():
     """There is no way for them."""
-    assert loaded(linked(3, (0, 1, 1, 1)), [(0, 2, 9), (0, 1, 2)]) == 2.0
-    assert loaded(linked(3, (0, 1, 1, 1), (0, 1, 2, 1)), [(0, 2, 9), (1, 0, 2)]) == 2.0
-    assert loaded(linked(2), [(0, 1, 9)]) == 0.0
+    assert find_load(link(3, (0, 1, 1, 1)), [(0, 2, 9), (0, 1, 2)]) == 2.0
+    assert find_load(link(3, (0, 1, 1, 1), (0, 1, 2, 1)), [(0, 2, 9), (1, 0, 2)]) == 2.0
+    assert find_load(link(2), [(0, 1, 9)]) == 0.0
 
 
 def test_many_sources_are_walked_in_portions():
     """All neighbours on a ring of 2,500 talk, and one pair talks across the border of a portion."""
     size = 2_500
-    ring = linked(size, *((k, (k + 1) % size, 1, 1) for k in range(size)))
+    ring = link(size, *((k, (k + 1) % size, 1, 1) for k in range(size)))
     pairs = [(k, (k + 1) % size, 1.0) for k in range(size)]
-    assert loaded(ring, [*pairs, (1022, 1026, 4.0)]) == 5.0
+    assert find_load(ring, [*pairs, (1022, 1026, 4.0)]) == 5.0
 
 
 def test_plain_matrices_have_no_links():
     """There is nothing to load."""
     pair = Topology(names=("x", "y"), metric=DenseMetric(np.ones((2, 2))))
-    assert link_loads(posed(pair, [(0, 1, 1)]), np.arange(2)) is None
+    assert link_loads(pose(pair, [(0, 1, 1)]), np.arange(2)) is None
 
 
 @given(seed=SEEDS, kind=st.sampled_from(["grid", "torus", "tree", "links", "split"]))
@@ -234,15 +234,15 @@ def test_bandwidth_around_nodes():
     assert routes_of(grid((2, 3), (False, False), links)).around.tolist() == [6, 7, 1.5, 2, 3, 1.5]
     assert routes_of(grid((3, 2), (True, True))).around.tolist() == [3] * 6
     assert routes_of(Topology(names=tuple("abcd"), metric=TreeMetric((2, 2), (1.0, 5.0)))).around.tolist() == [1] * 4
-    assert routes_of(linked(3, (0, 1, 1, 3), (1, 2, 9, 4), (2, 1, 8, 2))).around.tolist() == [3, 5, 2]
+    assert routes_of(link(3, (0, 1, 1, 3), (1, 2, 9, 4), (2, 1, 8, 2))).around.tolist() == [3, 5, 2]
 
 
 def test_a_grid_without_neighbours_has_no_links():
     """One node alone, and two without a link, have nothing to load."""
     assert routes_of(grid((1,), (True,))).around.tolist() == [0.0]
     assert not np.isfinite(routes_of(grid((1, 1), (True, False))).width).any()
-    assert routes_of(linked(2)).lengths(np.zeros(0)).tolist() == [[0.0, np.inf], [np.inf, 0.0]]
-    assert routes_of(linked(2)).around.tolist() == [0.0, 0.0]
+    assert routes_of(link(2)).lengths(np.zeros(0)).tolist() == [[0.0, np.inf], [np.inf, 0.0]]
+    assert routes_of(link(2)).around.tolist() == [0.0, 0.0]
 
 
 def test_grids_are_priced_in_portions():
@@ -259,7 +259,7 @@ def test_bug_a_narrow_link_bears_no_rounding_of_a_wide_one():
     ends = np.arange(3)
     links = Links(u=ends, v=ends + 1, weight=np.ones(3), bandwidth=np.array([1e12, 1e12, 1e-9]))
     line = grid((4,), (False,), links)
-    assert loaded(line, [(0, 1, 1e12), (1, 2, 1e3 / 3), (2, 3, 1e-9)]) == 1.0
+    assert find_load(line, [(0, 1, 1e12), (1, 2, 1e3 / 3), (2, 3, 1e-9)]) == 1.0
 
 
 def test_bug_cheap_links_keep_their_lengths_beside_dear_ones():
@@ -286,7 +286,7 @@ LINE = Topology.from_links(("w", "x", "y", "z"), Links(u=[0, 1, 2], v=[1, 2, 3],
 )
 def test_links_are_listed_by_load_over_bandwidth(topology, expected):
     """What each joins comes with it, links without load are left out, and no more than so many are listed."""
-    loads = link_loads(posed(topology, [(0, 3, 6.0), (1, 2, 3.0)]), np.arange(4))
+    loads = link_loads(pose(topology, [(0, 3, 6.0), (1, 2, 3.0)]), np.arange(4))
     found = [f"{link.a}-{link.b} {link.load:g} {link.share:.3g}" for link in loads.list_busiest(topology.names, 5)]
     assert ", ".join(found) == expected
     assert loads.list_busiest(topology.names, 1)[0].share == 1

@@ -43,7 +43,7 @@ def test_bug_nothing_is_compiled_for_one_device_or_where_nothing_fits(cluster: s
 
 
 # Kernels by module, the ones that are loaded, and those that these call.
-LISTING = """
+SCRIPT = """
 import importlib, pkgutil
 import tiger
 from numba.core.dispatcher import Dispatcher
@@ -75,7 +75,7 @@ print(len(kernels), *sorted(kernels[kernel] for kernel in kernels.keys() - compi
 @pytest.mark.slow
 def test_bug_every_kernel_of_the_package_is_compiled() -> None:
     """By a list of all, in a process that has done nothing else: a kernel that none loads would cost the first run."""
-    done = subprocess.run([sys.executable, "-c", LISTING], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
     count, *missing = done.stdout.split()
     assert int(count) > 200
     assert missing == []

@@ -10,7 +10,7 @@ from tiger.errors import InputError
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.costs.stages import Workload
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.entry.account import placed_stages
+from tiger.pipeline.entry.account import list_placed_stages
 from tiger.pipeline.entry.arrangement import Arrangement, Timetable
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.hardware.cluster import Cluster, Curve
@@ -64,7 +64,7 @@ def report_of(schedule, memory=(9e9, np.inf)):
         seconds=0.0,
         schedule=schedule,
         microbatches=None if schedule is None else 4,
-        stages=placed_stages(plan),
+        stages=list_placed_stages(plan),
         lower_bound_s=2.2,
         deployment=plan,
     )

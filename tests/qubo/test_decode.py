@@ -66,7 +66,7 @@ def test_shares_of_broken_constraints_by_hand(path_problem):
     assert reads.feasible.tolist() == [True, False, False, False]
 
 
-def shared(load, memory, slots):
+def make_window(load, memory, slots):
     """Return the window of tasks with memory and no traffic on a path of two nodes."""
     size = len(load)
     tasks = TaskGraph(names=tuple("abcdef"[:size]), traffic=np.zeros((size, size)), memory=np.array(load))
@@ -78,7 +78,7 @@ def shared(load, memory, slots):
 
 def test_nodes_are_crowded_by_slots_or_by_memory():
     """Tests loads of 4, 3 and 1 on nodes of 2 slots and 7 and 4 bytes: all on x, b and c on y, a and c on x."""
-    window = shared([4, 3, 1], [7, 4], [2, 2])
+    window = make_window([4, 3, 1], [7, 4], [2, 2])
     qubo = encode(window)
     samples = np.array([qubo.sample(np.array(local)) for local in ([0, 0, 0], [0, 1, 1], [1, 1, 0], [0, 1, 0])])
     reads = decode(qubo, samples)
@@ -90,7 +90,7 @@ def test_nodes_are_crowded_by_slots_or_by_memory():
 @pytest.mark.parametrize("capacity", ["slack", "slack-free"])
 def test_slack_bits_are_not_looked_at(capacity):
     """Tests that a mapping that fits is feasible however its slack is filled, coarsened or not there at all."""
-    window = shared([400, 300, 101], [701, 402], [3, 3])
+    window = make_window([400, 300, 101], [701, 402], [3, 3])
     qubo = encode(window, capacity)
     samples = np.array([qubo.sample(np.array([0, 0, 1]))] * 2)
     samples[1, (qubo.index >= 0).sum() :] = 0
@@ -99,7 +99,7 @@ def test_slack_bits_are_not_looked_at(capacity):
 
 def test_what_coarsening_lets_pass_is_not_feasible():
     """Tests one byte too many, which the loads in units of 22 bytes do not show."""
-    window = shared([401, 300, 101], [700, 402], [3, 3])
+    window = make_window([401, 300, 101], [700, 402], [3, 3])
     qubo = encode(window)
     assert decode(qubo, qubo.sample(np.array([0, 0, 1]))[None, :]).feasible.tolist() == [False]
 
@@ -160,6 +160,6 @@ def test_repair_keeps_as_many_bits_as_can_be(path_problem):
 
 def test_repair_gives_up_where_memory_is_too_tight():
     """Tests that 4 + 4 on a node of 10 leaves no room for the last 3, although 4 + 3 + 3 would fit twice."""
-    window = shared([4, 4, 3, 3, 3, 3], [10, 10], [6, 6])
+    window = make_window([4, 4, 3, 3, 3, 3], [10, 10], [6, 6])
     wish = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [0, 1]], bool)
     assert repair(window, wish) is None

@@ -77,7 +77,7 @@ def test_energy_is_the_cost_on_disconnected_hardware(rule, random_problem, rando
         check_law(problem, window, mappings, max(1.0, window.distance.max(initial=0.0) * window.traffic.sum()))
 
 
-def enlarged(problem, unit, rng):
+def enlarge(problem, unit, rng):
     """Return a problem whose memory is that of another in larger units, loads less up to a third of one."""
     short = rng.integers(0, max(unit // 3, 1), problem.tasks.size)
     load = np.maximum(problem.tasks.memory * unit - short, 0)
@@ -98,7 +98,7 @@ def test_energy_is_the_cost_whatever_the_unit_of_memory(rule, unit, random_probl
     rng, coarse = np.random.default_rng(5), 0
     limits = {"pins": unit % 2 == 0, "forbidden": unit % 3 == 0, "memory": True}
     for problem, mappings in draws(random_problem, random_feasible, rule, 100, **limits):
-        large = enlarged(problem, unit, rng)
+        large = enlarge(problem, unit, rng)
         window = fold(large, whole(large), mappings[0])
         check_law(large, window, mappings)
         coarse += sum(int((units(limit) > np.gcd.reduce(limit.load)).any()) for limit in window.capacities)
@@ -233,7 +233,7 @@ def test_a_model_above_the_coupler_limit_is_refused(random_problem, monkeypatch)
     assert COUPLER_LIMIT == 5_000_000
 
 
-def shared(loads, rooms, slots, traffic=0.0):
+def make_window(loads, rooms, slots, traffic=0.0):
     """Return the window of tasks with memory on a path of nodes, each with the same slots."""
     count, size = len(loads), len(rooms)
     volumes = sp.csr_array(np.triu(np.full((count, count), float(traffic)), 1))
@@ -254,13 +254,13 @@ def shared(loads, rooms, slots, traffic=0.0):
 )
 def test_only_nodes_that_can_overflow_have_slack(rooms, slots, slack):
     """Tests three loads of 4, 2 and 6: 3 units of 2 need 2 bits, 12 are enough for all, 2 slots need 2 bits."""
-    assert [budget.slack for budget in encode(shared([4, 2, 6], rooms, slots)).budgets] == slack
+    assert [budget.slack for budget in encode(make_window([4, 2, 6], rooms, slots)).budgets] == slack
 
 
 @pytest.mark.parametrize("room", [*range(3, 70), 10**6, 2**50 + 1])
 def test_slack_bits_never_overshoot_the_room(room):
     """Tests that they add up to the room in units, rounded up by less than one, and are few."""
-    window = shared([room, room - 1, room // 2], [room, room], 3)
+    window = make_window([room, room - 1, room // 2], [room, room], 3)
     unit = int(units(window.capacities[1])[0])
     for budget in encode(window).budgets:
         coins = np.round(budget.weight[-budget.slack :] / budget.weight[-budget.slack]).astype(int).tolist()
@@ -281,7 +281,7 @@ def lowest(qubo, penalties, local):
 
 def test_an_overflow_costs_at_least_what_a_clash_does():
     """Tests one unit of 2 too much on a node of 8, at the safe bound, with the best slack there is."""
-    window = shared([4, 6, 2], [8, 8], 3, traffic=1.0)
+    window = make_window([4, 6, 2], [8, 8], 3, traffic=1.0)
     qubo, safe = encode(window), safe_penalties(window)
     assert lowest(qubo, safe, [0, 1, 0]) == pytest.approx(window.cost(np.array([0, 1, 0])))
     over = lowest(qubo, safe, [0, 0, 1]) - window.cost(np.array([0, 0, 1]))
@@ -290,7 +290,7 @@ def test_an_overflow_costs_at_least_what_a_clash_does():
 
 def test_an_overflow_by_more_than_the_rounding_is_seen():
     """Tests rooms of 1,000 in units of 32: loads count as 15, 16 and 12, of which 32 fit at most."""
-    window = shared([500, 521, 399], [1000, 1000], 3, traffic=1.0)
+    window = make_window([500, 521, 399], [1000, 1000], 3, traffic=1.0)
     qubo, safe = encode(window), safe_penalties(window)
     rise = [lowest(qubo, safe, local) - window.cost(np.array(local)) for local in ([0, 1, 0], [0, 0, 1], [0, 0, 0])]
     assert rise[0] == pytest.approx(0.0, abs=1e-9)
@@ -313,7 +313,7 @@ def test_bug_many_slots_on_a_node_are_not_forgotten():
 @pytest.mark.parametrize("large", [10**3, 10**6, 10**9, 10**14])
 def test_bug_energy_is_the_cost_where_loads_differ_by_magnitudes(large):
     """Tests three tasks of a few bytes, which alone fit on a node of 10 bytes and two slots, beside large ones."""
-    window = shared([1, 2, 3, large + 1, large, large], [10, 10 * large, 10 * large], 2, traffic=1.0)
+    window = make_window([1, 2, 3, large + 1, large, large], [10, 10 * large, 10 * large], 2, traffic=1.0)
     qubo, local = encode(window), np.array([0, 0, 1, 1, 2, 2])
     for penalties in (safe_penalties(window), safe_penalties(window).aim):
         energy = energies_of(qubo, penalties, [qubo.sample(local)])[0]
@@ -322,14 +322,14 @@ def test_bug_energy_is_the_cost_where_loads_differ_by_magnitudes(large):
 
 def test_tasks_without_load_are_in_no_budget():
     """Tests that only tasks that take memory are counted, and a node without any room takes the others."""
-    qubo = encode(shared([0, 3, 2], [0, 4], 3))
+    qubo = encode(make_window([0, 3, 2], [0, 4], 3))
     assert [(budget.node, len(budget.variable) - budget.slack) for budget in qubo.budgets] == [(1, 2)]
     assert (qubo.index >= 0).tolist() == [[True, True], [False, True], [False, True]]
 
 
 def test_slack_free_has_no_slack_and_draws_to_balance():
     """Tests that of mappings that cost the same the balanced one has the least energy, which is its cost."""
-    window = shared([1, 1, 1, 1], [4, 4], 3)
+    window = make_window([1, 1, 1, 1], [4, 4], 3)
     qubo = encode(window, "slack-free")
     locals_ = ([0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0])
     for penalties in (safe_penalties(window), safe_penalties(window).aim):
@@ -341,7 +341,7 @@ def test_slack_free_has_no_slack_and_draws_to_balance():
 
 def test_slack_free_shares_are_by_room():
     """Tests 12 bytes on rooms of 12 and 6, of which only the smaller can overflow: it is to hold a third of them."""
-    budgets = encode(shared([4, 4, 4], [12, 6], 3), "slack-free").budgets
+    budgets = encode(make_window([4, 4, 4], [12, 6], 3), "slack-free").budgets
     assert [(budget.node, budget.limit * 4) for budget in budgets] == [(1, 4.0)]
     assert budgets[0].weight.tolist() == [1.0, 1.0, 1.0]
 

@@ -19,7 +19,7 @@ from tiger.qubo import encode
 from tiger.qubo.ising import IsingParams, Sampling
 from tiger.qubo.sweeps import Sweeps
 from tiger.qubo.whole_sampling import sample_whole
-from tiger.qubo.window_sampling import Walk, _batches, _follow_tasks, sample_windows
+from tiger.qubo.window_sampling import SearchState, _batches, _follow_tasks, sample_windows
 from tiger.run.deadline import Deadline
 from tiger.run.mapping import MappingIncumbent
 from tiger.run.search_stage import Round
@@ -216,8 +216,8 @@ def test_a_sampler_with_a_limit_gets_smaller_windows():
 
 
 def test_the_walk_takes_what_costs_no_more():
-    """Tests the walk's rule: down and level always, up at times, counted."""
-    walk = Walk(
+    """Tests the rule of acceptance: down and level always, up at times, counted."""
+    state = SearchState(
         places=np.zeros(1, np.int64),
         cost=10.0,
         odds=np.ones(1),
@@ -225,17 +225,17 @@ def test_the_walk_takes_what_costs_no_more():
         sweeps=None,
         strength=1.0,
     )
-    walk.step(np.ones(1, np.int64), 10.0)
-    assert (walk.cost, walk.places[0], walk.accepted) == (10.0, 1, 0)
-    walk.step(np.ones(1, np.int64), 8.0)
-    assert (walk.cost, walk.accepted) == (8.0, 1)
+    state.step(np.ones(1, np.int64), 10.0)
+    assert (state.cost, state.places[0], state.accepted) == (10.0, 1, 0)
+    state.step(np.ones(1, np.int64), 8.0)
+    assert (state.cost, state.accepted) == (8.0, 1)
     ups = 0
     for _ in range(400):
-        before = walk.cost
-        walk.step(np.ones(1, np.int64), before + 1.0)
-        ups += walk.cost > before
+        before = state.cost
+        state.step(np.ones(1, np.int64), before + 1.0)
+        ups += state.cost > before
     assert 5 < ups < 60
-    assert walk.rise_count == 400
+    assert state.rise_count == 400
 
 
 def test_fixed_penalties_and_temperatures_are_kept():

@@ -176,7 +176,7 @@ def drawing_of(window, *mappings):
     return Drawing(np.array([qubo.sample(np.array(mapping)) for mapping in mappings]))
 
 
-def kept(local):
+def keep(local):
     """Polish nothing."""
     return local
 
@@ -185,7 +185,7 @@ def test_the_best_read_of_all_rounds_is_returned(path_problem):
     """Tests raw, repaired and polished figures, by hand: 9, 8 and 7 by which task is in the middle."""
     window = window_of(path_problem)
     sample = drawing_of(window, [0, 2, 1], [1, 0, 2])
-    answer = tune(window, sample, kept, TuneParams(rounds=2), seed=0, stop=bool)
+    answer = tune(window, sample, keep, TuneParams(rounds=2), seed=0, stop=bool)
     assert answer.cost == 8
     assert answer.local.tolist() == [1, 0, 2]
     assert [trial.raw for trial in answer.trials] == [8, 8]
@@ -211,7 +211,7 @@ def test_equal_reads_are_polished_once(path_problem):
 def test_infeasible_reads_are_repaired(path_problem):
     """Tests that a sampler that returns nothing but zeros still yields a mapping."""
     window = window_of(path_problem)
-    answer = tune(window, Drawing(np.zeros((4, 9), np.int8)), kept, TuneParams(rounds=1), seed=0, stop=bool)
+    answer = tune(window, Drawing(np.zeros((4, 9), np.int8)), keep, TuneParams(rounds=1), seed=0, stop=bool)
     assert answer.trials[0].raw is None
     assert answer.trials[0].missed.tolist() == [1.0] * 3
     assert sorted(answer.local.tolist()) == [0, 1, 2]
@@ -220,7 +220,7 @@ def test_infeasible_reads_are_repaired(path_problem):
 def test_no_reads_give_no_mapping(path_problem):
     """Tests a sampler that answers with nothing."""
     window = window_of(path_problem)
-    answer = tune(window, Drawing(np.zeros((0, 9), np.int8)), kept, TuneParams(rounds=2), seed=0, stop=bool)
+    answer = tune(window, Drawing(np.zeros((0, 9), np.int8)), keep, TuneParams(rounds=2), seed=0, stop=bool)
     assert answer.local is None
     assert answer.cost == np.inf
     assert answer.trials[0].feasible_share == 0.0
@@ -230,7 +230,7 @@ def test_reads_that_cannot_be_repaired_give_no_mapping(path_problem, monkeypatch
     """Tests memory that is too tight for repair."""
     monkeypatch.setattr("tiger.qubo.tune.repair", lambda window, bits: None)
     window = window_of(path_problem)
-    answer = tune(window, drawing_of(window, [0, 1, 2]), kept, TuneParams(rounds=1), seed=0, stop=bool)
+    answer = tune(window, drawing_of(window, [0, 1, 2]), keep, TuneParams(rounds=1), seed=0, stop=bool)
     assert answer.local is None
     assert (answer.trials[0].repaired, answer.trials[0].polished) == (None, None)
 
@@ -240,7 +240,7 @@ def test_a_known_optimum_ends_the_rounds(path_problem):
     window = window_of(path_problem)
     sample = drawing_of(window, [0, 1, 2])
     params = TuneParams(rounds=5, target=7)
-    assert len(tune(window, sample, kept, params, seed=0, stop=bool).trials) == 1
+    assert len(tune(window, sample, keep, params, seed=0, stop=bool).trials) == 1
 
 
 class Once:
@@ -256,14 +256,14 @@ def test_a_tuner_may_end_the_rounds(path_problem):
     window = window_of(path_problem)
     sample = drawing_of(window, [0, 1, 2])
     for params, stop in ((TuneParams(rounds=5, tuner=Once()), bool), (TuneParams(rounds=5), lambda: True)):
-        assert len(tune(window, sample, kept, params, seed=0, stop=stop).trials) == 1
+        assert len(tune(window, sample, keep, params, seed=0, stop=stop).trials) == 1
 
 
 def test_rounds_go_from_the_safe_bound_to_its_aim(path_problem):
     """Tests the penalties, models and seeds of three rounds whose reads are all feasible."""
     window = window_of(path_problem)
     sample, safe = drawing_of(window, [0, 2, 1]), safe_penalties(window)
-    answer = tune(window, sample, kept, TuneParams(rounds=3), seed=4, stop=bool)
+    answer = tune(window, sample, keep, TuneParams(rounds=3), seed=4, stop=bool)
     models, penalties, seeds = zip(*sample.asked, strict=True)
     assert [p.scale for p in penalties] == pytest.approx([1.0, safe.aim.scale, 0.7 * safe.aim.scale])
     assert [p.centred for p in penalties] == [False, True, True]
@@ -279,7 +279,7 @@ def test_a_strength_starts_at_the_aim(path_problem, strength):
     """Tests that the safe round is left out, and that the strength to go on with comes back."""
     window = window_of(path_problem)
     sample, aim = drawing_of(window, [0, 2, 1]), safe_penalties(window).aim
-    answer = tune(window, sample, kept, TuneParams(rounds=1, strength=strength), seed=0, stop=bool)
+    answer = tune(window, sample, keep, TuneParams(rounds=1, strength=strength), seed=0, stop=bool)
     penalties = sample.asked[0][1]
     assert penalties.centred
     assert penalties.scale == pytest.approx(strength * aim.scale)
@@ -292,7 +292,7 @@ def test_a_tuner_that_ends_leaves_the_strength(path_problem, strength, expected)
     """Tests that what a caller goes on with is what it began with, where there is nothing next."""
     window = window_of(path_problem)
     params = TuneParams(strength=strength, tuner=Once())
-    assert tune(window, drawing_of(window, [0, 2, 1]), kept, params, seed=0, stop=bool).strength == expected
+    assert tune(window, drawing_of(window, [0, 2, 1]), keep, params, seed=0, stop=bool).strength == expected
 
 
 def test_a_scale_fixes_the_penalties(path_problem):
@@ -301,7 +301,7 @@ def test_a_scale_fixes_the_penalties(path_problem):
     safe = safe_penalties(window)
     for scale, centred in ((1.5, False), (1.0, False), (0.3, True)):
         sample = drawing_of(window, [0, 2, 1])
-        tune(window, sample, kept, TuneParams(rounds=3, scale=scale), seed=0, stop=bool)
+        tune(window, sample, keep, TuneParams(rounds=3, scale=scale), seed=0, stop=bool)
         weights = [(p.scale, p.centred, round(p.one_hot.mean(), 9)) for _, p, _ in sample.asked]
         assert weights == [(scale, centred, round(scale * safe.one_hot.mean(), 9))] * 3
 
@@ -310,8 +310,8 @@ def test_a_known_mapping_is_not_looked_for(path_problem):
     """Tests that the best other mapping is returned, and none where there is no other."""
     window = window_of(path_problem)
     params = TuneParams(rounds=1, avoid=np.array([0, 1, 2]))
-    other = tune(window, drawing_of(window, [0, 1, 2], [1, 0, 2]), kept, params, seed=0, stop=bool)
-    none = tune(window, drawing_of(window, [0, 1, 2]), kept, params, seed=0, stop=bool)
+    other = tune(window, drawing_of(window, [0, 1, 2], [1, 0, 2]), keep, params, seed=0, stop=bool)
+    none = tune(window, drawing_of(window, [0, 1, 2]), keep, params, seed=0, stop=bool)
     assert (other.local.tolist(), other.cost, other.trials[0].raw) == ([1, 0, 2], 8, 7)
     assert (none.local, none.cost, none.trials[0].repaired) == (None, np.inf, 7)
 
@@ -321,7 +321,7 @@ def test_figures_of_a_round_are_plain_values(path_problem):
     window = window_of(path_problem)
     sample = drawing_of(window, [0, 2, 1])
     sample.figures = {"beta_range": (0.5, 3.0), "chip": "a", "broken": math.inf}
-    answer = tune(window, sample, kept, TuneParams(rounds=2), seed=0, stop=bool)
+    answer = tune(window, sample, keep, TuneParams(rounds=2), seed=0, stop=bool)
     rounds = tuple(trial.to_dict() for trial in answer.trials)
     stage = Stage(name="qubo", cost=8.0, seconds=0.1, detail={"rounds": rounds}).to_dict()
     again = json.loads(json.dumps(stage, allow_nan=False))["rounds"]
@@ -354,7 +354,7 @@ def test_tuned_reads_find_optima(rule, random_problem, brute_force):
     found = []
     for seed in range(4):
         problem = random_problem(rule, seed, tasks=5, nodes=5, hardware="grid", whole=True)
-        answer = tune(window_of(problem), annealing, kept, TuneParams(rounds=8), seed=seed, stop=bool)
+        answer = tune(window_of(problem), annealing, keep, TuneParams(rounds=8), seed=seed, stop=bool)
         found.append(answer.cost == brute_force(problem)[0])
         assert answer.trials[0].figures["beta_range"] == pytest.approx(
             (2 / answer.trials[0].penalties.one_hot.mean(), 15 / answer.trials[0].penalties.one_hot.mean())
@@ -378,7 +378,7 @@ def test_both_encodings_of_capacities_find_optima(capacity, variables, brute_for
     found = []
     for seed in range(4):
         params = TuneParams(rounds=8, capacity=capacity)
-        answer = tune(window_of(full(seed)), annealing, kept, params, seed=seed, stop=bool)
+        answer = tune(window_of(full(seed)), annealing, keep, params, seed=seed, stop=bool)
         assert answer.variables == variables
         found.append(answer.cost == brute_force(full(seed))[0])
     assert sum(found) >= 3
@@ -389,7 +389,7 @@ def test_slack_free_mappings_fit_and_cost_what_they_cost(random_problem, brute_f
     for seed in range(4):
         problem = random_problem("capacity", seed, tasks=5, nodes=3, hardware="grid", memory=True, whole=True)
         window, params = window_of(problem), TuneParams(rounds=4, capacity="slack-free")
-        answer = tune(window, annealing, kept, params, seed=seed, stop=bool)
+        answer = tune(window, annealing, keep, params, seed=seed, stop=bool)
         places = window.place(problem.pins, answer.local)
         assert not violations(problem, places)
         assert brute_force(problem)[0] <= answer.cost == pytest.approx(cost_of(problem, places).total)
@@ -399,7 +399,7 @@ def test_the_same_seed_gives_the_same_answer(random_problem):
     """Tests trials and mapping, and that another seed draws other reads."""
     window = window_of(random_problem("one-to-one", 1, tasks=8, nodes=8, hardware="torus"))
     first, again, other = (
-        tune(window, annealing, kept, TuneParams(rounds=3), seed=seed, stop=bool) for seed in (0, 0, 1)
+        tune(window, annealing, keep, TuneParams(rounds=3), seed=seed, stop=bool) for seed in (0, 0, 1)
     )
     assert first.local.tolist() == again.local.tolist()
     assert [trial.to_dict() for trial in first.trials] == [trial.to_dict() for trial in again.trials]

@@ -3,17 +3,22 @@
 import pytest
 
 from tiger.solvers import branch_and_bound, construction, repair
-from tiger.solvers.annealing import boundary_annealing as boundary
-from tiger.solvers.annealing import ejection_chains as chains
-from tiger.solvers.annealing import fields, moves, objective_kernels, swap_annealing
+from tiger.solvers.annealing import (
+    boundary_annealing,
+    ejection_chains,
+    fields,
+    moves,
+    objective_kernels,
+    swap_annealing,
+)
 from tiger.solvers.multilevel import coarsening, fm_bisection, outlines, quotient
 from tiger.solvers.warm import warm
 
 KERNELS = (
     fm_bisection,
-    boundary,
+    boundary_annealing,
     branch_and_bound,
-    chains,
+    ejection_chains,
     coarsening,
     construction,
     fields,

@@ -12,7 +12,7 @@ from tiger.model.metrics import DenseMetric, GridMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
-from tiger.solvers.instance import fixed_of, instance_of, nearest_hosts, restrict, state_of
+from tiger.solvers.instance import instance_of, mark_fixed, nearest_hosts, restrict, state_of
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -82,7 +82,7 @@ def test_near_hosts_of_a_matrix_are_the_closest():
 def test_a_block_limits_what_may_move(path_problem):
     """Tests movable tasks, hosts and the flags of the others."""
     part = restrict(instance_of(path_problem), np.array([1]), np.array([0, 2]))
-    assert (part.movable.tolist(), part.hosts.tolist(), fixed_of(part).tolist()) == ([1], [0, 2], [1, 0, 1])
+    assert (part.movable.tolist(), part.hosts.tolist(), mark_fixed(part).tolist()) == ([1], [0, 2], [1, 0, 1])
 
 
 def test_seats_hold_the_tasks_of_every_node(random_problem, random_feasible):

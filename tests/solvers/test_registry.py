@@ -91,7 +91,7 @@ def test_listing_solvers_loads_none():
 
 def test_exact_search_can_be_limited():
     """Tests the factory."""
-    assert registry.exact(visits=5) == Exact(5)
+    assert registry.build_exact(visits=5) == Exact(5)
 
 
 def test_the_group_is_read_from_installed_packages():

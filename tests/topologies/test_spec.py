@@ -21,7 +21,7 @@ REFUSED = """
 
 
 def test_kinds_are_those_that_can_be_built():
-    """The listing and the table of builders agree."""
+    """The list of kinds and the table of builders agree."""
     assert [kind.name for kind in KINDS] == list(_BUILDERS)
 
 

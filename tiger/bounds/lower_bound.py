@@ -188,7 +188,7 @@ def _sparse_bound(problem: Problem) -> float:
     for share in (np.full(len(row), 0.5), _heavier_ends((row, col, volume), problem.group_of)):
         task, partner, seen = _merge([(row, col, volume * share), (col, row, volume * (1 - share))], tasks.size)
         order, rank = rank_partners(task, problem.group_of[partner], seen)
-        nearest = _nearest(problem, int(rank.max(initial=-1)) + 1)
+        nearest = _compute_nearest(problem, int(rank.max(initial=-1)) + 1)
         most = max(most, float((seen[order] * nearest[rank]).sum()))
     return _least_work(problem) + most
 
@@ -207,7 +207,7 @@ def _least_work(problem: Problem) -> float:
     return float(sum(np.sort(work[group])[::-1] @ costs[: len(group)] for group in groups))
 
 
-def _nearest(problem: Problem, count: int) -> FloatArray:
+def _compute_nearest(problem: Problem, count: int) -> FloatArray:
     """Return nearest[c], the smallest distance at which any node can have its c-th nearest other task of a group.
 
     O(m^2) on a dense metric. On a torus or tree one node stands for all, on a grid a node of the torus of its shape.
@@ -225,7 +225,7 @@ def _profile(problem: Problem, most: int) -> tuple[FloatArray, FloatArray]:
     metric, hosts = problem.metric, problem.topology.hosts
     if isinstance(metric, DenseMetric):
         cuts = np.array_split(hosts, -(-len(hosts) // ROWS))
-        parts = [_closest(metric, rows, hosts, min(most, len(hosts) - 1)) for rows in cuts]
+        parts = [_find_closest(metric, rows, hosts, min(most, len(hosts) - 1)) for rows in cuts]
         return metric.table[hosts, hosts], np.concatenate(parts)
     if isinstance(metric, GridMetric):
         metric = replace(metric, wrap=(True,) * len(metric.dims))
@@ -233,7 +233,7 @@ def _profile(problem: Problem, most: int) -> tuple[FloatArray, FloatArray]:
     return away[:1], np.sort(away[1:])[None, :most]
 
 
-def _closest(metric: DenseMetric, rows: IntArray, hosts: IntArray, most: int) -> FloatArray:
+def _find_closest(metric: DenseMetric, rows: IntArray, hosts: IntArray, most: int) -> FloatArray:
     """Return close[rows, most], the smallest distances to other hosts in rising order."""
     away = metric.table[np.ix_(rows, hosts)]
     if not metric.symmetric:

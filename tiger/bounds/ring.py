@@ -55,7 +55,7 @@ def bound_ring(problem: Problem) -> RingBounds:
     visited = np.minimum(counts, tasks)
     slowest = (steps * larger[visited - 1]).max(initial=0.0)
     if seats.max() == 1:
-        slowest = max(slowest, _separated(away, tasks) * larger[0])
+        slowest = max(slowest, _find_separating_distance(away, tasks) * larger[0])
     return RingBounds(float(slowest), float((np.diff(steps, prepend=0.0) * sums[visited]).sum()))
 
 
@@ -104,7 +104,7 @@ def _span(away: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
     return length, left, right
 
 
-def _separated(away: FloatArray, tasks: int) -> float:
+def _find_separating_distance(away: FloatArray, tasks: int) -> float:
     """Return a distance below which no biconnected component has a host for every task, the largest that is found.
 
     Each host needs two others near by, which gives the first one; the next follow in steps that double, then halve.

@@ -108,8 +108,8 @@ def pack(graph: CsrGraph, columns: Columns, stop: Stop) -> float:
     """
     search, flows = Search.of(graph), Flows.of(graph)
     value, hops = 0.0, 0
-    for turn in range(UPDATES):
-        begin, end = (columns.many * k // UPDATES for k in (turn, turn + 1))
+    for number in range(UPDATES):
+        begin, end = (columns.many * k // UPDATES for k in (number, number + 1))
         if begin < end:
             gained, steps = add_columns(graph, columns, search, flows, begin, end)
             value, hops = value + gained, max(hops, steps)

@@ -194,7 +194,7 @@ def place_best(task: CircuitTask, incumbent: RouteIncumbent, objective: RouteObj
     params = replace(own, trials=own.trials * task.params.effort, pinned=task.fixed is not None)
     with incumbent.stage("placement") as detail:
         placer = Placer(task.dag, task.coupling, objective, params)
-        incumbent.solution = placer.best(incumbent.routes, task.params.seed, incumbent.stop)
+        incumbent.solution = placer.find_best(incumbent.routes, task.params.seed, incumbent.stop)
         incumbent.value = float(incumbent.solution.extra_cx)
         detail["loss"] = objective.loss(incumbent.solution)
 

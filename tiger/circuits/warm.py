@@ -54,7 +54,7 @@ def load(name: str) -> None:
         DepthObjective(build.gate_dag, singles, line),
         SuccessObjective(build.gate_dag, singles, line, errors),
     ):
-        Placer(build.gate_dag, line, objective, BRIEF).best([route], 0, bool)
+        Placer(build.gate_dag, line, objective, BRIEF).find_best([route], 0, bool)
 
 
 def _circuit() -> tuple[list[Step], Build]:

@@ -98,7 +98,7 @@ def open_streams() -> None:
 
 def note(text: str) -> None:
     """Write a line of progress to standard error."""
-    sys.stderr.write(f"{printable(text)}\n")
+    sys.stderr.write(f"{escape(text)}\n")
 
 
 def complain(field: str, reason: str) -> None:
@@ -124,7 +124,7 @@ def field_of(error: "TyperException") -> str:
     return str(name).lstrip("-") or "command"
 
 
-def printable(text: str) -> str:
+def escape(text: str) -> str:
     """Return the text on one line, with everything that a terminal would not print as itself escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
@@ -161,7 +161,7 @@ def progress() -> Iterator["Callable[[Progress], None] | None"]:
 
         def show(step: "Progress") -> None:
             cost = "" if step.cost is None else f"cost {step.cost:.10g}"
-            text = printable(" ".join(filter(None, (step.stage, cost, step.message))))
+            text = escape(" ".join(filter(None, (step.stage, cost, step.message))))
             total = None if step.fraction is None else 1.0
             bar.update(line, description=text, total=total, completed=step.fraction or 0.0)
 

@@ -33,7 +33,7 @@ def encode(
         outfile.check(variables, "variables")
         if os.path.realpath(variables) == os.path.realpath(output):
             raise InputError("variables", f"expected another file than --output, got {variables!r} for both")
-    from tiger.cli.summary import model_summary, unmet
+    from tiger.cli.summary import describe_unmet, model_summary
     from tiger.entry import problem_of
     from tiger.exchange.export import Model, write_model
     from tiger.qubo.ising import IsingParams
@@ -44,7 +44,7 @@ def encode(
     )
     model = write_model(problem, output, ising)
     if not isinstance(model, Model):
-        console.emit(unmet(model))
+        console.emit(describe_unmet(model))
         return INFEASIBLE
     if variables is not None:
         outfile.write(variables, "variables", json.dumps(model.to_dict()) + "\n")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tiger.cli.summary import placement_summary, table, unmet, warnings
+from tiger.cli.summary import describe_unmet, placement_summary, table, warnings
 from tiger.model.units import seconds_text
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ HEAD = ("plan", "PP x TP x DP", "schedule", "microbatches", "iteration", "bubble
 def plan_summary(report: "PlanReport") -> str:
     """Return the best plan beside the usual one, the ranked ones, why the next lost, and what bounds ruled out."""
     if report.best is None or report.placement is None:
-        return unmet(report.violations, "plan") + warnings(report.warnings) + _ruled_out(report)
+        return describe_unmet(report.violations, "plan") + warnings(report.warnings) + _tabulate_pruned(report)
     rows = [(str(rank), each) for rank, each in enumerate(report.ranked, 1)]
     rows += [] if report.heuristic is None else [("usual", report.heuristic)]
     parts = [
@@ -23,7 +23,7 @@ def plan_summary(report: "PlanReport") -> str:
         table(HEAD, (_row(name, each) for name, each in rows)),
         *(f"\nplan 2 is {each.why}\n" for each in report.ranked[1:2]),
         *([] if report.heuristic is None else [f"\nthe usual plan is {report.heuristic.why}\n"]),
-        _ruled_out(report),
+        _tabulate_pruned(report),
         "\nplan 1\n",
         placement_summary(report.placement),
     ]
@@ -70,7 +70,7 @@ def _row(name: str, plan: "RankedPlan") -> tuple[str, ...]:
     )
 
 
-def _ruled_out(report: "PlanReport") -> str:
+def _tabulate_pruned(report: "PlanReport") -> str:
     """Return what bounds ruled out, a row each."""
     rows = [
         (pruned.reason, f"{pruned.choices:,}", "-" if pruned.closest is None else _words(pruned.closest), pruned.why)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from tiger.cli.console import printable
+from tiger.cli.console import escape
 from tiger.model.units import bytes_text
 from tiger.model.violation import Violation
 from tiger.pipeline.entry.rank_text import short_ranks
@@ -34,7 +34,7 @@ def summary(report: "Report") -> str:
     parts.append(warnings(report.warnings))
     if report.feasible:
         shown = list(report.mapping.items())[:SHOWN]
-        rows = [(printable(task), printable(node)) for task, node in shown]
+        rows = [(escape(task), escape(node)) for task, node in shown]
         parts += ["\n", table(("task", "node"), rows), _rest(len(report.mapping), "tasks")]
     return "".join(parts)
 
@@ -42,7 +42,7 @@ def summary(report: "Report") -> str:
 def circuit_summary(report: "CircuitReport") -> str:
     """Return what routing added, what each way to place gates comes to, stages, warnings and at most 40 qubits."""
     if report.extra_cx is None or report.data_movement is None:
-        return unmet(report.violations, "layout") + warnings(report.warnings)
+        return describe_unmet(report.violations, "layout") + warnings(report.warnings)
     parts = [_routing_headline(report), _circuit_facts(report), "\n", _placements(report)]
     parts.append(_stages(report.stages, "best extra CX"))
     parts.append(warnings(report.warnings))
@@ -54,15 +54,15 @@ def circuit_summary(report: "CircuitReport") -> str:
 def placement_summary(report: "PlacementReport") -> str:
     """Return how fast a placement is beside the uniform split, its figures, warnings and at most 40 stages."""
     if not report.stages:
-        return unmet(report.violations, "placement") + warnings(report.warnings)
+        return describe_unmet(report.violations, "placement") + warnings(report.warnings)
     parts = [_placement_headline(report), _placement_facts(report)]
     parts.append(warnings(report.warnings))
-    placed = _placed_operators(report) if report.mode == "dag" else _placed_stages(report)
+    placed = _tabulate_operators(report) if report.mode == "dag" else _tabulate_stages(report)
     parts += ["\n", placed, _rest(len(report.stages), "stages")]
     return "".join([*parts, _stages(report.progress, "best seconds")])
 
 
-def unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
+def describe_unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
     """Return one sentence on what has no solution, or none that was found, then what cannot be met."""
     undecided = bool(violations) and all(violation.kind == "undecided" for violation in violations)
     start = f"no {wanted} found\n" if undecided else f"infeasible: no {wanted} meets\n"
@@ -72,7 +72,7 @@ def unmet(violations: Sequence[Violation], wanted: str = "mapping") -> str:
 
 def warnings(texts: Sequence[str]) -> str:
     """Return a line for each warning."""
-    return "".join(f"warning: {printable(warning)}\n" for warning in texts)
+    return "".join(f"warning: {escape(warning)}\n" for warning in texts)
 
 
 def model_summary(model: "Model", target: str) -> str:
@@ -90,9 +90,9 @@ def model_summary(model: "Model", target: str) -> str:
     else:
         facts["penalty"] = f"{number(model.penalty)}, {number(model.scale)} times the safe bound"
     pairs = enumerate(model.variables[:2])
-    order = [*(f"{k} is task {printable(str(task))} on node {printable(node)}" for k, (task, node) in pairs), ".."]
+    order = [*(f"{k} is task {escape(str(task))} on node {escape(node)}" for k, (task, node) in pairs), ".."]
     return (
-        f"wrote {printable(target)}\n\n{_list_facts(facts)}\n"
+        f"wrote {escape(target)}\n\n{_list_facts(facts)}\n"
         "a variable is 1 where its task is on its node, and they go by task, then node:\n"
         f"{'; '.join([*order, 'slack bits last'] if slack else order)}\n"
         "--variables FILE lists them all and lets `tiger decode`, which reads samples of them, check the problem\n"
@@ -113,7 +113,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _headline(report: "Report") -> str:
     """Return one sentence on the outcome, then what cannot be met if nothing is feasible."""
     if report.cost is None:
-        return unmet(report.violations)
+        return describe_unmet(report.violations)
     made = report.comparison
     if made is None:
         return f"solved: cost {number(report.cost)}\n\n"
@@ -226,7 +226,7 @@ def _placement_headline(report: "PlacementReport") -> str:
     name, made, uniform = "bottleneck", report.bottleneck_s, report.uniform_bottleneck_s
     if report.schedule is not None:
         name, made, uniform = "iteration", report.iteration_s, report.uniform_iteration_s
-    start = f"solved: {name}" if report.feasible else f"{unmet(report.violations, 'placement')}{name}"
+    start = f"solved: {name}" if report.feasible else f"{describe_unmet(report.violations, 'placement')}{name}"
     if report.objective == "latency":
         return f"solved: latency {_ms(report.latency_s)}, and no placement below {_ms(report.latency_bound_s)}\n\n"
     if uniform is None or made is None or not math.isfinite(uniform):
@@ -263,7 +263,7 @@ def _placement_facts(report: "PlacementReport") -> str:
     return _list_facts({name: fact for name, fact in facts.items() if fact != "-"})
 
 
-def _placed_stages(report: "PlacementReport") -> str:
+def _tabulate_stages(report: "PlacementReport") -> str:
     """Return what every stage holds and takes, of which at most 40."""
     rows, begin = [], 0
     for k, stage in enumerate(report.stages):
@@ -271,7 +271,7 @@ def _placed_stages(report: "PlacementReport") -> str:
         if k < SHOWN:
             layers = f"{begin}..{end - 1} ({len(stage.ops)})" if len(stage.ops) > 1 else f"{begin} (1)"
             spent = (_figure(stage.compute_s), _figure(stage.communication_s))
-            rows.append((str(k), printable(short_ranks(stage.devices)), layers, *spent, _memory(stage)))
+            rows.append((str(k), escape(short_ranks(stage.devices)), layers, *spent, _memory(stage)))
         begin = end
     return table(("stage", "device", "layers", "compute ms", "communication ms", "memory"), rows)
 
@@ -281,13 +281,13 @@ def _operators(report: "PlacementReport") -> int:
     return sum(len(stage.ops) for stage in report.stages)
 
 
-def _placed_operators(report: "PlacementReport") -> str:
+def _tabulate_operators(report: "PlacementReport") -> str:
     """Return what every device holds and takes, of which at most 40."""
     rows = []
     for stage in report.stages[:SHOWN]:
         parts = stage.compute_s, stage.communication_s
         figures = map(_figure, (*parts, sum(parts)))
-        rows.append((printable(stage.device), f"{len(stage.ops):,}", *figures, _memory(stage)))
+        rows.append((escape(stage.device), f"{len(stage.ops):,}", *figures, _memory(stage)))
     return table(("device", "operators", "compute ms", "communication ms", "load ms", "memory"), rows)
 
 

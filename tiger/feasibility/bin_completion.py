@@ -289,8 +289,8 @@ def _fill_at_random(
     window = np.concatenate([one.classes, two.classes])
     others = units[~np.isin(units, window)]
     middle = float((search.load[window, 0] * count[window]).sum()) / 2
-    for turn in range(TARGETS):
-        here = int(alike[turn % len(alike)])
+    for number in range(TARGETS):
+        here = int(alike[number % len(alike)])
         given = rng.permutation(others)
         given = given[: int(np.searchsorted(np.cumsum(search.load[given, 0]), search.room[here, 0] - middle))]
         base = np.bincount(given, minlength=len(left))

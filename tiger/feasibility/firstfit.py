@@ -25,7 +25,7 @@ class _Hosts:
         """Return a view of some of them."""
         return _Hosts(self.nodes[begin:end], self.left[begin:end], self.room[begin:end])
 
-    def first(self, start: int, need: int, banned: Collection[int]) -> int | None:
+    def find_first(self, start: int, need: int, banned: Collection[int]) -> int | None:
         """Return the first one from `start` on that has a slot and `need` bytes left and is no banned node."""
         width = WIDTH
         while start < len(self.nodes):
@@ -46,7 +46,7 @@ class _Hosts:
             host: int | None = start
             # Most often the first host that has anything left will do, and a search is not worth its time.
             if start == size or self.room[start] < wanted or self.nodes[start] in no:
-                host = self.first(start, wanted, no)
+                host = self.find_first(start, wanted, no)
             if host is None:
                 break
             self.left[host] -= 1

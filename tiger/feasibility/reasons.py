@@ -60,7 +60,9 @@ def name_unplaceable_task(problem: Problem, residual: Residual) -> Violation | N
     for task in np.sort(heaviest):
         if not (residual.open[residual.kind[task]] & (residual.load[task] <= residual.room).all(axis=1)).any():
             name = problem.tasks.names[int(residual.tasks[task])]
-            return Violation(kind="forbidden", message=f"task {name!r} has no node that may hold it{_given(problem)}")
+            return Violation(
+                kind="forbidden", message=f"task {name!r} has no node that may hold it{_say_given(problem)}"
+            )
     return None
 
 
@@ -74,8 +76,8 @@ def name_memory_excess(problem: Problem, residual: Residual) -> Violation | None
         most = int(np.minimum(residual.room[:, 0], residual.room[:, 1] // least).sum())
         if len(wanted) > most:
             message = (
-                f"{len(wanted)} tasks {_few(problem, residual.tasks[wanted])} need {least} bytes or more each, and the "
-                f"memory of the nodes holds only {most} such tasks{_given(problem)}"
+                f"{len(wanted)} tasks {_name_few(problem, residual.tasks[wanted])} need {least} bytes or more each, "
+                f"and the memory of the nodes holds only {most} such tasks{_say_given(problem)}"
             )
             return Violation(kind="memory", message=message)
     return None
@@ -83,7 +85,7 @@ def name_memory_excess(problem: Problem, residual: Residual) -> Violation | None
 
 def name_shortage(problem: Problem, residual: Residual, shortage: Shortage) -> Violation:
     """Name tasks that have fewer places between them than they are (Hall's condition)."""
-    tasks = _few(problem, residual.tasks[shortage.tasks])
+    tasks = _name_few(problem, residual.tasks[shortage.tasks])
     nodes = [problem.topology.names[p] for p in residual.hosts[shortage.hosts]]
     if problem.groups:
         message = (
@@ -91,7 +93,7 @@ def name_shortage(problem: Problem, residual: Residual, shortage: Shortage) -> V
         )
     else:
         message = f"{len(shortage.tasks)} tasks {tasks} have only {shortage.room} slots, on nodes {_list(nodes)}"
-    return Violation(kind=problem.rule if problem.groups else "slots", message=message + _given(problem))
+    return Violation(kind=problem.rule if problem.groups else "slots", message=message + _say_given(problem))
 
 
 def name_split_pins(problem: Problem, residual: Residual, part: IntArray) -> Violation | None:
@@ -128,9 +130,9 @@ def name_overfull_parts(problem: Problem, residual: Residual, split: Split, unti
     largest = _members(problem, residual, split, int(np.argmax(sizes)))
     message = (
         "tasks that exchange traffic need connected hardware: sets of "
-        f"{_sizes(sizes[classes], packing.count[classes])} tasks, the largest with {_few(problem, largest)}, do not "
-        f"fit together into connected parts with {_sizes(rooms, np.ones_like(rooms))} "
-        f"{'nodes' if problem.groups else 'slots'}{_given(problem)}"
+        f"{_sizes(sizes[classes], packing.count[classes])} tasks, the largest with {_name_few(problem, largest)}, do "
+        f"not fit together into connected parts with {_sizes(rooms, np.ones_like(rooms))} "
+        f"{'nodes' if problem.groups else 'slots'}{_say_given(problem)}"
     )
     return Violation(kind="disconnected", message=message)
 
@@ -141,15 +143,17 @@ def _say_misfit(problem: Problem, residual: Residual, split: Split, k: int) -> V
     members, open_ = _members(problem, residual, split, k), split.packing.open[k]
     rooms = split.packing.room[open_ if open_.any() else slice(None), :size]
     over = np.flatnonzero(split.packing.load[k, :size] > rooms.max(axis=0))
-    reason = f"and no connected part of the hardware can hold them all{_given(problem)}"
+    reason = f"and no connected part of the hardware can hold them all{_say_given(problem)}"
     if over.size:
         need, most = split.packing.load[k, over[0]], rooms[:, over[0]].max()
         unit = "nodes" if problem.groups else ("slots", "bytes")[over[0]]
         some = f"{need} of them, which exclude each other, " if problem.rule == "levels" else ""
         reason = f"{some}on {need} {unit}; the largest connected part has {most}"
-        if _given(problem):
-            reason = f"{some}on {need} {unit}; no connected part open to them has more than {most}{_given(problem)}"
-    message = f"the {len(members)} tasks {_few(problem, members)} exchange traffic and need to lie together, {reason}"
+        if _say_given(problem):
+            reason = f"{some}on {need} {unit}; no connected part open to them has more than {most}{_say_given(problem)}"
+    message = (
+        f"the {len(members)} tasks {_name_few(problem, members)} exchange traffic and need to lie together, {reason}"
+    )
     return Violation(kind="disconnected", message=message)
 
 
@@ -158,9 +162,9 @@ def say_memory_short(problem: Problem, residual: Residual) -> Violation:
     need, room = (int(table[:, 1].sum()) for table in (residual.load, residual.room))
     nodes = _list([problem.topology.names[p] for p in residual.hosts])
     message = (
-        f"there is no way to divide {len(residual.tasks)} tasks {_few(problem, residual.tasks)} that need {need} bytes "
-        f"among {len(residual.hosts)} nodes {nodes} with {room} bytes in {int(residual.room[:, 0].sum())} slots"
-        f"{_given(problem)}"
+        f"there is no way to divide {len(residual.tasks)} tasks {_name_few(problem, residual.tasks)} that need {need} "
+        f"bytes among {len(residual.hosts)} nodes {nodes} with {room} bytes in {int(residual.room[:, 0].sum())} slots"
+        f"{_say_given(problem)}"
     )
     return Violation(kind="memory", message=message)
 
@@ -193,7 +197,7 @@ def _meanings(limits: list[str]) -> str:
     return ", ".join(MEANING[limit] for limit in limits)
 
 
-def _given(problem: Problem) -> str:
+def _say_given(problem: Problem) -> str:
     """Return the pins and forbidden pairs to be kept as well, as the end of a sentence."""
     limits = [MEANING["forbidden"]] if len(problem.banned) else []
     limits += [MEANING["pinned"]] if (problem.pins >= 0).any() else []
@@ -207,7 +211,7 @@ def _members(problem: Problem, residual: Residual, split: Split, k: int) -> IntA
     return np.flatnonzero(label == label[residual.tasks[np.argmax(split.component == component)]])
 
 
-def _few(problem: Problem, tasks: IntArray) -> str:
+def _name_few(problem: Problem, tasks: IntArray) -> str:
     """Return the names of the first few tasks in parentheses."""
     return _list([problem.tasks.names[t] for t in tasks])
 

@@ -96,8 +96,8 @@ def _place_by_parts(
     if split is None:
         return None
     shares: list[float | None] = [None, *(SHARES if part.any() and residual.load.shape[1] > 1 else ())]
-    for turn in range(ROUNDS):
-        share = shares[turn % len(shares)]
+    for number in range(ROUNDS):
+        share = shares[number % len(shares)]
         packed = pack(split.packing if share is None else level_parts(split, share), until_s)
         if packed.bins is None and share is None:
             return reasons.name_overfull_parts(problem, residual, split, until_s) if packed.proved else None

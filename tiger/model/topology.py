@@ -101,7 +101,7 @@ class Topology:
                 "topology", f"expected at most {DENSE_LIMIT} nodes without grid or tree structure, got {size}"
             )
         _check_ends(links, size)
-        metric = DenseMetric(lock(_shortest(link_matrix(links, size))))
+        metric = DenseMetric(lock(_compute_shortest(link_matrix(links, size))))
         return cls(names=names, metric=metric, links=links, slots=np.asarray(slots))
 
     @property
@@ -211,7 +211,7 @@ def _check_ends(links: Links, size: int) -> None:
         raise InputError("topology/links", f"expected node indices below {size}, got {last}")
 
 
-def _shortest(links: sp.csr_array) -> FloatArray:
+def _compute_shortest(links: sp.csr_array) -> FloatArray:
     """Return the lengths of shortest paths; a node with one link, such as a host at its switch, costs no search."""
     size, ends = links.shape[0], links.tocoo()
     degree = np.bincount(np.concatenate([ends.row, ends.col]), minlength=size)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 Unit = tuple[str, float]
+# In bytes and in seconds, for formats and messages that count in them.
+GIGABYTE, MILLISECOND = 1e9, 1e-3
 TIMES: tuple[Unit, ...] = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 SIZES: tuple[Unit, ...] = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
 

@@ -137,7 +137,7 @@ class Makespan:
         return float(early.min(axis=1).max())
 
     def _relax(self) -> tuple[FloatArray, FloatArray]:
-        """Return how long each task lasts on each host, infinite where it may not lie, and distances between hosts."""
+        """Return how long each task lasts on each host, infinite where it may not be, and distances between hosts."""
         problem, hosts = self.schedule.problem, self._hosts
         work, cost = problem.tasks.work[:, None], problem.topology.cost[None, hosts]
         if (problem.tasks.size + problem.tasks.traffic.nnz * hosts.size) * hosts.size > CELLS:

@@ -3,7 +3,7 @@ r"""The load on links when every transfer may split over several paths: over equ
 - Equal-cost multi-path: at every node, traffic for a target splits evenly over the links that begin a shortest path to
   it. That is how switches forward without measuring loads (C. Hopps, RFC 2992, 2000).
 - Weighted paths: any shares of any paths, chosen so that the largest load over bandwidth is as low as it can be, which
-  is the maximum concurrent flow with one ratio for all transfers. A linear programme over the paths found so far gives
+  is the maximum concurrent flow with one ratio for all transfers. A linear program over the paths found so far gives
   prices :math:`y_e`, cheapest paths by these prices join it, and for any prices
 
 .. math:: \max_e \frac{f_e}{b_e} \ge \frac{\sum_k c_k\, \mathrm{dist}_{y}(s_k, t_k)}{\sum_e y_e b_e}
@@ -39,7 +39,7 @@ ROUNDING = 1e-9
 class SplitParams:
     """Tune the choice of paths: `tolerance` is how far the largest load may be above the bound, as a part of it.
 
-    `first_rounds` of multiplicative weights with `growth` as exponent come before at most `rounds` programmes.
+    `first_rounds` of multiplicative weights with `growth` as exponent come before at most `rounds` linear programs.
     """
 
     tolerance: float = 0.01
@@ -106,7 +106,7 @@ def split_equally(problem: Problem, places: IntArray) -> LinkLoads | None:
 def split_optimally(problem: Problem, places: IntArray, params: SplitParams = DEFAULTS) -> Split | None:
     """Return the loads under the best shares of paths for node indices `places[n]`, None where there are no links.
 
-    The largest load over bandwidth is at most 1 % above the bound, or as near as a hundred programmes come. Raises
+    The largest load over bandwidth is at most 1 % above the bound, or as near as a hundred linear programs come. Raises
     InputError of `routing` where more than 1,024 pairs of nodes exchange traffic.
     """
     routes, links = routes_of(problem.topology), path_links(problem)
@@ -198,7 +198,7 @@ class _Network:
 class _Columns:
     """Hold the paths found so far, one a column: path[l, p] is 1 on its links, `owner[p]` its transfer.
 
-    Volumes and bandwidths are relative to the largest, so that the programme is well scaled.
+    Volumes and bandwidths are relative to the largest, so that the linear program is well scaled.
     """
 
     def __init__(self, network: _Network, transfers: Transfers) -> None:
@@ -211,7 +211,7 @@ class _Columns:
         self._load = np.zeros(len(self._width))
 
     def minimize(self, params: SplitParams) -> Split:
-        """Add cheapest paths by the prices of the programme until the bound is met, or no path is new."""
+        """Add cheapest paths by the prices of the linear program until the bound is met, or no path is new."""
         self._start(params)
         for _ in range(params.rounds):
             prices = self._solve()

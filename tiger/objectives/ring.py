@@ -29,7 +29,7 @@ class SlowestHop:
         return np.asarray(hops / (float(hops.max()) or 1.0))
 
     def surrogate(self, weights: FloatArray) -> Problem | None:
-        """Return the problem with every traffic entry multiplied by its weight, None where any task may lie anywhere.
+        """Return the problem with every traffic entry multiplied by its weight, None where all tasks may be anywhere.
 
         There hops of more weight are no different from others.
         """

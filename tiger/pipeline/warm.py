@@ -47,7 +47,7 @@ def load(name: str) -> None:
             place_exactly(terms, BoundParams(), never_stop, None)
             load_bound_s(terms, BoundParams(), never_stop, np.inf)
         case "many operators":
-            # Few enough for a device that classes are joined, and taken apart again.
+            # Few enough for a device that colocation groups are joined, and taken apart again.
             search_multilevel(terms, MultilevelParams(per_device=FEW), never_stop, seen)
         case "makespans":
             found = search_latency(terms, LatencyParams(passes=PASSES), [], never_stop, seen)

@@ -37,17 +37,17 @@ def decode(qubo: Qubo, samples: BitArray) -> Reads:
     bits = np.zeros((len(samples), tasks, nodes), bool)
     known = qubo.index >= 0
     bits[:, known] = samples[:, qubo.index[known]] > 0
-    missed, crowded = bits.sum(axis=2) != 1, np.zeros((len(samples), nodes), bool)
+    missed, overloaded = bits.sum(axis=2) != 1, np.zeros((len(samples), nodes), bool)
     for group in qubo.window.groups:
-        crowded |= bits[:, group].sum(axis=1) > 1
+        overloaded |= bits[:, group].sum(axis=1) > 1
     for capacity in qubo.window.capacities:
-        crowded |= np.tensordot(bits, capacity.load, axes=(1, 0)) > capacity.room
+        overloaded |= np.tensordot(bits, capacity.load, axes=(1, 0)) > capacity.room
     reads = max(len(samples), 1)
     return Reads(
         bits=bits,
-        feasible=~missed.any(axis=1) & ~crowded.any(axis=1),
+        feasible=~missed.any(axis=1) & ~overloaded.any(axis=1),
         missed=missed.sum(axis=0) / reads,
-        crowded=crowded.sum(axis=0) / reads,
+        crowded=overloaded.sum(axis=0) / reads,
     )
 
 

@@ -79,11 +79,11 @@ def safe_penalties(window: Window) -> Penalties:
     if fills(window):
         one_hot, top = np.full(len(one_hot), top / 2), top / 2 / MARGIN
     nodes = np.ones(window.shape[1])
-    safe = Penalties(one_hot=one_hot, exclusive=MARGIN * top * nodes, capacity=MARGIN * top * _finest(window))
-    return replace(safe, aim=_typical(window, safe))
+    safe = Penalties(one_hot=one_hot, exclusive=MARGIN * top * nodes, capacity=MARGIN * top * _compute_finest(window))
+    return replace(safe, aim=_compute_typical(window, safe))
 
 
-def _typical(window: Window, safe: Penalties) -> Penalties:
+def _compute_typical(window: Window, safe: Penalties) -> Penalties:
     """Return weights about as large as what a task's cost varies by, where reads tend to be just feasible."""
     spread = centre(window).spread
     largest = float(spread.max(initial=0.0)) or 1.0
@@ -110,7 +110,7 @@ def units(capacity: Capacity) -> IntArray:
     return np.maximum(exact, np.minimum(-(-capacity.room // STEPS), most))
 
 
-def _finest(window: Window) -> FloatArray:
+def _compute_finest(window: Window) -> FloatArray:
     """Return by how much a penalty per square of a typical load must be larger on node q to count for a unit of any."""
     finest = np.ones(window.shape[1])
     for capacity in window.capacities:

@@ -33,7 +33,7 @@ RISE = 1 / 3
 
 
 @dataclass(slots=True, kw_only=True)
-class Walk:
+class SearchState:
     """Hold where a sequence of windows stands: mapping and cost, the penalties' strength, and the odds of partitioners.
 
     `rise_sum` and `rise_count` sum and count the rises of cost that were proposed, `sweeps` solve single levels exactly
@@ -68,7 +68,7 @@ def sample_windows(incumbent: MappingIncumbent, ising: Ising, this_round: Round)
         return
     sweeps = Sweeps(problem) if problem.rule == "levels" else None
     construct_starts(incumbent, ising, sweeps, this_round.seed)
-    walk = Walk(
+    state = SearchState(
         places=incumbent.places,
         cost=incumbent.cost,
         odds=np.ones(len(ising.partitioners)),
@@ -79,66 +79,68 @@ def sample_windows(incumbent: MappingIncumbent, ising: Ising, this_round: Round)
     for number in range(passes):
         if not incumbent.ended:
             with incumbent.stage("windows", number / passes) as detail:
-                detail |= _sample_pass(incumbent, ising, walk, number, derive(this_round.seed, number))
+                detail |= _sample_pass(incumbent, ising, state, number, derive(this_round.seed, number))
 
 
-def _sample_pass(incumbent: MappingIncumbent, ising: Ising, walk: Walk, number: int, seed: int) -> dict[str, Detail]:
+def _sample_pass(
+    incumbent: MappingIncumbent, ising: Ising, state: SearchState, number: int, seed: int
+) -> dict[str, Detail]:
     """Solve the windows of one pass, by number and seed, and return its figures.
 
     Windows that do not touch each other are solved at once.
     """
     problem, params = incumbent.problem, ising.params
-    drawn = int(np.random.default_rng(seed).choice(len(walk.odds), p=walk.odds / walk.odds.sum()))
+    drawn = int(np.random.default_rng(seed).choice(len(state.odds), p=state.odds / state.odds.sum()))
     # Even and odd seeds go over levels forward and backward.
     split_seed = 2 * derive(seed, 0) + number % 2
     partitioner = ising.partitioners[drawn]
-    blocks = partitioner.split(problem, walk.places, max_size=params.window_size, seed=split_seed)
-    walk.shares, walk.accepted, count = [], 0, 0
+    blocks = partitioner.split(problem, state.places, max_size=params.window_size, seed=split_seed)
+    state.shares, state.accepted, count = [], 0, 0
     for batch in _batches(problem, islice(blocks, params.windows)):
         if incumbent.ended:
             break
         seeds = [derive(seed, count + k) for k in range(len(batch))]
-        tasks = [_window_task(incumbent, ising, walk, *each) for each in zip(batch, seeds, strict=True)]
+        tasks = [_window_task(incumbent, ising, state, *each) for each in zip(batch, seeds, strict=True)]
         count += len(batch)
         solved = (ising.executor.map if ising.executor else map)(WindowTask.solve, tasks)
         for task, tuned in zip(tasks, solved, strict=True):
-            _stitch(incumbent, ising, walk, task, tuned)
-    walk.odds[drawn] = 0.8 * walk.odds[drawn] + 0.2 * (0.1 + walk.accepted / max(count, 1))
+            _stitch(incumbent, ising, state, task, tuned)
+    state.odds[drawn] = 0.8 * state.odds[drawn] + 0.2 * (0.1 + state.accepted / max(count, 1))
     return {
         "windows": count,
-        "accepted": walk.accepted,
-        "penalty_strength": walk.strength,
-        "feasible_share": float(np.mean(walk.shares)) if walk.shares else 0.0,
+        "accepted": state.accepted,
+        "penalty_strength": state.strength,
+        "feasible_share": float(np.mean(state.shares)) if state.shares else 0.0,
         **(_figures(tuned.trials[-1]) if count else {}),
     }
 
 
-def _window_task(incumbent: MappingIncumbent, ising: Ising, walk: Walk, block: Block, seed: int) -> WindowTask:
+def _window_task(incumbent: MappingIncumbent, ising: Ising, state: SearchState, block: Block, seed: int) -> WindowTask:
     """Return the work on a block, away from the mapping that is known, by block and seed."""
-    places, sampling = walk.places, ising.params.window
+    places, sampling = state.places, ising.params.window
     window = fold(incumbent.problem, _follow_tasks(block, places, ising.params.window_size), places)
-    tuning = replace(ising.tuning(sampling.rounds, walk.strength), target=incumbent.target, avoid=window.local(places))
+    tuning = replace(ising.tuning(sampling.rounds, state.strength), target=incumbent.target, avoid=window.local(places))
     return WindowTask(window, places, ising.sample, ising.polish, sampling, tuning, seed, incumbent.stop)
 
 
-def _stitch(incumbent: MappingIncumbent, ising: Ising, walk: Walk, task: WindowTask, tuned: Tuned) -> None:
+def _stitch(incumbent: MappingIncumbent, ising: Ising, state: SearchState, task: WindowTask, tuned: Tuned) -> None:
     """Put a window's answer into the mapping and propose that, polished with its neighbours if it costs more."""
     problem = incumbent.problem
-    walk.strength = tuned.strength if walk.strength else None
-    walk.shares.append(tuned.trials[-1].feasible_share)
+    state.strength = tuned.strength if state.strength else None
+    state.shares.append(tuned.trials[-1].feasible_share)
     if tuned.local is None:
         return
-    places = task.window.place(walk.places, tuned.local)
-    if walk.places is not task.places and violations(problem, places):
+    places = task.window.place(state.places, tuned.local)
+    if state.places is not task.places and violations(problem, places):
         # Polish of another window of the batch reached over to this one.
         return
     cost = cost_of(problem, places).total
-    if cost >= walk.cost:
+    if cost >= state.cost:
         places = ising.polish(places, _widen(problem, task.window.block, places), incumbent.stop)
-        if walk.sweeps is not None:
-            places = walk.sweeps.improve(places, incumbent.stop)
+        if state.sweeps is not None:
+            places = state.sweeps.improve(places, incumbent.stop)
         cost = cost_of(problem, places).total
-    walk.step(places, cost)
+    state.step(places, cost)
     incumbent.offer(places)
 
 

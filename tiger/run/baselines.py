@@ -1,9 +1,9 @@
 """The simple orders in which tasks can be dealt out to nodes, and what they cost: the measure of every mapping.
 
-A ring lists the places that free tasks can take: the slots of the nodes, round by round, under the capacity rule, else
-the nodes. Task k of an exclusivity group takes place `turn + k` of the ring. In the cyclic order each group goes on
-where the one before it ended; for random mappings the ring is shuffled and the turn of each group drawn, so that any
-two tasks are as likely on one pair of places as on any other that the rule allows.
+A ring lists the places that free tasks can take: the slots of the nodes, round by round, under the capacity rule,
+otherwise the nodes. Task k of an exclusivity group takes place `turn + k` of the ring. In the cyclic order each group
+goes on where the one before it ended; for random mappings the ring is shuffled and the turn of each group drawn, so
+that any two tasks are as likely on one pair of places as on any other that the rule allows.
 """
 
 from collections.abc import Iterator

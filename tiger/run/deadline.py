@@ -10,13 +10,13 @@ from dataclasses import dataclass
 ENDING = threading.Event()
 
 
-def _never() -> bool:
+def _is_abandoned() -> bool:
     """Say that somebody waits for the answer."""
     return False
 
 
 # Tells, while a call is made for another process, whether nobody waits for its answer any more.
-ABANDONED: ContextVar[Callable[[], bool]] = ContextVar("abandoned", default=_never)
+ABANDONED: ContextVar[Callable[[], bool]] = ContextVar("abandoned", default=_is_abandoned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,11 +77,11 @@ class Report(Document):
 
     `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and the mapping
     empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds dilation, max
-    link load and makespan of the mapping, whatever was minimized. `objective` is None where that was the cost; else
-    it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap` remain those
-    of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0.
-    `verdict` compares with the best simple order, None where nothing is feasible. `emitted` is the text for a launcher
-    where one was named. Costs are in the problem's own unit, `seconds` is wall time. JSON has all of
+    link load and makespan of the mapping, whatever was minimized. `objective` is None where that was the cost;
+    otherwise it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap`
+    remain those of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound
+    above 0. `verdict` compares with the best simple order, None where nothing is feasible. `emitted` is the text for a
+    launcher where one was named. Costs are in the problem's own unit, `seconds` is wall time. JSON has all of
     this, by the schema `tiger.report/1`, but for `nodes`, which `emit` needs.
     """
 

@@ -37,13 +37,13 @@ class Service:
         """Return once it answers."""
         assert self.process.stdout is not None
         url = self.process.stdout.readline().strip().rpartition(" ")[2]
-        self.web = httpx.Client(base_url=url, trust_env=False, timeout=30)
+        self.http = httpx.Client(base_url=url, trust_env=False, timeout=30)
         return self
 
     def ready(self, limit_s: float = 120) -> "Service":
         """Return once it takes work."""
         self.listen()
-        until(lambda: self.web.get("/readyz").status_code == 200, limit_s)
+        until(lambda: self.http.get("/readyz").status_code == 200, limit_s)
         return self
 
     @property
@@ -54,13 +54,13 @@ class Service:
     def submit(self, seconds: float, seed: int = 0) -> str:
         """Submit a job of so many seconds, and return its id."""
         body = {"tasks": TASKS, "topology": "torus:5x8", "seed": seed, "time_limit_s": seconds}
-        return str(self.web.post("/assign", json=body, headers=LATER).raise_for_status().json()["id"])
+        return str(self.http.post("/assign", json=body, headers=LATER).raise_for_status().json()["id"])
 
     def statuses(self, ids: list[str]) -> list[str]:
         """Return how jobs are."""
-        return [self.web.get(f"/jobs/{name}").raise_for_status().json()["status"] for name in ids]
+        return [self.http.get(f"/jobs/{name}").raise_for_status().json()["status"] for name in ids]
 
-    def done(self, ids: list[str], limit_s: float) -> None:
+    def wait_until_done(self, ids: list[str], limit_s: float) -> None:
         """Wait until all jobs are done."""
         until(lambda: set(self.statuses(ids)) == {"done"}, limit_s)
 
@@ -82,7 +82,7 @@ class Service:
         self.process.wait()
         assert self.process.stdout is not None
         self.process.stdout.close()
-        self.web.close()
+        self.http.close()
 
 
 def until(condition: Callable[[], bool], limit_s: float) -> None:

@@ -35,7 +35,7 @@ def test_a_full_disk_is_told_and_got_over(loop: Runner, full: DurableJobs) -> No
         loop.run(full.submit(BIG))
     assert loop.run(full.page("", None, 10)) == ((), None)
     _limit_pages(full, 1_000_000)
-    assert loop.run(_done(full)).status == "done"
+    assert loop.run(_run_job(full)).status == "done"
 
 
 def test_a_database_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_database_that_hangs_is_told(loop: Runner, jobs: DurableJobs, monkeypa
         jobs.waiting()
 
 
-async def _done(jobs: DurableJobs) -> Job:
+async def _run_job(jobs: DurableJobs) -> Job:
     """Have a job done."""
     job = await jobs.submit(BIG)
     return [seen async for seen in jobs.watch(job.id, "")][-1]

@@ -9,7 +9,7 @@ def test_a_server_whose_beat_stays_the_same_is_silent_in_the_end() -> None:
     found = []
     for _ in range(4):
         heartbeats.note({"a": 7.0})
-        found.append(dict(heartbeats.silent()))
+        found.append(dict(heartbeats.list_silent()))
     assert found == [{}, {}, {}, {"a": 7.0}]
 
 
@@ -18,7 +18,7 @@ def test_bug_no_server_is_silent_when_a_clock_is_set() -> None:
     heartbeats = Heartbeats(2)
     for beat in (10.0, 3610.0, 11.0, -5.0, 12.0):
         heartbeats.note({"a": beat})
-        assert not heartbeats.silent()
+        assert not heartbeats.list_silent()
 
 
 def test_a_server_that_has_left_is_forgotten() -> None:
@@ -26,4 +26,4 @@ def test_a_server_that_has_left_is_forgotten() -> None:
     heartbeats = Heartbeats(1)
     for beats in ({"a": 1.0}, {}, {"a": 1.0}):
         heartbeats.note(beats)
-        assert not heartbeats.silent()
+        assert not heartbeats.list_silent()

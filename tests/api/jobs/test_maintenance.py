@@ -43,7 +43,7 @@ def going_on(jobs: DurableJobs, lease: Lease) -> bool:
     return jobs._context.claims.touch(lease, None) == "continue"
 
 
-def told(jobs: DurableJobs, lease: Lease) -> bool:
+def has_progress(jobs: DurableJobs, lease: Lease) -> bool:
     """Return whether the solve of a job has told of itself."""
     job = jobs._store.get(lease.job_id, "")
     return job is not None and job.progress is not None and job.progress["stage"] is not None
@@ -75,7 +75,7 @@ def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
 def test_a_job_of_a_dead_server_is_taken_over_and_can_be_cancelled(loop: Runner, jobs: DurableJobs) -> None:
     """Also by a server that does not run it."""
     lease = claim_as(jobs, "ghost", LONG)
-    loop.run(until(lambda: going_on(jobs, Lease(lease.job_id, 1)) and told(jobs, lease)))
+    loop.run(until(lambda: going_on(jobs, Lease(lease.job_id, 1)) and has_progress(jobs, lease)))
     jobs._store.cancel(lease.job_id, "")
     cancelled = loop.run(wait_until_ended(jobs, lease.job_id))
     assert (cancelled.status, cancelled.report) == ("cancelled", b'{"n": null, "ended": true}')

@@ -77,7 +77,7 @@ def rows(url: str) -> Rows:
 
 def collect_refusals(service: Service) -> list[httpx.Response]:
     """Return the answers of a server without its database, which are all 503."""
-    answers = [service.web.get("/readyz"), service.web.post("/assign", json=TINY, headers=LATER)]
+    answers = [service.http.get("/readyz"), service.http.post("/assign", json=TINY, headers=LATER)]
     assert [answer.status_code for answer in answers] == [503, 503]
     assert {answer.headers["content-type"] for answer in answers} == {"application/problem+json"}
     assert answers[0].json()["database"] is False
@@ -99,12 +99,12 @@ def test_a_third_server_stands_in_for_a_killed_and_a_halted_one(trio: list[Servi
     until(lambda: sum(server is not None for _, server, _, _ in rows(database)) == 3, 20)
     os.killpg(killed.process.pid, signal.SIGKILL)
     os.kill(halted.process.pid, signal.SIGSTOP)
-    third.done(ids, 60)
+    third.wait_until_done(ids, 60)
     found = rows(database)
     assert {server for _, server, _, _ in found} == {third.name}
     assert sorted(token for _, _, token, _ in found) == [0, 0, 0, 0, 1, 1]
     os.kill(halted.process.pid, signal.SIGCONT)
-    halted.done([halted.submit(0.5)], 30)
+    halted.wait_until_done([halted.submit(0.5)], 30)
     assert rows(database)[:6] == found
 
 
@@ -113,12 +113,12 @@ def test_a_server_gets_over_the_loss_of_its_database(alone: Service, postgres: P
     ids = running(alone, 2)
     postgres.stop()
     collect_refusals(alone)
-    assert alone.web.get("/healthz").status_code == 200
+    assert alone.http.get("/healthz").status_code == 200
     time.sleep(4)
     collect_refusals(alone)
     postgres.start()
-    until(lambda: alone.web.get("/readyz").status_code == 200, 5)
-    alone.done(ids, 20)
+    until(lambda: alone.http.get("/readyz").status_code == 200, 5)
+    alone.wait_until_done(ids, 20)
     assert alone.said("database") < 20
 
 
@@ -131,8 +131,8 @@ def test_a_server_gets_over_a_full_disk(cramped: Service, disk: Path) -> None:
     assert cramped.statuses(ids) == ["running", "queued"]
     collect_refusals(cramped)
     (disk / "filler").unlink()
-    cramped.done(ids, 20)
-    assert cramped.web.get("/readyz").status_code == 200
+    cramped.wait_until_done(ids, 20)
+    assert cramped.http.get("/readyz").status_code == 200
 
 
 @pytest.mark.long
@@ -141,7 +141,7 @@ def test_a_server_that_is_told_to_end_goes_on_where_it_was(cramped: Service) -> 
     ids = running(cramped, 3)
     assert cramped.end() == 0
     cramped.start()
-    cramped.ready().done(ids, 30)
+    cramped.ready().wait_until_done(ids, 30)
 
 
 @pytest.mark.long
@@ -154,13 +154,13 @@ def test_bug_a_queue_that_fills_its_disk_gets_over_it(cramped: Service) -> None:
     assert last.headers["retry-after"] == "5"
     assert "disk" in last.json()["detail"]
     assert fill(cramped)[1].status_code == 503
-    answers = [cramped.web.delete(f"/jobs/{name}") for name in ids[2:]]
+    answers = [cramped.http.delete(f"/jobs/{name}") for name in ids[2:]]
     assert {(answer.status_code, answer.json()["status"]) for answer in answers} == {(200, "cancelled")}
-    assert cramped.web.delete(f"/jobs/{held}").json()["status"] == "cancelled"
-    cramped.done(ids[:2], 60)
+    assert cramped.http.delete(f"/jobs/{held}").json()["status"] == "cancelled"
+    cramped.wait_until_done(ids[:2], 60)
     again, _ = fill(cramped)
     assert len(again) >= len(ids) // 2
-    assert cramped.web.get("/readyz").status_code == 200
+    assert cramped.http.get("/readyz").status_code == 200
 
 
 def fill(service: Service) -> tuple[list[str], httpx.Response]:
@@ -168,7 +168,7 @@ def fill(service: Service) -> tuple[list[str], httpx.Response]:
     ids: list[str] = []
     while len(ids) < 100:
         body = {"tasks": TASKS | {"note": "x" * 500_000}, "topology": "torus:5x8", "time_limit_s": 0.5}
-        answer = service.web.post("/assign", json=body, headers=LATER)
+        answer = service.http.post("/assign", json=body, headers=LATER)
         if answer.status_code != 202:
             return ids, answer
         ids.append(answer.json()["id"])
@@ -202,5 +202,5 @@ def test_bug_a_clock_that_is_set_puts_no_job_back(ahead: Path, stack: ExitStack,
     for seconds in (7200, -7200):
         ids = running(service, 1)
         ahead.write_text(str(seconds))
-        service.done(ids, 30)
+        service.wait_until_done(ids, 30)
     assert (service.said("job begun"), service.said("put back")) == (2, 0)

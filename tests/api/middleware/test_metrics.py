@@ -21,7 +21,7 @@ class Service:
         app.add_middleware(RequestMetrics, metrics=metrics)
         app.include_router(router(metrics))
         jobs = APIRouter()
-        jobs.add_api_route("/jobs/{job}", named)
+        jobs.add_api_route("/jobs/{job}", answer)
         jobs.add_api_route("/fail", fail)
         jobs.add_api_route("/cancel", cancel)
         app.include_router(jobs)
@@ -31,12 +31,12 @@ class Service:
         """Return a figure, None without one."""
         return self.metrics.registry.get_sample_value(name, labels)
 
-    def asked(self, method: str, route: str, status: str) -> float | None:
+    def count_requests(self, method: str, route: str, status: str) -> float | None:
         """Return how many requests had some labels."""
         return self.figure("tiger_request_seconds_count", method=method, route=route, status=status)
 
 
-async def named(job: str) -> str:
+async def answer(job: str) -> str:
     """Answer."""
     return job
 
@@ -63,7 +63,7 @@ def test_requests_are_timed_by_their_route(service: Service) -> None:
     """All jobs are one route."""
     for job in range(5):
         service.client.get(f"/jobs/{job}")
-    assert service.asked("GET", "/jobs/{job}", "200") == 5
+    assert service.count_requests("GET", "/jobs/{job}", "200") == 5
     assert 0 < (service.figure("tiger_request_seconds_sum", method="GET", route="/jobs/{job}", status="200") or 0) < 5
 
 
@@ -80,14 +80,14 @@ def test_what_is_not_there_has_one_label(
 ) -> None:
     """No request can make new labels."""
     service.client.request(method, path)
-    assert service.asked(*labels) == 1
+    assert service.count_requests(*labels) == 1
 
 
 def test_failures_are_counted(service: Service) -> None:
     """A request that nothing answers further in is one of status 500."""
     with pytest.raises(OSError, match="secret"):
         service.client.get("/fail")
-    assert service.asked("GET", "/fail", "500") == 1
+    assert service.count_requests("GET", "/fail", "500") == 1
     assert service.figure("tiger_requests_in_flight") == 0
 
 
@@ -95,7 +95,7 @@ def test_requests_cut_off_by_shutdown_are_counted(service: Service) -> None:
     """They are answered by 503 further out."""
     with contextlib.suppress(BaseException):
         service.client.get("/cancel")
-    assert service.asked("GET", "/cancel", "503") == 1
+    assert service.count_requests("GET", "/cancel", "503") == 1
 
 
 def test_the_figures_are_prometheus_text(service: Service) -> None:
@@ -158,11 +158,11 @@ def test_what_workers_do_is_counted(outcome: object, seconds: float | None, deat
 def test_a_queue_that_cannot_be_read_leaves_the_rest() -> None:
     """Without the database the other figures are still there."""
 
-    def gone() -> int:
+    def fail() -> int:
         raise OSError
 
     metrics = Metrics()
-    metrics.watch(gone)
+    metrics.watch(fail)
     answer = Service(metrics).client.get("/metrics")
     assert answer.status_code == 200
     assert "\ntiger_queue_depth NaN\n" in answer.text

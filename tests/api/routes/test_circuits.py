@@ -1,4 +1,4 @@
-"""Requests for circuits: answers, refusals, and what they may not do."""
+"""Requests for circuits: answers, errors, and what they may not do."""
 
 import json
 from collections.abc import Callable

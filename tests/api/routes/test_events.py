@@ -16,7 +16,7 @@ from tiger.api.routes import events as stream
 from tiger.api.routes.events import HEARTBEAT, Streams
 
 
-class Told(MemoryJobs):
+class ScriptedJobs(MemoryJobs):
     """Jobs of which a test says what is seen of them."""
 
     def __init__(self, *seen: Job | Exception) -> None:
@@ -65,7 +65,7 @@ def test_an_ended_job_is_one_event(loop: asyncio.Runner) -> None:
 
     async def scenario() -> list[bytes]:
         failed = job(status="failed")
-        return [event async for event in Streams(Told(failed)).events(failed)]
+        return [event async for event in Streams(ScriptedJobs(failed)).events(failed)]
 
     assert [event[:11] for event in loop.run(scenario())] == [b"event: done"]
 
@@ -75,7 +75,7 @@ def test_changes_nobody_read_are_left_out(loop: asyncio.Runner) -> None:
     states = [job(progress={"fraction": k / 99}) for k in range(99)]
 
     async def scenario() -> list[bytes]:
-        return [event async for event in Streams(Told(*states, job(status="done"))).events(states[0])]
+        return [event async for event in Streams(ScriptedJobs(*states, job(status="done"))).events(states[0])]
 
     assert len(loop.run(scenario())) == 1
 
@@ -96,7 +96,7 @@ def test_a_stream_ends_without_the_store(loop: asyncio.Runner) -> None:
     """The reader asks again, as browsers do by themselves."""
 
     async def scenario() -> list[bytes]:
-        return [event async for event in Streams(Told(DatabaseDownError())).events(job())]
+        return [event async for event in Streams(ScriptedJobs(DatabaseDownError())).events(job())]
 
     assert loop.run(scenario()) == []
 
@@ -137,7 +137,7 @@ def test_streams_are_bounded(loop: asyncio.Runner) -> None:
     """One that ends makes room."""
 
     async def scenario() -> None:
-        streams = Streams(Told(seen := job(status="done")), most=1)
+        streams = Streams(ScriptedJobs(seen := job(status="done")), most=1)
         with streams.take_place(seen.owner):
             with pytest.raises(RefusedError) as refusal:
                 await read_stream(streams.of(seen))
@@ -153,7 +153,7 @@ def test_one_owner_may_not_have_all_streams(loop: asyncio.Runner) -> None:
 
     async def scenario() -> None:
         ann, bob = job(owner="ann", status="done"), job(owner="bob", status="done")
-        streams = Streams(Told(ann), most=4)
+        streams = Streams(ScriptedJobs(ann), most=4)
         with streams.take_place("ann"):
             with pytest.raises(RefusedError):
                 await read_stream(streams.of(ann))
@@ -168,7 +168,7 @@ def test_bug_streams_asked_for_at_once_are_bounded(loop: asyncio.Runner, owner: 
     """All were let in that asked before the first one had sent anything."""
 
     async def scenario() -> list[object]:
-        streams = Streams(Told(seen := job(owner=owner, status="done")), most=8)
+        streams = Streams(ScriptedJobs(seen := job(owner=owner, status="done")), most=8)
         made = [streams.of(seen) for _ in range(50)]
         return await asyncio.gather(*map(read_stream, made), return_exceptions=True)
 
@@ -185,6 +185,6 @@ def test_a_reader_who_stops_reading_is_left(loop: asyncio.Runner, monkeypatch: p
         await asyncio.sleep(60)
 
     seen = job(status="done")
-    streams = Streams(Told(seen))
+    streams = Streams(ScriptedJobs(seen))
     loop.run(streams.of(seen)({"type": "http", "asgi": {"spec_version": "2.3"}}, never, never))
     assert streams.open.total() == 0

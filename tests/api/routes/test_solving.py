@@ -228,6 +228,6 @@ def test_a_job_says_how_far_it_is(line: dict[str, Any]) -> None:
     assert told
 
 
-def test_every_kind_of_job_has_a_door() -> None:
+def test_every_kind_of_job_has_an_entry() -> None:
     """Under its own name."""
     assert {kind: entry.kind for kind, entry in ENTRIES.items()} == {"assign": "assign", "place": "place"}

@@ -190,16 +190,16 @@ def slept(seconds: float) -> int:
 
 def test_bug_processes_that_come_back_take_no_more_threads(loop: Runner, one: Workers) -> None:
     """However often they are lost."""
-    lost(loop, one)
+    lose_process(loop, one)
     before, end_s = threading.active_count(), time.monotonic() + 10
-    lost(loop, one)
+    lose_process(loop, one)
     # Those of the pool that was lost may still be ending.
     while threading.active_count() > before and time.monotonic() < end_s:
         time.sleep(0.05)
     assert threading.active_count() <= before
 
 
-def lost(loop: Runner, one: Workers) -> None:
+def lose_process(loop: Runner, one: Workers) -> None:
     """Kill a process at rest, and wait until there is another."""
     os.kill(loop.run(one.run(60, os.getpid)), signal.SIGKILL)
     while one.active:
@@ -212,11 +212,11 @@ def test_bug_nobody_is_held_up_while_processes_start(loop: Runner, monkeypatch: 
     """They may have kernels to compile: the event loop is free meanwhile, and so are the threads of others."""
     start, pool = PoolManager.start, Workers(1)
 
-    def started(manager: PoolManager) -> None:
+    def start_late(manager: PoolManager) -> None:
         time.sleep(1)
         start(manager)  # type: ignore[no-untyped-call]  # pebble has no types
 
-    monkeypatch.setattr(PoolManager, "start", started)
+    monkeypatch.setattr(PoolManager, "start", start_late)
     monkeypatch.setattr(pool, "_open", opened := mock.Mock(wraps=pool._open))
 
     async def scenario() -> int:
@@ -304,7 +304,7 @@ def register(qubits: int) -> int:
 def test_a_worker_holds_no_more_than_it_may(loop: asyncio.Runner, function: Callable[[int], int], size: int) -> None:
     """What takes too much is bad input, and the worker goes on."""
 
-    async def tried() -> int:
+    async def try_work() -> int:
         pool = Workers(1, 1 << 30)
         with pytest.raises(InputError, match="expected work that takes at most 1073741824 bytes of memory"):
             await pool.run(60, function, size)
@@ -312,7 +312,7 @@ def test_a_worker_holds_no_more_than_it_may(loop: asyncio.Runner, function: Call
         await pool.stop()
         return found
 
-    assert loop.run(tried()) == 1 << 28
+    assert loop.run(try_work()) == 1 << 28
 
 
 async def _cancelled_after(pool: Workers, seconds: float) -> None:

@@ -91,7 +91,7 @@ def test_fixed_qubits_stay() -> None:
 def test_qubits_stay_in_their_part() -> None:
     """A pair that has to be in the second of two parts goes there."""
     pairs = Coupling.of(4, [(0, 1), (2, 3)])
-    wanted = PlaceConstraints.free(2)._replace(part=np.full(2, pairs.part[3], np.int32))
+    wanted = PlaceConstraints.build_free(2)._replace(part=np.full(2, pairs.part[3], np.int32))
     (place,) = Embedder(pairs).embeddings(np.array([[0, 1]], np.int32), ONE, wanted)
     assert sorted(place.tolist()) == [2, 3]
 
@@ -108,7 +108,7 @@ def test_same_seed_same_layouts() -> None:
 def test_bug_empty_domains_are_no_places() -> None:
     """A triangle that is bound to a path finds nothing, though another part of the device has a triangle."""
     device = Coupling.of(6, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5)])
-    pairs, wanted = np.array([[0, 1], [0, 2], [1, 2]], np.int32), PlaceConstraints.free(3)
+    pairs, wanted = np.array([[0, 1], [0, 2], [1, 2]], np.int32), PlaceConstraints.build_free(3)
     bound = [wanted._replace(part=np.full(3, device.part[qubit], np.int32)) for qubit in (0, 3)]
     assert [len(Embedder(device).embeddings(pairs, ONE, wish)) for wish in bound] == [1, 0]
 

@@ -15,7 +15,7 @@ LINE = Coupling.of(4, [(0, 1), (1, 2), (2, 3)])
 PATHS = [(0, 1), (1, 2), (2, 3)], [(0, 2), (2, 1), (1, 3)]
 
 
-def _skeleton(qubits: int, *pairs: tuple[int, int]) -> GateDag:
+def _build_dag(qubits: int, *pairs: tuple[int, int]) -> GateDag:
     """Return a circuit of gates that do not commute."""
     return gate_dag_of(qubits, [Step(pair, (None, None), pair=True) for pair in pairs]).gate_dag
 
@@ -47,7 +47,7 @@ def _grid(rows: int, columns: int) -> Coupling:
 
 def test_two_paths_are_two_segments() -> None:
     """A circuit that runs along one path and then along another is cut between them, from either end."""
-    found = list(find_anchors(_skeleton(4, *PATHS[0], *PATHS[1]), LINE, PARAMS))
+    found = list(find_anchors(_build_dag(4, *PATHS[0], *PATHS[1]), LINE, PARAMS))
     assert [anchor.done.sum() for anchor in found] == [0, 6, 3, 3]
     orders = [np.argsort(anchor.place).tolist() for anchor in found]
     assert all(order in ([0, 1, 2, 3], [3, 2, 1, 0]) for order in (orders[0], orders[3]))
@@ -70,7 +70,7 @@ def test_a_circuit_that_fits_is_one_segment() -> None:
     """A grid's own edges run in the first layout from either end, all of them."""
     grid = _grid(3, 3)
     order = np.random.default_rng(1).permutation(9)
-    dag = _skeleton(9, *map(tuple, order[grid.edges].tolist()))
+    dag = _build_dag(9, *map(tuple, order[grid.edges].tolist()))
     first, last = find_anchors(dag, grid, PARAMS)
     assert _runs(dag, grid, first).all()
     assert last.done.all()
@@ -78,7 +78,7 @@ def test_a_circuit_that_fits_is_one_segment() -> None:
 
 def test_gates_after_the_segment_place_the_others() -> None:
     """The qubits of a later gate are beside each other already where that is possible."""
-    first = next(iter(find_anchors(_skeleton(4, (0, 1), (1, 2), (0, 2), (2, 3)), LINE, PARAMS)))
+    first = next(iter(find_anchors(_build_dag(4, (0, 1), (1, 2), (0, 2), (2, 3)), LINE, PARAMS)))
     assert LINE.hops[first.place[2], first.place[3]] == 1
 
 
@@ -98,7 +98,7 @@ def test_pairs_in_control_flow_belong_to_their_node() -> None:
 def test_components_stay_in_their_part() -> None:
     """Qubits that meet late are in one part from the start."""
     two = Coupling.of(6, [(0, 1), (1, 2), (3, 4), (4, 5)])
-    found = list(find_anchors(_skeleton(6, (0, 1), (3, 4), (1, 2), (4, 5), (0, 2), (3, 5)), two, PARAMS))
+    found = list(find_anchors(_build_dag(6, (0, 1), (3, 4), (1, 2), (4, 5), (0, 2), (3, 5)), two, PARAMS))
     assert len(found) == 4
     assert all(len(set(two.part[anchor.place[:3]].tolist())) == 1 for anchor in found)
 
@@ -121,6 +121,6 @@ def test_same_circuit_same_anchors() -> None:
 
 
 def test_a_layout_is_kept_where_nothing_may_be_refused() -> None:
-    """Without refusals for the gates around, a segment still runs in its layout."""
-    first = next(iter(find_anchors(_skeleton(4, *PATHS[0], *PATHS[1]), LINE, SegmentParams(outlook=0))))
+    """Without bans for the gates around, a segment still runs in its layout."""
+    first = next(iter(find_anchors(_build_dag(4, *PATHS[0], *PATHS[1]), LINE, SegmentParams(outlook=0))))
     assert np.argsort(first.place).tolist() in ([0, 1, 2, 3], [3, 2, 1, 0])

@@ -32,7 +32,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def web() -> QuantumCircuit:
+def complete() -> QuantumCircuit:
     """Return four qubits that all meet, after turns that are all different."""
     circuit = QuantumCircuit(4)
     for qubit in range(4):
@@ -65,32 +65,32 @@ def on_edges(report: CircuitReport, pairs: list[list[int]]) -> bool:
 @pytest.mark.parametrize(
     "options", [{"level": level} for level in (0, 1, 2, 3)] + [{"initial_layout": [5, 0, 3, 1]}], ids=str
 )
-def test_a_circuit_stays_the_same(web: QuantumCircuit, options: dict[str, Any]) -> None:
+def test_a_circuit_stays_the_same(complete: QuantumCircuit, options: dict[str, Any]) -> None:
     """On the edges of the device, and counted as it is."""
-    report = tiger.layout(web, LINE, seed=3, **options)
+    report = tiger.layout(complete, LINE, seed=3, **options)
     counts = report.circuit.count_ops()
-    assert is_same(web, report)
+    assert is_same(complete, report)
     assert on_edges(report, LINE)
     assert (report.feasible, report.extra_cx) == (True, counts["cx"] + 3 * counts.get("swap", 0) - 6)
     assert report.extra_cx == 3 * ((report.swaps or 0) + (report.bridges or 0))
 
 
-def test_a_given_layout_is_kept(web: QuantumCircuit) -> None:
+def test_a_given_layout_is_kept(complete: QuantumCircuit) -> None:
     """As a mapping too."""
-    report = tiger.layout(web, LINE, initial_layout={"3": 1, "0": 5, "1": 0, "2": 3}, **CHEAP)
+    report = tiger.layout(complete, LINE, initial_layout={"3": 1, "0": 5, "1": 0, "2": 3}, **CHEAP)
     assert report.initial_layout == {0: 5, 1: 0, 2: 3, 3: 1}
 
 
-def test_the_same_seed_gives_the_same_circuit(web: QuantumCircuit) -> None:
+def test_the_same_seed_gives_the_same_circuit(complete: QuantumCircuit) -> None:
     """On two threads as well."""
-    first, second = (tiger.layout(web, LINE, seed=5, threads=threads) for threads in (1, 2))
+    first, second = (tiger.layout(complete, LINE, seed=5, threads=threads) for threads in (1, 2))
     assert first.qasm == second.qasm
     assert first.initial_layout == second.initial_layout
 
 
-def test_the_text_is_the_circuit(web: QuantumCircuit) -> None:
+def test_the_text_is_the_circuit(complete: QuantumCircuit) -> None:
     """Whoever reads it gets the same counts."""
-    report = tiger.layout(web, LINE, **CHEAP)
+    report = tiger.layout(complete, LINE, **CHEAP)
     assert read_circuit(report.qasm).count_ops() == report.circuit.count_ops()
 
 
@@ -103,10 +103,10 @@ def test_random_circuits_stay_the_same(seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_never_more_than_qiskit(web: QuantumCircuit) -> None:
+def test_never_more_than_qiskit(complete: QuantumCircuit) -> None:
     """From level 1 on, at the same seed."""
     for level, seed in ((1, 0), (1, 1), (1, 2), (2, 0), (2, 1)):
-        report = tiger.layout(web, LINE, seed=seed, level=level)
+        report = tiger.layout(complete, LINE, seed=seed, level=level)
         assert (report.extra_cx or 0) <= (report.baseline_extra_cx or 0)
 
 
@@ -162,20 +162,20 @@ def moves(report: CircuitReport, circuit: QuantumCircuit, pairs: list[list[int]]
 
 
 @pytest.mark.parametrize("options", [{}, {"initial_layout": [5, 0, 3, 1]}, {"level": 2}], ids=str)
-def test_bug_data_movement_is_that_of_the_circuit(web: QuantumCircuit, options: dict[str, Any]) -> None:
+def test_bug_data_movement_is_that_of_the_circuit(complete: QuantumCircuit, options: dict[str, Any]) -> None:
     """Also where the layout is given, whose qubits are those of the device."""
-    circuit = web.copy_empty_like()
-    for instruction in web.data:
+    circuit = complete.copy_empty_like()
+    for instruction in complete.data:
         circuit.append(CZGate() if instruction.name == "cx" else instruction.operation, instruction.qubits)
     report = tiger.layout(circuit, LINE, **({"level": 1} | options))
     assert report.data_movement.routed == moves(report, circuit, LINE)
     assert report.data_movement.trivial == 4
 
 
-def test_every_placement_is_routed(web: QuantumCircuit) -> None:
+def test_every_placement_is_routed(complete: QuantumCircuit) -> None:
     """From level 2 on; before it is known of the result alone."""
     names = ("trivial", "static_qubo", "levels", "routed")
-    few, all_ = (tiger.layout(web, LINE, level=level) for level in (1, 2))
+    few, all_ = (tiger.layout(complete, LINE, level=level) for level in (1, 2))
     assert [few.placement_extra_cx[name] for name in names] == [None, None, None, few.extra_cx]
     assert min(all_.placement_extra_cx[name] for name in names) == all_.placement_extra_cx["routed"] == all_.extra_cx
 
@@ -199,21 +199,21 @@ def test_a_circuit_without_pairs_adds_nothing() -> None:
     assert (report.extra_cx, report.swaps, report.data_movement.routed) == (0, 0, 0)
 
 
-def test_errors_give_a_success_probability(web: QuantumCircuit) -> None:
+def test_errors_give_a_success_probability(complete: QuantumCircuit) -> None:
     """In (0, 1), and none without them."""
     backend = GenericBackendV2(6, coupling_map=LINE, seed=1)
-    report = tiger.layout(web, backend, objective="success", **CHEAP)
+    report = tiger.layout(complete, backend, objective="success", **CHEAP)
     assert 0 < (report.success_probability or 0) < 1
-    assert tiger.layout(web, LINE, **CHEAP).success_probability is None
+    assert tiger.layout(complete, LINE, **CHEAP).success_probability is None
 
 
 @pytest.mark.parametrize(
     ("device", "kind"),
     [("ring:3", "qubits"), ([[0, 1], [2, 3]], "disconnected"), ([[0, 1], [2, 3], [4, 5]], "disconnected")],
 )
-def test_what_does_not_fit_is_a_result(web: QuantumCircuit, device: object, kind: str) -> None:
+def test_what_does_not_fit_is_a_result(complete: QuantumCircuit, device: object, kind: str) -> None:
     """Too few qubits, and parts that cannot hold it."""
-    report = tiger.layout(web, device)
+    report = tiger.layout(complete, device)
     assert (report.feasible, report.circuit, report.extra_cx) == (False, None, None)
     assert [violation.kind for violation in report.violations] == [kind]
 
@@ -254,23 +254,23 @@ def test_parts_that_hold_the_circuit_are_used() -> None:
         ({"circuit": QuantumCircuit(2)}, "circuit"),
     ],
 )
-def test_bad_input_is_named(web: QuantumCircuit, options: dict[str, Any], field: str) -> None:
+def test_bad_input_is_named(complete: QuantumCircuit, options: dict[str, Any], field: str) -> None:
     """By the argument or below."""
     with pytest.raises(InputError) as caught:
-        tiger.layout(**({"circuit": web, "coupling": LINE} | options))
+        tiger.layout(**({"circuit": complete, "coupling": LINE} | options))
     assert caught.value.field == field
 
 
-def test_a_time_limit_that_was_hit_is_said(web: QuantumCircuit) -> None:
+def test_a_time_limit_that_was_hit_is_said(complete: QuantumCircuit) -> None:
     """As the same seed may end elsewhere then."""
-    assert "ended by the time limit" in tiger.layout(web, LINE, time_limit_s=1e-6).warnings[0]
-    assert tiger.layout(web, LINE, time_limit_s=1e6, **CHEAP).warnings == ()
+    assert "ended by the time limit" in tiger.layout(complete, LINE, time_limit_s=1e-6).warnings[0]
+    assert tiger.layout(complete, LINE, time_limit_s=1e6, **CHEAP).warnings == ()
 
 
-def test_stages_are_announced(web: QuantumCircuit) -> None:
+def test_stages_are_announced(complete: QuantumCircuit) -> None:
     """Whoever waits is told."""
     seen: list[Progress] = []
-    tiger.layout(web, LINE, progress=seen.append, **CHEAP)
+    tiger.layout(complete, LINE, progress=seen.append, **CHEAP)
     assert [step.stage for step in seen][:2] == ["reading", "search"]
 
 

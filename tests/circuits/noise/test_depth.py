@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.circuits.noise.operations import list_operations
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step, gate_dag_of
 from tiger.circuits.noise import depth as depths
@@ -16,7 +17,6 @@ from tiger.circuits.noise.depth import (
     costs_of,
     count_depth,
     count_singles,
-    operations_of,
     operations_of_gates,
     time_operations,
 )
@@ -95,7 +95,7 @@ def test_gates_on_three_qubits_are_bad_input():
 def test_a_route_is_unrolled_in_order(plain):
     """Gates of a qubit alone come as soon as what they do not commute with is done."""
     dag, singles = build(3, u(0), cx(0, 1), u(1), u(1), cx(1, 2), u(2))
-    found = operations_of(route_of([1, 0, 2, 3], (0, PLAIN), (-1, 1), (1, PLAIN)), dag, singles)
+    found = list_operations(route_of([1, 0, 2, 3], (0, PLAIN), (-1, 1), (1, PLAIN)), dag, singles)
     assert found.tolist() == [
         [ONE, 1, 1],
         [PAIR, 1, 0],
@@ -110,7 +110,7 @@ def test_a_route_is_unrolled_in_order(plain):
 def test_a_bridge_is_four_gates_in_a_row(plain):
     """Control to middle and middle to target, twice."""
     dag, singles = build(2, cx(0, 1))
-    found = operations_of(route_of([0, 2, 1, 3], (0, 1)), dag, singles)
+    found = list_operations(route_of([0, 2, 1, 3], (0, 1)), dag, singles)
     assert found.tolist() == [[PAIR, 0, 1], [PAIR, 1, 2]] * 2
     assert count_depth(found) == 4
 
@@ -118,7 +118,7 @@ def test_a_bridge_is_four_gates_in_a_row(plain):
 def test_gates_that_commute_share_a_run(plain):
     """A diagonal gate between two controls does not wait for the first of them."""
     dag, singles = build(3, cx(0, 1), u(0, RZ), cx(0, 2))
-    found = operations_of(route_of([1, 0, 2, 3], (1, PLAIN), (0, PLAIN)), dag, singles)
+    found = list_operations(route_of([1, 0, 2, 3], (1, PLAIN), (0, PLAIN)), dag, singles)
     assert found.tolist() == [[ONE, 1, 1], [PAIR, 1, 2], [PAIR, 1, 0]]
 
 
@@ -127,7 +127,7 @@ def test_a_measurement_happens_where_the_qubit_is_then(plain):
     barrier = Step((0, 1), (None, None)), "barrier"
     shared = Step((1, 5), (None, None)), "measure"
     dag, singles = build(2, cx(0, 1), barrier, (Step((0,), U), "measure"), shared)
-    found = operations_of(route_of([0, 1, 2, 3], (0, PLAIN), (1, PLAIN), (-3, 1), (2, PLAIN)), dag, singles)
+    found = list_operations(route_of([0, 1, 2, 3], (0, PLAIN), (1, PLAIN), (-3, 1), (2, PLAIN)), dag, singles)
     assert found.tolist() == [[PAIR, 0, 1], [READ, 0, 0], [SWAP, 2, 1], [READ, 2, 2]]
 
 
@@ -137,7 +137,7 @@ def test_depth_is_the_longest_chain_of_the_gates_in_order(seed):
     rng = np.random.default_rng(seed)
     pairs = [rng.choice(4, 2, replace=False).tolist() for _ in range(6)]
     dag, singles = build(4, *[step for a, b in pairs for step in (u(a), cx(a, b))])
-    operations = operations_of(route_shortest_paths(dag, LINE, rng.permutation(4).astype(np.int32)), dag, singles)
+    operations = list_operations(route_shortest_paths(dag, LINE, rng.permutation(4).astype(np.int32)), dag, singles)
     gates = [(q, [p]) if kind == ONE else (1 + 2 * (kind == SWAP), [p, q]) for kind, p, q in operations.tolist()]
     assert count_depth(operations) == longest_chain(gates)
 

@@ -9,9 +9,10 @@ from qiskit.circuit import Measure, Parameter
 from qiskit.circuit.library import CXGate, CZGate, RZGate, SXGate
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
+from tests.circuits.noise.operations import list_operations
 from tests.circuits.noise.test_depth import build, cx, route_of, u
 from tiger.circuits.gate_dag import Step
-from tiger.circuits.noise.depth import operations_of, operations_of_gates
+from tiger.circuits.noise.depth import operations_of_gates
 from tiger.circuits.noise.noise import Errors, Gate, errors_of_target
 from tiger.circuits.noise.success import compute_log_success
 from tiger.circuits.route import PLAIN
@@ -33,13 +34,13 @@ def test_the_formula_multiplies_what_goes_well():
     dag, singles = build(2, u(0), u(0), cx(0, 1), cx(1, 0), measured)
     route = route_of([0, 1, 2], (0, PLAIN), (-1, 1), (1, PLAIN))
     expected = 0.99**2 * 0.9 * (0.9**2 * 0.8) * 0.9 * 0.95
-    assert compute_log_success(operations_of(route, dag, singles), line()) == pytest.approx(math.log(expected))
+    assert compute_log_success(list_operations(route, dag, singles), line()) == pytest.approx(math.log(expected))
 
 
 def test_a_bridge_is_four_gates():
     """From the control to the middle and on to the target, twice."""
     dag, singles = build(2, cx(0, 1))
-    assert compute_log_success(operations_of(route_of([0, 2, 1], (0, 1)), dag, singles), line()) == pytest.approx(
+    assert compute_log_success(list_operations(route_of([0, 2, 1], (0, 1)), dag, singles), line()) == pytest.approx(
         2 * math.log(0.9 * 0.7)
     )
 
@@ -58,7 +59,7 @@ def test_a_faulty_gate_succeeds_never():
     """Its logarithm is minus infinity."""
     dag, singles = build(2, cx(0, 1))
     errors = Errors.of([Gate(0, 1, 1.0), Gate(1, 2, 0.1)], NONE, NONE)
-    assert compute_log_success(operations_of(route_of([0, 1, 2], (0, PLAIN)), dag, singles), errors) == -math.inf
+    assert compute_log_success(list_operations(route_of([0, 1, 2], (0, PLAIN)), dag, singles), errors) == -math.inf
 
 
 def test_the_missing_direction_needs_four_one_qubit_gates():

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.circuits.noise.operations import list_operations
 from tests.circuits.noise.test_depth import build, cx, u
 from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.noise import placement
-from tiger.circuits.noise.depth import count_depth, operations_of
+from tiger.circuits.noise.depth import count_depth
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.placement import (
     DepthObjective,
@@ -54,18 +55,18 @@ def test_the_result_is_a_route_no_worse_than_any_known(seed):
     errors, (dag, singles) = device(seed), circuit(seed)
     coupling = errors.coupling()
     known, objective = routes_of(dag, coupling), SuccessObjective(dag, singles, coupling, errors)
-    found = Placer(dag, coupling, objective, PARAMS).best(known, seed, bool)
+    found = Placer(dag, coupling, objective, PARAMS).find_best(known, seed, bool)
     assert find_flaw(dag, coupling, found) == ""
     assert objective.loss(found) <= min(map(objective.loss, known))
-    assert objective.loss(found) == pytest.approx(-compute_log_success(operations_of(found, dag, singles), errors))
+    assert objective.loss(found) == pytest.approx(-compute_log_success(list_operations(found, dag, singles), errors))
 
 
 def test_errors_above_the_bound_count_a_hundredfold():
     """The formula holds below it."""
     errors, (dag, singles) = device(0), circuit(0)
     route = routes_of(dag, errors.coupling())[0]
-    total = -compute_log_success(operations_of(route, dag, singles), errors)
-    still = -compute_log_success(operations_of(route, dag, singles), errors.without_decay())
+    total = -compute_log_success(list_operations(route, dag, singles), errors)
+    still = -compute_log_success(list_operations(route, dag, singles), errors.without_decay())
     for bound, more in ((still + 1, 0), (still - 1, 99)):
         objective = SuccessObjective(dag, singles, errors.coupling(), errors, bound)
         assert objective.loss(route) == pytest.approx(total + more)
@@ -75,8 +76,8 @@ def test_the_depth_falls_too():
     """Layers count before CX gates."""
     (dag, singles), coupling = circuit(1), device(1).coupling()
     known, objective = routes_of(dag, coupling), DepthObjective(dag, singles, coupling)
-    found = Placer(dag, coupling, objective, PARAMS).best(known, 0, bool)
-    before, after = (count_depth(operations_of(route, dag, singles)) for route in (known[0], found))
+    found = Placer(dag, coupling, objective, PARAMS).find_best(known, 0, bool)
+    before, after = (count_depth(list_operations(route, dag, singles)) for route in (known[0], found))
     assert after < before
     assert objective.loss(found) == pytest.approx(after + 1e-6 * found.extra_cx)
 
@@ -86,7 +87,7 @@ def test_a_layout_that_is_given_stays():
     errors, (dag, singles) = device(5), circuit(5)
     coupling = errors.coupling()
     known, objective = routes_of(dag, coupling)[:1], SuccessObjective(dag, singles, coupling, errors)
-    found = Placer(dag, coupling, objective, replace(PARAMS, pinned=True)).best(known, 0, bool)
+    found = Placer(dag, coupling, objective, replace(PARAMS, pinned=True)).find_best(known, 0, bool)
     assert found.start[:4].tolist() == known[0].start[:4].tolist()
     assert find_flaw(dag, coupling, found) == ""
     assert objective.loss(found) < objective.loss(known[0])
@@ -108,7 +109,7 @@ def test_the_same_seed_gives_the_same_route():
     errors, (dag, singles) = device(3), circuit(3)
     coupling = errors.coupling()
     placer = Placer(dag, coupling, SuccessObjective(dag, singles, coupling, errors), PARAMS)
-    first, second = (placer.best(routes_of(dag, coupling), 5, bool) for _ in range(2))
+    first, second = (placer.find_best(routes_of(dag, coupling), 5, bool) for _ in range(2))
     assert first.start.tolist() == second.start.tolist()
     assert first.steps.tolist() == second.steps.tolist()
 
@@ -118,7 +119,7 @@ def test_stop_ends_with_what_is_known():
     errors, (dag, singles) = device(4), circuit(4)
     coupling = errors.coupling()
     known, objective = routes_of(dag, coupling), SuccessObjective(dag, singles, coupling, errors)
-    found = Placer(dag, coupling, objective, PARAMS).best(known, 0, lambda: True)
+    found = Placer(dag, coupling, objective, PARAMS).find_best(known, 0, lambda: True)
     assert objective.loss(found) == min(map(objective.loss, known))
 
 
@@ -128,7 +129,7 @@ def test_qubits_stay_in_their_part_of_the_device():
     errors = device(5, pairs)
     coupling, (dag, singles) = errors.coupling(), build(4, cx(0, 1), cx(2, 3), cx(1, 0))
     known = route_shortest_paths(dag, coupling, np.array([0, 2, 3, 5, 1, 4], np.int32))
-    found = Placer(dag, coupling, SuccessObjective(dag, singles, coupling, errors), PARAMS).best([known], 0, bool)
+    found = Placer(dag, coupling, SuccessObjective(dag, singles, coupling, errors), PARAMS).find_best([known], 0, bool)
     assert find_flaw(dag, coupling, found) == ""
     assert found.swaps == 0
 
@@ -139,7 +140,7 @@ def test_a_perfect_device_has_edges_of_no_cost():
     coupling = errors.coupling()
     objective = SuccessObjective(dag, singles, coupling, errors)
     assert set(objective.lengths()[coupling.hops == 1]) == {0.0}
-    found = Placer(dag, coupling, objective, PARAMS).best(routes_of(dag, coupling), 0, bool)
+    found = Placer(dag, coupling, objective, PARAMS).find_best(routes_of(dag, coupling), 0, bool)
     assert objective.loss(found) == 0.0
 
 

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.circuits.noise.operations import list_operations
 from tests.circuits.noise.test_depth import build, cx, route_of, u
 from tests.circuits.replay import find_flaw
 from tiger.circuits.coupling import Coupling
 from tiger.circuits.gate_dag import Step
 from tiger.circuits.noise import depth as depths
 from tiger.circuits.noise import relabelling
-from tiger.circuits.noise.depth import costs_of, operations_of, operations_of_gates, time_operations
+from tiger.circuits.noise.depth import costs_of, operations_of_gates, time_operations
 from tiger.circuits.noise.noise import Errors, Gate
 from tiger.circuits.noise.relabelling import DeviceCosts, RelabelParams, count_usage, find_best_places, relabel
 from tiger.circuits.route import PLAIN
@@ -49,7 +50,7 @@ def circuit(pairs, seed):
     steps = [step for _ in range(4) for a, b in [rng.choice(3, 2, replace=False).tolist()] for step in (u(a), cx(a, b))]
     dag, singles = build(3, *steps, (Step((0,), (None,)), "measure"))
     start = np.array([0, 1, 2, 3, 4, 5], np.int32)
-    return operations_of(route_shortest_paths(dag, Coupling.of(6, pairs), start), dag, singles)
+    return list_operations(route_shortest_paths(dag, Coupling.of(6, pairs), start), dag, singles)
 
 
 def loss(operations, place, costs):

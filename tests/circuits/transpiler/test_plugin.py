@@ -1,4 +1,4 @@
-"""Tests of the transpiler plugins through Qiskit's own front door."""
+"""Tests of the transpiler plugins through Qiskit's own entry."""
 
 import subprocess
 import sys

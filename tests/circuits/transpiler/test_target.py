@@ -10,13 +10,13 @@ from tiger.circuits.transpiler.target import coupling_of, has_errors
 def target(**errors: float) -> Target:
     """Return a line of four qubits whose errors are 0.1, or as given by gate and qubits: `cx12`, `sx0`."""
 
-    def listed(name: str, *places: tuple[int, ...]) -> dict[tuple[int, ...], InstructionProperties]:
+    def list_properties(name: str, *places: tuple[int, ...]) -> dict[tuple[int, ...], InstructionProperties]:
         return {q: InstructionProperties(error=errors.get(name + "".join(map(str, q)), 0.1)) for q in places}
 
     device = Target(num_qubits=4)
-    device.add_instruction(CXGate(), listed("cx", (0, 1), (1, 0), (2, 1), (2, 3)))
-    device.add_instruction(SXGate(), listed("sx", (0,), (1,), (2,), (3,)))
-    device.add_instruction(Measure(), listed("measure", (0,), (1,), (2,), (3,)))
+    device.add_instruction(CXGate(), list_properties("cx", (0, 1), (1, 0), (2, 1), (2, 3)))
+    device.add_instruction(SXGate(), list_properties("sx", (0,), (1,), (2,), (3,)))
+    device.add_instruction(Measure(), list_properties("measure", (0,), (1,), (2,), (3,)))
     return device
 
 

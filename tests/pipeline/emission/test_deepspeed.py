@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pipeline.emission.deepspeed_parser import DeepSpeedSplit, parse
 from tiger.errors import InputError
-from tiger.pipeline.emission.deepspeed import DeepSpeedSplit, parse, write
+from tiger.pipeline.emission.deepspeed import write
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.transformer import layers_of_shape

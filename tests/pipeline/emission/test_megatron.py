@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pipeline.emission.megatron_parser import MegatronSplit, parse, stages_of_layout
 from tiger.errors import InputError
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.emission.megatron import MegatronSplit, layout_of, parse, stages_of_layout, write
+from tiger.pipeline.emission.megatron import layout_of, write
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.transformer import layers_of_shape
 

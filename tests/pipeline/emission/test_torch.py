@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pipeline.emission.torch_parser import TorchSplit, parse
 from tiger.errors import InputError
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.emission.torch import TorchSplit, parse, write
+from tiger.pipeline.emission.torch import write
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.transformer import layers_of_shape
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pipeline.emission.vllm_parser import VllmSplit, parse
 from tiger.errors import InputError
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.emission.vllm import VllmSplit, parse, write
+from tiger.pipeline.emission.vllm import write
 from tiger.pipeline.models.shape import Shape
 from tiger.pipeline.models.transformer import layers_of_shape
 

@@ -46,7 +46,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
     """Have every placement cut evenly, and return what each was asked; more than 30 bytes a device are too many."""
     seen: list[PlaceParams] = []
 
-    def solved(
+    def place(
         layers: Layers, cluster: Cluster, params: PlaceParams, stop: Callable[[], bool], watch: Any
     ) -> PlaceResult:
         seen.append(params)
@@ -69,5 +69,5 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[PlaceParams]:
             plan=plan, bottleneck_s=worst, lower_bound_s=worst, stages=stages, warnings=("even",), **timed
         )
 
-    monkeypatch.setattr("tiger.pipeline.solve.place_layers", solved)
+    monkeypatch.setattr("tiger.pipeline.solve.place_layers", place)
     return seen

@@ -6,7 +6,7 @@ import numpy as np
 
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.emission.deployment import Deployment
-from tiger.pipeline.entry.account import links_of, placed_stages
+from tiger.pipeline.entry.account import links_of, list_placed_stages
 from tiger.pipeline.entry.report import Link
 from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.hardware.cluster import Cluster
@@ -15,7 +15,7 @@ from tiger.pipeline.models.layers import Layers
 
 def test_a_stage_has_its_passes_and_its_messages(chain: Layers, pair: Cluster) -> None:
     """Three seconds a layer, and half a second for a message forward and for one back."""
-    first, last = placed_stages(Deployment(layers=chain, cluster=pair, plan=Plan.line((0, 1, 4), (1, 0))))
+    first, last = list_placed_stages(Deployment(layers=chain, cluster=pair, plan=Plan.line((0, 1, 4), (1, 0))))
     assert first == PlacedStage(
         device="y",
         devices=(("y",),),
@@ -32,7 +32,7 @@ def test_a_stage_has_its_passes_and_its_messages(chain: Layers, pair: Cluster) -
 def test_virtual_stages_share_the_memory_of_their_device(chain: Layers, pair: Cluster) -> None:
     """Stage j is at position j mod p, and pays for its messages at both ends."""
     plan = Plan(cuts=(0, 1, 2, 3, 4), grid=np.array([[[0]], [[1]]]))
-    stages = placed_stages(Deployment(layers=chain, cluster=pair, plan=plan))
+    stages = list_placed_stages(Deployment(layers=chain, cluster=pair, plan=plan))
     assert [stage.device for stage in stages] == ["x", "y", "x", "y"]
     assert [stage.communication_s for stage in stages] == [1.0, 2.0, 2.0, 1.0]
     assert {stage.memory_bytes for stage in stages} == {20.0}
@@ -41,14 +41,14 @@ def test_virtual_stages_share_the_memory_of_their_device(chain: Layers, pair: Cl
 def test_the_slowest_replica_counts(chain: Layers, pair: Cluster) -> None:
     """With both devices named, and the least memory."""
     uneven = replace(pair, speed=np.array([1.0, 0.5]))
-    (stage,) = placed_stages(Deployment(layers=chain, cluster=uneven, plan=Plan(cuts=(0, 4), grid=[[[0], [1]]])))
+    (stage,) = list_placed_stages(Deployment(layers=chain, cluster=uneven, plan=Plan(cuts=(0, 4), grid=[[[0], [1]]])))
     assert (stage.devices, stage.compute_s, stage.capacity_bytes) == ((("x",), ("y",)), 24.0, 100.0)
 
 
 def test_a_stated_memory_is_taken_over(chain: Layers, pair: Cluster) -> None:
     """As a schedule has it, with what is in flight."""
     plan = Plan.line((0, 2, 4), (0, 1))
-    stages = placed_stages(Deployment(layers=chain, cluster=pair, plan=plan, memory_bytes=(70.0, 80.0)))
+    stages = list_placed_stages(Deployment(layers=chain, cluster=pair, plan=plan, memory_bytes=(70.0, 80.0)))
     assert [stage.memory_bytes for stage in stages] == [70.0, 80.0]
 
 

@@ -1,4 +1,4 @@
-"""Tests of the door of operators."""
+"""Tests of the entry of operators."""
 
 import json
 from collections.abc import Callable
@@ -31,10 +31,10 @@ NODES: dict[str, Any] = {
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
-    """Have the first half of all classes put on the first device, and return what each placement was asked."""
+    """Put the first half of all colocation groups on the first device, and return what each placement was asked."""
     seen: list[OperatorParams] = []
 
-    def solved(
+    def place(
         operators: Operators, cluster: Cluster, params: OperatorParams, stop: Callable[[], bool], _: Any
     ) -> OperatorPlacement:
         seen.append(params)
@@ -46,7 +46,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[OperatorParams]:
         timed = {"latency_s": 9.0, "latency_bound_s": 9.0} if params.objective != "throughput" else {}
         return OperatorPlacement(place=place, line=line, bottleneck_s=6.5, lower_bound_s=6.0, stages=stages, **timed)
 
-    monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", solved)
+    monkeypatch.setattr("tiger.pipeline.operators.solve.place_operators", place)
     return seen
 
 

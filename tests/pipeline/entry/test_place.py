@@ -173,7 +173,7 @@ def test_a_report_writes_its_plan(engine: Engine, pair: Cluster) -> None:
     assert "VLLM_PP_LAYER_PARTITION=1,1\n" in report.emit("vllm")
 
 
-def test_the_door_is_public() -> None:
+def test_the_entry_is_public() -> None:
     """By its name in the package."""
     assert tiger.place is place
 

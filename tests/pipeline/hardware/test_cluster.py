@@ -30,7 +30,7 @@ def cluster_of(link, curves=(FAST, SLOW), speed=None, **rest):
 
 @st.composite
 def clusters(draw):
-    """Draw a cluster of few devices of two speeds with few curves, so that twins are common."""
+    """Draw a cluster of few devices of two speeds with few curves, so that equal devices are common."""
     size = draw(st.integers(1, 7))
     numbers = st.integers(NO_LINK, 2)
     link = np.full((size, size), NO_LINK)

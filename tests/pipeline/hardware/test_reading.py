@@ -47,7 +47,7 @@ def test_every_example_is_read():
 
 
 def test_specs_and_documents():
-    """A SPEC is read by both doors, an object too."""
+    """A SPEC is read by both entries, an object too."""
     assert read_cluster("dgx:1").names == cluster_of_document("dgx:1").names
     assert read_cluster({"nvidia_smi_topo": TOPO}).names == ("GPU0", "GPU1")
     assert cluster_of_document({"machines": [{"devices": 1}]}).names == ("m0.gpu0",)

@@ -55,7 +55,7 @@ def test_times_are_ms_and_an_edge_costs_its_source() -> None:
     assert np.stack([operators.source, operators.target]).tolist() == [[0, 0], [1, 2]]
 
 
-def test_colours_are_classes_and_the_rest_stands_alone() -> None:
+def test_colours_are_colocation_groups_and_the_rest_stands_alone() -> None:
     """Marks may be numbers."""
     operators, _ = operators_of_nodes(GRAPH)
     assert operators.colour.tolist() == [0, 1, 1]

@@ -32,7 +32,7 @@ def least_bottleneck_s(layers: Layers, cluster: Cluster, order: tuple[int, ...])
 
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("memory_bytes", [np.inf, 12.0])
-def test_cuts_are_those_of_the_exact_programme(
+def test_cuts_are_those_of_the_exact_cut_dp(
     seed: int,
     memory_bytes: float,
     drawn_layers: Callable[..., Layers],

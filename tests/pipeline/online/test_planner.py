@@ -263,7 +263,7 @@ def test_a_tolerance_is_a_share(tolerance: float, world: Callable[..., World]) -
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1"])
 def test_a_seed_is_a_whole_number(seed: int, world: Callable[..., World]) -> None:
-    """As at every other door."""
+    """As at every other entry."""
     with pytest.raises(InputError, match="seed: expected a whole number from 0 to"):
         world(0).planner(seed=seed)
 

@@ -67,7 +67,7 @@ def test_an_operator_of_a_cpu_where_there_is_none() -> None:
 def test_a_group_that_is_too_large_is_named() -> None:
     """By its operators; a cpu holds anything."""
     found = violations_of(operators(6.0), cluster("gpu", "gpu"), {})
-    message = "the class of 'a', 'b': 12 B, and no device it may go to has more than 10 B"
+    message = "the colocation group of 'a', 'b': 12 B, and no device it may go to has more than 10 B"
     assert found[0] == ("memory", message)
     assert violations_of(operators(6.0), cluster("gpu", "gpu", "cpu"), {}) == []
 
@@ -89,7 +89,10 @@ def test_bug_groups_on_a_cycle_that_fit_no_device_are_named() -> None:
     model = replace(operators(), source=np.array([0, 2]), target=np.array([2, 1]))
     on = cluster("gpu", "gpu")
     found = find_stage_violations(model, Terms.from_operators(model, on, {}))
-    message = "the class of 'a', 'b', operator 'c' have to share a stage, as edges lead from each to all: 12 B, and no"
+    message = (
+        "the colocation group of 'a', 'b', operator 'c' have to share a stage, as edges lead from each to all: "
+        "12 B, and no"
+    )
     assert [violation.kind for violation in found] == ["memory"]
     assert found[0].message.startswith(message)
     assert not find_stage_violations(model, Terms.from_operators(model, cluster("gpu", "gpu", room=12.0), {}))

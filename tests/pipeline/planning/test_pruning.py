@@ -11,11 +11,11 @@ CHOICES = [
 
 def test_the_closest_of_each_reason_is_kept() -> None:
     """That with the least seconds, and the first of equal ones."""
-    tally = PruningCounters()
+    counters = PruningCounters()
     for choice, least in zip(CHOICES, (3.0, 2.0, 2.0), strict=True):
-        tally.add("work", choice, least)
-    tally.add("memory", CHOICES[0], 5.0, 4)
-    assert tally.rows() == (
+        counters.add("work", choice, least)
+    counters.add("memory", CHOICES[0], 5.0, 4)
+    assert counters.rows() == (
         Pruned(reason="work", choices=3, closest=CHOICES[1], least=2.0),
         Pruned(reason="memory", choices=4, closest=CHOICES[0], least=5.0),
     )

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tiger.objectives.cost import cost_of
-from tiger.solvers.annealing import boundary_annealing as boundary
-from tiger.solvers.annealing import moves
+from tiger.solvers.annealing import boundary_annealing, moves
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy, csr_graph_of
 from tiger.solvers.instance import instance_of
 
@@ -13,7 +12,7 @@ from tiger.solvers.instance import instance_of
 @pytest.fixture(autouse=True)
 def _plain(plain, monkeypatch):
     """Run this file's kernels as plain Python."""
-    for module in (boundary,):
+    for module in (boundary_annealing,):
         for name, kernel in vars(module).copy().items():
             monkeypatch.setattr(module, name, getattr(kernel, "py_func", kernel))
 
@@ -55,7 +54,7 @@ def test_the_change_is_that_of_the_cost(hardware, random_problem, random_feasibl
             for q in range(problem.topology.size):
                 other = places.copy()
                 other[t] = q
-                change = boundary.relocation_change(csr_graph_of(inst), places, t, q, -1)
+                change = boundary_annealing.relocation_change(csr_graph_of(inst), places, t, q, -1)
                 assert change == pytest.approx(cost_of(problem, other).total - before, abs=1e-7)
 
 
@@ -65,8 +64,8 @@ def test_annealing_keeps_loads_and_boundaries(seed, random_problem, random_feasi
     problem = random_problem("capacity", seed, hardware="torus", pins=True, memory=seed % 2 == 0)
     inst, places = instance_of(problem), random_feasible(problem, np.random.default_rng(seed))
     occupancy, graph = occupancy_of(problem, places), csr_graph_of(inst)
-    boundary.collect_boundary(graph, occupancy)
-    change = boundary.anneal_boundary(inst, graph, occupancy, schedule((50.0, 5.0), 100, seed))
+    boundary_annealing.collect_boundary(graph, occupancy)
+    change = boundary_annealing.anneal_boundary(inst, graph, occupancy, schedule((50.0, 5.0), 100, seed))
     again = occupancy_of(problem, occupancy.place)
     assert moves.total(inst, occupancy.place) - moves.total(inst, places) == pytest.approx(change, abs=1e-6)
     assert (occupancy.load == again.load).all()
@@ -81,14 +80,14 @@ def test_an_empty_boundary_moves_nothing(path_problem):
     """Tests tasks that share one node."""
     inst = instance_of(path_problem)
     occupancy = occupancy_of(path_problem, np.zeros(3, np.int64))
-    boundary.collect_boundary(csr_graph_of(inst), occupancy)
-    assert boundary.anneal_boundary(inst, csr_graph_of(inst), occupancy, schedule((1.0,), 10, 0)) == 0.0
+    boundary_annealing.collect_boundary(csr_graph_of(inst), occupancy)
+    assert boundary_annealing.anneal_boundary(inst, csr_graph_of(inst), occupancy, schedule((1.0,), 10, 0)) == 0.0
     assert occupancy.place.tolist() == [0, 0, 0]
 
 
 def test_sizes_are_weighed_without_moving(path_problem):
     """Tests task a, which would save 2 hops to b and pay 1 to c, or stay."""
     inst, places, found = instance_of(path_problem), np.array([0, 2, 1]), np.empty(2)
-    boundary.sample_changes(csr_graph_of(inst), places, np.array([0, 0]), np.array([2, 0]), found)
+    boundary_annealing.sample_changes(csr_graph_of(inst), places, np.array([0, 0]), np.array([2, 0]), found)
     assert found.tolist() == [abs(3 * -2 + 0), 0.0]
     assert places.tolist() == [0, 2, 1]

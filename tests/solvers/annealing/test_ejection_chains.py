@@ -7,8 +7,7 @@ import pytest
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
-from tiger.solvers.annealing import boundary_annealing as boundary
-from tiger.solvers.annealing import ejection_chains as chains
+from tiger.solvers.annealing import boundary_annealing, ejection_chains
 from tiger.solvers.annealing.boundary_annealing import csr_graph_of
 from tiger.solvers.annealing.ejection_chains import chains_of
 from tiger.solvers.instance import instance_of
@@ -18,7 +17,7 @@ from tiger.topologies.spec import build
 @pytest.fixture(autouse=True)
 def _plain(plain, monkeypatch):
     """Run this file's kernels as plain Python."""
-    for module in (boundary, chains):
+    for module in (boundary_annealing, ejection_chains):
         for name, kernel in vars(module).copy().items():
             monkeypatch.setattr(module, name, getattr(kernel, "py_func", kernel))
 
@@ -27,7 +26,7 @@ def clear(problem, places, most=100):
     """Return how many tasks are too many in the end, and the mapping."""
     inst = instance_of(problem)
     lists = chains_of(inst, np.array(places))
-    return chains.clear_overload(inst, csr_graph_of(inst), lists, most), lists.place.tolist()
+    return ejection_chains.clear_overload(inst, csr_graph_of(inst), lists, most), lists.place.tolist()
 
 
 def path(topology, slots, tasks=4, **options):

@@ -12,7 +12,7 @@ from tiger.model.problem import Problem
 from tiger.model.window import whole
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.annealing import moves
-from tiger.solvers.instance import differences, fixed_of, instance_of, restrict, state_of
+from tiger.solvers.instance import differences, instance_of, mark_fixed, restrict, state_of
 from tiger.topologies.spec import build
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -86,7 +86,7 @@ def test_moves_are_legal_exactly_where_nothing_is_violated(rule, drawn):
     """Tests every relocation and every swap within a group of a feasible mapping."""
     for seed in range(12):
         problem, inst, places = drawn(rule, seed)
-        state, fixed = state_of(problem, places), fixed_of(inst)
+        state, fixed = state_of(problem, places), mark_fixed(inst)
         for t, q in itertools.product(problem.free.tolist(), range(problem.topology.size)):
             other = places.copy()
             other[t] = q
@@ -102,7 +102,7 @@ def test_moves_are_legal_exactly_where_nothing_is_violated(rule, drawn):
 def test_pinned_tasks_do_not_swap(drawn):
     """Tests that a task that may not move is no partner, nor is one on the same node."""
     problem, inst, places = drawn("capacity", 2)
-    state, fixed = state_of(problem, places), fixed_of(inst)
+    state, fixed = state_of(problem, places), mark_fixed(inst)
     pinned = np.flatnonzero(problem.pins >= 0)
     assert len(pinned)
     for t, u in itertools.product(problem.free.tolist(), pinned.tolist()):
@@ -128,7 +128,7 @@ def test_the_state_follows_every_move(rule, drawn):
         problem, inst, places = drawn(rule, seed)
         if not inst.movable.size:
             continue
-        state, fixed = state_of(problem, places), fixed_of(inst)
+        state, fixed = state_of(problem, places), mark_fixed(inst)
         np.random.seed(seed)  # noqa: NPY002
         for _ in range(60):
             moves.try_move(inst, state, fixed, int(np.random.choice(inst.movable)), np.inf)  # noqa: NPY002
@@ -141,7 +141,7 @@ def test_descent_ends_where_no_move_gains(rule, drawn):
     """Tests all single moves of the result, and that another round changes nothing."""
     for seed in range(8):
         problem, inst, places = drawn(rule, seed)
-        state, fixed = state_of(problem, places), fixed_of(inst)
+        state, fixed = state_of(problem, places), mark_fixed(inst)
         moves.descend(inst, state, fixed, 1000)
         assert not violations(problem, state.place)
         assert moves.total(inst, state.place) <= moves.total(inst, places) + 1e-9
@@ -159,7 +159,7 @@ def test_compiled_descent_is_the_plain_one(rule, drawn):
         from tiger.solvers.annealing.local import Polish
 
         state = state_of(problem, places)
-        moves.descend(inst, state, fixed_of(inst), 1000)
+        moves.descend(inst, state, mark_fixed(inst), 1000)
         assert (Polish(problem).improve(places, whole(problem), bool) == state.place).all()
 
 
@@ -170,7 +170,7 @@ def test_annealing_keeps_the_cheapest_mapping(rule, drawn):
         problem, inst, places = drawn(rule, seed)
         if not inst.movable.size:
             continue
-        state, fixed, best = state_of(problem, places), fixed_of(inst), places.copy()
+        state, fixed, best = state_of(problem, places), mark_fixed(inst), places.copy()
         costs = [cost_of(problem, places).total]
         for temperatures in ([np.inf, 5.0], [1.0, 0.0]):
             moves.anneal(inst, state, fixed, best, np.array(temperatures), 40, seed)
@@ -186,7 +186,7 @@ def test_kicks_never_end_dearer(rule, drawn):
         problem, inst, places = drawn(rule, seed)
         if not inst.movable.size:
             continue
-        state, fixed = state_of(problem, places), fixed_of(inst)
+        state, fixed = state_of(problem, places), mark_fixed(inst)
         moves.descend(inst, state, fixed, 1000)
         before = moves.total(inst, state.place)
         moves.iterate_local_search(inst, state, state_of(problem, places), fixed, 8, seed)
@@ -200,7 +200,7 @@ def test_the_spread_is_of_legal_moves_and_moves_nothing(rule, drawn):
     """Tests sizes >= 0 and an untouched mapping."""
     problem, inst, places = drawn(rule, 1)
     state, found = state_of(problem, places), np.full(64, -1.0)
-    moves.sample_moves(inst, state, fixed_of(inst), found, 3)
+    moves.sample_moves(inst, state, mark_fixed(inst), found, 3)
     assert (found >= 0).all()
     assert (state.place == places).all()
 
@@ -221,7 +221,7 @@ def test_a_limited_instance_moves_its_own_tasks_alone(drawn):
     problem, inst, places = drawn("one-to-one", 1)
     part = restrict(inst, problem.free[:2], places[problem.free[:2]])
     state = state_of(problem, places)
-    moves.descend(part, state, fixed_of(part), 100)
+    moves.descend(part, state, mark_fixed(part), 100)
     assert (np.delete(state.place, problem.free[:2]) == np.delete(places, problem.free[:2])).all()
     assert sorted(state.place[problem.free[:2]]) == sorted(places[problem.free[:2]])
 
@@ -242,7 +242,7 @@ def test_the_best_move_is_the_best_of_all(rule, drawn):
     """Tests its cost change against trying every single move of the task."""
     for seed in range(8):
         problem, inst, places = drawn(rule, seed)
-        state, fixed, before = state_of(problem, places), fixed_of(inst), cost_of(problem, places).total
+        state, fixed, before = state_of(problem, places), mark_fixed(inst), cost_of(problem, places).total
         changes = {t: [0.0] for t in inst.movable.tolist()}
         for t, other in single_moves(problem, places):
             changes[t].append(cost_of(problem, other).total - before)
@@ -259,7 +259,7 @@ def test_the_same_seed_anneals_to_the_same_mapping(size):
     ends = []
     for seed in (5, 5, 6):
         inst, state, best = instance_of(problem), state_of(problem, start), start.copy()
-        moves.anneal(inst, state, fixed_of(inst), best, np.array([2.0, 1.0, 0.0]), 200, seed)
+        moves.anneal(inst, state, mark_fixed(inst), best, np.array([2.0, 1.0, 0.0]), 200, seed)
         assert moves.total(inst, best) < moves.total(inst, start)
         ends.append(best.tolist())
     assert ends[0] == ends[1] != ends[2]
@@ -268,6 +268,6 @@ def test_the_same_seed_anneals_to_the_same_mapping(size):
 def test_rounds_of_descent_can_be_counted(path_problem):
     """Tests that no round tells of no gain, and that one round from the dearest mapping gains."""
     inst, state = instance_of(path_problem), state_of(path_problem, np.array([0, 2, 1]))
-    assert not moves.descend(inst, state, fixed_of(inst), 0)
-    assert moves.descend(inst, state, fixed_of(inst), 1)
+    assert not moves.descend(inst, state, mark_fixed(inst), 0)
+    assert moves.descend(inst, state, mark_fixed(inst), 1)
     assert moves.total(inst, state.place) == 7

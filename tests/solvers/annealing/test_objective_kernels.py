@@ -9,7 +9,7 @@ from tiger.objectives.makespan import Makespan, schedule_of
 from tiger.objectives.shortest_paths import routes_of
 from tiger.solvers.annealing import objective_annealing
 from tiger.solvers.annealing import objective_kernels as kernels
-from tiger.solvers.instance import fixed_of, instance_of, state_of
+from tiger.solvers.instance import instance_of, mark_fixed, state_of
 
 RULES = ("one-to-one", "levels", "capacity")
 LINKED = ("grid", "torus", "tree", "links")
@@ -62,7 +62,7 @@ def test_moves_change_loads_as_if_counted_anew(rule, drawn):
     """Tests swaps and relocations, legal or not yet done, and that undoing one restores the loads."""
     for seed in range(8):
         problem, aim, places, (inst, objective, values) = drawn(rule, seed)
-        state, fixed, rng = state_of(problem, places), fixed_of(inst), np.random.default_rng(seed)
+        state, fixed, rng = state_of(problem, places), mark_fixed(inst), np.random.default_rng(seed)
         before = kernels.reset_loads(inst, objective, values, state.place)
         for _ in range(40):
             t, q = int(rng.integers(problem.tasks.size)), int(rng.integers(problem.topology.size))
@@ -88,7 +88,7 @@ def test_annealing_keeps_the_level_true(rule, loads, drawn):
         for temperature in (10.0, 0.05):
             temperatures = np.full(3, temperature)
             level = kernels.anneal_by(
-                inst, state, fixed_of(inst), objective, values, best, temperatures, 20, seed, level
+                inst, state, mark_fixed(inst), objective, values, best, temperatures, 20, seed, level
             )
         value = aim.value(places)
         assert not violations(problem, best)
@@ -104,7 +104,7 @@ def test_many_links_are_scanned_once_a_temperature(drawn, monkeypatch):
     best, temperatures = places.copy(), np.full(30, 0.05)
     state = state_of(problem, places)
     kernels.anneal_by(
-        inst, state, fixed_of(inst), objective, values, best, temperatures, 10, 1, kernels.Level(0.0, 1.0, 0.0)
+        inst, state, mark_fixed(inst), objective, values, best, temperatures, 10, 1, kernels.Level(0.0, 1.0, 0.0)
     )
     assert aim.value(best) < aim.value(places)
 
@@ -121,7 +121,7 @@ def test_moves_across_disconnected_parts_are_illegal(random_problem, random_feas
         for t, q in np.ndindex(problem.tasks.size, problem.topology.size):
             other = places.copy()
             other[t] = q
-            legal = np.isfinite(kernels.cost_rise(inst, state, fixed_of(inst), objective, t, q, -1))
+            legal = np.isfinite(kernels.cost_rise(inst, state, mark_fixed(inst), objective, t, q, -1))
             assert legal == (not violations(problem, other) and q != places[t])
             crossed += not legal
     assert crossed

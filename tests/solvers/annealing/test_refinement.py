@@ -10,9 +10,7 @@ from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
-from tiger.solvers.annealing import boundary_annealing as boundary
-from tiger.solvers.annealing import ejection_chains as chains
-from tiger.solvers.annealing import refinement, swap_annealing
+from tiger.solvers.annealing import boundary_annealing, ejection_chains, refinement, swap_annealing
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
 from tiger.topologies.spec import build
 
@@ -59,7 +57,7 @@ def test_refinement_never_costs_more_and_keeps_every_rule(rule, random_problem):
 @pytest.mark.parametrize("rule", RULES)
 def test_refinement_in_plain_python_keeps_every_rule(rule, random_problem, plain, monkeypatch):
     """Tests the whole search uncompiled, with few proposals."""
-    for module in (boundary, chains, swap_annealing):
+    for module in (boundary_annealing, ejection_chains, swap_annealing):
         for name, kernel in vars(module).copy().items():
             monkeypatch.setattr(module, name, getattr(kernel, "py_func", kernel))
     for seed in range(12):

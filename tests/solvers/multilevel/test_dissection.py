@@ -14,7 +14,7 @@ from tiger.solvers import registry
 from tiger.topologies.spec import build
 
 
-def shuffled(graph, seed=0):
+def shuffle(graph, seed=0):
     """Return a graph's tasks in random order."""
     order = np.random.default_rng(seed).permutation(len(graph)).tolist()
     nodes = list(graph)
@@ -32,7 +32,7 @@ def start(problem, seed=0):
 @pytest.mark.parametrize("hardware", ["grid:8x8", "torus:4x4x4", "tree:4x16@1,10", "hypercube:6"])
 def test_stencils_land_far_below_the_launch_order(hardware):
     """Tests 64 shuffled stencil tasks on each kind of metric: at most half of the cost, each node used once."""
-    problem = Problem(tasks=shuffled(nx.grid_2d_graph(8, 8)), topology=build(hardware), rule="one-to-one")
+    problem = Problem(tasks=shuffle(nx.grid_2d_graph(8, 8)), topology=build(hardware), rule="one-to-one")
     places = start(problem)
     assert sorted(places.tolist()) == list(range(64))
     assert cost_of(problem, places).total < 0.62 * cost_of(problem, launch_order(problem)).total
@@ -40,14 +40,14 @@ def test_stencils_land_far_below_the_launch_order(hardware):
 
 def test_a_stencil_on_its_own_grid_is_nearly_optimal():
     """Tests 8 x 8 on 8 x 8, whose optimum is 112, from three seeds."""
-    problem = Problem(tasks=shuffled(nx.grid_2d_graph(8, 8)), topology=build("grid:8x8"), rule="one-to-one")
+    problem = Problem(tasks=shuffle(nx.grid_2d_graph(8, 8)), topology=build("grid:8x8"), rule="one-to-one")
     assert min(cost_of(problem, start(problem, seed)).total for seed in range(3)) <= 1.5 * 112
 
 
 def test_seeds_repeat_and_differ():
     """Tests that a seed decides where hardware without coordinates is cut."""
     problem = Problem(
-        tasks=shuffled(nx.gnm_random_graph(30, 90, seed=1)), topology=build("hypercube:5"), rule="one-to-one"
+        tasks=shuffle(nx.gnm_random_graph(30, 90, seed=1)), topology=build("hypercube:5"), rule="one-to-one"
     )
     starts = [tuple(start(problem, seed).tolist()) for seed in (0, 0, 1, 2, 3)]
     assert starts[0] == starts[1]
@@ -56,7 +56,7 @@ def test_seeds_repeat_and_differ():
 
 def test_fewer_tasks_than_nodes_stay_together():
     """Tests four tasks in a ring on a 6 x 6 grid: no way between two of them is longer than two hops."""
-    problem = Problem(tasks=shuffled(nx.cycle_graph(4)), topology=build("grid:6x6"), rule="one-to-one")
+    problem = Problem(tasks=shuffle(nx.cycle_graph(4)), topology=build("grid:6x6"), rule="one-to-one")
     places = start(problem)
     away = problem.metric.between(places[:, None], places[None, :])
     assert len(set(places.tolist())) == 4

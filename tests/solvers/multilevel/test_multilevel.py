@@ -33,7 +33,7 @@ def _always(monkeypatch):
     monkeypatch.setattr(multilevel, "FEWEST", 2)
 
 
-def shuffled(graph, seed=0):
+def shuffle(graph, seed=0):
     """Return the task graph of a graph whose nodes come in random order."""
     order = np.random.default_rng(seed).permutation(len(graph))
     return task_graph_of(nx.relabel_nodes(nx.convert_node_labels_to_integers(graph), dict(enumerate(order.tolist()))))
@@ -43,7 +43,7 @@ def problem_of(graph, topology, slots=1, **limits):
     """Return a problem with so many slots on every node."""
     hardware, rule = build(topology), "one-to-one" if slots == 1 else "capacity"
     hardware = hardware.with_slots(np.full(hardware.size, slots))
-    return Problem(tasks=shuffled(graph), topology=hardware, rule=rule, **limits)
+    return Problem(tasks=shuffle(graph), topology=hardware, rule=rule, **limits)
 
 
 def search(problem, effort=1, seed=0, stop=bool, params=None):
@@ -104,7 +104,7 @@ def test_full_nodes_stay_within_their_slots():
 
 def test_pins_and_forbidden_pairs_attract_the_rest():
     """Tests a path whose ends are pinned to the ends of a line, and a task kept from half of it."""
-    tasks, order = shuffled(nx.path_graph(64)), np.random.default_rng(0).permutation(64)
+    tasks, order = shuffle(nx.path_graph(64)), np.random.default_rng(0).permutation(64)
     names = build("grid:16x1").names
     pinned = {str(order[0]): names[15], str(order[63]): names[0]}
     forbidden = frozenset((str(order[40]), name) for name in names[8:])
@@ -118,7 +118,7 @@ def test_pins_and_forbidden_pairs_attract_the_rest():
 def test_cheap_nodes_are_preferred():
     """Tests tasks without traffic on nodes of two prices, of which the cheap ones suffice."""
     hardware = replace(build("grid:4x4"), slots=np.full(16, 8), cost=np.repeat([5.0, 1.0], 8))
-    problem = Problem(tasks=shuffled(nx.empty_graph(64)), topology=hardware, rule="capacity")
+    problem = Problem(tasks=shuffle(nx.empty_graph(64)), topology=hardware, rule="capacity")
     assert cost_of(problem, search(problem)).total == 64
 
 

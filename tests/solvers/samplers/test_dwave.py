@@ -56,7 +56,7 @@ def mock(kind):
 
 
 @cache
-def annealed():
+def make_annealer():
     """Return a small machine that anneals."""
     return MockDWaveSampler(
         topology_type="zephyr", topology_shape=[3, 4], substitute_sampler=SimulatedAnnealingSampler()
@@ -129,7 +129,7 @@ def test_samples_belong_to_the_model(vartype):
     model = dense(9, vartype)
     model.offset = 3.0
     model.relabel_variables(dict(enumerate("ihgfedcba")))
-    samples = QpuSampler(annealed()).sample(model, num_reads=20)
+    samples = QpuSampler(make_annealer()).sample(model, num_reads=20)
     assert samples.vartype is vartype
     assert list(samples.variables) == list("ihgfedcba")
     assert samples.record.num_occurrences.sum() == len(samples) == 20
@@ -138,7 +138,7 @@ def test_samples_belong_to_the_model(vartype):
 
 def test_the_sampler_conforms():
     """Tests Ocean's check and TIGER's."""
-    sampler = QpuSampler(annealed())
+    sampler = QpuSampler(make_annealer())
     dimod.testing.assert_sampler_api(sampler)
     check_sampler(sampler)
 
@@ -164,14 +164,14 @@ def test_chains_are_as_strong_as_the_torque_on_them():
         ({"torque": 0.5}, 0.5 * torque),
         ({"chain_strength": 3.5}, 3.5),
     ):
-        figures = QpuSampler(annealed(), **options).sample(model).info["figures"]
+        figures = QpuSampler(make_annealer(), **options).sample(model).info["figures"]
         assert figures["chain_strength"] == pytest.approx(expected)
 
 
 def test_chains_hold_without_couplings():
     """Tests a model whose couplings are all 0, where there is no torque."""
     model = dimod.BinaryQuadraticModel(dict.fromkeys(range(20), -1.0), {(0, 1): 0.0}, dimod.BINARY)
-    samples = QpuSampler(annealed()).sample(model)
+    samples = QpuSampler(make_annealer()).sample(model)
     assert samples.first.energy == -20
     assert samples.info["figures"]["chain_strength"] == 1
 
@@ -186,7 +186,7 @@ def test_chains_need_strength(options):
 @pytest.mark.parametrize("content", [None, b"", b"garbage"])
 def test_embeddings_are_found_without_files(content, monkeypatch, tmp_path, files):
     """Tests a folder that cannot be written to, and files that cannot be read: the same embeddings come out."""
-    graph = annealed().to_networkx_graph()
+    graph = make_annealer().to_networkx_graph()
     folder = __file__ if content is None else tmp_path
     monkeypatch.setattr(busgraph_cache, "cache_rootdir", lambda: str(folder))
     if content is not None:
@@ -299,7 +299,7 @@ STACKS = {
 @pytest.mark.parametrize("stack", STACKS)
 def test_bug_composed_samplers_on_a_machine_get_a_clique_embedding(stack):
     """Tests that D-Wave's composites answer at once, with what the embedding took, also where they are no machine."""
-    sampler, begun = adapt(STACKS[stack](annealed())), time.process_time()
+    sampler, begun = adapt(STACKS[stack](make_annealer())), time.process_time()
     found = sampler.sample(dense(20), num_reads=5)
     assert (type(sampler), set(found.variables)) == (QpuSampler, set(range(20)))
     assert "max_chain_length" in found.info["figures"]
@@ -308,7 +308,7 @@ def test_bug_composed_samplers_on_a_machine_get_a_clique_embedding(stack):
 
 def test_layers_under_an_embedding_are_kept():
     """Tests that a spin reversal transform is asked, and that layers above the embedding are not."""
-    inside, outside = (dimod.TrackingComposite(layer) for layer in (annealed(), annealed()))
+    inside, outside = (dimod.TrackingComposite(layer) for layer in (make_annealer(), make_annealer()))
     adapt(dwave.system.EmbeddingComposite(inside)).sample(dense(4), num_reads=2)
     above = dimod.TrackingComposite(dwave.system.EmbeddingComposite(outside.child))
     adapt(above).sample(dense(4), num_reads=2)

@@ -77,12 +77,12 @@ class Transport(MockLeapHybridSolver):
     def upload_problem(self, file):
         """Take a constrained model."""
         file.seek(0)
-        return kept(dimod.ConstrainedQuadraticModel.from_file(file))
+        return keep(dimod.ConstrainedQuadraticModel.from_file(file))
 
     def upload_nlm(self, model, max_num_states):
         """Take a nonlinear model."""
         assert max_num_states == model.states.size() == 1
-        return kept(model)
+        return keep(model)
 
     def sample_cqm(self, model, time_limit):
         """Promise samples."""
@@ -95,14 +95,14 @@ class Transport(MockLeapHybridSolver):
         return self.answer(model)
 
 
-def kept(value):
+def keep(value):
     """Return a promise that is kept."""
     future = Future()
     future.set_result(value)
     return future
 
 
-def solved(model):
+def solve_exactly(model):
     """Return every state of a small constrained model, as the service returns its best."""
     return dimod.ExactCQMSolver().sample_cqm(model)
 
@@ -179,7 +179,7 @@ class Never:
 
 def test_constrained_models_pass_through_the_client(serve, problem):
     """Tests a solve from end to end: the optimum comes back, and effort is run time, up to the service's most."""
-    transport = serve("cqm", CQM_LIMITS, solved)
+    transport = serve("cqm", CQM_LIMITS, solve_exactly)
     report = solve(problem, solver="leap-cqm", effort=4)
     assert (report.solver, report.cost) == ("leap-cqm", 7)
     assert [stage.name for stage in report.stages][-1] == "leap-cqm"
@@ -218,7 +218,7 @@ def test_searches_conform(serve, rule, random_problem, random_feasible):
     for seed in range(3):
         problem = random_problem(rule, seed, tasks=3, nodes=3, pins=True, forbidden=True, memory=True)
         start = random_feasible(problem, np.random.default_rng(seed))
-        serve("cqm", CQM_LIMITS, solved)
+        serve("cqm", CQM_LIMITS, solve_exactly)
         check_search(CqmSearch(), problem, start)
         check_search(NlSearch(Permutations(idle=rule != "one-to-one")), problem, start)
 
@@ -227,7 +227,7 @@ def test_what_cannot_be_trusted_is_left_out(problem):
     """Tests answers that break constraints, whatever the service says of them."""
     index = np.arange(9).reshape(3, 3)
 
-    def claimed(*places):
+    def claim(*places):
         rows = np.zeros((len(places), 9))
         for row, place in zip(rows, places, strict=True):
             row[index[np.arange(3), place]] = 1
@@ -236,7 +236,7 @@ def test_what_cannot_be_trusted_is_left_out(problem):
 
     class Liar(Never):
         def sample_cqm(self, model, time_limit):
-            return claimed([1, 1, 1], [1, 0, 2], [2, 0, 1])
+            return claim([1, 1, 1], [1, 0, 2], [2, 0, 1])
 
     found = CqmSearch(Liar()).search(problem, np.arange(3), effort=1, seed=0, stop=bool)
     assert found.places.tolist() == [1, 0, 2]
@@ -280,7 +280,7 @@ def test_nothing_is_submitted_where_nothing_is_free(search, problem):
 )
 def test_constrained_models_above_a_limit_are_refused(serve, problem, name, most, message):
     """Tests that the client's own limits are named."""
-    transport = serve("cqm", CQM_LIMITS | {name: most}, solved)
+    transport = serve("cqm", CQM_LIMITS | {name: most}, solve_exactly)
     with pytest.raises(InputError, match=f"solver: .*{message}"):
         CqmSearch().search(problem, np.arange(3), effort=1, seed=0, stop=bool)
     assert transport.seconds == []

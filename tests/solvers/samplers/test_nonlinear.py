@@ -14,7 +14,7 @@ from tiger.solvers.samplers.nonlinear import nonlinear_of
 RULES = ("one-to-one", "levels", "capacity")
 
 
-def evaluated(problem, places):
+def evaluate(problem, places):
     """Return what a model says of a mapping: its objective and whether it is feasible."""
     window = fold(problem, whole(problem), places)
     asked = nonlinear_of(window)
@@ -30,7 +30,7 @@ def test_a_feasible_mapping_has_its_cost(rule, random_problem, random_feasible):
     for seed in range(30):
         problem = random_problem(rule, seed, pins=True, forbidden=True, memory=seed % 2 == 0)
         places = random_feasible(problem, np.random.default_rng(seed))
-        cost, feasible = evaluated(problem, places)
+        cost, feasible = evaluate(problem, places)
         assert cost == pytest.approx(cost_of(problem, places).total, rel=1e-9, abs=1e-9)
         assert feasible
 
@@ -47,7 +47,7 @@ def test_a_mapping_is_feasible_if_nothing_is_violated(rule, random_problem, rand
         if not window.shape[0] or len(window.groups) == 1 or (window.local(places) < 0).any():
             continue
         wrong = bool(violations(problem, places))
-        assert evaluated(problem, places)[1] is not wrong
+        assert evaluate(problem, places)[1] is not wrong
         broken += wrong
     assert broken > 10
 
@@ -59,7 +59,7 @@ def test_a_permutation_keeps_forbidden_pairs_apart(random_problem):
     for _ in range(20):
         places = rng.permutation(6)
         if (problem.topology.slots > 0).all():
-            assert evaluated(problem, places)[1] is not bool(violations(problem, places))
+            assert evaluate(problem, places)[1] is not bool(violations(problem, places))
 
 
 @pytest.mark.parametrize(("rule", "kind"), [("one-to-one", "ListVariable"), ("capacity", "IntegerVariable")])

@@ -34,7 +34,7 @@ def find_perfect_layouts(
     half and more of them come from runs that begin in different places. Not exact: a search may run out of calls, and
     200,000 of them take about 0.1 s on 27 qubits, 0.7 s on 127.
     """
-    wanted = PlaceConstraints.free(dag.qubits)
+    wanted = PlaceConstraints.build_free(dag.qubits)
     if fixed is not None:
         wanted = wanted._replace(fixed=fixed.astype(np.int32))
     embedder, pairs = Embedder(coupling), list_interactions(dag)
@@ -60,7 +60,7 @@ class PlaceConstraints(NamedTuple):
     near: IndexArray
 
     @classmethod
-    def free(cls, qubits: int) -> "PlaceConstraints":
+    def build_free(cls, qubits: int) -> "PlaceConstraints":
         """Return no wishes."""
         return cls(*(np.full(qubits, -1, np.int32) for _ in range(3)))
 

@@ -32,14 +32,14 @@ Source = Callable[[Degrees, set[Pair]], "Run"]
 class SegmentParams:
     """Set how segments are found.
 
-    `calls`: places tried for a qubit in one search of an embedding; `refusals`: how often pairs that no embedding is
+    `calls`: places tried for a qubit in one search of an embedding; `bans`: how often pairs that no embedding is
     found for are left out before a segment ends, and `outlook` before its layout is left as it is, which also looks at
     the gates around; `segments`: the most in each direction; `half_life`: levels over which the pull of gates around a
     segment halves; `seed`: of the searches.
     """
 
     calls: int = 600
-    refusals: int = 6
+    bans: int = 6
     outlook: int = 2
     segments: int = 64
     half_life: float = 8.0
@@ -86,23 +86,23 @@ def _take_until(stop: Callable[[], bool], segments: Iterator[Anchor]) -> Iterato
 
 def _segments(progress: "Progress", embedder: Embedder, params: SegmentParams, part: IndexArray) -> Iterator[Anchor]:
     """Yield the segments of a circuit one after another, each as long as it can be made."""
-    wanted = PlaceConstraints.free(progress.qubits)._replace(part=part)
+    wanted = PlaceConstraints.build_free(progress.qubits)._replace(part=part)
     search = EmbeddingParams(calls=params.calls, seed=params.seed)
     for _ in range(params.segments):
         if progress.is_finished():
             return
-        growth = Growth(embedder, search, wanted)
-        run = growth.grow(progress.run, params.refusals)
+        prefix = EmbeddedPrefix(embedder, search, wanted)
+        run = prefix.extend(progress.run, params.bans)
         around = progress.list_gates_around(run.nodes, params.half_life)
         # Gates around the segment tell where qubits should be that it leaves free, and which of its layouts is good.
-        growth.grow(partial(_drop_refused, [*run.pairs, *around.pairs]), params.outlook)
-        whole = place_near_partners(growth.place, around.pull, embedder.coupling, part)
+        prefix.extend(partial(_drop_rejected, [*run.pairs, *around.pairs]), params.outlook)
+        whole = place_near_partners(prefix.place, around.pull, embedder.coupling, part)
         yield Anchor(done=progress.done.copy(), place=whole)
         progress.carry_out(run.nodes)
         wanted = wanted._replace(near=whole[: progress.qubits])
 
 
-class Growth:
+class EmbeddedPrefix:
     """Hold the embedding `place[n]` of a list of pairs that is made as long as it can be."""
 
     def __init__(self, embedder: Embedder, params: EmbeddingParams, wanted: PlaceConstraints) -> None:
@@ -110,14 +110,14 @@ class Growth:
         self._embedder, self._params, self._wanted = embedder, params, wanted
         self._size = 0
 
-    def grow(self, source: Source, refusals: int) -> "Run":
+    def extend(self, source: Source, bans: int) -> "Run":
         """Return the longest start of a source without banned pairs that embeds.
 
         The pairs are taken all at once; when they do not embed, the longest start that does is found by halving, and
         the pair after it is banned, until that has happened too often. A ban must leave the pairs before it.
         """
         banned, run = set[Pair](), Run([], [], [])
-        for _ in range(refusals):
+        for _ in range(bans):
             run = source(Degrees(len(self.place), self._embedder.by_degree), banned)
             self._lengthen(run.pairs)
             if self._size == len(run.pairs):
@@ -140,11 +140,11 @@ class Growth:
             middle = (self._size + high) // 2
 
 
-def _drop_refused(pairs: Sequence[Pair], degrees: Degrees, banned: set[Pair]) -> "Run":
-    """Return the pairs without the banned ones and those that the device refuses at once."""
-    run, refused = Run([], [], []), set(banned)
+def _drop_rejected(pairs: Sequence[Pair], degrees: Degrees, banned: set[Pair]) -> "Run":
+    """Return the pairs without the banned ones and those that the device rejects at once."""
+    run, rejected = Run([], [], []), set(banned)
     for pair in pairs:
-        _join(pair, degrees, refused, run)
+        _join(pair, degrees, rejected, run)
     return run
 
 
@@ -191,14 +191,14 @@ class Progress:
         return bool(self.done.all())
 
     def run(self, degrees: Degrees, banned: set[Pair]) -> Run:
-        """Return the nodes that may come next without a banned pair and one that the device refuses at once."""
-        run, heap, refused = Run([], [], []), self._ready.copy(), set(banned)
+        """Return the nodes that may come next without a banned pair and one that the device rejects at once."""
+        run, heap, rejected = Run([], [], []), self._ready.copy(), set(banned)
         waits = dict[int, int]()
         heapify(heap)
         # In order of levels: list scheduling of all nodes whose predecessors are in the run.
         while heap:
             v = self._order[heappop(heap)]
-            if all(_join(pair, degrees, refused, run) for pair in self._pairs[v]):
+            if all(_join(pair, degrees, rejected, run) for pair in self._pairs[v]):
                 run.nodes.append(v)
                 for w in self._after[v]:
                     waits[w] = waits.get(w, self._waits[w]) - 1
@@ -231,13 +231,13 @@ class Progress:
         return SegmentContext(list(dict.fromkeys(map(tuple, gates[:, 1:].tolist()))), pull + pull.T)
 
 
-def _join(pair: Pair, degrees: Degrees, refused: set[Pair], run: Run) -> bool:
-    """Add a pair to a run unless it is refused; return whether it is in."""
+def _join(pair: Pair, degrees: Degrees, rejected: set[Pair], run: Run) -> bool:
+    """Add a pair to a run unless it is rejected; return whether it is in."""
     a, b = pair
     if b in degrees.near[a]:
         return True
-    if pair in refused or not degrees.admits(a, b):
-        refused.add(pair)
+    if pair in rejected or not degrees.admits(a, b):
+        rejected.add(pair)
         return False
     degrees.add(a, b)
     run.before.append(len(run.nodes))

@@ -65,7 +65,7 @@ def _readout(records: list[Record], size: int) -> Places:
     for k, record in enumerate(records):
         at = f"{FIELD}/measure/{k}"
         _check_fields(at, record, ("qubit", "error", "duration"))
-        qubit = _free(f"{at}/qubit", record.get("qubit"), size, {qubit for (qubit,) in places})
+        qubit = _check_free(f"{at}/qubit", record.get("qubit"), size, {qubit for (qubit,) in places})
         places[(qubit,)] = _properties(at, record)
     return places
 
@@ -78,7 +78,7 @@ def _relaxation(data: Record, size: int) -> list[QubitProperties] | None:
     for k, record in enumerate(check_records(f"{FIELD}/qubits", data["qubits"])):
         at = f"{FIELD}/qubits/{k}"
         _check_fields(at, record, ("qubit", "t1", "t2"))
-        qubit = _free(f"{at}/qubit", record.get("qubit"), size, set(times))
+        qubit = _check_free(f"{at}/qubit", record.get("qubit"), size, set(times))
         times[qubit] = QubitProperties(t1=_seconds(at, record, "t1"), t2=_seconds(at, record, "t2"))
     return [times.get(qubit, QubitProperties()) for qubit in range(size)]
 
@@ -96,11 +96,11 @@ def _qubits(field: str, value: object, size: int) -> tuple[int, ...]:
         raise InputError(field, f"expected a list of one or two qubits, got {describe(value)}")
     qubits: list[int] = []
     for k, qubit in enumerate(value):
-        qubits.append(_free(f"{field}/{k}", qubit, size, set(qubits)))
+        qubits.append(_check_free(f"{field}/{k}", qubit, size, set(qubits)))
     return tuple(qubits)
 
 
-def _free(field: str, value: object, size: int, taken: set[int]) -> int:
+def _check_free(field: str, value: object, size: int, taken: set[int]) -> int:
     """Return a qubit of the device that has not been named before."""
     qubit = check_whole(field, value)
     if qubit >= size:

@@ -31,11 +31,12 @@ def descend(tasks: GateTasks, arc: IndexArray, *, seed: int, sweeps: int, stop: 
 
 
 def _cool(
-    tasks: GateTasks, arc: IndexArray, heat: tuple[float, float], turn: tuple[int, int], stop: Stop
+    tasks: GateTasks, arc: IndexArray, heat: tuple[float, float], seed_and_sweeps: tuple[int, int], stop: Stop
 ) -> IndexArray:
     """Cool down from one temperature in hops to another in so many sweeps; `stop` is called between bursts of them."""
     level, count = tasks.flow.level, len(arc)
-    moves = turn[1] * count
+    seed, sweeps = seed_and_sweeps
+    moves = sweeps * count
     # A single gate has no others to wait for, but many arcs to choose from.
     if count < 2:
         moves *= 16
@@ -47,7 +48,7 @@ def _cool(
             break
         # Geometric cooling (Kirkpatrick, Gelatt, Vecchi 1983), in bursts each of which covers its part of the range.
         warm, cool = (heat[0] * (heat[1] / heat[0]) ** ((burst + step) / bursts) for step in (0, 1))
-        anneal(tasks.arcs, tasks.flow, found, holder, (warm, cool, -(-moves // bursts), derive(turn[0], burst)))
+        anneal(tasks.arcs, tasks.flow, found, holder, (warm, cool, -(-moves // bursts), derive(seed, burst)))
     return found if tasks.cost(found) <= tasks.cost(arc) else arc.copy()
 
 

@@ -29,21 +29,21 @@ class WindowParams:
 
 
 def sample_arcs(
-    tasks: GateTasks, arc: IndexArray, ising: Ising, params: WindowParams, turn: tuple[int, Stop]
+    tasks: GateTasks, arc: IndexArray, ising: Ising, params: WindowParams, seed_and_stop: tuple[int, Stop]
 ) -> IndexArray:
     """Return arcs at most as costly as the feasible `arc[k]`; `ising` is the core's path for a sampler.
 
     Passes go over windows of two and three levels, forward and backward by turns, none with more variables than the
-    sampler takes; a window's answer is taken if all gates together cost no more with it. `turn` is a seed and when to
-    stop.
+    sampler takes; a window's answer is taken if all gates together cost no more with it. `seed_and_stop` is a seed
+    and when to stop.
     """
-    arc, (seed, stop) = arc.copy(), turn
+    arc, (seed, stop) = arc.copy(), seed_and_stop
     strength = ising.strengths[1]
     for number, gates in enumerate(islice(_windows(tasks, ising, params.passes), params.windows)):
         if stop():
             break
         window = build_gate_window(tasks, gates, arc, ising.params.window_size)
-        found, strength = _solve_window(window, ising, strength, (derive(seed, number), stop))
+        found, strength = _solve_window(window, ising, strength, derive(seed, number), stop)
         # Choices 0 are the present arcs: equal cost is taken, so that windows drift over plateaus.
         if found is not None and window.cost(found) <= window.cost(np.zeros(len(gates), np.int64)):
             arc[gates] = window.choice[np.arange(len(gates)), found]
@@ -53,15 +53,15 @@ def sample_arcs(
 def _windows(tasks: GateTasks, ising: Ising, passes: int) -> Iterator[IntArray]:
     """Yield the gates of windows: runs of levels, cut where a gate would have fewer than six arcs to choose from."""
     most = max(ising.params.window_size // LEAST_CHOICE, 1)
-    for turn in range(passes):
-        span = SPANS[turn // 2 % len(SPANS)]
-        found = list(split_levels(tasks.flow.level, span, span // 2 * (turn % 2)))
-        for run in reversed(found) if turn % 2 else found:
+    for number in range(passes):
+        span = SPANS[number // 2 % len(SPANS)]
+        found = list(split_levels(tasks.flow.level, span, span // 2 * (number % 2)))
+        for run in reversed(found) if number % 2 else found:
             yield from np.array_split(run, -(-len(run) // most))
 
 
 def _solve_window(
-    window: GateWindow, ising: Ising, strength: float | None, turn: tuple[int, Stop]
+    window: GateWindow, ising: Ising, strength: float | None, seed: int, stop: Stop
 ) -> tuple[IntArray | None, float | None]:
     """Return the best of a window's choices that differ from the present ones, and the strength for the next window."""
     safe = derive_safe_penalties(window)
@@ -71,12 +71,10 @@ def _solve_window(
     trial: Trial | None = None
     for number in range(ising.params.window.rounds):
         # Rounds of tuning: sample, decode the reads, and let the tuner choose the next penalties.
-        if penalties is None or (number and turn[1]()):
+        if penalties is None or (number and stop()):
             break
-        samples = ising.sample(
-            window.bqm(penalties), penalties, ising.params.window, (derive(turn[0], number), turn[1])
-        )
-        trial, found = _decode_reads(window, samples.bits, (penalties, trial))
+        samples = ising.sample(window.bqm(penalties), penalties, ising.params.window, (derive(seed, number), stop))
+        trial, found = _decode_reads(window, samples.bits, penalties, trial)
         if found is not None and (best is None or window.cost(found) < window.cost(best)):
             best = found
         penalties = ising.tuner.next(penalties, trial)
@@ -84,26 +82,26 @@ def _solve_window(
 
 
 def _decode_reads(
-    window: GateWindow, samples: BitArray, turn: tuple[Penalties, Trial | None]
+    window: GateWindow, samples: BitArray, penalties: Penalties, earlier: Trial | None
 ) -> tuple[Trial, IntArray | None]:
     """Decode and repair every read; return the record of the round and the cheapest choices but the present ones."""
     bits = decode(window, samples)
-    missed, crowded = bits.sum(axis=2) != 1, _find_crowded(window, bits)
-    feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
+    missed, overloaded = bits.sum(axis=2) != 1, _find_overloaded(window, bits)
+    feasible = ~missed.any(axis=1) & ~overloaded.any(axis=1)
     raw = [window.cost(read.argmax(axis=1)) for read in bits[feasible]]
     # Every read is decoded and repaired, feasible or not: a repaired read may be the best.
     distinct = {read.tobytes(): read for read in bits}.values()
     repaired = [found for read in distinct if (found := repair_choice(window, read)) is not None and found.any()]
     costs = [window.cost(found) for found in repaired]
     trial = Trial(
-        penalties=turn[0],
+        penalties=penalties,
         feasible_share=float(feasible.mean()) if len(feasible) else 0.0,
         missed=missed.mean(axis=0),
-        crowded=crowded.mean(axis=0),
+        crowded=overloaded.mean(axis=0),
         raw=min(raw, default=None),
         repaired=min(costs, default=None),
         polished=min(costs, default=None),
-        earlier=turn[1],
+        earlier=earlier,
     )
     return trial, repaired[int(np.argmin(costs))] if costs else None
 
@@ -116,8 +114,8 @@ def decode(window: GateWindow, samples: BitArray) -> BoolArray:
     return bits
 
 
-def _find_crowded(window: GateWindow, bits: BoolArray) -> BoolArray:
-    """Return crowded[s, N], the device qubits that two gates of a level share."""
+def _find_overloaded(window: GateWindow, bits: BoolArray) -> BoolArray:
+    """Return overloaded[s, N], the device qubits that two gates of a level share."""
     gates, count = bits.shape[1:]
     touches = np.zeros((gates, count, len(window.tasks.arcs.hops)), np.float32)
     every = np.arange(gates)[:, None, None], np.arange(count)[None, :, None]

@@ -180,8 +180,8 @@ def _assign(walk: IndexArray, tasks: GateTasks) -> IndexArray:
     both = np.stack([tasks.matched, tasks.arcs.back[tasks.matched]])
     cost = walk[:, both]
     _, column = linear_sum_assignment(cost.min(axis=1))
-    turn = cost.argmin(axis=1)[np.arange(len(walk)), column]
-    return np.asarray(both[turn, column], np.int32)
+    direction = cost.argmin(axis=1)[np.arange(len(walk)), column]
+    return np.asarray(both[direction, column], np.int32)
 
 
 def split_levels(level: IndexArray, span: int, first: int = 0) -> Iterator[IntArray]:

@@ -197,10 +197,10 @@ def derive_safe_penalties(window: GateWindow) -> Penalties:
     one_hot = MARGIN * np.maximum(np.bincount(group, worst)[group], 1.0)
     exclusive = np.full(len(window.tasks.arcs.hops), MARGIN * float(one_hot.max(initial=1.0)))
     safe = Penalties(one_hot=one_hot, exclusive=exclusive, capacity=np.zeros(len(exclusive)))
-    return replace(safe, aim=_typical(window, safe))
+    return replace(safe, aim=_compute_typical(window, safe))
 
 
-def _typical(window: GateWindow, safe: Penalties) -> Penalties:
+def _compute_typical(window: GateWindow, safe: Penalties) -> Penalties:
     """Return weights about as large as what a gate's cost varies by, as `tiger.qubo.penalties` has them for windows."""
     _, linear, rest = window.centre()
     allowed = window.index >= 0

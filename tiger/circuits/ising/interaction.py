@@ -21,11 +21,6 @@ class Timeline:
     pairs: IndexArray
     level: IndexArray
 
-    @property
-    def depth(self) -> int:
-        """Return the number of levels."""
-        return int(self.level[-1]) + 1 if len(self.level) else 0
-
 
 def build_timeline(dag: GateDag) -> Timeline:
     """Return the gates at their earliest levels, those that commute one after another in circuit order."""

@@ -177,13 +177,13 @@ def place_gates(
 
 
 def build_layout_at(
-    dag: GateDag, coupling: Coupling, tasks: GateTasks, arc: IndexArray, turn: tuple[int, ProposalParams]
+    dag: GateDag, coupling: Coupling, tasks: GateTasks, arc: IndexArray, time_and_params: tuple[int, ProposalParams]
 ) -> IndexArray | None:
     """Return place[N] at a level: qubits that have gates then or on the next level where these are, the others near.
 
     Where the others go is the static layout around that time, by native search.
     """
-    time, params = turn
+    time, params = time_and_params
     fixed = np.full(dag.qubits, -1, np.int32) if params.fixed is None else params.fixed.astype(np.int32)
     held = set(fixed[fixed >= 0].tolist())
     for gate in np.flatnonzero((tasks.gates.level >= time) & (tasks.gates.level < time + params.shapes.span)).tolist():

@@ -9,7 +9,6 @@ import numpy as np
 from tiger.circuits.coupling import IndexArray
 from tiger.circuits.gate_dag import Axis, Build, GateDag, Step
 from tiger.circuits.noise.noise import Errors
-from tiger.circuits.route import Route
 from tiger.errors import InputError
 from tiger.model.arrays import BoolArray, FloatArray
 from tiger.solvers.kernel import allocating_kernel, inner_kernel, kernel
@@ -164,14 +163,6 @@ class _Runs:
 def _starts(lists: Sequence[Sequence[object]]) -> IndexArray:
     """Return where every list begins in all of them in a row."""
     return np.concatenate([[0], np.cumsum([len(part) for part in lists])]).astype(np.int32)
-
-
-def operations_of(route: Route, dag: GateDag, singles: Singles) -> IndexArray:
-    """Return the operations[k, 3] of a route on device qubits, in order; O(k).
-
-    (ONE, p, c): c one-qubit gates on p, as early as they may be; (PAIR, p, q), from p to q; (SWAP, p, q); (READ, p, p).
-    """
-    return expand_route(build_tape(dag, singles)._replace(steps=route.steps.copy()), route.start.copy())
 
 
 def build_tape(dag: GateDag, singles: Singles) -> RouteTape:

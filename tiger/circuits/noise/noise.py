@@ -143,9 +143,9 @@ def errors_of_target(target: Device) -> Errors:
     anywhere = [Gate(a, b, 0.0) for a in range(size) for b in range(size) if a != b] if not pairs else []
     return Errors.of(
         chain(anywhere, *(table.gates(alike) for alike, table in pairs)),
-        _worst([table.errors() for table in singles], size),
-        _worst([tables["measure"].errors()] if "measure" in tables else [], size),
-        _worst([table.seconds() for table in singles], size),
+        _find_worst([table.errors() for table in singles], size),
+        _find_worst([tables["measure"].errors()] if "measure" in tables else [], size),
+        _find_worst([table.seconds() for table in singles], size),
         _decay(target.qubit_properties, size),
     )
 
@@ -201,7 +201,7 @@ def _known_by_name(gates: Mapping[str, _Table]) -> dict[str, _Table]:
     return {name: table for name, table in pairs.items() if table.known} or pairs
 
 
-def _worst(values: Sequence[Mapping[tuple[int, ...], float]], size: int) -> FloatArray:
+def _find_worst(values: Sequence[Mapping[tuple[int, ...], float]], size: int) -> FloatArray:
     """Return the largest number of every qubit, 0 for one without any."""
     worst = np.zeros(size)
     for table in values:

@@ -172,7 +172,7 @@ class Placer:
         self._objective, self._params = PinnedObjective(objective) if params.pinned else objective, params
         self._rerouter = (ForwardRerouter if params.pinned else Rerouter)(dag, coupling, objective.lengths())
 
-    def best(self, routes: Iterable[Route], seed: int, stop: Stop) -> Route:
+    def find_best(self, routes: Iterable[Route], seed: int, stop: Stop) -> Route:
         """Return a route no worse than any of some that are known."""
         objective, params = self._objective, self._params
         known = relabel_best(routes, objective, params, seed, stop)

@@ -118,8 +118,8 @@ def find_best_places(
 ) -> IndexArray:
     """Return `place[N]`, a permutation, where every device qubit that operations use had best be; never a worse one.
 
-    Optimal without waiting times if branch and bound ends within its visits. Else, or with waiting times, parts are
-    placed again in rounds, by a cost that is linear in the waits measured before, and kept where all is better.
+    Optimal without waiting times if branch and bound ends within its visits. Otherwise, or with waiting times, parts
+    are placed again in rounds, by a cost that is linear in the waits measured before, and kept where all is better.
     """
     search = _Search(operations, device_costs, params, stop)
     ended = search.place_all()

@@ -1,4 +1,4 @@
-"""The dumb sibling of the router: every gate walks one of its qubits along a shortest path."""
+"""A baseline for the routers: every gate moves one of its qubits along a shortest path."""
 
 import numpy as np
 

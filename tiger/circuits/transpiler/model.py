@@ -88,14 +88,14 @@ class _Reader:
         for node in operations:
             if not node.is_standard_gate():
                 others.append(len(uses))
-                uses.append(self._other(node))
+                uses.append(self._read_other(node))
                 continue
             name = node.name
             if name in ROTATIONS:
                 theta = node.params[0]
                 name = "rz" if isinstance(theta, (int, float)) and theta == 0 else name
             key = name, node.qargs
-            uses.append(known.get(key) or known.setdefault(key, self._standard(*key)))
+            uses.append(known.get(key) or known.setdefault(key, self._read_standard(*key)))
         return self._without_private(uses, others)
 
     def _without_private(self, uses: list[_Use], others: list[int]) -> list[_Use]:
@@ -106,19 +106,19 @@ class _Reader:
             uses[i] = _drop_wires(uses[i], lone)
         return uses
 
-    def _standard(self, name: str, bits: tuple[Qubit, ...]) -> _Use:
+    def _read_standard(self, name: str, bits: tuple[Qubit, ...]) -> _Use:
         """Return what a standard gate does."""
         qubits = self._numbers(bits)
         pair, axes = _needs_adjacency(name, len(qubits), directive=False), AXES.get(name, (None,) * len(qubits))
         return _Use(qubits, Step(qubits, axes if self._commute else (None,) * len(qubits), pair, name == "cx"), axes)
 
-    def _other(self, node: DAGOpNode) -> _Use:
+    def _read_other(self, node: DAGOpNode) -> _Use:
         """Return what an operation does that is not a standard gate; it keeps its order on all its wires."""
         qubits = self._numbers(node.qargs)
-        wires = qubits + tuple([self._number(wire) for wire in self._classical(node)])
+        wires = qubits + tuple([self._number(wire) for wire in self._list_classical(node)])
         axes = (None,) * len(wires)
         if node.is_control_flow():
-            return _Use(qubits, Step(wires, axes, inner=tuple(_inner(node.op, qubits))), axes)
+            return _Use(qubits, Step(wires, axes, inner=tuple(_list_inner_pairs(node.op, qubits))), axes)
         pair = _needs_adjacency(node.name, len(qubits), directive=node.is_directive())
         return _Use(qubits, Step(wires, axes, pair), axes)
 
@@ -126,7 +126,7 @@ class _Reader:
         """Return the numbers of qubits."""
         return tuple([self._index[bit] for bit in bits])
 
-    def _classical(self, node: DAGOpNode) -> list[object]:
+    def _list_classical(self, node: DAGOpNode) -> list[object]:
         """Return the bits and variables an operation reads or writes, in a fixed order."""
         wires = dict.fromkeys(node.cargs)
         wires.update((wire, None) for _, _, wire in self._dag.edges(node) if not isinstance(wire, Qubit))
@@ -137,13 +137,13 @@ class _Reader:
         return self._wires.setdefault(wire, self._first + len(self._wires))
 
 
-def _inner(flow: ControlFlowOp, qubits: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+def _list_inner_pairs(flow: ControlFlowOp, qubits: tuple[int, ...]) -> Iterator[tuple[int, int]]:
     """Yield the pairs that meet in the blocks of control flow, blocks inside them included."""
     for block in flow.blocks:
         for instruction in block.data:
             touched = tuple([qubits[block.find_bit(qubit).index] for qubit in instruction.qubits])
             if instruction.is_control_flow():
-                yield from _inner(instruction.operation, touched)
+                yield from _list_inner_pairs(instruction.operation, touched)
             elif _needs_adjacency(instruction.name, len(touched), directive=instruction.is_directive()):
                 yield touched[0], touched[1]
 

@@ -64,7 +64,7 @@ def frontier(
         if left < 0 or stop():
             break
         found.append(min_sum(stages, limit))
-    return _pareto(found)
+    return _select_pareto(found)
 
 
 def mix_weights(
@@ -90,7 +90,7 @@ def mix_weights(
     return tuple(found)
 
 
-def _pareto(candidates: Iterable[CutCosts]) -> tuple[CutCosts, ...]:
+def _select_pareto(candidates: Iterable[CutCosts]) -> tuple[CutCosts, ...]:
     """Return the cuts that no others surpass in both respects, by rising bottleneck."""
     kept: list[CutCosts] = []
     for cuts in sorted(candidates, key=lambda cuts: (cuts.bottleneck_s, cuts.total_s, cuts.cuts)):

@@ -9,6 +9,8 @@ SUMS = 1e-10
 MEMORY = 1e-12
 # Nothing is called too large for a device unless it exceeds it by this share, more than sums can be wrong by.
 TOO_LARGE = 1e-9
+# Searches over ranks and orders of devices take a gain below this share for rounding.
+GAIN = 1e-9
 
 
 def meets(value: float, bound: float) -> bool:

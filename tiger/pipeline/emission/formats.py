@@ -6,7 +6,7 @@ from types import MappingProxyType
 from tiger.errors import InputError
 from tiger.model.wording import describe
 from tiger.pipeline.emission import deepspeed, megatron, torch, vllm
-from tiger.pipeline.emission.deployment import FIELD, Deployment, Writer
+from tiger.pipeline.emission.deployment import FIELD, Writer
 
 WRITERS: Mapping[str, Writer] = MappingProxyType(
     {
@@ -16,11 +16,6 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "torch": torch.write,
     }
 )
-
-
-def emit(name: str, deployment: Deployment) -> str:
-    """Return a plan as text for a system; raise InputError of `emit` for another name, or a plan it cannot run."""
-    return find_writer(name)(deployment)
 
 
 def find_writer(name: str) -> Writer:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tiger.model.arrays import IntArray
+from tiger.model.units import GIGABYTE
 from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.emission.ranges import ranges
@@ -14,7 +15,6 @@ from tiger.pipeline.models.layers import LayerKind
 NOTABLE, FULL = 0.05, 0.9
 # Entries of a list before the rest is counted, so that a comment stays a line or two.
 LISTED = 16
-GIGABYTE = 1e9
 
 
 def reasons(deployment: Deployment) -> tuple[str, ...]:

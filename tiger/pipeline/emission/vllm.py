@@ -1,8 +1,5 @@
 """The split of vLLM: `VLLM_PP_LAYER_PARTITION`, and the order of its devices."""
 
-import re
-from dataclasses import dataclass
-
 from tiger.errors import InputError
 from tiger.model.wording import describe
 from tiger.pipeline.emission.deployment import FIELD, Deployment
@@ -12,15 +9,6 @@ from tiger.pipeline.emission.reasons import comments
 from tiger.pipeline.models.transformer import is_made_of_shape
 
 PARTITION, DEVICES = "VLLM_PP_LAYER_PARTITION", VISIBLE
-_LINE = re.compile(rf"\s*(?:export\s+)?({PARTITION}|{DEVICES})=[\"']?([^\"']*?)[\"']?\s*")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VllmSplit:
-    """Hold the decoder layers of every pipeline rank, and the device indices of the ranks of every replica."""
-
-    partition: tuple[int, ...]
-    devices: tuple[tuple[int, ...], ...]
 
 
 def write(deployment: Deployment) -> str:
@@ -48,19 +36,6 @@ def write(deployment: Deployment) -> str:
     return "\n".join(lines) + "\n"
 
 
-def parse(text: str) -> VllmSplit:
-    """Return the split of lines of a shell; raise InputError that names the variable at fault."""
-    matches = [match.groups() for line in text.splitlines() if (match := _LINE.fullmatch(line))]
-    partitions = [_numbers(PARTITION, value) for name, value in matches if name == PARTITION]
-    if len(partitions) != 1:
-        raise InputError(PARTITION, f"expected it once, got it {len(partitions)} times")
-    devices = tuple(_numbers(DEVICES, value) for name, value in matches if name == DEVICES)
-    for replica in devices:
-        if len(set(replica)) < len(replica) or len(replica) % len(partitions[0]):
-            raise InputError(DEVICES, f"expected different devices, a multiple of {len(partitions[0])} of them")
-    return VllmSplit(partition=partitions[0], devices=devices)
-
-
 def _comment_training(deployment: Deployment) -> list[str]:
     """Return a comment if memory was counted for training a shape."""
     if not is_made_of_shape(deployment.layers) or not deployment.layers.backward_s.any():
@@ -83,11 +58,3 @@ def _devices(deployment: Deployment) -> list[str]:
             where = f"# on machine {home}, ranks {','.join(ranges(here))}: "
             lines.append(f"export {listed}" if len(homes) == 1 else where + listed)
     return lines
-
-
-def _numbers(field: str, text: str) -> tuple[int, ...]:
-    """Return whole numbers that commas separate."""
-    words = [word.strip() for word in text.split(",")]
-    if not all(word.isascii() and word.isdecimal() and len(word) < 10 for word in words):
-        raise InputError(field, f"expected whole numbers separated by commas, got {describe(text)}")
-    return tuple(map(int, words))

@@ -10,7 +10,7 @@ from tiger.pipeline.entry.stage import PlacedStage
 from tiger.pipeline.schedules.traffic import link_traffic
 
 
-def placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:
+def list_placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:
     """Return every stage of a plan, in order, with the figures of its slowest replica."""
     plan, cluster = deployment.plan, deployment.cluster
     loads = [_loads(load) for load in workloads(deployment.layers, cluster, plan)]

@@ -10,7 +10,7 @@ from tiger.pipeline import solve
 from tiger.pipeline.costs.tolerances import MET
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry import operators
-from tiger.pipeline.entry.account import links_of, placed_stages
+from tiger.pipeline.entry.account import links_of, list_placed_stages
 from tiger.pipeline.entry.arguments import Hardware, Model, PlaceCall
 from tiger.pipeline.entry.clock import measure_time
 from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
@@ -131,7 +131,7 @@ def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:
     return replace(
         report,
         virtual=plan.virtual,
-        stages=placed_stages(deployment),
+        stages=list_placed_stages(deployment),
         links=() if report.microbatches is None else links_of(deployment, report.microbatches),
         deployment=deployment,
     )

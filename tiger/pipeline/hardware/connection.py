@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from tiger.errors import InputError
 from tiger.formats.quantity import convert_quantity
 from tiger.formats.values import check_amount, check_positive, read_name
+from tiger.model.units import GIGABYTE
 from tiger.pipeline.hardware.cluster import NO_LINK, Curve
 from tiger.pipeline.hardware.limits import COST_LIMIT
 from tiger.pipeline.hardware.record import check_names, check_record, check_text, require
 from tiger.pipeline.hardware.tables import curve_of_csv, curve_of_pairs
 
 CONNECTION_FIELDS = ("bandwidth", "latency", "table")
-GIGABYTE = 1e9
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ KINDS: Mapping[str, MachineKind] = {
     # Four ports of 100 Gb/s, each shared by two GPUs.
     "dgx-1v": MachineKind(
         syntax="dgx-1v:n",
-        description="n DGX-1 machines of 8 V100 of 32 GB: 25 or 50 GB/s by NVLink, 10 GB/s else, 12.5 GB/s between",
+        description="n DGX-1 machines of 8 V100 of 32 GB: 25 or 50 GB/s by NVLink, 10 GB/s without, 12.5 GB/s between",
         machine=MachineType(
             devices=GPUS,
             device=DeviceType(memory_bytes=32e9),

@@ -8,6 +8,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.values import check_whole, suggest_name
 from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.units import MILLISECOND
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster, Curve, DeviceKind, check_device_count
 from tiger.pipeline.models.limits import OPERATOR_LIMIT, check_cost, check_size
@@ -21,8 +22,6 @@ NODE = (
     ("name", "colorClass", "size", "layerId"),
 )
 EDGE = ("sourceId", "destId", "cost"), ("size",)
-# Seconds of the unit of the format.
-MILLISECOND = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +80,7 @@ def operators_of_nodes(
         sent_s=_source_costs(edges.numbers("cost"), source, names) * MILLISECOND,
         source=source,
         target=target,
-        colour=nodes.classes("colorClass"),
+        colour=nodes.number_groups("colorClass"),
         backward=nodes.marks("isBackwardNode", default=False),
         cpu_only=~nodes.marks("supportedOnFpga", default=True),
     )

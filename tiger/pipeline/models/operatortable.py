@@ -98,7 +98,7 @@ def _operators(rows: Rows, names: tuple[str, ...], source: IntArray, target: Int
         sent_s=rows.numbers("output_seconds"),
         source=source,
         target=target,
-        colour=rows.classes("colocate"),
+        colour=rows.number_groups("colocate"),
         backward=rows.marks("backward", default=False),
         cpu_only=~rows.marks("accelerator", default=True),
     )

@@ -8,6 +8,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.text import is_number
 from tiger.model.arrays import IntArray
+from tiger.model.units import MILLISECOND
 from tiger.model.wording import describe
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.limits import LAYER_LIMIT, OPERATOR_LIMIT, check_cost, check_size
@@ -15,8 +16,6 @@ from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.models.order import CycleError, topological_order
 
 COSTS = ("forward_compute_time", "backward_compute_time", "activation_size", "parameter_size")
-# Seconds of the unit of the format.
-MILLISECOND = 1e-3
 # Up to 18 digits are whole numbers of 64 bits.
 _NAME = re.compile(r"[A-Za-z_]{0,40}([0-9]{1,18})")
 # Lists of activations hold commas in some versions, so that only a key behind it makes a comma a separator.

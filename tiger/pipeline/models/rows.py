@@ -88,7 +88,7 @@ class Rows:
             raise InputError(f"{self.field}/{k}/{key}", f"expected the id of a node, got {describe(column[k])}")
         return np.array(found, np.int64)
 
-    def classes(self, key: str) -> IntArray:
+    def number_groups(self, key: str) -> IntArray:
         """Return a number for every row, the same for those with the same label under a key."""
         column = [row.get(key, _ABSENT) for row in self.records]
         first: dict[object, int] = {}

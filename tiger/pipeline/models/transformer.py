@@ -40,7 +40,7 @@ def layers_of_shape(shape: Shape, max_layers: int = LAYER_LIMIT) -> Layers:
         parameter_bytes=parameters * NUMBER_BYTES[shape.dtype],
         state_bytes=parameters * STATE_BYTES[shape.dtype],
         held_bytes=np.array([part.held_bytes for part in parts], np.float64),
-        crossing_bytes=_crossing(shape),
+        crossing_bytes=_count_crossing_bytes(shape),
         reduced_bytes=np.array([part.reduced_bytes for part in parts]),
         reductions=np.array([part.reductions for part in parts], np.float64),
         kinds=("embedding", *(layer,) * shape.layers, "head"),
@@ -61,7 +61,7 @@ def is_made_of_shape(layers: Layers) -> bool:
     return layers.slices != 1 and layers.kinds == kinds and layers.modules == module_names(layers.size - 2)
 
 
-def _crossing(shape: Shape) -> FloatArray:
+def _count_crossing_bytes(shape: Shape) -> FloatArray:
     """Return the bytes before each layer, and after the last."""
     crossing = np.full(shape.layers + 3, float(sent_bytes(shape)))
     crossing[[0, -1]] = 0.0

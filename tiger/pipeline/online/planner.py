@@ -112,7 +112,7 @@ class OnlinePlanner:
         self.evaluations += 1
         self._estimates.measure(self._line, self._terms.messages_s([self._line])[0], seconds)
         self._raise_threshold()
-        chosen = self._line if self._estimates.doubtful else self._next()
+        chosen = self._line if self._estimates.doubtful else self._choose_next()
         self.settled, self._line = chosen == self._line and not self._estimates.doubtful, chosen
         self._exploring = (self._exploring or self._estimates.doubtful) and not self.settled
         return self.plan
@@ -124,13 +124,13 @@ class OnlinePlanner:
         else:
             self._enough = min(PARAMS.settled, self._enough * PARAMS.growth)
 
-    def _next(self) -> Line:
+    def _choose_next(self) -> Line:
         """Return the line that is a move towards a better one, or that may be better, or the line itself."""
         near = self._list_moves()
         onward = self._continue_trial(near)
         if onward is not None:
             return onward
-        best_s, target = self._targets.best(self._estimates.costs, self._line)
+        best_s, target = self._targets.find_best(self._estimates.costs, self._line)
         enough = best_s * (1 + self._tolerance)
         # Several moves may lead through worse plans, which takes a clearer gain once settled.
         leave = best_s * (1 + PARAMS.leaving * self._tolerance) if self.settled else enough
@@ -170,7 +170,7 @@ class OnlinePlanner:
         """Return the first move to the most promising of the best lines by some draws, None where none is enough."""
         costs = (Costs(drawn.ahead_s[k], drawn.pace[k]) for k in range(PARAMS.goals))
         lines = sorted(
-            {self._targets.best(each, self._line)[1] for each in costs}, key=lambda line: (len(line.devices), line)
+            {self._targets.find_best(each, self._line)[1] for each in costs}, key=lambda line: (len(line.devices), line)
         )
         goal = self._choose_largest_gain(
             drawn, [list(alike) for _, alike in groupby(lines, key=lambda line: len(line.devices))], least

@@ -34,7 +34,7 @@ class Targets:
         if steps_of(layers, LineParams(), groups) <= WORK_LIMIT:
             self._graph = device_graph(layers, device_types_of(layers, cluster, groups), LineParams())
 
-    def best(self, costs: Costs, line: Line) -> Candidate:
+    def find_best(self, costs: Costs, line: Line) -> Candidate:
         """Return the best line found, and its bottleneck first."""
         near = self._search_near(costs, line)
         return near if self._graph is None else self._search_all(costs, near, self._graph)

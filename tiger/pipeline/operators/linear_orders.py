@@ -32,7 +32,7 @@ def draw_linear_order(terms: Terms, seed: int) -> IntArray:
 def components(terms: Terms) -> tuple[IntArray, IntArray, IntArray]:
     """Return the strong component of every group [C], and the arcs between components, each once."""
     source, target = arcs(terms)
-    count, part = _strong(terms.groups, source, target)
+    count, part = _find_strong(terms.groups, source, target)
     key = np.unique(part[source] * count + part[target])
     key = key[key // count != key % count]
     return part, key // count, key % count
@@ -50,12 +50,12 @@ def arcs(terms: Terms) -> tuple[IntArray, IntArray]:
     ahead = ~terms.backward[producer] & ~terms.backward[terms.consumer]
     turned = np.append(a[ahead], b[behind]), np.append(b[ahead], a[behind])
     straight = np.append(a[ahead], a[behind]), np.append(b[ahead], b[behind])
-    if not behind.any() or _strong(terms.groups, *turned)[0] >= _strong(terms.groups, *straight)[0]:
+    if not behind.any() or _find_strong(terms.groups, *turned)[0] >= _find_strong(terms.groups, *straight)[0]:
         return turned
     return straight
 
 
-def _strong(size: int, source: IntArray, target: IntArray) -> tuple[int, IntArray]:
+def _find_strong(size: int, source: IntArray, target: IntArray) -> tuple[int, IntArray]:
     """Return how many strong components a graph has, and that of every node."""
     graph = sp.csr_array((np.ones(len(source), np.int8), (source, target)), shape=(size, size))
     count, part = connected_components(graph, connection="strong")

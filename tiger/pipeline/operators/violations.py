@@ -61,7 +61,7 @@ def overall_violation(terms: Terms) -> Violation:
     """Return that groups do not fit into the devices in any way, though all together and each alone would."""
     needed, room = _totals(terms)
     held = f"{bytes_text(needed)} in all, do not fit into the {bytes_text(room)} of the devices"
-    what = f"the classes of colocated operators, {held}, however they are shared out; {ADVICE}"
+    what = f"the colocation groups, {held}, however they are shared out; {ADVICE}"
     return Violation(kind="memory", message=what)
 
 
@@ -76,7 +76,7 @@ def _set_text(operators: Operators, labels: IntArray) -> str:
     sizes = np.bincount(operators.colour, minlength=operators.groups)[labels]
     first = labels[np.argsort(-sizes, kind="stable")]
     named = ", ".join(group_text(operators, int(label)) for label in first[:NAMED])
-    return named + (f" and {len(labels) - NAMED:,} more classes" if len(labels) > NAMED else "")
+    return named + (f" and {len(labels) - NAMED:,} more colocation groups" if len(labels) > NAMED else "")
 
 
 def group_text(operators: Operators, label: int) -> str:
@@ -84,7 +84,7 @@ def group_text(operators: Operators, label: int) -> str:
     members = np.flatnonzero(operators.colour == label)
     named = ", ".join(describe(operators.names[u]) for u in members[:NAMED])
     rest = f" and {len(members) - NAMED} more" if len(members) > NAMED else ""
-    return f"operator {named}" if len(members) == 1 else f"the class of {named}{rest}"
+    return f"operator {named}" if len(members) == 1 else f"the colocation group of {named}{rest}"
 
 
 def _pulled_apart_pairs(operators: Operators, cluster: Cluster, pinned: Mapping[int, int]) -> Iterator[Violation]:

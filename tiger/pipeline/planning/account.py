@@ -42,7 +42,7 @@ class Account:
             batch=0,
             seed=self.params.seed,
             seconds=0.0,
-            pruned=tuple(self._ruled_out(pruned) for pruned in result.pruned),
+            pruned=tuple(self._describe_pruned(pruned) for pruned in result.pruned),
             choices=result.choices,
             progress=result.stages,
         )
@@ -93,7 +93,7 @@ class Account:
         below = 1 - bound / attempt.iteration_s if attempt.iteration_s else 0.0
         return f"the quickest; no plan by any choice takes less than {seconds_text(bound)}, {below:.1%} below it"
 
-    def _ruled_out(self, pruned: Pruned) -> RuledOut:
+    def _describe_pruned(self, pruned: Pruned) -> RuledOut:
         """Return what a bound ruled out."""
         best = self._fitting[0].iteration_s if self._fitting else float("inf")
         room = float(self.cluster.memory_bytes.max())

@@ -14,20 +14,20 @@ Pair = tuple[int, int]
 
 def tensor_links(cluster: Cluster, grid: IntArray) -> str:
     """Return the slowest links within tensor-parallel groups in words."""
-    return _slowest(cluster, zip(np.roll(grid, 1, axis=2).ravel().tolist(), grid.ravel().tolist(), strict=True))
+    return _name_slowest(cluster, zip(np.roll(grid, 1, axis=2).ravel().tolist(), grid.ravel().tolist(), strict=True))
 
 
 def data_links(cluster: Cluster, grid: IntArray) -> str:
     """Return the slowest links among replicas in words."""
-    return _slowest(cluster, zip(np.roll(grid, 1, axis=1).ravel().tolist(), grid.ravel().tolist(), strict=True))
+    return _name_slowest(cluster, zip(np.roll(grid, 1, axis=1).ravel().tolist(), grid.ravel().tolist(), strict=True))
 
 
 def pipeline_links(cluster: Cluster, grid: IntArray) -> str:
     """Return the slowest links between positions in words."""
-    return _slowest(cluster, zip(grid[:-1].ravel().tolist(), grid[1:].ravel().tolist(), strict=True))
+    return _name_slowest(cluster, zip(grid[:-1].ravel().tolist(), grid[1:].ravel().tolist(), strict=True))
 
 
-def _slowest(cluster: Cluster, pairs: Iterator[Pair]) -> str:
+def _name_slowest(cluster: Cluster, pairs: Iterator[Pair]) -> str:
     """Return the slowest link of pairs of devices as `50 GB/s between machines`; empty where nothing is sent."""
     linked = [(int(cluster.link[a, b]), a, b) for a, b in pairs if a != b and cluster.link[a, b] != NO_LINK]
     if not linked:

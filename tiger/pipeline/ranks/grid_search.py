@@ -9,15 +9,13 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seeds import derive
 from tiger.pipeline.costs.plan import Plan, rank_order
+from tiger.pipeline.costs.tolerances import GAIN
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.ranks.cost_model import Degrees, GridCostModel
 from tiger.pipeline.ranks.grid_moves import draw_grids, neighbour_grids
 from tiger.pipeline.ranks.search import OrderSearch
 from tiger.pipeline.ranks.starts import starts
-
-# A gain below this share is rounding.
-GAIN = 1e-9
 
 Cuts = tuple[int, ...]
 

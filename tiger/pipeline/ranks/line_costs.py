@@ -72,7 +72,7 @@ class LineCosts:
         load_s = self.done_s[order, ends[1:]] - self.done_s[order, ends[:-1]]
         return np.asarray(load_s + np.append(between, 0.0) + np.append(0.0, between))
 
-    def reachable(self, orders: IntArray, limits: FloatArray) -> list[BoolArray]:
+    def find_reachable(self, orders: IntArray, limits: FloatArray) -> list[BoolArray]:
         """Return which boundaries can end each stage of `orders[N, k]` with no load above `limits[N]`.
 
         Orders shorter than k end in -1, and keep the boundaries of their last stage. Returns k + 1 arrays [N, L + 1].
@@ -95,7 +95,7 @@ class LineCosts:
         """Return which orders have cuts without a load above their limit; in batches that stay in the cache."""
         batch = max(BATCH_CELLS // self.boundaries, 1)
         parts = [slice(begin, begin + batch) for begin in range(0, len(orders), batch)]
-        answers = [self.reachable(orders[part], limits[part])[-1][:, -1] for part in parts]
+        answers = [self.find_reachable(orders[part], limits[part])[-1][:, -1] for part in parts]
         return np.concatenate(answers) if answers else np.zeros(0, bool)
 
     def cut(self, devices: Sequence[int], limit_s: float = np.inf, slack: float = TIE) -> Line:
@@ -177,7 +177,7 @@ class LineCosts:
     def _trace(self, order: IntArray, limit_s: float) -> Line:
         """Return cuts along one order with no load above a limit, empty and infinite where there are none."""
         devices = tuple(order[0].tolist())
-        found = self.reachable(order, np.array([limit_s]))
+        found = self.find_reachable(order, np.array([limit_s]))
         if not found[-1][0, -1]:
             return Line(devices=devices, cuts=(), bottleneck_s=np.inf, bound_s=self.bound_s)
         cuts, every = [self.boundaries - 1], slice(0, self.boundaries)

@@ -22,12 +22,12 @@ from tiger.pipeline.ranks.starts import starts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderParams:
-    """Set the search for an order: `turns` for each effort, of at most `steps` of assigning stages and cutting again.
+    """Set the search for an order: `passes` for each effort, of at most `steps` of assigning stages and cutting again.
 
-    The load of the bottleneck is weighted up by a factor of `stress` to the power of its turn and step.
+    The load of the bottleneck is weighted up by a factor of `stress` to the power of its pass and step.
     """
 
-    turns: int = 2
+    passes: int = 2
     steps: int = 3
     stress: float = 1.5
 
@@ -36,7 +36,7 @@ def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: 
     """Order the devices of a cluster, or some of them, into a line with a small bottleneck; None where none was found.
 
     Starts from the cluster's order, the fastest first and machine by machine, each with as many devices as pay; in
-    turns, the stages between exact cuts are put onto devices as a quadratic assignment problem, and cut again; each
+    passes, the stages between exact cuts are put onto devices as a quadratic assignment problem, and cut again; each
     order is improved by moves. Exact in the cuts, heuristic in the order: the line's `bound_s` holds for all.
     "auto" goes through all orders instead where that is no more work, and then is exact in both.
     """
@@ -49,9 +49,9 @@ def order_devices(layers: Layers, cluster: Cluster, params: LineParams, search: 
     best = descent.best_prefix(starts(cluster, search.seed))
     if best.bottleneck_s < np.inf and device_type.any():
         best = descent.descend(best)
-        for turn in range(OrderParams().turns * search.effort):
+        for number in range(OrderParams().passes * search.effort):
             if not search.stop():
-                best = _alternate(layers, cluster, descent, best, turn)
+                best = _alternate(layers, cluster, descent, best, number)
         best = descent.perturb(best)
     return best if best.bottleneck_s < np.inf else None
 
@@ -63,19 +63,19 @@ def _device_types(cluster: Cluster, params: LineParams) -> IntArray:
     return types
 
 
-def _alternate(layers: Layers, cluster: Cluster, descent: OrderDescent, best: Line, turn: int) -> Line:
+def _alternate(layers: Layers, cluster: Cluster, descent: OrderDescent, best: Line, number: int) -> Line:
     """Return the best line of assigning stages and cutting in turns, until that gains nothing.
 
-    The load of the bottleneck is weighted up, as the cost of an assignment is a sum; in later turns by more.
+    The load of the bottleneck is weighted up, as the cost of an assignment is a sum; in later passes by more.
     """
     from tiger.pipeline.ranks.assignment import assign
 
     settings = OrderParams()
     line, stress, search = best, np.ones(len(best.devices)), descent.search
     for step in range(settings.steps):
-        stress[int(np.argmax(descent.lines.loads_s(line.devices, line.cuts)))] *= settings.stress ** (turn + step)
+        stress[int(np.argmax(descent.lines.loads_s(line.devices, line.cuts)))] *= settings.stress ** (number + step)
         problem = assignment_of(layers, cluster, line, stress)
-        places = assign(problem, search, derive(search.seed, turn, step))
+        places = assign(problem, search, derive(search.seed, number, step))
         found = descent.descend(descent.lines.cut(places.tolist(), np.inf, ROUGHLY))
         if found.bottleneck_s == np.inf or search.stop():
             break

@@ -7,12 +7,11 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.seeds import derive
 from tiger.pipeline.chain.backtrace import Line
+from tiger.pipeline.costs.tolerances import GAIN
 from tiger.pipeline.ranks.line_costs import UNUSED, LineCosts
 from tiger.pipeline.ranks.order_moves import neighbours, prefixes
 from tiger.pipeline.ranks.search import OrderSearch
 
-# A gain below this share is rounding.
-GAIN = 1e-9
 # The share of a bottleneck to which cuts are searched where they are only compared.
 ROUGHLY = 1e-2
 
@@ -49,7 +48,7 @@ class OrderDescent:
         """Return how many stages a line has at most: one a device, a layer each."""
         return self.stages or min(self.lines.size, self.lines.boundaries - 1)
 
-    def best(self, orders: IntArray, line: Line) -> Line:
+    def choose_best(self, orders: IntArray, line: Line) -> Line:
         """Return the line of the best of `orders[N, k]`, -1 behind the last device, or the given one if as good.
 
         Halves the bottleneck asked for until one order is left that reaches it: all are compared by the same sweeps.
@@ -69,7 +68,7 @@ class OrderDescent:
     def best_prefix(self, orders: IntArray) -> Line:
         """Return the best line along the beginnings of `orders[N, n]`, infinite where nothing fits along any."""
         first = Line(devices=tuple(range(self.widest)), cuts=(), bottleneck_s=np.inf, bound_s=self.lines.bound_s)
-        best = self.best(orders[:, : self.stages] if self.stages else prefixes(orders[:, : self.widest]), first)
+        best = self.choose_best(orders[:, : self.stages] if self.stages else prefixes(orders[:, : self.widest]), first)
         return self.lines.cut(best.devices) if best.cuts else best
 
     def descend(self, line: Line) -> Line:
@@ -100,7 +99,7 @@ class OrderDescent:
         around = np.random.default_rng(derive(self.search.seed, len(around))).permutation(around)
         chunk = self.params.chunk
         for begin in range(0, len(around), chunk):
-            found = line if self.search.stop() else self.best(around[begin : begin + chunk], line)
+            found = line if self.search.stop() else self.choose_best(around[begin : begin + chunk], line)
             if found is not line:
                 return found
         return line

@@ -15,16 +15,16 @@ def distinct_orders(device_types: IntArray, count: int) -> Iterator[tuple[int, .
     """Yield `count` devices in all orders that differ by more than equal devices, those of the first devices first."""
     equal_devices = [np.flatnonzero(device_types == each).tolist() for each in np.unique(device_types)]
 
-    def longer(order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    def extend(order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if len(order) == count:
             yield order
             return
         for devices in equal_devices:
             spare = next((device for device in devices if device not in order), None)
             if spare is not None:
-                yield from longer((*order, spare))
+                yield from extend((*order, spare))
 
-    yield from longer(())
+    yield from extend(())
 
 
 def roomy_grids(

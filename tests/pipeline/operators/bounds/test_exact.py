@@ -57,7 +57,7 @@ def test_without_nodes_the_bound_may_prove_the_start(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("plainly")
-def test_a_programme_alone_proves_nothing_best(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_linear_program_alone_proves_nothing_best(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bound is as close as its tolerance, and not claimed beyond: three of five groups have to share a device."""
     monkeypatch.setattr(exactly, "NODES", 0)
     terms = Terms.from_operators(chain([2.0] * 5, 0.0, [0.0] * 5), cluster("aa"), {})

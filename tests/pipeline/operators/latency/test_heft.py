@@ -8,7 +8,7 @@ from tests.pipeline.operators.lattices import interpret, is_within, lattice
 from tiger.model.arrays import IntArray
 from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.operators.latency import heft as module
-from tiger.pipeline.operators.latency import list_scheduling as listing
+from tiger.pipeline.operators.latency import list_scheduling
 from tiger.pipeline.operators.latency.heft import place_by_heft
 from tiger.pipeline.operators.latency.list_scheduling import make_jobs
 from tiger.pipeline.operators.terms import Terms
@@ -60,5 +60,5 @@ def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     terms = lattice(4, 5, "aaaa", 6.0)
     start = np.repeat(np.arange(4), 5)
     compiled = place_listed(terms, start)
-    interpret(monkeypatch, module, listing)
+    interpret(monkeypatch, module, list_scheduling)
     assert (place_listed(terms, start) == compiled).all()

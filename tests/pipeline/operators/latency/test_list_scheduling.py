@@ -8,7 +8,7 @@ import pytest
 from tests.pipeline.operators.instances import cluster, draw_terms
 from tests.pipeline.operators.lattices import interpret
 from tiger.pipeline.models.operators import Operators
-from tiger.pipeline.operators.latency import list_scheduling as listing
+from tiger.pipeline.operators.latency import list_scheduling
 from tiger.pipeline.operators.latency.list_scheduling import make_jobs, makespan_s
 from tiger.pipeline.operators.terms import Terms
 
@@ -86,5 +86,5 @@ def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the last bit."""
     terms, place = draw_terms(5), np.zeros(draw_terms(5).groups, np.int64)
     compiled = makespan_s(terms, place)
-    interpret(monkeypatch, listing)
+    interpret(monkeypatch, list_scheduling)
     assert makespan_s(terms, place) == compiled

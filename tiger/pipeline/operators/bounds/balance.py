@@ -29,7 +29,7 @@ def balance_s(costs: DeviceCosts) -> float:
         if costs.size == 1:
             break
         planes = np.vstack([planes, plane])
-        price, most = _highest(planes, costs.count.astype(np.float64))
+        price, most = _maximise_lowest(planes, costs.count.astype(np.float64))
         if most <= best * (1 + CLOSE):
             break
     return best
@@ -43,7 +43,7 @@ def _plane(costs: DeviceCosts, price: FloatArray) -> FloatArray:
     return np.bincount(cheapest, costs.work[cheapest, columns], costs.size).astype(np.float64)
 
 
-def _highest(planes: FloatArray, count: FloatArray) -> tuple[FloatArray, float]:
+def _maximise_lowest(planes: FloatArray, count: FloatArray) -> tuple[FloatArray, float]:
     """Return the prices that maximise the lowest of the planes, and its height there."""
     unit = float(planes.max(initial=0.0)) or 1.0
     solution = linprog(

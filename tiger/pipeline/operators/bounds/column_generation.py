@@ -66,7 +66,7 @@ class ColumnGeneration:
     nodes: int = PARAMS.nodes
     limited: bool = False
     spent_s: float = 0.0
-    turn: int = 0
+    runs: int = 0
 
     @classmethod
     def of(cls, patterns: Patterns, floor: float) -> Self:
@@ -102,10 +102,10 @@ class ColumnGeneration:
         for device_type, device in enumerate(duals.device):
             price = duals.group[columns.type_of] / max(device, LEAST)
             for begin in self._starts(device_type, price):
-                self.turn += 1
+                self.runs += 1
                 hot = PARAMS.warm if begin.any() else PRICING.hot
                 run = PricingRun(device_type=device_type, price=price, target=self.target, begin=begin, hot=hot)
-                pattern = anneal_pattern(patterns, run, derive(0, self.turn), steps)
+                pattern = anneal_pattern(patterns, run, derive(0, self.runs), steps)
                 if price @ pattern >= 1 - EQUAL:
                     added |= columns.add(device_type, pattern, self.target)
         self.spent_s += STEP_S * PARAMS.runs * steps * len(duals.device)

@@ -65,7 +65,7 @@ def sample(
         if penalties is None or (number and stop()):
             break
         bits = rounds.draw(penalties, derive(params.seed, number))
-        trial = rounds.judge(bits, (penalties, trial))
+        trial = rounds.judge(bits, penalties, trial)
         penalties = rounds.tuner.next(penalties, trial) or penalties
         if rounds.best is not None:
             on_step("sampling", rounds.best, largest_load_s(terms, rounds.best))
@@ -122,12 +122,12 @@ class Rounds:
             self.around = self._repair(reads[0])
         return np.empty((0, *self.encoding.index.shape), np.bool_) if reads is None else reads
 
-    def judge(self, bits: BoolArray, turn: tuple[Penalties, Trial | None]) -> Trial:
+    def judge(self, bits: BoolArray, penalties: Penalties, earlier: Trial | None) -> Trial:
         """Repair the reads, refine the best few of them and keep the best; return the record of the round."""
         missed = bits.sum(axis=2) != 1
         held = np.einsum("rck,c->rk", bits, self.terms.memory)
-        crowded = held > self.terms.capacity * (1 + MEMORY)
-        feasible = ~missed.any(axis=1) & ~crowded.any(axis=1)
+        overloaded = held > self.terms.capacity * (1 + MEMORY)
+        feasible = ~missed.any(axis=1) & ~overloaded.any(axis=1)
         places = {(place := self._repair(read)).tobytes(): place for read in bits}
         # Reads that overflow memory least come first, then those of the least load.
         ranked = sorted(places.values(), key=lambda place: (self._overflow(place), largest_load_s(self.terms, place)))
@@ -137,14 +137,14 @@ class Rounds:
         self.around = self.around if self.best is None else self.best
         value = None if self.best is None else largest_load_s(self.terms, self.best)
         return Trial(
-            penalties=turn[0],
+            penalties=penalties,
             feasible_share=float(feasible.mean()) if len(feasible) else 0.0,
             missed=missed.mean(axis=0),
-            crowded=crowded.mean(axis=0),
+            crowded=overloaded.mean(axis=0),
             raw=None,
             repaired=None,
             polished=value,
-            earlier=turn[1],
+            earlier=earlier,
         )
 
     def _sample(self, bqm: dimod.BinaryQuadraticModel, penalties: Penalties, seed: int) -> Samples:
