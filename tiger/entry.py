@@ -81,6 +81,7 @@ def assign(call: AssignCall) -> Report:
     (`tiger.formats.linkshares`): traffic keeps off them. `node_topology` says what is inside the nodes, for all or as
     {hosts: file}, so that tasks go to units NODE/UNIT, and `levels` how far apart units are that different levels
     separate, such as {"socket": 4, "node": 20} (`tiger.hardware`); `allocation` and `running` name nodes all the same.
+    `units` takes the GPUs (`gpu`) or network cards (`nic`) of a machine that lstopo describes, in place of its cores.
     With `nodes` so many are taken out of those that may hold
     tasks (`tiger.run.node_choice`). With `emit`, the name of a launcher, the report has the order of tasks as ranks for
     it in `emitted`; what no launcher of that name takes is refused before anything is solved. The remaining arguments
@@ -90,7 +91,7 @@ def assign(call: AssignCall) -> Report:
     """
     problem = open_slots(state_problem(call), call.nodes)
     if call.emit is not None:
-        check_fit(call.emit, problem.tasks.size, LaunchNodes.of(problem.topology))
+        check_fit(call.emit, problem.tasks.size, LaunchNodes.of(problem.topology), call.nodes)
     report = solve(
         problem,
         solver=call.solver,

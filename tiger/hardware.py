@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tiger.formats.graphs import topology_of
 from tiger.formats.hardware import composition
 from tiger.formats.hardware.levels import FIELD as LEVELS
 from tiger.formats.hardware.levels import Hardware, fill_distances
+from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.hostlist import list_nodes, resolve_names
 from tiger.formats.linkshares import read_link_shares
@@ -46,6 +47,7 @@ class HardwareArguments:
     node_topology: "Mapping[str, Path | str] | Sequence[Inside] | Path | str | None" = field(default=None, kw_only=True)
     levels: Mapping[str, float] | None = field(default=None, kw_only=True)
     labels: Sequence[str] | None = field(default=None, kw_only=True)
+    units: UnitName | None = field(default=None, kw_only=True)
     allocation: Iterable[object] | Path | str | None = field(default=None, kw_only=True)
     running: Iterable[tuple[object, object, float]] | Path | str = field(default=(), kw_only=True)
 
@@ -54,28 +56,44 @@ def build_hardware(arguments: HardwareArguments) -> Topology:
     """Return the hardware of a call, whose allocation and running jobs are those of its nodes.
 
     Without a stated distance between nodes, and with an inside, the nearest two are five times as far apart as the
-    farthest two units inside one. Raises InputError of `topology`, `node_topology`, `levels`, `allocation`, `running`.
+    farthest two units inside one. Raises InputError of `topology`, `node_topology`, `levels`, `units`, `allocation`,
+    `running`.
     """
-    network = read_network(arguments.topology, arguments.labels)
+    _check_units(arguments.units)
+    network = read_network(arguments.topology, arguments.labels, arguments.units)
     insides = list_insides(arguments.node_topology)
-    readings = [_read_inside(inside) for inside in insides]
+    readings = [_read_inside(inside, arguments.units) for inside in insides]
     stated = _check_levels(arguments.levels, [network, *readings])
     parts = [reading.topology(stated) for reading in readings]
     distances = _place_nodes(network.distances, stated, parts) if parts else stated
-    nodes = _share(_allocate(network.topology(distances), arguments.allocation), arguments.running)
+    whole = network.topology(distances)
+    if arguments.units is not None:
+        _check_machines(arguments.units, [whole, *parts])
+    nodes = _share(_allocate(whole, arguments.allocation), arguments.running)
     return composition.compose(nodes, parts, _find_insides(nodes, insides)) if parts else nodes
 
 
+def _check_units(units: str | None) -> None:
+    """Raise InputError of `units` for a name of units that is not known."""
+    if units is not None and units not in get_args(UnitName):
+        raise InputError("units", f"expected one of {', '.join(get_args(UnitName))}, got {describe(units)}")
+
+
 def read_network(
-    source: "nx.Graph | Topology | Path | str | HardwareText | None", labels: Sequence[str] | None = None
+    source: "nx.Graph | Topology | Path | str | HardwareText | None",
+    labels: Sequence[str] | None = None,
+    units: UnitName | None = None,
 ) -> Hardware:
-    """Return the hardware that is given in any form; `labels` make levels of the nodes of Kubernetes."""
+    """Return the hardware that is given in any form; `labels` make levels of the nodes of Kubernetes.
+
+    `units` are those of a machine that lstopo describes.
+    """
     if isinstance(labels, str):
         raise TypeError("expected labels as a list of texts, got a text")
     if source is None:
         raise InputError("topology", "expected a specification such as 'torus:4x4', a file or a graph, got none")
     if isinstance(source, str | Path | HardwareText):
-        return read_hardware(str(source) if isinstance(source, Path) else source, "node", labels)
+        return read_hardware(str(source) if isinstance(source, Path) else source, "node", labels, units)
     if labels is not None:
         raise InputError("labels", "expected them with a file of nodes of Kubernetes, got other hardware")
     nodes = source if isinstance(source, Topology) else topology_of(check_graph("topology", source))
@@ -105,13 +123,13 @@ def list_insides(stated: "Mapping[str, Path | str] | Sequence[Inside] | Path | s
     return insides
 
 
-def _read_inside(inside: Inside) -> Hardware:
+def _read_inside(inside: Inside, units: UnitName | None) -> Hardware:
     """Return the hardware inside a node; errors name the field that it came in."""
     source = inside.source
     if isinstance(source, Topology):
         return PlainHardware(source, "unit")
     try:
-        return read_hardware(str(source) if isinstance(source, Path) else source, "unit")
+        return read_hardware(str(source) if isinstance(source, Path) else source, "unit", units=units)
     except InputError as error:
         raise InputError(error.field.replace("topology", composition.FIELD, 1), error.reason) from None
 
@@ -146,6 +164,16 @@ def _place_nodes(
         what = f"expected at least {farthest:g}, the farthest distance inside a node"
         raise InputError(f"{LEVELS}/{nearest}", f"{what}, got {distances[nearest]:g}")
     return distances
+
+
+def _check_machines(units: UnitName, parts: Sequence[Topology]) -> None:
+    """Raise InputError of `units` unless some part is a machine, and all machines have units of that name."""
+    first = [part.names[0] for part in parts if part.host is not None]
+    if not first:
+        raise InputError("units", "expected them with a machine, such as lstopo describes one, got other hardware")
+    for name in first:
+        if not name.startswith(units):
+            raise InputError("units", f"expected those of a file that has others than {name}, .., got {units!r}")
 
 
 def _find_insides(nodes: Topology, insides: Sequence[Inside]) -> IntArray:

@@ -35,7 +35,8 @@ class MappingOptions:
         ),
     )
     nodes: int | None = field(
-        default=None, metadata=about("Nodes to take for the tasks; all that there are unless given.", ge=1)
+        default=None,
+        metadata=about("Nodes to take for the tasks, with all their units; all that there are unless given.", ge=1),
     )
     seed: int = field(default=0, metadata=SEED)
     effort: int | None = field(

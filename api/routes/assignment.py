@@ -101,7 +101,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     bounded = request.time_limit_s is not None
     problem = open_slots(build_problem(tasks, topology, terms), request.nodes)
     if request.emit is not None:
-        check_fit(request.emit, problem.tasks.size, LaunchNodes.of(problem.topology))
+        check_fit(request.emit, problem.tasks.size, LaunchNodes.of(problem.topology), request.nodes)
     report = solve(
         problem,
         solver=request.solver,
@@ -134,6 +134,7 @@ def _state_hardware(request: AssignRequest) -> HardwareArguments:
         ],
         levels=request.levels,
         labels=request.labels,
+        units=request.units,
         allocation=request.allocation,
         running=[(share.a, share.b, share.share) for share in request.running],
     )

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas.closed import Closed, Pins
 from tiger.api.schemas.graphs import node_link
+from tiger.formats.hardware.lstopo import UnitName
 from tiger.launchers.formats import EmitOptions
 from tiger.model.constraints import SharingOptions
 from tiger.model.options import about
@@ -130,6 +131,10 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed)
     labels: Annotated[list[str], Field(fail_fast=True)] | None = field(
         default=None,
         metadata=about("Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it."),
+    )
+    units: UnitName | None = field(
+        default=None,
+        metadata=about("Units that tasks go to of a machine as lstopo describes it; its cores without it."),
     )
     levels: dict[str, float] | None = field(
         default=None, metadata=about("Distance of units that a level separates, by the name of the level.")

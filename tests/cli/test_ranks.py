@@ -11,6 +11,8 @@ from tiger.cli.app import run
 Run = Callable[..., tuple[int, str, str]]
 # Two leaf switches whose hosts do not follow one another in the file.
 CONF = "SwitchName=a Nodes=n0,n2\nSwitchName=b Nodes=n1,n3\nSwitchName=c Switches=a,b\n"
+GPUS = "\tGPU0\tGPU1\nGPU0\tX\tNV1\nGPU1\tNV1\tX\n"
+MACHINE = str(Path(__file__).resolve().parents[2] / "examples" / "topologies" / "gpu_node.xml")
 CORES = {
     "nodes": [{"id": f"{host}/core{core}"} for host in ("a", "b") for core in range(2)],
     "edges": [
@@ -27,6 +29,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cluster.conf").write_text(CONF)
     (tmp_path / "cores.json").write_text(json.dumps(CORES))
+    (tmp_path / "gpus.topo").write_text(GPUS)
     # Ranks 0 and 3 talk to each other, and 1 and 2 do.
     (tmp_path / "traffic.csv").write_text("0,0,0,5\n0,0,5,0\n0,5,0,0\n5,0,0,0\n")
 
@@ -73,13 +76,46 @@ def test_cores_of_a_machine_are_stated_beside_its_hosts(cli: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    ("hardware", "emit", "line"),
+    [
+        (MACHINE, "openmpi", "rank 0=g01 slot="),
+        (MACHINE, "slurm", "g01"),
+        (MACHINE, "mpich", "g01:4"),
+        ("gpus.topo", "mpich", "localhost:4"),
+        ("gpus.topo", "csv", "0,0,localhost,"),
+    ],
+)
+def test_bug_units_of_a_machine_are_no_hosts(cli: Run, hardware: str, emit: str, line: str) -> None:
+    """The machine is the host, by the name in its description if there is one."""
+    status, out, _ = cli("traffic.csv", "--cluster", hardware, "--slots", "2", "--emit", emit)
+    assert status == 0
+    assert out.splitlines()[emit == "csv"].startswith(line)
+
+
+def test_gpus_of_a_machine_are_units_of_hosts(cli: Run) -> None:
+    """Those that talk to each other share a PCIe switch or a socket."""
+    inside = ["--node-topology", MACHINE, "--units", "gpu", "--levels", "gpu=1,pci=3,node=30"]
+    status, out, _ = cli("ring:4", "--cluster", "cluster.conf", *inside, "--nodes", "1", "--emit", "torchrun")
+    hosts = {line.split()[0] for line in out.splitlines()}
+    assert (status, len(hosts), out.count("CUDA_VISIBLE_DEVICES=0,1,2,3")) == (0, 1, 4)
+
+
+@pytest.mark.parametrize(
     ("arguments", "field", "reason"),
     [
         (["--cluster", "cluster.conf", "--emit", "openmpi"], "emit", "a stated number of slots (--slots)"),
         (["--cluster", "grid:2x2", "--slots", "1", "--emit", "prrte"], "emit", "expected hosts named by"),
-        (["--cluster", "cluster.conf", "--emit", "lsf"], "emit", "'lsf' is not one of 'openmpi'"),
+        (["--cluster", "cluster.conf", "--emit", "lsf"], "emit", "expected one of openmpi, prrte, slurm, "),
         (["--cluster", "cluster.conf", "--emit", "csv", "--json", "-"], "emit", "expected a file for --json"),
         (["--cluster", "cluster.conf", "--levels", "node"], "levels", "expected NAME=X,.. with numbers, got 'node'"),
+        (["--cluster", "cluster.conf", "--units", "gpu"], "units", "expected them with a machine"),
+        (["--cluster", "cluster.conf", "--units", "gpus"], "units", "expected one of core, gpu, nic, got 'gpus'"),
+        (["--cluster", "gpus.topo", "--units", "core"], "units", "others than gpu0, .., got 'core'"),
+        (
+            ["--cluster", "gpus.topo", "--slots", "2", "--emit", "openmpi"],
+            "emit",
+            "binds ranks to cores, got 'localhost",
+        ),
         (
             ["--cluster", "cluster.conf", "--levels", "node=1,node=2"],
             "levels",
@@ -118,6 +154,16 @@ def test_torchrun_needs_as_many_ranks_on_every_host(cli: Run) -> None:
     assert status == 2
     assert err.startswith("tiger: error: emit: expected a number of ranks that hosts can share equally for torchrun")
     assert err.endswith("got 7 on 4 hosts of up to 2 slots; 1 slots are free\n")
+    status, _, err = cli("ring:3", "--cluster", "cluster.conf", "--slots", "2", "--nodes", "2", "--emit", "torchrun")
+    assert (status, err.endswith("got 3 on 2 hosts of up to 2 slots; 1 slots are free\n")) == (2, True)
+
+
+def test_hosts_with_unequal_shares_are_refused_with_advice(cli: Run) -> None:
+    """What makes shares equal is solved then."""
+    ask = ["ring:3", "--cluster", "cluster.conf", "--emit", "torchrun"]
+    status, _, err = cli(*ask, "--slots", "2")
+    assert (status, err.endswith("5 slots are free, and --nodes 3 --slots 1 makes shares equal\n")) == (2, True)
+    assert cli(*ask, "--slots", "1", "--nodes", "3")[0] == 0
 
 
 def test_what_cannot_be_met_has_no_order(cli: Run) -> None:

@@ -89,6 +89,14 @@ def test_files_of_hardware_go_as_their_text() -> None:
     assert (document["rule"], document["slots"]) == ("capacity", 2)
 
 
+def test_units_of_machines_go_along() -> None:
+    """The service reads the file, and the nodes of ranks are known here."""
+    asked = assignment(PAIR, EXAMPLES / "topologies" / "gpu_node.xml", units="gpu", emit="mpich")
+    assert body(asked)["units"] == "gpu"
+    report = tiger.assign(PAIR, EXAMPLES / "topologies" / "gpu_node.xml", units="gpu")
+    assert asked.read(report.to_dict()).emitted == "g01:2\n"
+
+
 def test_graphs_go_with_the_links_that_others_use() -> None:
     """Shares of links are stated as they are."""
     document = body(assignment(PAIR, nx.path_graph(3), running=[(0, 1, 0.5)]))

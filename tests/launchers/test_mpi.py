@@ -14,15 +14,20 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.slow
 # What every rank says: its number, and the processors that it is bound to.
 SAY = "import os; print(os.environ['OMPI_COMM_WORLD_RANK'], *sorted(os.sched_getaffinity(0)))"
+MACHINE = '<topology version="2.0"><object type="Machine">{}</object></topology>'
 REPORTED = re.compile(r"MCW rank (\d+) bound to socket \d+\[core (\d+)\[")
 
 
-def test_mpirun_binds_ranks_to_the_cores_of_a_rank_file(tmp_path):
+@pytest.mark.parametrize("kind", ["graph", "machine"])
+def test_mpirun_binds_ranks_to_the_cores_of_a_rank_file(tmp_path, kind):
     """Up to four ranks on the cores of this machine, in reverse: mpirun and every rank say where that is."""
     mpi.require()
-    cores = [f"localhost/core{core}" for core in range(min(mpi.count_cores(), 4))]
+    count = min(mpi.count_cores(), 4)
+    cores = [f"localhost/core{core}" if kind == "graph" else f"core{core}" for core in range(count)]
     pins = {str(rank): core for rank, core in enumerate(reversed(cores))}
-    report = tiger.assign(f"ring:{len(cores)}", nx.complete_graph(cores), pinned=pins)
+    (tmp_path / "machine.xml").write_text(MACHINE.format('<object type="Core"/>' * count))
+    hardware = nx.complete_graph(cores) if kind == "graph" else tmp_path / "machine.xml"
+    report = tiger.assign(f"ring:{count}", hardware, pinned=pins)
     (tmp_path / "ranks").write_text(report.emit("openmpi"))
     words = ("--rankfile", tmp_path / "ranks", "-n", len(cores), "--report-bindings", sys.executable, "-c", SAY)
     made = mpi.run("mpirun", *words)

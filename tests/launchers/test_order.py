@@ -30,6 +30,14 @@ def test_units_are_slots_of_their_host() -> None:
     )
 
 
+def test_bug_nodes_of_one_machine_are_its_units() -> None:
+    """The machine is the host, and its slots are counted through all of its nodes."""
+    nodes = LaunchNodes(names=("core0", "core1"), counts=np.array([2, 1]), stated=True, host="m")
+    order = order_ranks({"0": "core1", "1": "core0"}, nodes)
+    assert [tuple(seat) for seat in order.seats] == [("0", "m", 2, "core1"), ("1", "m", 0, "core0")]
+    assert (order.hosts, order.free) == ({"m": 3}, {"m": 1})
+
+
 def test_tasks_that_are_numbered_are_the_ranks_of_their_numbers() -> None:
     """Whatever order they come in; tasks of other names are ranks in their order."""
     assert [seat.task for seat in order_ranks({"1": "n0", "0": "n1"}, NODES).seats] == ["0", "1"]

@@ -1,9 +1,14 @@
 """Patches of pods, applied as RFC 6902 says."""
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 
-from tests.launchers.orders import SWAPPED, hosts_of, orders
+from tests.launchers.orders import SWAPPED, hosts_of, launch_nodes, orders
 from tests.launchers.readers import apply_patches
+from tiger.errors import InputError
+from tiger.launchers.order import order_ranks
 from tiger.launchers.pods import write_kueue, write_volcano
 
 
@@ -13,8 +18,15 @@ def test_pods_by_hand() -> None:
         *("2", "0", "3", "1", "4")
     ]
     first = apply_patches(write_volcano(SWAPPED))[0]
-    assert first["annotations"] == {"volcano.sh/task-index": "0"}
-    assert first["nodeSelector"] == {"kubernetes.io/hostname": "n1"}
+    assert first == {"labels": {}, "annotations": {}, "nodeSelector": {"kubernetes.io/hostname": "n1"}}
+
+
+@pytest.mark.parametrize("write", [write_kueue, write_volcano])
+def test_bug_machines_without_a_name_are_no_nodes_of_kubernetes(write) -> None:
+    """No selector would find them."""
+    order = order_ranks({"0": "core0"}, replace(launch_nodes({"core0": 1}), host="localhost"))
+    with pytest.raises(InputError, match=r"^emit: expected the names of nodes of Kubernetes, got 'localhost'"):
+        write(order)
 
 
 @given(order=orders())

@@ -29,13 +29,22 @@ def test_rank_files_are_read_back(order) -> None:
 
 
 def test_cores_or_slots_have_to_be_known() -> None:
-    """A GPU is no core, and a host without a stated number of slots has none that is known."""
+    """A host without a stated number of slots has none that is known, and other units than cores have none."""
     for order in (
         replace(SWAPPED, stated=False),
-        order_ranks({"0": "n1/gpu2"}, launch_nodes({"n1/gpu2": 1}, stated=False)),
+        order_ranks({"0": "n1/2"}, launch_nodes({"n1/2": 1}, stated=False)),
     ):
         with pytest.raises(InputError, match=r"^emit: expected cores in the hardware .* or a stated number .*'n1"):
             write(order)
+
+
+@pytest.mark.parametrize("stated", [False, True])
+@pytest.mark.parametrize("unit", ["gpu2", "nic0"])
+def test_bug_devices_are_no_cores(unit, stated) -> None:
+    """Whatever slots they have."""
+    order = order_ranks({"0": f"n1/{unit}"}, launch_nodes({f"n1/{unit}": 1}, stated=stated))
+    with pytest.raises(InputError, match=f"^emit: expected cores or hosts for a rank file, .* got 'n1/{unit}'; torchr"):
+        write(order)
 
 
 def test_versions_differ_in_the_option() -> None:

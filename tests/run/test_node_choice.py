@@ -88,6 +88,25 @@ def test_what_cannot_be_chosen_is_refused(options, reason):
 
 
 def test_one_to_one_takes_a_node_for_each_task():
-    """There is nothing to choose."""
+    """There is nothing to choose, and no fewer will do."""
+    assert len(nodes_of(tiger.assign("ring:4", "torus:3x3", nodes=4))) == 4
     with pytest.raises(InputError, match="nodes: expected the capacity rule"):
-        tiger.assign("ring:4", "torus:3x3", nodes=4)
+        tiger.assign("ring:4", "torus:3x3", nodes=3)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "rule", "most"), [("ring:8", None, 1), ("ring:8", "capacity", 1), ("ring:20", None, 3)]
+)
+def test_bug_nodes_with_something_inside_are_hosts(tasks, rule, most):
+    """Those that are taken lie in one rack, with all their units, of which each has an even share of open slots."""
+    ask = {"node_topology": "tree:4@1", "rule": rule, "nodes": 2}
+    report = tiger.assign(tasks, "tree:3x3@1,10", allocation="0,0 1,0 1,1 2,2", **ask)
+    assert {node.partition("/")[0] for node in nodes_of(report)} == {"1,0", "1,1"}
+    assert max(Counter(report.mapping.values()).values()) == most
+
+
+def test_bug_units_of_uneven_hosts_are_counted_by_host():
+    """A host with few units is left out."""
+    insides = {"0": "tree:2@1", "[1-2]": "tree:4@1", "3": "tree:2@1"}
+    report = tiger.assign("ring:8", "ring:4", node_topology=insides, nodes=2)
+    assert {node.partition("/")[0] for node in nodes_of(report)} == {"1", "2"}

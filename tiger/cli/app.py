@@ -52,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
         console.complain(error.field, error.reason)
         return BAD_INPUT
     except typer.TyperException as error:
-        console.complain(console.field_of(error), error.format_message())
+        console.complain(console.field_of(error), console.reason_of(error))
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -85,6 +85,7 @@ def assign(
     node_topology: options.NodeTopology = None,
     levels: options.Levels = None,
     labels: options.Labels = None,
+    units: options.Units = None,
     rule: options.Rule = None,
     slots: options.Slots = None,
     imbalance: options.Imbalance = 0.0,
@@ -128,6 +129,7 @@ def assign(
             node_topology=insides,
             levels=distances,
             labels=options.parse_labels(labels),
+            units=units,
             rule=rule,
             slots=slots,
             imbalance=imbalance,

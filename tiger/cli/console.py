@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import tempfile
 import traceback
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 OK, INFEASIBLE = 0, 1
 # The names of threads that an interrupt does not wait for.
 THREADS = "tiger-assign"
+
+# How typer says that a value is none of its choices, which it lists in quotes.
+_QUOTE = "'"
+_CHOICE = re.compile(r"(?:Value error, )?(?P<got>.*) is not one of (?P<known>'.*')\.", re.DOTALL)
 
 Answer = TypeVar("Answer", "Report", "CircuitReport", "PlacementReport", "PlanReport")
 Plan = TypeVar("Plan", "Report", "PlacementReport", "PlanReport")
@@ -122,6 +127,14 @@ def field_of(error: "TyperException") -> str:
     """Return the name of the option or argument that a usage error is about."""
     name = getattr(getattr(error, "param", None), "name", None) or getattr(error, "option_name", "")
     return str(name).lstrip("-") or "command"
+
+
+def reason_of(error: "TyperException") -> str:
+    """Return what a usage error says; of a value that is none of those there are, as Python and REST say it."""
+    found = _CHOICE.fullmatch(error.message)
+    if found is None:
+        return error.format_message()
+    return f"expected one of {found['known'].replace(_QUOTE, '')}, got {found['got']}"
 
 
 def escape(text: str) -> str:

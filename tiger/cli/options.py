@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from tiger.errors import InputError, pin_field
+from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.text import is_number
 
 Tasks = Annotated[
@@ -39,6 +40,10 @@ Labels = Annotated[
         metavar="LABEL,..",
         help="Labels of nodes of Kubernetes that make levels, outermost first; the usual ones without it.",
     ),
+]
+Units = Annotated[
+    UnitName | None,
+    typer.Option(help="Units of a machine that lstopo describes, as which tasks run; its cores without."),
 ]
 Levels = Annotated[
     str | None,
@@ -102,7 +107,9 @@ Routing = Annotated[
     Literal["single", "equal", "weighted"],
     typer.Option(help="Count loads of links on one shortest path, split evenly over equal ones, or as is best."),
 ]
-Nodes = Annotated[int | None, typer.Option(metavar="N", help="Take so many of the nodes, near each other.")]
+Nodes = Annotated[
+    int | None, typer.Option(metavar="N", help="Take so many of the nodes, with all their units, near each other.")
+]
 Effort = Annotated[int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")]
 BetaRange = Annotated[
     str | None, typer.Option(metavar="HOT,COLD", help="Inverse temperatures of annealing, in 1 / cost.")

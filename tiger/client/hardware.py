@@ -20,7 +20,7 @@ def state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, o
         return {"topology": topology_document(whole)}
     insides = [_state_inside(inside) for inside in list_insides(arguments.node_topology)]
     source = arguments.topology
-    network = read_network(source, arguments.labels).topology({})
+    network = read_network(source, arguments.labels, arguments.units).topology({})
     shares = [{"a": share.a, "b": share.b, "share": share.share} for share in list_shares(arguments.running)]
     known = isinstance(source, str | Path | HardwareText)
     return {
@@ -28,6 +28,7 @@ def state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, o
         "node_topology": insides or None,
         "levels": arguments.levels,
         "labels": arguments.labels,
+        "units": arguments.units,
         "allocation": list_allocation(network, arguments.allocation),
         "running": shares or None,
     }

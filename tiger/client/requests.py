@@ -56,7 +56,7 @@ def request_assignment(arguments: AssignArguments) -> Asked[Report]:
     problem = open_slots(state_problem(arguments), arguments.nodes)
     nodes = LaunchNodes.of(problem.topology)
     if arguments.emit is not None:
-        check_fit(arguments.emit, problem.tasks.size, nodes)
+        check_fit(arguments.emit, problem.tasks.size, nodes, arguments.nodes)
     remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
         "tasks": arguments.tasks if is_pattern(arguments.tasks) else task_document(problem.tasks),

@@ -27,6 +27,7 @@ from tiger.formats import (
 from tiger.formats.hardware import kubernetes, measured
 from tiger.formats.hardware.description import read_document, read_printed, read_xml
 from tiger.formats.hardware.levels import Hardware
+from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
@@ -82,11 +83,17 @@ def read_topology(source: str) -> Topology:
     return read_hardware(source).topology({})
 
 
-def read_hardware(source: str | HardwareText, level: str = "node", labels: Sequence[str] | None = None) -> Hardware:
+def read_hardware(
+    source: str | HardwareText,
+    level: str = "node",
+    labels: Sequence[str] | None = None,
+    units: UnitName | None = None,
+) -> Hardware:
     """Return the hardware of a SPEC such as `torus:4x4`, of a file or of its text.
 
     What does not name its levels has one of the given name. `labels` are those that make levels of the nodes of
-    Kubernetes. Raises InputError of `topology` or below, and of `labels` for other hardware.
+    Kubernetes, and `units` those that are taken of a machine as lstopo writes it. Raises InputError of `topology` or
+    below, and of `labels` for other hardware.
     """
     name = source.file if isinstance(source, HardwareText) else source
     suffix = Path(name).suffix.lower()
@@ -97,6 +104,8 @@ def read_hardware(source: str | HardwareText, level: str = "node", labels: Seque
         text = source.text if isinstance(source, HardwareText) else read_text(Path(name), FIELD)
         if labels is not None:
             return kubernetes.read_nodes(read_json(text, FIELD), labels)
+        if units is not None and suffix == ".xml":
+            return read_xml(text, units)
         return _name_level(reader(text), level)
     if name is source and (_SPEC.fullmatch(name) or any(name == kind.name for kind in KINDS)):
         return PlainHardware(build(name), level)

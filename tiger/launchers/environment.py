@@ -4,7 +4,7 @@ Source: https://docs.pytorch.org/docs/stable/elastic/run.html, Environment Varia
 host; processes that are started with these variables have the ranks of the mapping, by `init_method="env://"`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tiger.errors import InputError
 from tiger.launchers.order import FIELD, RankOrder, check_hosts
@@ -26,8 +26,8 @@ def write(order: RankOrder) -> str:
     for host, count in counts.items():
         if count != size:
             got = f"{size} on {describe(next(iter(counts)))} and {count} on {describe(host)}"
-            free = f"; {sum(order.free.values())} slots are free" if order.stated else ""
-            raise InputError(FIELD, f"expected as many ranks on every host that has any for torchrun, got {got}{free}")
+            what = "expected as many ranks on every host that has any for torchrun"
+            raise InputError(FIELD, f"{what}, got {got}{_advise(order)}")
     local, visible = _number_locally(order)
     groups = {host: k for k, host in enumerate(dict.fromkeys(seat.host for seat in order.seats))}
     lines = []
@@ -50,12 +50,28 @@ def write(order: RankOrder) -> str:
 def check_shares(ranks: int, hosts: Mapping[str, int]) -> None:
     """Raise InputError of `emit` where no hosts, of which each has some slots, can take equal shares of the ranks."""
     slots = sorted(hosts.values(), reverse=True)
-    shared = any(ranks % count == 0 and slots[count - 1] >= ranks // count for count in range(1, len(slots) + 1))
     free = sum(slots) - ranks
     # More ranks than slots are no bad input but a problem without a solution.
-    if not shared and free >= 0:
+    if _find_share(ranks, slots) is None and free >= 0:
         got = f"{ranks} on {len(slots)} hosts of up to {slots[0]} slots; {free} slots are free"
         raise InputError(FIELD, f"expected a number of ranks that hosts can share equally for torchrun, got {got}")
+
+
+def _find_share(ranks: int, slots: Sequence[int]) -> int | None:
+    """Return the least number of hosts that can share ranks equally, of hosts with slots, the most first."""
+    counts = range(1, len(slots) + 1)
+    return next((count for count in counts if ranks % count == 0 and slots[count - 1] >= ranks // count), None)
+
+
+def _advise(order: RankOrder) -> str:
+    """Say how hosts get equal shares, where slots are stated and are those of hosts as a whole."""
+    if not order.stated:
+        return ""
+    free, ranks = f"; {sum(order.free.values())} slots are free", len(order.seats)
+    count = _find_share(ranks, sorted(order.hosts.values(), reverse=True))
+    if count is None or any(seat.unit is not None for seat in order.seats):
+        return free
+    return f"{free}, and --nodes {count} --slots {ranks // count} makes shares equal"
 
 
 def _number_locally(order: RankOrder) -> tuple[list[int], dict[str, dict[str, str]]]:

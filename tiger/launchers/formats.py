@@ -59,8 +59,8 @@ LAUNCHERS: Mapping[LauncherName, Launcher] = MappingProxyType(
         "intel": Launcher(machinefile.write_machines, machinefile.describe_intel),
         "torchrun": Launcher(environment.write, environment.describe_torchrun, environment.check_shares),
         "nccl": Launcher(machinefile.write_rings, machinefile.describe_rings),
-        "kueue": Launcher(pods.write_kueue, pods.describe_pods),
-        "volcano": Launcher(pods.write_volcano, pods.describe_pods),
+        "kueue": Launcher(pods.write_kueue, pods.describe_kueue),
+        "volcano": Launcher(pods.write_volcano, pods.describe_volcano),
         "permutation": Launcher(permutation.write, permutation.describe_permutation),
         "csv": Launcher(tables.write_csv, tables.describe_csv),
         "dot": Launcher(tables.write_dot, tables.describe_dot),
@@ -76,14 +76,18 @@ def find_launcher(name: str) -> Launcher:
     raise InputError(FIELD, f"expected one of {', '.join(LAUNCHERS)}, got {describe(name)}")
 
 
-def check_fit(name: str, ranks: int, nodes: LaunchNodes) -> None:
-    """Raise InputError of `emit`, before anything is solved, where a launcher can take no order of so many ranks."""
+def check_fit(name: str, ranks: int, nodes: LaunchNodes, most: int | None = None) -> None:
+    """Raise InputError of `emit`, before anything is solved, where a launcher can take no order of so many ranks.
+
+    At most so many hosts get ranks, where that is stated.
+    """
     launcher = find_launcher(name)
     for first in list(nodes.slots)[:1]:
         order = order_ranks({"0": first}, nodes)
         launcher.write(order)
         if launcher.check is not None:
-            launcher.check(ranks, order.hosts)
+            widest = sorted(order.hosts.items(), key=lambda host: host[1], reverse=True)
+            launcher.check(ranks, dict(widest[:most]))
 
 
 def describe_use(name: str, order: RankOrder) -> str:

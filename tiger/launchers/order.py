@@ -40,21 +40,30 @@ class LaunchNodes:
     """Hold the `names` of nodes in the order of the topology, and how many ranks each takes at once, 0 for a switch.
 
     `stated` says whether the slots come from the user or a file; otherwise they are what the number of tasks asks for.
+    `host` is the machine that all nodes are inside, if they are.
     """
 
     names: tuple[str, ...]
     counts: "IntArray"
     stated: bool
+    host: str | None = None
 
     @classmethod
     def of(cls, topology: "Topology") -> "LaunchNodes":
         """Return the nodes of a topology; O(1), as every report has them."""
-        return cls(names=topology.names, counts=topology.slots, stated=topology.slots_stated)
+        return cls(names=topology.names, counts=topology.slots, stated=topology.slots_stated, host=topology.host)
 
     @property
     def slots(self) -> dict[str, int]:
         """Return the slots of the nodes that have any; O(m)."""
         return {name: count for name, count in zip(self.names, self.counts.tolist(), strict=True) if count}
+
+    def locate(self, node: str) -> tuple[str, str | None]:
+        """Return the host of a node, and what the node is called inside it, None where it is the host itself."""
+        if self.host is not None:
+            return self.host, node
+        host, _, unit = node.partition(INSIDE)
+        return host, unit or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,15 +102,15 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
     """Return the order that a mapping {task: node} gives ranks.
 
     Tasks named 0 to n - 1 are the ranks of these names; tasks with other names are ranks in their order. The host of a
-    node is its name up to the first slash, the rest is the unit. Raises InputError of `emit` where the mapping has more
-    tasks on a node than there are slots.
+    node is its name up to the first slash, the rest is the unit; nodes inside one machine are units of that. Raises
+    InputError of `emit` where the mapping has more tasks on a node than there are slots.
     """
     tasks = list(mapping)
     if set(tasks) == set(map(str, range(len(tasks)))):
         tasks.sort(key=int)
     room, hosts, first = nodes.slots, dict[str, int](), dict[str, int]()
     for node, slots in room.items():
-        host = node.partition(INSIDE)[0]
+        host, _ = nodes.locate(node)
         first[node] = hosts.setdefault(host, 0)
         hosts[host] += slots
     held, seats = Counter[str](), []
@@ -111,8 +120,8 @@ def order_ranks(mapping: Mapping[str, str], nodes: LaunchNodes) -> RankOrder:
             raise InputError(
                 FIELD, f"expected ranks that run at once, got more tasks on {describe(node)} than it holds"
             )
-        host, _, unit = node.partition(INSIDE)
-        seats.append(Seat(task, host, first[node] + held[node], unit or None))
+        host, unit = nodes.locate(node)
+        seats.append(Seat(task, host, first[node] + held[node], unit))
         held[node] += 1
     return RankOrder(seats=tuple(seats), hosts=hosts, stated=nodes.stated)
 

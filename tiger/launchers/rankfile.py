@@ -9,11 +9,14 @@ from tiger.errors import InputError
 from tiger.launchers.order import FIELD, RankOrder, Seat, check_hosts
 from tiger.model.wording import describe
 
+# Units that are no cores, whatever their slots.
+DEVICES = ("gpu", "nic")
+
 
 def write(order: RankOrder) -> str:
     """Return `rank R=HOST slot=CORE` for every rank: the core it is mapped to, else the slot of a stated number.
 
-    Raises InputError of `emit` where neither cores nor slots are known.
+    Raises InputError of `emit` where neither cores nor slots are known, and for GPUs and network cards.
     """
     check_hosts(order)
     lines = [f"rank {rank}={seat.host} slot={_core(order, seat)}\n" for rank, seat in enumerate(order.seats)]
@@ -25,8 +28,11 @@ def _core(order: RankOrder, seat: Seat) -> int:
     core = seat.number("core")
     if core is not None:
         return core
+    where = describe(seat.host if seat.unit is None else f"{seat.host}/{seat.unit}")
+    if any(seat.number(device) is not None for device in DEVICES):
+        what = "expected cores or hosts for a rank file, which binds ranks to cores"
+        raise InputError(FIELD, f"{what}, got {where}; torchrun takes GPUs, csv and permutation any units")
     if not order.stated:
-        where = describe(seat.host if seat.unit is None else f"{seat.host}/{seat.unit}")
         what = "expected cores in the hardware (HOST/core5) or a stated number of slots (--slots) for a rank file"
         raise InputError(FIELD, f"{what}, got {where} without either")
     return seat.slot

@@ -60,6 +60,7 @@ class Topology:
     `slots[m]` is how many tasks fit at once (default 1; 0 for a switch), `cost[m]` the price of a unit of work (default
     0), `memory[m]` whole bytes or None for no limit. `links` may be None where only distances are known.
     `slots_stated` says that the slots are meant as such, where otherwise a caller may spread more tasks evenly.
+    `host` is the machine that all nodes are inside; without it nodes are hosts, or units that are called HOST/UNIT.
     `remarks` are what a reader found odd, for the warnings of reports.
     """
 
@@ -70,6 +71,7 @@ class Topology:
     cost: FloatArray = field(default_factory=unset_array)
     memory: IntArray | None = None
     slots_stated: bool = False
+    host: str | None = None
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

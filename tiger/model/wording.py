@@ -4,6 +4,8 @@ from numbers import Integral, Real
 
 # Separates a machine from what is inside it in the name of a node, as in n03/core5.
 INSIDE = "/"
+# What every machine calls itself, for one whose description has no name.
+LOCALHOST = "localhost"
 _WORDS = {type(None): "null", list: "a list", tuple: "a tuple", dict: "an object"}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.model.arrays import IntArray
+from tiger.model.arrays import BoolArray, IntArray
 from tiger.model.metrics import TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
@@ -25,12 +25,18 @@ def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
 
     The tasks are cut into as many groups of nearly the same size, with little traffic in between, and the groups placed
     one to one: what their nodes are is the choice. Nodes with fewer slots than such a group has tasks are left out.
-    `search` returns cheap places[n] of a problem, or what cannot be met, which is then returned. Raises InputError of
-    `nodes` where they are too few, and for terms by which some nodes are not like others.
+    Where nodes are units inside of hosts, HOST/UNIT, hosts are chosen, with all their units. `search` returns cheap
+    places[n] of a problem, or what cannot be met, which is then returned. Raises InputError of `nodes` where they are
+    too few, and for terms by which some nodes are not like others.
     """
-    _check(problem, count)
     topology, share = problem.topology, math.ceil(problem.tasks.size / count)
-    suited = topology.slots >= share
+    host = topology.machines
+    room = topology.slots if problem.rule == "capacity" else np.minimum(topology.slots, 1)
+    held = np.bincount(host, room)
+    _check(problem, count, int(held.max()))
+    if problem.rule == "one-to-one" and count == problem.tasks.size and held.max() == 1:
+        return problem
+    suited = held >= share
     if suited.sum() < count:
         expected = f"expected at most {suited.sum()}, as no more have the {share} slots of an even share"
         raise InputError(FIELD, f"{expected}, got {count}")
@@ -40,12 +46,11 @@ def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
     group = search(Problem(tasks=problem.tasks, topology=apart, rule="capacity"))
     if isinstance(group, tuple):
         return group
-    single = topology.with_slots(suited.astype(np.int64))
-    chosen = search(Problem(tasks=_merge(problem.tasks, group, count), topology=single, rule="one-to-one"))
+    merged, single = _merge(problem.tasks, group, count), topology.with_slots(_stand_in(topology, suited[host]))
+    chosen = search(Problem(tasks=merged, topology=single, rule="one-to-one"))
     if isinstance(chosen, tuple):
         return chosen
-    slots = np.zeros_like(topology.slots)
-    slots[chosen] = topology.slots[chosen]
+    slots = np.where(np.isin(host, host[chosen]), topology.slots, 0)
     return replace(problem, topology=topology.with_slots(slots))
 
 
@@ -57,14 +62,16 @@ def open_slots(problem: Problem, count: int | None) -> Problem:
     topology = problem.topology
     if count is None or type(count) is not int or count < 1 or problem.rule != "capacity" or topology.slots_stated:
         return problem
-    share = math.ceil(problem.tasks.size / count)
+    units = np.bincount(topology.machines, topology.slots > 0)[topology.machines]
+    share = np.ceil(math.ceil(problem.tasks.size / count) / np.maximum(units, 1)).astype(np.int64)
     slots = np.where(topology.slots > 0, np.maximum(topology.slots, share), 0)
     return replace(problem, topology=topology.with_slots(slots))
 
 
-def _check(problem: Problem, count: int) -> None:
-    """Raise InputError for what a choice of nodes does not go with."""
-    if problem.rule != "capacity":
+def _check(problem: Problem, count: int, most: int) -> None:
+    """Raise InputError for what a choice of nodes does not go with; `most` tasks go to a host at once."""
+    single = problem.rule == "one-to-one" and most == 1 and count < problem.tasks.size
+    if single or problem.rule == "levels":
         raise InputError(FIELD, f"expected the capacity rule beside it, with slots, got {problem.rule!r}")
     for what, stated in (
         ("pinned tasks", len(problem.pinned)),
@@ -75,6 +82,17 @@ def _check(problem: Problem, count: int) -> None:
             raise InputError(FIELD, f"expected no {what} beside it, got some")
     if not 1 <= count <= problem.tasks.size:
         raise InputError(FIELD, f"expected 1 to {problem.tasks.size}, one for each task, got {count}")
+
+
+def _stand_in(topology: Topology, suited: BoolArray) -> IntArray:
+    """Return slots with one on the first unit of every suited host, which stands for it.
+
+    All units of a host are as far away from those of another.
+    """
+    first = topology.hosts[np.unique(topology.machines[topology.hosts], return_index=True)[1]]
+    slots = np.zeros_like(topology.slots)
+    slots[first] = suited[first]
+    return slots
 
 
 def _merge(tasks: TaskGraph, group: IntArray, count: int) -> TaskGraph:

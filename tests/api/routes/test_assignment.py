@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tiger.run.progress import ignore
 from tiger.run.report import Report
 from tiger.solvers import registry
 
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 LIMITS = Limits(max_tasks=3, max_time_s=2.0)
 
 
@@ -160,6 +162,15 @@ def test_hardware_that_does_not_fit_is_named(line: dict[str, Any], fields: dict[
     """No text is opened as a file."""
     with pytest.raises(InputError, match=f"^{reason}"):
         answer(ask(line, **fields), LIMITS)
+
+
+def test_units_of_a_machine_reach_the_problem(line: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Its cores without them, and its GPUs where they are asked for."""
+    file = {"file": "node.xml", "text": (EXAMPLES / "topologies" / "gpu_node.xml").read_text()}
+    for units, name in (({}, "core3"), ({"units": "gpu"}, "gpu3")):
+        with pytest.raises(InputError, match="stop"):
+            answer(ask(line, topology=file, **units), LIMITS)
+        assert (asked["problem"].topology.names[-1], asked["problem"].topology.host) == (name, "g01")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -12,9 +13,13 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.hardware.description import read_xml
+from tiger.formats.hardware.lstopo import UnitName
 from tiger.model.metrics import TreeMetric
 
 EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "two_sockets.xml").read_text(encoding="utf-8")
+GPU_NODE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "gpu_node.xml").read_text(
+    encoding="utf-8"
+)
 # As of a machine with memory in the other order: two NUMA nodes under one cache, uneven in cores.
 SUBNUMA = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
@@ -43,6 +48,54 @@ def test_memory_may_be_inside_a_cache():
     ]
 
 
+def test_gpus_are_counted_by_bus_id_and_lie_behind_ports():
+    """Two behind a PCIe switch, two behind ports of their own on the other socket; no adapter of a controller."""
+    topology = read_xml(GPU_NODE, "gpu").topology({"gpu": 1.0, "pci": 3.0})
+    assert (topology.names, topology.host) == (("gpu0", "gpu1", "gpu2", "gpu3"), "g01")
+    assert topology.metric.between(topology.hosts[:, None], topology.hosts).tolist() == [
+        [0, 1, 6, 6],
+        [1, 0, 6, 6],
+        [6, 6, 0, 3],
+        [6, 6, 3, 0],
+    ]
+
+
+def test_nics_are_adapters_of_fabrics_if_there_are_any():
+    """Other network cards count without them."""
+    assert read_xml(GPU_NODE, "nic").topology({}).names == ("nic0",)
+    other = GPU_NODE.replace("0300 [1a03", "0200 [1a03")
+    assert read_xml(other, "nic").topology({}).names == ("nic0",)
+    assert read_xml(other.replace('osdev_type="3"', 'osdev_type="2"'), "nic").topology({}).names == ("nic0", "nic1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        ("(cuda|nvml)[0-9]", "card7", 4),
+        ("<object type=.OSDev[^>]*>", "", 4),
+        ("0302 .10de:20b5.", "0300 [10de:2204]", 4),
+        ("0302 .10de:20b5.", "0380 [1002:740c]", 4),
+        ("(cuda|nvml)[0-3]|0302 .10de:20b5.", "0380 [8086:0bd5]", 4),
+        ("(cuda|nvml)[12]", "card7", 2),
+    ],
+)
+def test_gpus_are_found_with_and_without_libraries(old, new, count):
+    """What libraries list counts alone; otherwise classes, vendors and drivers say what computes."""
+    assert read_xml(re.sub(old, new, GPU_NODE), "gpu").topology({}).size == count
+
+
+def test_machines_without_a_name_are_local():
+    """A description that was made up has none."""
+    assert read_xml(EXAMPLE).topology({}).host == "localhost"
+
+
+def test_nvlinks_are_not_passed_over_in_silence():
+    """They are in other descriptions."""
+    text = GPU_NODE.replace("</topology>", '<distances2hetero name="NVLinkBandwidth"/></topology>')
+    assert read_xml(text, "gpu").topology({}).remarks[0].startswith("NVLinks in the file play no part")
+    assert read_xml(text).topology({}).remarks == ()
+
+
 def test_distances_may_be_stated():
     """Of levels that the machine lacks too."""
     stated = {"core": 1.0, "numa": 3.0, "socket": 9.0, "node": 50.0}
@@ -64,11 +117,30 @@ def test_other_files_are_refused(text, reason):
         read_xml(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "units", "reason"),
+    [
+        (SUBNUMA, "gpu", "expected GPUs among the objects of type PCIDev, got none"),
+        (SUBNUMA, "nic", "expected network cards among the objects of type PCIDev, got none"),
+        (
+            GPU_NODE.replace("0000:1b:00.0", "1b"),
+            "gpu",
+            "line 24: pci_busid: expected one such as 0000:3b:00.0, got '1b'",
+        ),
+    ],
+)
+def test_devices_that_are_not_there_are_refused(text, units, reason):
+    """Each in its words."""
+    with pytest.raises(InputError, match=f"^topology: {reason}"):
+        read_xml(text, units)
+
+
 @pytest.mark.slow
 @cases(quick=300, long=2_000)
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data):
-    """Nothing but cores or bad input comes of one."""
-    text = data.draw(damaged(data.draw(st.sampled_from([EXAMPLE, SUBNUMA]))))
+    """Nothing but units or bad input comes of one."""
+    text = data.draw(damaged(data.draw(st.sampled_from([EXAMPLE, SUBNUMA, GPU_NODE]))))
+    units = data.draw(st.sampled_from(get_args(UnitName)))
     with suppress(InputError):
-        assert re.fullmatch(r"core\d+", read_xml(text).topology({}).names[-1])
+        assert re.fullmatch(rf"{units}\d+", read_xml(text, units).topology({}).names[-1])

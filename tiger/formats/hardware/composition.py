@@ -54,6 +54,7 @@ def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric) -> T
         cost=network.cost[node] + inside.cost[unit],
         memory=None if inside.memory is None else inside.memory[unit],
         slots_stated=inside.slots_stated,
+        host=network.host,
         remarks=network.remarks + inside.remarks,
     )
 
@@ -84,6 +85,7 @@ def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntAr
         cost=np.concatenate([network.cost[node] + cost[unit], none]),
         memory=np.concatenate([memory[unit], none]) if memory.size else None,
         slots_stated=any(inside.slots_stated for inside in insides),
+        host=network.host,
         remarks=(*network.remarks, *chain.from_iterable(inside.remarks for inside in insides)),
     )
 

@@ -6,6 +6,7 @@ from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.formats.hardware import infiniband, instances, kubernetes, lstopo, nccltopo, nvidia
 from tiger.formats.hardware.levels import Hardware
+from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.xmltext import Element, read_elements
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
@@ -13,12 +14,17 @@ from tiger.model.wording import describe
 FIELD = "topology"
 
 
-def read_xml(text: str) -> Hardware:
-    """Return the hardware that XML describes, by the tag of its root; raise InputError of `topology` with the line."""
+def read_xml(text: str, units: UnitName = "core") -> Hardware:
+    """Return the hardware that XML describes, by the tag of its root; raise InputError of `topology` with the line.
+
+    `units` are those that are taken of a machine as lstopo writes it.
+    """
     elements = read_elements(text, FIELD)
+    if elements[0].tag == lstopo.ROOT:
+        return lstopo.read_machine(elements, units)
     reader = _ROOTS.get(elements[0].tag)
     if reader is None:
-        known = ", ".join(f"<{tag}>" for tag in _ROOTS)
+        known = ", ".join(f"<{tag}>" for tag in (lstopo.ROOT, *_ROOTS))
         raise elements[0].error(FIELD, f"expected {known} around all, got {describe(elements[0].tag)}")
     return reader(elements)
 
@@ -43,6 +49,5 @@ def read_printed(text: str) -> Hardware | Topology:
 
 
 _ROOTS: Mapping[str, Callable[[Sequence[Element]], Hardware]] = {
-    "topology": lstopo.read_machine,
     "system": nccltopo.read_machine,
 }

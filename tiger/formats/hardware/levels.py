@@ -41,11 +41,12 @@ class Level(NamedTuple):
 class LevelHardware:
     """Hold units by name and the levels that separate them, outermost first; the last one separates all units.
 
-    `remarks` are what a reader found odd.
+    `host` is the machine that all units are inside, if they are; `remarks` are what a reader found odd.
     """
 
     names: tuple[str, ...]
     levels: tuple[Level, ...]
+    host: str | None = None
     remarks: tuple[str, ...] = ()
 
     @property
@@ -67,10 +68,9 @@ class LevelHardware:
                 raise InputError(f"{FIELD}/{outer.name}", f"{what}, got {outer.distance:g}")
         whole = np.zeros(len(self.names), np.int64)
         fanouts = find_fanouts([whole, *(cut.group for cut in cuts[:-1])])
-        if fanouts is not None:
-            rising = tuple(cut.distance for cut in reversed(cuts))
-            return Topology(names=self.names, metric=TreeMetric(fanouts, rising), remarks=self.remarks)
-        return Topology(names=self.names, metric=_measure(cuts), remarks=self.remarks)
+        rising = tuple(cut.distance for cut in reversed(cuts))
+        metric = _measure(cuts) if fanouts is None else TreeMetric(fanouts, rising)
+        return Topology(names=self.names, metric=metric, host=self.host, remarks=self.remarks)
 
 
 def list_distances(levels: Sequence[str]) -> list[float]:

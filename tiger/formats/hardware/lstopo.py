@@ -1,47 +1,132 @@
 """The inside of a machine as hwloc's lstopo writes it (`lstopo machine.xml`), version 2 of its XML.
 
-Source: hwloc 2, https://www.open-mpi.org/projects/hwloc/doc/, and its hwloc2.dtd.
+Sources: hwloc 2, https://www.open-mpi.org/projects/hwloc/doc/, and its hwloc2.dtd; for what is a GPU and in which
+order they count, the device mapping of PRRTE, https://github.com/openpmix/prrte.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.hardware.levels import Level, LevelHardware
 from tiger.formats.xmltext import Element
-from tiger.model.wording import describe
+from tiger.model.wording import LOCALHOST, describe
 
 FIELD = "topology"
-# Outermost first. Steps between cores, not measurements: a core elsewhere under the same cache is 1 away, one beyond
+ROOT = "topology"
+UnitName = Literal["core", "gpu", "nic"]
+# Outermost first. Steps between units, not measurements: a core elsewhere under the same cache is 1 away, one beyond
 # the cache or in another NUMA node of the socket 2, as they reach each other over the same fabric, and one in the other
-# socket 4, where a message between caches takes about twice as long again.
-DISTANCES: Mapping[str, float] = {"socket": 4.0, "numa": 2.0, "l3": 2.0, "core": 1.0}
+# socket 4, where a message between caches takes about twice as long again. Devices are 1 apart below the same PCIe
+# switch, and reach each other through the processor otherwise.
+DISTANCES: Mapping[str, float] = {"socket": 4.0, "numa": 2.0, "l3": 2.0, "pci": 2.0}
+_NEAREST = 1.0
 _TYPES = {"Package": "socket", "L3Cache": "l3"}
 _MEMORY = "NUMANode"
+# Names that hwloc gives to what the libraries of CUDA, NVML, ROCm SMI, Level Zero and OpenCL list.
+_GPU = re.compile(r"(cuda|nvml|rsmi|ze|opencl[0-9]+d)[0-9]+")
+# The driver's device for computing on a display adapter, which those of management controllers lack.
+_RENDERER = re.compile(r"renderD[0-9]+")
+# hwloc_obj_osdev_type_e of hwloc.h.
+_OPENFABRICS = "3"
+_BUS = re.compile(r"([0-9a-f]+):([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])", re.ASCII)
+# Class and vendor of a device, such as `0302 [10de:1db8]`.
+_PCI = re.compile(r"([0-9a-f]{4}) \[([0-9a-f]{4}):", re.ASCII)
+# Classes of PCI Code and ID Assignment: 3D controllers and processing accelerators; any display; any network card.
+_COMPUTING, _DISPLAY, _NETWORK = ("0302", "1200"), "03", "02"
+# NVIDIA and AMD, whose display adapters compute; management controllers have those of others.
+_GPU_VENDORS = ("10de", "1002")
+_NVLINKS = "NVLinks in the file play no part: `nvidia-smi topo -m` and NCCL's dump have them too, and count them"
 
 
-def read_machine(elements: Sequence[Element]) -> LevelHardware:
-    """Return the cores of a machine, `core0`, `core1`, .. as hwloc counts them from 0 through all packages.
+def read_machine(elements: Sequence[Element], units: UnitName = "core") -> LevelHardware:
+    """Return the cores of a machine, `core0`, `core1`, .. as hwloc counts them from 0 through all packages, or devices.
 
-    Raises InputError of `topology` for XML of another version, and for a machine without cores.
+    Those are `gpu0`, `gpu1`, .. or `nic0`, .. in the order of their PCI bus ids, as nvidia-smi counts. Raises
+    InputError of `topology` for XML of another version, and for a machine without such units.
     """
     root = elements[0]
     version = root.values.get("version", "1")
     if not version.startswith("2."):
         raise root.error(FIELD, f"expected XML of hwloc 2, got version {describe(version)}")
+    places = _FINDERS[units](elements)
+    # Memory is a child of what it is local to, beside the cores or the caches around them.
+    local = {element.parent for element in elements if _type(element) == _MEMORY}
+    beside = "l3" if units == "core" else "pci"
+    groups = {name: np.zeros(len(places), np.int64) for name in ("socket", "numa", beside)}
+    for unit, at in enumerate(places):
+        for name, group in _find_groups(elements, at, local).items():
+            if name in groups:
+                groups[name][unit] = group
+    levels = [Level(name, DISTANCES[name], group) for name, group in groups.items()]
+    return LevelHardware(
+        names=tuple(f"{units}{k}" for k in range(len(places))),
+        levels=(*levels, Level(units, _NEAREST, np.arange(len(places)))),
+        host=_find_host(elements),
+        remarks=(_NVLINKS,) if units == "gpu" and _has_nvlinks(elements) else (),
+    )
+
+
+def _find_cores(elements: Sequence[Element]) -> list[int]:
+    """Return the positions of all cores."""
     cores = [k for k, element in enumerate(elements) if _type(element) == "Core"]
     if not cores:
         raise InputError(FIELD, "expected objects of type Core, got none")
-    # Memory is a child of what it is local to, beside the cores or the caches around them.
-    local = {element.parent for element in elements if _type(element) == _MEMORY}
-    groups = {name: np.zeros(len(cores), np.int64) for name in DISTANCES}
-    for core, at in enumerate(cores):
-        for name, group in _find_groups(elements, at, local).items():
-            groups[name][core] = group
-    groups["core"] = np.arange(len(cores))
-    levels = tuple(Level(name, distance, groups[name]) for name, distance in DISTANCES.items())
-    return LevelHardware(names=tuple(f"core{k}" for k in range(len(cores))), levels=levels)
+    return cores
+
+
+def _find_gpus(elements: Sequence[Element]) -> list[int]:
+    """Return the PCI devices that libraries of GPUs list; without any, those that can compute by class and driver."""
+    devices = _list_devices(elements)
+    listed = [at for at, systems in devices.items() if any(_GPU.fullmatch(_name(each)) for each in systems)]
+    found = listed or [at for at, systems in devices.items() if _can_compute(elements[at], systems)]
+    return _sort_by_bus(elements, found, "GPUs")
+
+
+def _find_nics(elements: Sequence[Element]) -> list[int]:
+    """Return the PCI devices with OpenFabrics (InfiniBand, RoCE, Slingshot); without any, all network cards."""
+    devices = _list_devices(elements)
+    fabric = [at for at, each in devices.items() if any(one.values.get("osdev_type") == _OPENFABRICS for one in each)]
+    found = fabric or [at for at in devices if _identify(elements[at])[0].startswith(_NETWORK)]
+    return _sort_by_bus(elements, found, "network cards")
+
+
+def _list_devices(elements: Sequence[Element]) -> dict[int, list[Element]]:
+    """Return the positions of PCI devices, each with what the operating system has for it."""
+    devices: dict[int, list[Element]] = {k: [] for k, element in enumerate(elements) if _type(element) == "PCIDev"}
+    for element in elements:
+        if _type(element) == "OSDev" and element.parent in devices:
+            devices[element.parent].append(element)
+    return devices
+
+
+def _can_compute(device: Element, systems: Sequence[Element]) -> bool:
+    """Return whether a PCI device that no library lists is a GPU."""
+    kind, vendor = _identify(device)
+    drives = vendor in _GPU_VENDORS or any(_RENDERER.fullmatch(_name(each)) for each in systems)
+    return kind in _COMPUTING or (kind.startswith(_DISPLAY) and drives)
+
+
+def _identify(device: Element) -> tuple[str, str]:
+    """Return the class and the vendor of a PCI device, empty where they are not stated."""
+    found = _PCI.match(device.values.get("pci_type", ""))
+    return (found[1], found[2]) if found else ("", "")
+
+
+def _sort_by_bus(elements: Sequence[Element], places: Sequence[int], what: str) -> list[int]:
+    """Return the positions of devices by bus id; raise InputError where there are none, or one has no bus id."""
+    if not places:
+        raise InputError(FIELD, f"expected {what} among the objects of type PCIDev, got none")
+    buses = dict[int, tuple[int, ...]]()
+    for at in places:
+        bus = elements[at].values.get("pci_busid", "")
+        if not (found := _BUS.fullmatch(bus)):
+            raise elements[at].error(FIELD, f"pci_busid: expected one such as 0000:3b:00.0, got {describe(bus)}")
+        buses[at] = tuple(int(part, 16) for part in found.groups())
+    return sorted(places, key=lambda at: buses[at])
 
 
 def _type(element: Element) -> str | None:
@@ -49,14 +134,40 @@ def _type(element: Element) -> str | None:
     return element.values.get("type") if element.tag == "object" else None
 
 
-def _find_groups(elements: Sequence[Element], core: int, local: set[int]) -> dict[str, int]:
-    """Return the position of the nearest object of every level around a core."""
-    groups, at = dict[str, int](), core
+def _name(element: Element) -> str:
+    """Return the name of an object, empty without one."""
+    return element.values.get("name", "")
+
+
+def _find_groups(elements: Sequence[Element], unit: int, local: set[int]) -> dict[str, int]:
+    """Return the position of the nearest object of every level around a unit, and of the PCIe port it is behind."""
+    groups, at = {"pci": unit}, unit
     while at >= 0:
         name = _TYPES.get(_type(elements[at]) or "")
         if name is not None:
             groups.setdefault(name, at)
         if at in local:
             groups.setdefault("numa", at)
+        # Of several bridges the outermost counts, the port of the processor: from PCI to PCI, not from the host.
+        if elements[at].values.get("bridge_type") == "1-1":
+            groups["pci"] = at
         at = elements[at].parent
     return groups
+
+
+def _find_host(elements: Sequence[Element]) -> str:
+    """Return the name of the machine."""
+    named = (each.values.get("value") for each in elements if each.tag == "info" and _name(each) == "HostName")
+    return next(named, None) or LOCALHOST
+
+
+def _has_nvlinks(elements: Sequence[Element]) -> bool:
+    """Return whether bandwidths of NVLinks are stated, as hwloc does from 2.5 on."""
+    return any(each.tag.startswith("distances2") and _name(each) == "NVLinkBandwidth" for each in elements)
+
+
+_FINDERS: Mapping[UnitName, Callable[[Sequence[Element]], list[int]]] = {
+    "core": _find_cores,
+    "gpu": _find_gpus,
+    "nic": _find_nics,
+}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray, lock
+from tiger.model.wording import LOCALHOST
 
 if TYPE_CHECKING:
     from tiger.model.metrics import Metric
@@ -19,7 +20,7 @@ LEVEL_LIMIT = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairHardware:
-    """Hold units by name, the `distances` of kinds of connections, and the kind of every pair of units.
+    """Hold units of a machine by name, the `distances` of kinds of connections, and the kind of every pair of units.
 
     `kind[n, n]` are positions in `distances`; the distance of a pair is that of its kind times `share[n, n]`.
     """
@@ -38,7 +39,7 @@ class PairHardware:
         distances = [stated.get(name, distance) for name, distance in self.distances.items()]
         table = np.array(distances)[self.kind] * self.share
         np.fill_diagonal(table, 0.0)
-        return Topology(names=self.names, metric=find_tree(table) or DenseMetric(lock(table)))
+        return Topology(names=self.names, metric=find_tree(table) or DenseMetric(lock(table)), host=LOCALHOST)
 
 
 def find_tree(table: FloatArray) -> "Metric | None":
