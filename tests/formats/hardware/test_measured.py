@@ -62,6 +62,19 @@ def test_bad_tables_are_named(text, reason):
         read_nodes(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("us,a,b,c\na,,5e-324,4\nb,3,9,8\nc,4,8,\n", "4.94066e-324 from 'a' to 'b' and 8 from 'b' to 'c'"),
+        ("GB/s,a,b,c\na,,1e308,4\nb,3,9,1e-5\nc,4,8,\n", "1e-05 from 'b' to 'c' and 1e\\+308 from 'a' to 'b'"),
+    ],
+)
+def test_bug_values_too_far_apart_were_taken_as_no_connection(text, got):
+    """Tests that those whose ratio leaves the range of float64 are named, without a warning."""
+    with pytest.raises(InputError, match=f"^topology: expected values at most 1e\\+300 times each other, got {got}"):
+        read_nodes(text)
+
+
 @pytest.mark.slow
 @cases(quick=300, long=2_000)
 @given(data=st.data())

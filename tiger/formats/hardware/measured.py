@@ -10,6 +10,7 @@ from tiger.formats.csvmatrix import Rows, read_rows
 from tiger.formats.text import is_number, read_amounts
 from tiger.model.arrays import FloatArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric
+from tiger.model.problem import LARGEST
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
 
@@ -40,11 +41,15 @@ def read_nodes(text: str) -> Topology:
         a, b = (describe(names[k]) for k in wrong[0])
         got = "nothing" if np.isnan(values[tuple(wrong[0])]) else "0"
         raise InputError(FIELD, f"expected a value above 0 for every two nodes, got {got} from {a} to {b}")
+    least, most = float(values.min(initial=np.inf, where=apart)), float(values.max(initial=0.0, where=apart))
+    if not most <= LARGEST * least:
+        (a, b), (c, d) = (
+            [describe(names[k]) for k in np.argwhere(apart & (values == end))[0]] for end in (least, most)
+        )
+        what = f"expected values at most {LARGEST:g} times each other"
+        raise InputError(FIELD, f"{what}, got {least:g} from {a} to {b} and {most:g} from {c} to {d}")
     np.fill_diagonal(values, 1.0)
-    if unit in TIMES:
-        table = values / values.min(initial=np.inf, where=apart)
-    else:
-        table = values.max(initial=0.0, where=apart) / values
+    table = values / least if unit in TIMES else most / values
     np.fill_diagonal(table, 0.0)
     return Topology(names=tuple(names), metric=DenseMetric(lock(table)))
 
