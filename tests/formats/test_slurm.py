@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
+from tiger.formats.files import HardwareText, read_hardware
 from tiger.formats.files import read_topology as read_file
 from tiger.formats.slurm import read_network
 from tiger.model.metrics import DenseMetric, TreeMetric
@@ -110,6 +111,12 @@ def test_printed_switches_read_as_the_file_they_come_from():
 def test_blocks_aggregate_in_order(sizes, row):
     """Hosts of a block are 1 apart, and 1 more for each larger size; without sizes every power of two counts."""
     assert table(read_topology(BLOCKS + sizes))[0] == row
+
+
+@pytest.mark.parametrize("text", [PRINTED_BLOCKS, (EXAMPLES / "scontrol.conf").read_text()])
+def test_what_scontrol_prints_may_be_called_text(text):
+    """By the ending `.txt`, as other commands print too."""
+    assert read_hardware(HardwareText("net.txt", text)).topology({}).names == read_topology(text).names
 
 
 def test_printed_blocks_read_as_the_file_they_come_from():

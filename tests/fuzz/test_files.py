@@ -112,6 +112,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "clusters/workstation4.topo",
             "topologies/kube_nodes.json",
             "topologies/instances4.json",
+            "topologies/hosts4.txt",
             "topologies/measured4.csv",
         ),
     ),

@@ -13,7 +13,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.hardware.levels import Hardware, Level, LevelHardware
 from tiger.formats.hardware.switches import SwitchTree
-from tiger.formats.hostlist import expand, split_list
+from tiger.formats.hostlist import read_list
 from tiger.formats.text import RawLine, read_wholes
 from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
@@ -36,7 +36,7 @@ DEFAULT_FACTORS = (1, 2, 4, 8, 16)
 FACTOR_LIMIT = 1 << 15
 _KNOWN = {key.lower(): key for kind, others in KEYS.items() for key in (kind, *others)}
 _PAIR = re.compile(r'([^\s=]+)\s*=\s*(?:"([^"]*)"|([^\s="]+))(?:\s+|$)')
-_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_LINE = re.compile(rf"\s*(?:{'|'.join(KEYS)})\s*=", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,11 @@ class Record:
     def error(self, key: str, reason: str) -> InputError:
         """Return an error at a key of this line."""
         return InputError(FIELD, f"line {self.line}: {self.word(key)}: {reason}")
+
+
+def is_network(text: str) -> bool:
+    """Return whether a line of a text begins with what a switch or a block begins with."""
+    return any(_LINE.match(line) for line in text.split("\n"))
 
 
 def read_network(text: str) -> Hardware:
@@ -208,17 +213,7 @@ def _read_hosts(records: Sequence[Record]) -> dict[str, Record]:
 
 def _read_list(record: Record, key: str, most: int) -> list[str]:
     """Return the names of a host list, so many at most."""
-    names = list[str]()
-    for piece in split_list(record.values[key]):
-        if re.search(r"[\s\[\]]", _BRACKETS.sub("", piece)):
-            raise record.error(key, f"expected names and brackets such as n[0-3,7], got {describe(piece)}")
-        try:
-            names += expand(FIELD, piece, most - len(names), f"{NODE_LIMIT:,} names in all lists")
-        except InputError as error:
-            raise record.error(key, error.reason) from None
-    if not names:
-        raise record.error(key, f"expected names, got {describe(record.values[key])}")
-    return names
+    return read_list(FIELD, f"line {record.line}: {record.word(key)}", record.values[key], most)
 
 
 def _read_records(text: str) -> Iterator[Record]:
