@@ -114,6 +114,7 @@ READERS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
             "topologies/instances4.json",
             "topologies/hosts4.txt",
             "topologies/measured4.csv",
+            "topologies/osu4.txt",
         ),
     ),
     "allocation": (read_hosts, ("allocation.txt",)),

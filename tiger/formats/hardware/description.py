@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia
+from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia, pingpong
 from tiger.formats.hardware.levels import Hardware
 from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.xmltext import Element, read_elements
@@ -44,6 +44,8 @@ def read_printed(text: str) -> Hardware | Topology:
         return nvidia.read_machine(text)
     if infiniband.is_network(text):
         return infiniband.read_network(text)
+    if pingpong.is_output(text):
+        return pingpong.read_nodes(text)
     other = hosts.find_other(text)
     if other is None:
         return hosts.read_hosts(text)

@@ -1,7 +1,8 @@
 """Measured latencies or bandwidths between all nodes, as a matrix or as pairs in text (`.csv`)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,19 @@ from tiger.model.wording import describe
 
 FIELD = "topology"
 TIMES = ("s", "ms", "us", "ns")
+# Missing pairs that an error names, as many as fit on a line or two.
+MISSING_LISTED = 4
 # A table has one unit, which cancels where distances are taken relative to the nearest two.
 _RATE = re.compile(r"[kKMGT]?i?[bB]/s")
+
+
+class Measurement(NamedTuple):
+    """Hold what was measured from node `a` to node `b`, and where that stands."""
+
+    where: str
+    a: str
+    b: str
+    value: float
 
 
 def read_nodes(text: str) -> Topology:
@@ -34,13 +46,23 @@ def read_nodes(text: str) -> Topology:
     if not _is_unit(unit):
         what = "expected a unit such as us or GB/s in the first cell of a matrix, or in the third of pairs"
         raise InputError(FIELD, f"{what}, got {describe(unit)}")
-    names, values = _read_pairs(rows[1:]) if pairs else _read_matrix(rows)
+    names, values = fill_pairs(_read_pairs(rows[1:])) if pairs else _read_matrix(rows)
+    return relate_nodes(names, values, unit)
+
+
+def relate_nodes(names: Sequence[str], values: FloatArray, unit: str) -> Topology:
+    """Return nodes for what was measured between them, NaN for nothing; raise InputError with the nodes at fault."""
     apart = ~np.eye(len(names), dtype=bool)
+    missing = np.argwhere(np.triu(np.isnan(values) & apart))
+    if missing.size:
+        listed = ", ".join(f"{describe(names[a])} to {describe(names[b])}" for a, b in missing[:MISSING_LISTED])
+        rest = len(missing) - MISSING_LISTED
+        got = f"nothing from {listed}{f' and {rest} more pairs' if rest > 0 else ''}"
+        raise InputError(FIELD, f"expected a value above 0 for every two nodes, got {got}")
     wrong = np.argwhere(apart & ~(values > 0))
     if wrong.size:
         a, b = (describe(names[k]) for k in wrong[0])
-        got = "nothing" if np.isnan(values[tuple(wrong[0])]) else "0"
-        raise InputError(FIELD, f"expected a value above 0 for every two nodes, got {got} from {a} to {b}")
+        raise InputError(FIELD, f"expected a value above 0 for every two nodes, got 0 from {a} to {b}")
     least, most = float(values.min(initial=np.inf, where=apart)), float(values.max(initial=0.0, where=apart))
     if not most <= LARGEST * least:
         (a, b), (c, d) = (
@@ -81,20 +103,30 @@ def _read_matrix(rows: Rows) -> tuple[list[str], FloatArray]:
     return names, values
 
 
-def _read_pairs(rows: Rows) -> tuple[list[str], FloatArray]:
-    """Return the names of pairs, in the order in which they come, and a matrix with NaN where nothing is stated."""
+def _read_pairs(rows: Rows) -> Iterator[Measurement]:
+    """Read the pairs of a table."""
+    for k, (a, b, value) in enumerate(rows, 1):
+        if not is_number(value):
+            raise InputError(FIELD, f"pair {k}: expected a number, got {describe(value)}")
+        yield Measurement(f"pair {k}", a, b, float(read_amounts(FIELD, f"pair {k}", [value])[0]))
+
+
+def fill_pairs(pairs: Iterable[Measurement]) -> tuple[list[str], FloatArray]:
+    """Return the names of pairs, in the order in which they come, and a matrix with NaN where nothing is stated.
+
+    What is stated one way counts both ways.
+    """
+    pairs = list(pairs)
     index: dict[str, int] = {}
-    for row in rows:
-        for name in row[:2]:
+    for pair in pairs:
+        for name in (pair.a, pair.b):
             index.setdefault(name, len(index))
     _check_names(list(index))
     values = np.full((len(index), len(index)), np.nan)
-    for k, (a, b, value) in enumerate(rows, 1):
+    for where, a, b, value in pairs:
         if a == b or not np.isnan(values[index[a], index[b]]):
-            raise InputError(FIELD, f"pair {k}: expected each two nodes once, got {describe(a)} and {describe(b)}")
-        if not is_number(value):
-            raise InputError(FIELD, f"pair {k}: expected a number, got {describe(value)}")
-        values[index[a], index[b]] = read_amounts(FIELD, f"pair {k}", [value])[0]
+            raise InputError(FIELD, f"{where}: expected each two nodes once, got {describe(a)} and {describe(b)}")
+        values[index[a], index[b]] = value
     missing = np.isnan(values)
     values[missing] = values.T[missing]
     return list(index), values
