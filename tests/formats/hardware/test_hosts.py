@@ -1,6 +1,7 @@
 """Lists of hosts as hardware."""
 
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -30,6 +31,12 @@ def test_hosts_are_in_the_order_of_the_list(text, names):
     topology = read(text)
     assert topology.names == tuple(names.split())
     assert topology.metric == TreeMetric((topology.size,), (1.0,))
+
+
+def test_what_scontrol_prints_is_read():
+    """A host a line."""
+    path = Path(__file__).resolve().parents[2] / "data" / "slurm" / "hosts.txt"
+    assert read_hardware(str(path)).topology({}).names == ("n00", "n01", "n02", "n05")
 
 
 def test_the_distance_may_be_stated():
