@@ -50,6 +50,7 @@ def test_pairs_count_both_ways_unless_both_are_stated():
         ("us,a\na,0", "expected 2 to 8192 nodes, got 1"),
         ("us,a,a\na,0,1\na,1,0", "expected"),
         ("a,b,us\na,b,1\na,c,1", "expected a value above 0 for every two nodes, got nothing from 'b' to 'c'"),
+        ("a,b,us\na,b,1\nc,d,1\ne,f,1", ".* got nothing from 'a' to 'c', .*, from 'a' to 'f' and 8 more$"),
         ("a,b,us\na,b,1\na,b,2", "pair 2: expected each two nodes once, got 'a' and 'b'"),
         ("a,b,us\na,a,1\na,b,2", "pair 1: expected each two nodes once, got 'a' and 'a'"),
         ("a,b,us\na,b,fast", "pair 1: expected a number, got 'fast'"),

@@ -105,7 +105,7 @@ def test_what_is_wrong_is_named(change, reason):
 def test_missing_pairs_are_named():
     """And those whose benchmark printed nothing."""
     part = "\n".join(OSU.split("\n")[:24])
-    with pytest.raises(InputError, match=r"got nothing from 'n1' to 'n2', 'n1' to 'n3', 'n2' to 'n3'$"):
+    with pytest.raises(InputError, match=r"got nothing from 'n1' to 'n2', from 'n1' to 'n3', from 'n2' to 'n3'$"):
         read(part)
     with pytest.raises(InputError, match=r"line 25: expected what osu_latency, .* for 'n2' and 'n3', got no table"):
         read(part + "\n# pair n2 n3\nsrun: error: Unable to allocate resources")

@@ -49,9 +49,8 @@ def read_printed(text: str) -> Hardware | Topology:
     other = hosts.find_other(text)
     if other is None:
         return hosts.read_hosts(text)
-    what = (
-        "expected hosts, one a line, or what `nvidia-smi topo -m`, `ibnetdiscover` or `scontrol show topology` prints"
-    )
+    prints = "`nvidia-smi topo -m`, `ibnetdiscover`, `scontrol show topology` or a benchmark of pairs prints"
+    what = f"expected hosts, one a line, or what {prints}"
     raise InputError(FIELD, f"line {other[0]}: {what}, got {describe(other[1])}")
 
 

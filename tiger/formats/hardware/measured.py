@@ -9,7 +9,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.csvmatrix import Rows, read_rows
 from tiger.formats.text import is_number, read_amounts
-from tiger.model.arrays import FloatArray, lock
+from tiger.model.arrays import BoolArray, FloatArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric
 from tiger.model.problem import LARGEST
 from tiger.model.topology import Topology
@@ -17,8 +17,8 @@ from tiger.model.wording import describe
 
 FIELD = "topology"
 TIMES = ("s", "ms", "us", "ns")
-# Missing pairs that an error names, as many as fit on a line or two.
-MISSING_LISTED = 4
+# Missing pairs that an error names: as many as fit on a line.
+PAIRS_LISTED = 4
 # A table has one unit, which cancels where distances are taken relative to the nearest two.
 _RATE = re.compile(r"[kKMGT]?i?[bB]/s")
 
@@ -53,12 +53,11 @@ def read_nodes(text: str) -> Topology:
 def relate_nodes(names: Sequence[str], values: FloatArray, unit: str) -> Topology:
     """Return nodes for what was measured between them, NaN for nothing; raise InputError with the nodes at fault."""
     apart = ~np.eye(len(names), dtype=bool)
-    missing = np.argwhere(np.triu(np.isnan(values) & apart))
-    if missing.size:
-        listed = ", ".join(f"{describe(names[a])} to {describe(names[b])}" for a, b in missing[:MISSING_LISTED])
-        rest = len(missing) - MISSING_LISTED
-        got = f"nothing from {listed}{f' and {rest} more pairs' if rest > 0 else ''}"
-        raise InputError(FIELD, f"expected a value above 0 for every two nodes, got {got}")
+    missing = np.triu(np.isnan(values) & apart)
+    if missing.any():
+        raise InputError(
+            FIELD, f"expected a value above 0 for every two nodes, got nothing {_list_pairs(names, missing)}"
+        )
     wrong = np.argwhere(apart & ~(values > 0))
     if wrong.size:
         a, b = (describe(names[k]) for k in wrong[0])
@@ -74,6 +73,15 @@ def relate_nodes(names: Sequence[str], values: FloatArray, unit: str) -> Topolog
     table = values / least if unit in TIMES else most / values
     np.fill_diagonal(table, 0.0)
     return Topology(names=tuple(names), metric=DenseMetric(lock(table)))
+
+
+def _list_pairs(names: Sequence[str], chosen: BoolArray) -> str:
+    """Return the first few pairs that are chosen[n, n], and how many others are."""
+    rows = np.flatnonzero(chosen.any(axis=1))[:PAIRS_LISTED]
+    first = [(rows[row], column) for row, column in np.argwhere(chosen[rows])[:PAIRS_LISTED]]
+    listed = ", ".join(f"from {describe(names[a])} to {describe(names[b])}" for a, b in first)
+    others = np.count_nonzero(chosen) - len(first)
+    return f"{listed} and {others} more" if others else listed
 
 
 def _is_unit(word: str) -> bool:
