@@ -20,6 +20,7 @@ WARNING: no such device
 # OSU MPI Bandwidth Test v5.9
 # Size      Bandwidth (MB/s)
 1                       3.45
+[n-0:77] 1 more process has sent help message help-mca-var.txt
 4194304             20000.00
 
 ==> out/n-0,n-2.txt <==
@@ -32,7 +33,6 @@ WARNING: no such device
 ==> n-1,n-2.out <==
 # Size      Bandwidth (MB/s)
 4194304             10000.00
-[n-1:77] 1 more process has sent help message
 """
 NCCL = """# pair g0 g1
 # nThread 1 nGpus 1 minBytes 8 maxBytes 1048576 step: 2(factor) warmup iters: 5 iters: 20 validation: 1 graph: 0
@@ -67,7 +67,7 @@ def test_latencies_of_the_smallest_message_count():
 
 
 def test_bandwidths_of_the_largest_message_count():
-    """Names of files may name the pairs, and text that is no row ends a table."""
+    """Names of files may name the pairs, and other lines may stand between rows."""
     assert read(BANDWIDTHS).names == ("n-0", "n-1", "n-2")
     assert table(read(BANDWIDTHS)) == [[0, 1, 4], [1, 0, 2], [4, 2, 0]]
 
@@ -85,8 +85,7 @@ def test_bus_bandwidths_of_the_first_buffers_count():
         (("# pair n0 n1", "==> gpu-n0-n1.txt <=="), "line 1: expected two nodes, .* got '==> gpu-n0-n1.txt <=='"),
         (("# pair n0 n2\n", ""), "line 12: expected one table for two nodes, got another"),
         (("n0 n2", "n0 n1"), "line 9: expected each two nodes once, got 'n0' and 'n1'"),
-        (("# Size       Avg Latency(us)", "# Size"), "line 6: expected rows directly below the title of their columns"),
-        (("1024     ", "x1024    "), "line 8: expected rows directly below the title of their columns, got '65536  "),
+        (("# Size       Avg Latency(us)", "# Size"), "line 6: expected rows below the title of their columns"),
         (("1024     ", "1        "), "line 7: expected each size once, got 1 again"),
         (("2.90", "nan"), "line 6: expected numbers, got 'nan'"),
         (("2.90", "0.00"), "expected a value above 0 for every two nodes, got 0 from 'n0' to 'n1'"),

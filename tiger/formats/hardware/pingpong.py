@@ -108,8 +108,8 @@ def _find_nodes(number: int, line: str) -> tuple[str, str] | None:
 
 
 def _read_table(output: _Output) -> _Table:
-    """Return the one table of two nodes; its rows end at the first line that is neither a row nor a comment."""
-    table, ended = None, False
+    """Return the one table of two nodes, whose rows may have other lines between them, as launchers print those."""
+    table = None
     for number, line in output.lines:
         begun = _find_table(line)
         if begun is not None:
@@ -117,12 +117,10 @@ def _read_table(output: _Output) -> _Table:
                 raise InputError(FIELD, f"line {number}: expected one table for two nodes, got another")
             table = begun
         elif _ROW.match(line):
-            if table is None or ended:
-                what = "expected rows directly below the title of their columns"
+            if table is None:
+                what = "expected rows below the title of their columns"
                 raise InputError(FIELD, f"line {number}: {what}, got {describe(line)}")
             _read_row(table, number, line.split())
-        elif table is not None and not line.startswith("#"):
-            ended = True
     if table is None or not table.values:
         a, b = map(describe, output.nodes)
         what = f"expected what osu_latency, osu_bw or sendrecv_perf prints for {a} and {b}"
