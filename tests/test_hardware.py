@@ -76,7 +76,8 @@ def test_allocated_nodes_have_slots_on_all_their_units():
         ({"node_topology": [Inside(None, "tree:2@1")] * 2}, r"node_topology: expected HOSTS=FILE for each of several"),
         ({"levels": {"socket": 3.0}}, r"levels: expected levels out of node, rack, tier3, got 'socket'"),
         ({"levels": {"rack": 1.0}}, r"levels/rack: expected at least 2, the distance of node, got 1"),
-        ({"levels": {"rack": float("inf")}}, r"levels/rack: expected a finite number >= 0, got inf"),
+        ({"levels": {"rack": float("inf")}}, r"levels/rack: expected a number from 0 to 1e\+300, got inf"),
+        ({"levels": {"node": 1e308}}, r"levels/node: expected a number from 0 to 1e\+300, got 1e\+308"),
         ({"levels": {"node": 3.0}, "node_topology": CORES}, r"levels/node: expected at least 4, the farthest distance"),
     ],
 )

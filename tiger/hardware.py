@@ -1,6 +1,5 @@
 """The hardware of a problem: the network between nodes, what is inside them, and what of both a job may use."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -21,6 +20,7 @@ from tiger.formats.hostlist import list_nodes, resolve_names
 from tiger.formats.linkshares import read_link_shares
 from tiger.formats.values import read_name
 from tiger.model.arrays import IntArray
+from tiger.model.problem import LARGEST
 from tiger.model.topology import LinkShare, Topology
 from tiger.model.wording import describe
 
@@ -146,8 +146,8 @@ def _check_levels(stated: Mapping[str, float] | None, parts: Sequence[Hardware])
         if isinstance(distance, bool) or not isinstance(distance, Real):
             raise TypeError(f"expected levels[{name!r}] as a number, got {type(distance).__name__}")
         distances[name] = float(distance)
-        if not 0 <= distances[name] < math.inf:
-            raise InputError(f"{LEVELS}/{name}", f"expected a finite number >= 0, got {describe(distance)}")
+        if not 0 <= distances[name] <= LARGEST:
+            raise InputError(f"{LEVELS}/{name}", f"expected a number from 0 to {LARGEST:g}, got {describe(distance)}")
     return distances
 
 

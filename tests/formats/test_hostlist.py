@@ -1,9 +1,14 @@
 """Lists of nodes as text."""
 
-import pytest
+from contextlib import suppress
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fuzz.profile import cases
 from tiger.errors import InputError
-from tiger.formats.hostlist import list_nodes
+from tiger.formats.hostlist import list_nodes, resolve_names
 from tiger.model.metrics import GridMetric
 from tiger.model.topology import Topology
 from tiger.topologies.spec import build
@@ -95,3 +100,11 @@ def test_bug_wrong_names_in_a_file_are_told_as_such(tmp_path):
     with pytest.raises(InputError, match="zz1") as caught:
         list_nodes(str(tmp_path / "nodes.txt"), build("torus:2x2x2"))
     assert (caught.value.field, "no file" in caught.value.reason) == ("allocation/1", False)
+
+
+@cases(quick=300, long=2_000)
+@given(pieces=st.lists(st.sampled_from([*"nr0179[]-,; \n\0\u0663", "n[", "gpu[0]", "[0-", "99999999999"]), max_size=12))
+def test_any_text_is_read_or_refused(pieces):
+    """Names are those of nodes, or the text is bad input."""
+    with suppress(InputError):
+        assert set(resolve_names("allocation", "".join(pieces), CLUSTER)) <= set(NAMES)

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
+from tiger.formats.files import HardwareText, read_hardware
 from tiger.formats.files import read_topology as read_file
 from tiger.formats.slurm import read_network
 from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.topology import Topology
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+DATA = Path(__file__).resolve().parents[1] / "data" / "slurm"
 TREE = """# two levels
 switchname=s0 NODES=n[1-2]
 SwitchName=s1 Nodes=n3,n[4] LinkSpeed=10   # as many
@@ -110,6 +112,26 @@ def test_printed_switches_read_as_the_file_they_come_from():
 def test_blocks_aggregate_in_order(sizes, row):
     """Hosts of a block are 1 apart, and 1 more for each larger size; without sizes every power of two counts."""
     assert table(read_topology(BLOCKS + sizes))[0] == row
+
+
+def test_what_scontrol_prints_may_be_called_text():
+    """By the ending `.txt`, as other commands print too."""
+    assert read_hardware(HardwareText("net.txt", PRINTED_BLOCKS)).topology({}).names == (
+        "n0",
+        "n1",
+        "n2",
+        "n3",
+        "n4",
+        "n5",
+    )
+    printed = read_file(str(DATA / "topology.txt"))
+    written = "\n".join(
+        [
+            "SwitchName=leaf0 Nodes=n[00-03]\nSwitchName=leaf1 Nodes=n[04-06]\nSwitchName=leaf2 Nodes=n07",
+            "SwitchName=mid Switches=leaf[1-2]\nSwitchName=top Switches=leaf0,mid LinkSpeed=100",
+        ]
+    )
+    assert (printed.names, table(printed)) == (read_topology(written).names, table(read_topology(written)))
 
 
 def test_printed_blocks_read_as_the_file_they_come_from():

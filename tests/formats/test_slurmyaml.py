@@ -49,7 +49,7 @@ def test_without_a_default_the_first_counts():
         ),
         (TREE.replace("- switch: s\n       ", "-"), "line 4: expected switch, the name, got none"),
         (TREE.replace("n[0-1]", "[n0, n1]"), "line 5: expected nodes as text"),
-        (TREE.replace("n[0-1]", "n[3-1]"), "line 4: Nodes: expected brackets such as"),
+        (TREE.replace("n[0-1]", "n[3-1]"), "line 4: nodes: expected brackets such as"),
         ("\ud800" + TREE, "expected YAML, got text that is no Unicode"),
         (TREE + "        nodes: n3\n", "line 6: expected different keys in an object, got 'nodes'"),
         (TREE.replace("switches:", "nothing:"), "line 3: expected switches, got none"),
@@ -63,6 +63,29 @@ def test_bad_texts_are_named(text, reason):
     with pytest.raises(InputError) as caught:
         read_network(text)
     assert (caught.value.field, reason in str(caught.value)) == ("topology", True), str(caught.value)
+
+
+BLOCK = "- topology: b\n  block:\n    block_sizes: [2, 6]\n    blocks:\n      - block: x\n        nodes: n[0-1]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            TREE.replace("        nodes: n[0-1]\n", ""),
+            "line 4: switch: expected nodes or children below 's', got neither",
+        ),
+        (TREE + "        children: s\n", "line 4: nodes: expected nodes or children, got both"),
+        (TREE.replace("n[0-1]", "n[0"), "line 4: nodes: expected names and brackets"),
+        (BLOCK.replace("        nodes: n[0-1]\n", ""), "line 5: block: expected nodes in 'x', got none"),
+        (BLOCK.replace("2, 6", "x"), "line 3: block_sizes: expected numbers, got 'x'"),
+        (BLOCK, "line 3: block_sizes: expected a size and rising powers of two times it, got '2,6'"),
+    ],
+)
+def test_bug_keys_were_called_as_in_another_file(text, reason):
+    """Tests that errors have the words of this file, not those of `topology.conf`."""
+    with pytest.raises(InputError, match=f"^topology: {reason}"):
+        read_network(text)
 
 
 @pytest.mark.slow

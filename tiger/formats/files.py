@@ -150,7 +150,7 @@ _HARDWARE: dict[str, Callable[[str], Hardware | Topology]] = {
     ".yaml": slurmyaml.read_network,
     ".yml": slurmyaml.read_network,
     ".csv": measured.read_nodes,
-    ".txt": read_printed,
+    ".txt": lambda text: slurm.read_network(text) if slurm.is_network(text) else read_printed(text),
     ".topo": read_printed,
     ".ibnet": read_printed,
     ".xml": read_xml,

@@ -9,11 +9,14 @@ from tiger.errors import InputError
 from tiger.formats.text import read_text
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
+from tiger.topologies.coordinates import NODE_LIMIT
 
 FIELD = "allocation"
 _COMMENT = re.compile(r"#[^\n]*")
 _PIECE = re.compile(r"(?:[^,\[]|\[[^\]]*\]?)+")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+# What no name holds beside its brackets.
+_OUTSIDE = re.compile(r"[\s\[\]]")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 
 
@@ -73,6 +76,25 @@ def _resolve(field: str, word: str, known: set[str]) -> list[str]:
 def _expand_known(field: str, piece: str, known: set[str]) -> list[str]:
     """Return the names that text with brackets stands for, at most as many as there are nodes."""
     return expand(field, piece, len(known), f"the {len(known)} nodes of the topology")
+
+
+def read_list(field: str, where: str, text: str, most: int) -> list[str]:
+    """Return the names of a host list such as n[0-3,7],m0, at most so many, which no hardware has to know.
+
+    Raises InputError of a field that says where the list stands.
+    """
+    names = list[str]()
+    for piece in split_list(text):
+        if _OUTSIDE.search(_BRACKETS.sub("", piece)):
+            what = "expected names and brackets such as n[0-3,7]"
+            raise InputError(field, f"{where}: {what}, got {describe(piece)}")
+        try:
+            names += expand(field, piece, most - len(names), f"{NODE_LIMIT:,} names in all lists")
+        except InputError as error:
+            raise InputError(field, f"{where}: {error.reason}") from None
+    if not names:
+        raise InputError(field, f"{where}: expected names, got {describe(text)}")
+    return names
 
 
 def split_list(text: str) -> list[str]:

@@ -4,8 +4,8 @@ Source: Slurm, topology.conf(5) and scontrol(1), https://slurm.schedmd.com/topol
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.hardware.levels import Hardware, Level, LevelHardware
 from tiger.formats.hardware.switches import SwitchTree
-from tiger.formats.hostlist import expand, split_list
+from tiger.formats.hostlist import read_list
 from tiger.formats.text import RawLine, read_wholes
 from tiger.model.arrays import IntArray
 from tiger.model.wording import describe
@@ -36,25 +36,38 @@ DEFAULT_FACTORS = (1, 2, 4, 8, 16)
 FACTOR_LIMIT = 1 << 15
 _KNOWN = {key.lower(): key for kind, others in KEYS.items() for key in (kind, *others)}
 _PAIR = re.compile(r'([^\s=]+)\s*=\s*(?:"([^"]*)"|([^\s="]+))(?:\s+|$)')
-_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_LINE = re.compile(rf"\s*(?:{'|'.join(KEYS)})\s*=", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Hold a line of the file: where it begins, the key that says what it is about, and all its values."""
+    """Hold a line of the file: where it begins, the key that says what it is about, and all its values.
+
+    `words` are what keys are called in the file, where that is something else.
+    """
 
     line: int
     kind: str
     values: dict[str, str]
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """Return the name of the switch or block."""
         return self.values[self.kind]
 
+    def word(self, key: str) -> str:
+        """Return what a key is called in the file."""
+        return self.words.get(key, key)
+
     def error(self, key: str, reason: str) -> InputError:
         """Return an error at a key of this line."""
-        return InputError(FIELD, f"line {self.line}: {key}: {reason}")
+        return InputError(FIELD, f"line {self.line}: {self.word(key)}: {reason}")
+
+
+def is_network(text: str) -> bool:
+    """Return whether a line of a text begins with what a switch or a block begins with."""
+    return any(_LINE.match(line) for line in text.split("\n"))
 
 
 def read_network(text: str) -> Hardware:
@@ -83,14 +96,15 @@ def read_switches(records: Sequence[Record]) -> SwitchTree:
     parent = np.full(len(records), -1)
     leaves = list[Record]()
     for k, record in enumerate(records):
+        either = f"{record.word('Nodes')} or {record.word('Switches')}"
         if "Nodes" not in record.values and "Switches" not in record.values:
-            raise record.error("SwitchName", f"expected Nodes or Switches below {describe(record.name)}, got neither")
+            raise record.error("SwitchName", f"expected {either} below {describe(record.name)}, got neither")
         if "Switches" not in record.values:
             leaves.append(record)
             continue
         # In what scontrol prints a line also repeats the hosts further below; only there it states its level.
         if "Nodes" in record.values and "Level" not in record.values:
-            raise record.error("Nodes", "expected Nodes or Switches, got both")
+            raise record.error("Nodes", f"expected {either}, got both")
         for name in _read_list(record, "Switches", NODE_LIMIT):
             child = index.get(name)
             if child is None:
@@ -121,7 +135,7 @@ def _read_blocks(records: Sequence[Record]) -> LevelHardware:
     index = _index(blocks)
     for record in blocks:
         if "Nodes" not in record.values:
-            raise record.error("BlockName", f"expected Nodes in {describe(record.name)}, got none")
+            raise record.error("BlockName", f"expected {record.word('Nodes')} in {describe(record.name)}, got none")
     hosts = _read_hosts(blocks)
     block = np.array([index[record.name] for record in hosts.values()])
     factors = [factor for factor in _read_factors(records) if factor < len(blocks)]
@@ -138,7 +152,7 @@ def _read_factors(records: Sequence[Record]) -> list[int]:
         raise record.error("BlockSizes", f"expected it once, got it on line {stated[0].line} too")
     if stated:
         words = stated[0].name.split(",")
-        sizes = read_wholes(FIELD, f"line {stated[0].line}: BlockSizes", words).tolist()
+        sizes = read_wholes(FIELD, f"line {stated[0].line}: {stated[0].word('BlockSizes')}", words).tolist()
         return _divide(stated[0], "BlockSizes", sizes)
     found = {int(record.values["BlockSize"]): record for record in records if "BlockSize" in record.values}
     if found:
@@ -199,17 +213,7 @@ def _read_hosts(records: Sequence[Record]) -> dict[str, Record]:
 
 def _read_list(record: Record, key: str, most: int) -> list[str]:
     """Return the names of a host list, so many at most."""
-    names = list[str]()
-    for piece in split_list(record.values[key]):
-        if re.search(r"[\s\[\]]", _BRACKETS.sub("", piece)):
-            raise record.error(key, f"expected names and brackets such as n[0-3,7], got {describe(piece)}")
-        try:
-            names += expand(FIELD, piece, most - len(names), f"{NODE_LIMIT:,} names in all lists")
-        except InputError as error:
-            raise record.error(key, error.reason) from None
-    if not names:
-        raise record.error(key, f"expected names, got {describe(record.values[key])}")
-    return names
+    return read_list(FIELD, f"line {record.line}: {record.word(key)}", record.values[key], most)
 
 
 def _read_records(text: str) -> Iterator[Record]:

@@ -89,7 +89,7 @@ def _read_blocks(block: _Value) -> list[Record]:
     if "block_sizes" in stated:
         sizes = stated["block_sizes"]
         text = ",".join(size.as_text("a size") for size in sizes.as_list("sizes"))
-        records.append(Record(sizes.line, "BlockSizes", {"BlockSizes": text}))
+        records.append(Record(sizes.line, "BlockSizes", {"BlockSizes": text}, {"BlockSizes": "block_sizes"}))
     return records
 
 
@@ -103,7 +103,7 @@ def _read_record(entry: _Value, keys: Mapping[str, str]) -> Record:
     if kind not in stated:
         raise entry.error(f"expected {kind}, the name, got none")
     values = {keys[key]: value.as_text(key) for key, value in stated.items()}
-    return Record(entry.line, keys[kind], values)
+    return Record(entry.line, keys[kind], values, {name: key for key, name in keys.items()})
 
 
 def _parse(text: str) -> _Value:

@@ -14,7 +14,8 @@ from tiger.errors import InputError
 from tiger.formats.files import HardwareText, read_hardware
 from tiger.formats.hardware.infiniband import read_network
 
-EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "fabric4.ibnet").read_text("utf-8")
+FOLDER = Path(__file__).resolve().parents[3]
+EXAMPLE = (FOLDER / "examples" / "topologies" / "fabric4.ibnet").read_text("utf-8")
 
 
 def test_adapters_of_a_host_are_one_node():
@@ -37,6 +38,15 @@ def test_links_carry_what_their_lanes_do():
     assert carried[frozenset(leaves)] == carried[frozenset(("n2", leaves[1]))] == 53.125
     assert carried[frozenset(("n0", leaves[0]))] == 26.5625
     assert carried[frozenset(("H-0c42a10300000005", leaves[1]))] == 12.890625
+
+
+def test_what_ibnetdiscover_prints_is_read():
+    """Four hosts, the first with two ports, on two switches with two links between them; 4 lanes carry 1.25 GB/s."""
+    topology = read_hardware(str(FOLDER / "tests" / "data" / "infiniband" / "fabric.txt")).topology({})
+    assert [topology.names[k] for k in topology.hosts] == ["n3", "n2", "n1", "n0"]
+    assert topology.metric.between(np.array([0, 0, 2]), np.array([1, 2, 3])).tolist() == [2, 3, 2]
+    assert topology.links is not None
+    assert sorted(topology.links.bandwidth.tolist()) == [1.25, 1.25, 1.25, 2.5, 2.5]
 
 
 def test_a_fabric_without_widths_has_equal_links():

@@ -16,10 +16,10 @@ from tiger.formats.hardware.description import read_xml
 from tiger.formats.hardware.lstopo import UnitName
 from tiger.model.metrics import TreeMetric
 
-EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "two_sockets.xml").read_text(encoding="utf-8")
-GPU_NODE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "gpu_node.xml").read_text(
-    encoding="utf-8"
-)
+FOLDER = Path(__file__).resolve().parents[3]
+EXAMPLE = (FOLDER / "examples" / "two_sockets.xml").read_text(encoding="utf-8")
+GPU_NODE = (FOLDER / "examples" / "topologies" / "gpu_node.xml").read_text(encoding="utf-8")
+WRITTEN = (FOLDER / "tests" / "data" / "hwloc" / "epyc2.xml").read_text(encoding="utf-8")
 # As of a machine with memory in the other order: two NUMA nodes under one cache, uneven in cores.
 SUBNUMA = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
@@ -102,6 +102,13 @@ def test_distances_may_be_stated():
     assert read_xml(EXAMPLE).topology(stated).metric == TreeMetric((2, 2, 4), (1.0, 3.0, 9.0))
 
 
+def test_what_lstopo_writes_is_read():
+    """Two cores under one cache, beside bridges, network cards and disks."""
+    topology = read_xml(WRITTEN).topology({})
+    assert (topology.names, topology.metric) == (("core0", "core1"), TreeMetric((2,), (1.0,)))
+    assert read_xml(WRITTEN, "nic").topology({}).names == ("nic0",)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -140,7 +147,7 @@ def test_devices_that_are_not_there_are_refused(text, units, reason):
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but units or bad input comes of one."""
-    text = data.draw(damaged(data.draw(st.sampled_from([EXAMPLE, SUBNUMA, GPU_NODE]))))
+    text = data.draw(damaged(data.draw(st.sampled_from([EXAMPLE, SUBNUMA, GPU_NODE, WRITTEN]))))
     units = data.draw(st.sampled_from(get_args(UnitName)))
     with suppress(InputError):
         assert re.fullmatch(rf"{units}\d+", read_xml(text, units).topology({}).names[-1])

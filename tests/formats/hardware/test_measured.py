@@ -50,6 +50,7 @@ def test_pairs_count_both_ways_unless_both_are_stated():
         ("us,a\na,0", "expected 2 to 8192 nodes, got 1"),
         ("us,a,a\na,0,1\na,1,0", "expected"),
         ("a,b,us\na,b,1\na,c,1", "expected a value above 0 for every two nodes, got nothing from 'b' to 'c'"),
+        ("a,b,us\na,b,1\nc,d,1\ne,f,1", ".* got nothing from 'a' to 'c', .*, from 'a' to 'f' and 8 more$"),
         ("a,b,us\na,b,1\na,b,2", "pair 2: expected each two nodes once, got 'a' and 'b'"),
         ("a,b,us\na,a,1\na,b,2", "pair 1: expected each two nodes once, got 'a' and 'a'"),
         ("a,b,us\na,b,fast", "pair 1: expected a number, got 'fast'"),
@@ -59,6 +60,19 @@ def test_pairs_count_both_ways_unless_both_are_stated():
 def test_bad_tables_are_named(text, reason):
     """By the row or the pair at fault."""
     with pytest.raises(InputError, match=f"^topology: {reason}"):
+        read_nodes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("us,a,b,c\na,,5e-324,4\nb,3,9,8\nc,4,8,\n", "4.94066e-324 from 'a' to 'b' and 8 from 'b' to 'c'"),
+        ("GB/s,a,b,c\na,,1e308,4\nb,3,9,1e-5\nc,4,8,\n", "1e-05 from 'b' to 'c' and 1e\\+308 from 'a' to 'b'"),
+    ],
+)
+def test_bug_values_too_far_apart_were_taken_as_no_connection(text, got):
+    """Tests that those whose ratio leaves the range of float64 are named, without a warning."""
+    with pytest.raises(InputError, match=f"^topology: expected values at most 1e\\+300 times each other, got {got}"):
         read_nodes(text)
 
 

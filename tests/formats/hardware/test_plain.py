@@ -53,3 +53,14 @@ def test_no_distance_is_refused():
     """Distances of 0 keep no proportion."""
     with pytest.raises(InputError, match="levels/node: expected more than 0, got 0"):
         PlainHardware(build("torus:3x3"), "node").topology({"node": 0.0})
+
+
+@pytest.mark.parametrize("spec", ["torus:3x3", "tree:2x2@2,6", "dragonfly:4,2,2"])
+def test_bug_a_distance_that_overflows_was_blamed_on_tasks(spec):
+    """Tests grids, trees and tables, where the farthest two are farther apart than the nearest."""
+    hardware = PlainHardware(build(spec), "node")
+    assert hardware.nodes.metric.farthest > hardware.distances["node"]
+    with pytest.raises(
+        InputError, match=r"^levels/node: expected at most 1e\+300 for the farthest two, .* got 9e\+299"
+    ):
+        hardware.topology({"node": 9e299})

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tiger.errors import InputError
 from tiger.formats import nodelink
-from tiger.formats.hardware import infiniband, instances, kubernetes, lstopo, nccltopo, nvidia
+from tiger.formats.hardware import hosts, infiniband, instances, kubernetes, lstopo, nccltopo, nvidia, pingpong
 from tiger.formats.hardware.levels import Hardware
 from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.xmltext import Element, read_elements
@@ -44,8 +44,14 @@ def read_printed(text: str) -> Hardware | Topology:
         return nvidia.read_machine(text)
     if infiniband.is_network(text):
         return infiniband.read_network(text)
-    what = "expected what `nvidia-smi topo -m` or `ibnetdiscover` prints"
-    raise InputError(FIELD, f"{what}, got no line that begins with a GPU, nor one with a switch")
+    if pingpong.is_output(text):
+        return pingpong.read_nodes(text)
+    other = hosts.find_other(text)
+    if other is None:
+        return hosts.read_hosts(text)
+    prints = "`nvidia-smi topo -m`, `ibnetdiscover`, `scontrol show topology` or a benchmark of pairs prints"
+    what = f"expected hosts, one a line, or what {prints}"
+    raise InputError(FIELD, f"line {other[0]}: {what}, got {describe(other[1])}")
 
 
 _ROOTS: Mapping[str, Callable[[Sequence[Element]], Hardware]] = {

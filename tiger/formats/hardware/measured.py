@@ -1,22 +1,35 @@
 """Measured latencies or bandwidths between all nodes, as a matrix or as pairs in text (`.csv`)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.csvmatrix import Rows, read_rows
 from tiger.formats.text import is_number, read_amounts
-from tiger.model.arrays import FloatArray, lock
+from tiger.model.arrays import BoolArray, FloatArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric
+from tiger.model.problem import LARGEST
 from tiger.model.topology import Topology
 from tiger.model.wording import describe
 
 FIELD = "topology"
 TIMES = ("s", "ms", "us", "ns")
+# Missing pairs that an error names: as many as fit on a line.
+PAIRS_LISTED = 4
 # A table has one unit, which cancels where distances are taken relative to the nearest two.
 _RATE = re.compile(r"[kKMGT]?i?[bB]/s")
+
+
+class Measurement(NamedTuple):
+    """Hold what was measured from node `a` to node `b`, and where that stands."""
+
+    where: str
+    a: str
+    b: str
+    value: float
 
 
 def read_nodes(text: str) -> Topology:
@@ -33,20 +46,42 @@ def read_nodes(text: str) -> Topology:
     if not _is_unit(unit):
         what = "expected a unit such as us or GB/s in the first cell of a matrix, or in the third of pairs"
         raise InputError(FIELD, f"{what}, got {describe(unit)}")
-    names, values = _read_pairs(rows[1:]) if pairs else _read_matrix(rows)
+    names, values = fill_pairs(_read_pairs(rows[1:])) if pairs else _read_matrix(rows)
+    return relate_nodes(names, values, unit)
+
+
+def relate_nodes(names: Sequence[str], values: FloatArray, unit: str) -> Topology:
+    """Return nodes for what was measured between them, NaN for nothing; raise InputError with the nodes at fault."""
     apart = ~np.eye(len(names), dtype=bool)
+    missing = np.triu(np.isnan(values) & apart)
+    if missing.any():
+        raise InputError(
+            FIELD, f"expected a value above 0 for every two nodes, got nothing {_list_pairs(names, missing)}"
+        )
     wrong = np.argwhere(apart & ~(values > 0))
     if wrong.size:
         a, b = (describe(names[k]) for k in wrong[0])
-        got = "nothing" if np.isnan(values[tuple(wrong[0])]) else "0"
-        raise InputError(FIELD, f"expected a value above 0 for every two nodes, got {got} from {a} to {b}")
+        raise InputError(FIELD, f"expected a value above 0 for every two nodes, got 0 from {a} to {b}")
+    least, most = float(values.min(initial=np.inf, where=apart)), float(values.max(initial=0.0, where=apart))
+    if not most <= LARGEST * least:
+        (a, b), (c, d) = (
+            [describe(names[k]) for k in np.argwhere(apart & (values == end))[0]] for end in (least, most)
+        )
+        what = f"expected values at most {LARGEST:g} times each other"
+        raise InputError(FIELD, f"{what}, got {least:g} from {a} to {b} and {most:g} from {c} to {d}")
     np.fill_diagonal(values, 1.0)
-    if unit in TIMES:
-        table = values / values.min(initial=np.inf, where=apart)
-    else:
-        table = values.max(initial=0.0, where=apart) / values
+    table = values / least if unit in TIMES else most / values
     np.fill_diagonal(table, 0.0)
     return Topology(names=tuple(names), metric=DenseMetric(lock(table)))
+
+
+def _list_pairs(names: Sequence[str], chosen: BoolArray) -> str:
+    """Return the first few pairs that are chosen[n, n], and how many others are."""
+    rows = np.flatnonzero(chosen.any(axis=1))[:PAIRS_LISTED]
+    first = [(rows[row], column) for row, column in np.argwhere(chosen[rows])[:PAIRS_LISTED]]
+    listed = ", ".join(f"from {describe(names[a])} to {describe(names[b])}" for a, b in first)
+    others = np.count_nonzero(chosen) - len(first)
+    return f"{listed} and {others} more" if others else listed
 
 
 def _is_unit(word: str) -> bool:
@@ -76,20 +111,30 @@ def _read_matrix(rows: Rows) -> tuple[list[str], FloatArray]:
     return names, values
 
 
-def _read_pairs(rows: Rows) -> tuple[list[str], FloatArray]:
-    """Return the names of pairs, in the order in which they come, and a matrix with NaN where nothing is stated."""
+def _read_pairs(rows: Rows) -> Iterator[Measurement]:
+    """Read the pairs of a table."""
+    for k, (a, b, value) in enumerate(rows, 1):
+        if not is_number(value):
+            raise InputError(FIELD, f"pair {k}: expected a number, got {describe(value)}")
+        yield Measurement(f"pair {k}", a, b, float(read_amounts(FIELD, f"pair {k}", [value])[0]))
+
+
+def fill_pairs(pairs: Iterable[Measurement]) -> tuple[list[str], FloatArray]:
+    """Return the names of pairs, in the order in which they come, and a matrix with NaN where nothing is stated.
+
+    What is stated one way counts both ways.
+    """
+    pairs = list(pairs)
     index: dict[str, int] = {}
-    for row in rows:
-        for name in row[:2]:
+    for pair in pairs:
+        for name in (pair.a, pair.b):
             index.setdefault(name, len(index))
     _check_names(list(index))
     values = np.full((len(index), len(index)), np.nan)
-    for k, (a, b, value) in enumerate(rows, 1):
+    for where, a, b, value in pairs:
         if a == b or not np.isnan(values[index[a], index[b]]):
-            raise InputError(FIELD, f"pair {k}: expected each two nodes once, got {describe(a)} and {describe(b)}")
-        if not is_number(value):
-            raise InputError(FIELD, f"pair {k}: expected a number, got {describe(value)}")
-        values[index[a], index[b]] = read_amounts(FIELD, f"pair {k}", [value])[0]
+            raise InputError(FIELD, f"{where}: expected each two nodes once, got {describe(a)} and {describe(b)}")
+        values[index[a], index[b]] = value
     missing = np.isnan(values)
     values[missing] = values.T[missing]
     return list(index), values

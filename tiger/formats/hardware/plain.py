@@ -9,6 +9,7 @@ from tiger.errors import InputError
 from tiger.formats.hardware.levels import FIELD
 from tiger.model.arrays import lock
 from tiger.model.metrics import DenseMetric, GridMetric, Metric, TreeMetric
+from tiger.model.problem import LARGEST
 from tiger.model.topology import Topology
 
 # Rows of distances that are looked at together: 16 MiB at the largest size with a dense table.
@@ -31,17 +32,22 @@ class PlainHardware:
     def topology(self, stated: Mapping[str, float]) -> Topology:
         """Return the nodes, with all distances in proportion to that of the nearest two where it is stated.
 
-        Raises InputError of `levels` where that is 0.
+        Raises InputError of `levels` where that is 0, or so large that others leave the range of float64.
         """
         if self.level not in stated or not (usual := self.distances):
             return self.nodes
-        factor = stated[self.level] / usual[self.level]
+        metric, links = self.nodes.metric, self.nodes.links
+        nearest = usual[self.level]
+        factor = stated[self.level] / nearest
         if not factor > 0:
             raise InputError(f"{FIELD}/{self.level}", f"expected more than 0, got {stated[self.level]:g}")
-        links = self.nodes.links
+        farthest = max(metric.farthest, 0.0 if links is None else float(links.weight.max(initial=0.0)))
+        if not farthest * factor <= LARGEST:
+            what = f"expected at most {LARGEST:g} for the farthest two, {farthest / nearest:g} times as far apart"
+            raise InputError(f"{FIELD}/{self.level}", f"{what}, got {stated[self.level]:g}")
         if links is not None:
             links = replace(links, weight=links.weight * factor)
-        return replace(self.nodes, metric=_scale(self.nodes.metric, factor), links=links)
+        return replace(self.nodes, metric=_scale(metric, factor), links=links)
 
 
 def find_nearest(topology: Topology) -> float | None:
