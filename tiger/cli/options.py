@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import typer
 
 from tiger.errors import InputError, pin_field
-from tiger.formats.hardware.lstopo import UnitName
 from tiger.formats.text import is_number
 
 Tasks = Annotated[
@@ -42,7 +41,7 @@ Labels = Annotated[
     ),
 ]
 Units = Annotated[
-    UnitName | None,
+    Literal["core", "gpu", "nic"] | None,
     typer.Option(help="Units of a machine that lstopo describes, as which tasks run; its cores without."),
 ]
 Levels = Annotated[
