@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from tiger.api.routes.examples import PLACEMENTS, TWO_SPEEDS
 from tiger.api.routes.placement import answer, check
 from tiger.api.schemas.limits import Limits
-from tiger.api.schemas.networks import CLUSTERS, MODELS
+from tiger.api.schemas.networks import CLUSTERS, GROUP, MODELS
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.api.schemas.reports import model_of
 from tiger.api.workers.processes import Workers
@@ -23,6 +23,7 @@ from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS
 from tiger.pipeline.hardware.device import DEVICE_FIELDS
+from tiger.pipeline.hardware.hosts import HOST_FIELDS
 from tiger.pipeline.hardware.machines import INSIDE_FIELDS
 from tiger.pipeline.models.columns import COLUMNS
 from tiger.pipeline.models.dnnpartitioning import DEVICES, EDGE, NODE
@@ -365,7 +366,7 @@ def test_the_document_shows_every_field_of_models_and_clusters() -> None:
     assert _properties(devices, "devices") == {"name", *DEVICE_FIELDS, "machine"}
     assert _properties(devices, "links") == {"a", "b", *CONNECTION_FIELDS}
     assert _properties(machines, "machines") > {"count", "devices", "nic", "nvidia_smi_topo", *DEVICE_FIELDS}
-    assert _properties(hosts, "machine") == set(INSIDE_FIELDS)
+    assert (set(GROUP["properties"]), set(hosts["properties"])) == (set(INSIDE_FIELDS), set(HOST_FIELDS))
 
 
 @pytest.mark.parametrize("group", sorted(MODELS[1]["properties"]["transformer"]["properties"]))
