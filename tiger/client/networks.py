@@ -22,7 +22,7 @@ from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
 from tiger.pipeline.hardware.composition import HostArguments
-from tiger.pipeline.hardware.reading import ALONE, read_with_document
+from tiger.pipeline.hardware.reading import NONE_STATED, read_with_document
 from tiger.pipeline.models.csvrows import rows_of_csv
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document
@@ -90,7 +90,7 @@ def model_document(source: Model) -> tuple[object, Layers]:
     return document, model_of_document(document)
 
 
-def cluster_document(source: Hardware, hosts: HostArguments = ALONE) -> tuple[object, Cluster]:
+def cluster_document(source: Hardware, hosts: HostArguments = NONE_STATED) -> tuple[object, Cluster]:
     """Return a cluster as a document, and itself; raise InputError of `cluster`, and TypeError."""
     if isinstance(source, Cluster):
         hosts.check_absent("a Cluster")

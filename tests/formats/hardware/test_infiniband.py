@@ -12,6 +12,7 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.files import HardwareText, read_hardware
+from tiger.formats.hardware import infiniband
 from tiger.formats.hardware.infiniband import read_fabric, read_network
 
 FOLDER = Path(__file__).resolve().parents[3]
@@ -63,6 +64,13 @@ def test_messages_take_the_widest_of_the_shortest_ways():
     assert rates[0, 2] == rates[2, 0] == pytest.approx(4 * 53.125e9 / 8)
     assert rates[0, 3] == pytest.approx(4 * 25.78125e9 / 8)
     assert read_network(EXAMPLE.replace("4xHDR", "").replace("4xEDR", "")).find_rates().bandwidth is None
+
+
+def test_too_many_widths_are_refused(monkeypatch):
+    """Each takes a search of all ways."""
+    monkeypatch.setattr(infiniband, "WIDTH_LIMIT", 1)
+    with pytest.raises(InputError, match="at most 1 different widths of links, got 2"):
+        read_network(EXAMPLE).find_rates()
 
 
 @pytest.mark.parametrize(

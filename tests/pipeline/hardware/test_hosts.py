@@ -12,6 +12,7 @@ import tiger
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
+from tiger.formats.hardware import infiniband
 from tiger.formats.jsontext import read_json
 from tiger.pipeline.hardware import between
 from tiger.pipeline.hardware.dgx import NETWORK_LATENCY_S
@@ -24,6 +25,7 @@ TOPOLOGIES = EXAMPLES / "topologies"
 LAYERS = [{"name": "a", "forward_s": 1, "backward_s": 1, "parameter_bytes": 1, "activation_bytes": 1}]
 TREE = {"file": "a.conf", "text": "SwitchName=s0 Nodes=a,b\nSwitchName=s1 Nodes=c\nSwitchName=top Switches=s[0-1]\n"}
 MACHINE = {"devices": 2, "bandwidth": 1e11, "memory_bytes": 8e9, "speed": 0.5}
+LEVELS = {"node": {"bandwidth": "50GB/s"}, "layer3": {"bandwidth": 1e9, "latency": "5us"}}
 NETWORKS = [{"bandwidth": 2e9, "latency": 1e-6}, {"bandwidth": 1e9}]
 
 
@@ -93,6 +95,15 @@ def test_too_many_measured_connections_are_refused(monkeypatch):
     text = "a,b,GB/s\nn0,n1,3\nn0,n2,4\nn1,n2,5\n"
     with pytest.raises(InputError, match="at most 1 different connections between hosts, got 3"):
         cluster_of_document({"hosts": {"file": "a.csv", "text": text}, "machine": {"devices": 1}})
+
+
+def test_errors_of_a_network_are_those_of_its_field(monkeypatch):
+    """Also where they are found late."""
+    monkeypatch.setattr(infiniband, "WIDTH_LIMIT", 1)
+    text = (TOPOLOGIES / "fabric4.ibnet").read_text(encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        cluster_of_document({"hosts": {"file": "a.ibnet", "text": text}, "machine": {"devices": 1}})
+    assert caught.value.field == "cluster/hosts"
 
 
 def test_hosts_differ_inside():
@@ -193,8 +204,11 @@ def test_what_is_malformed_is_named(changed, field):
 @given(data=st.data())
 def test_damaged_documents_are_read_or_refused(data):
     """Nothing but a cluster or bad input comes of one."""
-    whole = document(machine={"nccl_topo": DUMP}) if data.draw(st.booleans()) else document()
-    text = data.draw(damaged(json.dumps(whole)))
+    name = data.draw(st.sampled_from(["fabric4.ibnet", "measured4.csv", "instances4.json"]))
+    hosts = {"file": name, "text": (TOPOLOGIES / name).read_text(encoding="utf-8")}
+    listed = [{"hosts": "a,c", "machine": MACHINE}, {"hosts": "b", "machine": "dgx-1v:1"}]
+    changes = [{}, {"machine": {"nccl_topo": DUMP}}, {"machine": listed}, {"hosts": hosts, "networks": LEVELS}]
+    text = data.draw(damaged(json.dumps(document(**data.draw(st.sampled_from(changes))))))
     with suppress(InputError):
         assert cluster_of_document(read_json(text, "cluster")).size > 0
 

@@ -29,6 +29,8 @@ LANE_SPEEDS: Mapping[str, float] = {
     "XDR": 212.5,
 }
 GIGABYTE = 1e9
+# Different widths of links, for each of which all ways are looked for: more than fabrics have.
+WIDTH_LIMIT = 32
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+[0-9]+\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?.*')
 _PORT = re.compile(
     r'\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s*(?:#(.*))?'
@@ -161,11 +163,14 @@ def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End
         if a != b:
             widths[a, b] = max(widths.get((a, b), 0.0), port.width)
     ends, width = np.array(list(widths), np.int64).reshape(-1, 2), np.array(list(widths.values()))
+    different = np.unique(width)[::-1].tolist()
+    if len(different) > WIDTH_LIMIT:
+        raise InputError(FIELD, f"expected at most {WIDTH_LIMIT} different widths of links, got {len(different)}")
     everyone = np.arange(fabric.size)
     away = fabric.metric.between(everyone[:, None], everyone[None, :])
     rates = np.zeros(away.shape)
     # The links of one width and more have a way as short as any, or the next narrower ones are needed.
-    for narrowest in np.unique(width)[::-1].tolist():
+    for narrowest in different:
         some = Topology.from_links(fabric.names, Links.unit(ends[width >= narrowest]))
         reached = (some.metric.between(everyone[:, None], everyone[None, :]) == away) & (rates == 0)
         rates[reached] = narrowest * GIGABYTE

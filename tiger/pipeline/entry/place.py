@@ -18,7 +18,7 @@ from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, require_cluster
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.composition import HostArguments
-from tiger.pipeline.hardware.reading import ALONE, read_cluster
+from tiger.pipeline.hardware.reading import NONE_STATED, read_cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import model_of_document, read_model
 from tiger.pipeline.operators.params import OperatorParams
@@ -90,7 +90,7 @@ def layers_of(source: Model) -> Layers:
     raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def cluster_of(source: Hardware | None, hosts: HostArguments = ALONE) -> Cluster | None:
+def cluster_of(source: Hardware | None, hosts: HostArguments = NONE_STATED) -> Cluster | None:
     """Return a cluster in any of its forms, None where none is given; raise InputError, and TypeError."""
     if source is None or isinstance(source, Cluster):
         hosts.check_absent("none" if source is None else "a Cluster")

@@ -26,21 +26,33 @@ from tiger.pipeline.hardware.record import check_list, check_record, check_text,
 
 if TYPE_CHECKING:
     from tiger.formats.hardware.levels import Hardware
-    from tiger.model.topology import Topology
 
 HOSTS, LABELS = "hosts", "labels"
 HOST_FIELDS = (HOSTS, MACHINE, "networks", LABELS)
+# How readers of hardware call the fields.
+_PARTS = {"topology": f"cluster/{HOSTS}", "labels": f"cluster/{LABELS}", "node_topology": f"cluster/{MACHINE}"}
 
 
 def cluster_of_hosts(document: Mapping[str, object], max_devices: int = DEVICE_LIMIT) -> Cluster:
     """Return the cluster of a described network; raise InputError for anything malformed; O(n^2)."""
+    try:
+        return _compose(document, max_devices)
+    except InputError as error:
+        raise name_field(error, _PARTS) from None
+
+
+def _compose(document: Mapping[str, object], max_devices: int) -> Cluster:
+    """Return the devices inside all hosts, linked by the machine within a host, and by the network between two."""
+    # Other clusters are read without scipy, which this takes long to load.
+    from tiger.hardware import find_insides
+
     fields = check_record("cluster", document, HOST_FIELDS)
     insides = read_insides(require("cluster", fields, MACHINE))
     hardware = _read_hosts(fields)
     nodes = hardware.topology({})
     if nodes.memory is not None:
         raise InputError(f"cluster/{HOSTS}", "expected memory stated inside the hosts alone, got it for the hosts")
-    which = _find_insides(nodes, insides)
+    which = find_insides(nodes, [inside.hosts for inside in insides])
     held = np.array([len(inside.names) for inside in insides])[which]
     check_device_count(int(held.sum()), max_devices, f"cluster/{HOSTS}")
     catalogue = Catalogue()
@@ -64,7 +76,6 @@ def cluster_of_hosts(document: Mapping[str, object], max_devices: int = DEVICE_L
 
 def _read_hosts(fields: Mapping[str, object]) -> "Hardware":
     """Return the network between the hosts."""
-    # Other clusters are read without scipy, which this takes long to load.
     from tiger.formats.files import HardwareText, read_hardware
 
     field, value = f"cluster/{HOSTS}", require("cluster", fields, HOSTS)
@@ -76,20 +87,7 @@ def _read_hosts(fields: Mapping[str, object]) -> "Hardware":
     if LABELS in fields:
         words = check_list(f"cluster/{LABELS}", fields[LABELS])
         labels = [check_text(f"cluster/{LABELS}/{k}", word) for k, word in enumerate(words)]
-    try:
-        return read_hardware(HardwareText(file, text), labels=labels)
-    except InputError as error:
-        raise name_field(error, {"topology": field, "labels": f"cluster/{LABELS}"}) from None
-
-
-def _find_insides(nodes: "Topology", insides: list[Inside]) -> IntArray:
-    """Return which of the machines is inside every host."""
-    from tiger.hardware import find_insides
-
-    try:
-        return find_insides(nodes, [inside.hosts for inside in insides])
-    except InputError as error:
-        raise name_field(error, {"node_topology": f"cluster/{MACHINE}"}) from None
+    return read_hardware(HardwareText(file, text), labels=labels)
 
 
 def _link_devices(inside: Inside, catalogue: Catalogue) -> IntArray:

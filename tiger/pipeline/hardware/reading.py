@@ -28,10 +28,10 @@ from tiger.pipeline.hardware.machines import cluster_of_machines
 from tiger.pipeline.hardware.nvidia import DUMP, TOPO, cluster_of_topo
 from tiger.pipeline.hardware.record import name_field
 
-ALONE = HostArguments()
+NONE_STATED = HostArguments()
 
 
-def read_cluster(source: Path | str | Mapping[str, object], hosts: HostArguments = ALONE) -> Cluster:
+def read_cluster(source: Path | str | Mapping[str, object], hosts: HostArguments = NONE_STATED) -> Cluster:
     """Return the cluster of a file, a SPEC such as `dgx:4`, or a document; raise InputError of `cluster` or below.
 
     Files are those of `read_cluster_document`.
@@ -40,7 +40,7 @@ def read_cluster(source: Path | str | Mapping[str, object], hosts: HostArguments
 
 
 def read_with_document(
-    source: Path | str | Mapping[str, object], hosts: HostArguments = ALONE
+    source: Path | str | Mapping[str, object], hosts: HostArguments = NONE_STATED
 ) -> tuple[object, Cluster]:
     """Return a cluster as a document and itself, as `read_cluster` does."""
     if isinstance(source, Mapping):
@@ -53,7 +53,7 @@ def read_with_document(
         raise name_field(error, _name_parts(source, hosts)) from None
 
 
-def read_cluster_document(source: Path | str, hosts: HostArguments = ALONE) -> object:
+def read_cluster_document(source: Path | str, hosts: HostArguments = NONE_STATED) -> object:
     """Return a SPEC as it is, and what a file holds as a document.
 
     Files end in `.json` (a document), in `.txt` or `.topo` (what `nvidia-smi topo -m` prints), or in `.xml` (what NCCL
