@@ -13,6 +13,7 @@ import numpy as np
 from tiger.errors import InputError
 from tiger.formats.hardware.plain import PlainHardware, Rates
 from tiger.model.topology import Links, Topology
+from tiger.model.units import GIGABYTE
 from tiger.model.wording import describe
 
 FIELD = "topology"
@@ -28,7 +29,6 @@ LANE_SPEEDS: Mapping[str, float] = {
     "NDR": 106.25,
     "XDR": 212.5,
 }
-GIGABYTE = 1e9
 # Different widths of links, for each of which all ways are looked for: more than fabrics have.
 WIDTH_LIMIT = 32
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+[0-9]+\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?.*')
