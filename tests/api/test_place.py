@@ -389,3 +389,14 @@ def test_the_fast_device_takes_four_of_six_layers(place: Post) -> None:
     report = place(**TWO_SPEEDS).json()
     assert {stage["device"]: len(stage["ops"]) for stage in report["stages"]} == {"fast": 4, "slow": 2}
     assert report["bottleneck_s"] == pytest.approx(0.06022)
+
+
+def test_a_network_is_a_cluster_with_its_levels(engine: list[PlaceParams]) -> None:
+    """As the text of its file, with a machine inside each host; what has none is told so."""
+    hosts = {"file": "t.conf", "text": "SwitchName=s0 Nodes=a,b"}
+    cluster = {"hosts": hosts, "machine": "dgx:1", "networks": {"node": {"bandwidth": "50GB/s"}}}
+    limits = Limits(max_tasks=100, max_time_s=5.0)
+    report = read(answer(ask(cluster=cluster), limits))
+    assert [stage.device for stage in report.stages] == ["a.gpu0", "a.gpu1"]
+    with pytest.raises(InputError, match="nodes of Kubernetes, a network"):
+        answer(ask(cluster={"kind": "List", "items": []}), limits)
