@@ -158,10 +158,10 @@ def test_arguments_of_other_types_are_refused():
 
 
 def test_bug_lstopo_was_taken_for_a_dump_of_nccl():
-    """The error named a field that nobody had written; an lstopo file has no devices."""
+    """The error named a field that nobody had written; an lstopo file has no devices that are linked."""
     error = refusal(read_cluster, EXAMPLES.parent / "two_sockets.xml")
     assert error.field == "cluster"
-    assert "what lstopo writes, of which the cores are read, and no devices" in error.reason
+    assert "what lstopo writes, which states no devices, or none of their links" in error.reason
 
 
 def test_bug_hardware_of_other_commands_was_unknown():

@@ -81,7 +81,7 @@ def _read_dump(field: str, text: str, max_devices: int) -> TopoMatrix:
     try:
         if elements[0].tag == "topology":
             what = "expected the GPUs of a machine, as NCCL dumps them or `nvidia-smi topo -m` prints them"
-            raise InputError(field, f"{what}, got what lstopo writes, of which the cores are read, and no devices")
+            raise InputError(field, f"{what}, got what lstopo writes, which states no devices, or none of their links")
         if elements[0].tag != "system":
             raise elements[0].error(field, f"expected <system>, as NCCL dumps it, got <{elements[0].tag}>")
         machine = read_machine(elements)
