@@ -67,9 +67,11 @@ def is_network(file: str, text: str) -> bool:
         return name_network(read_json(text, "cluster")) is not None
     if PRINTED.get(suffix) != TOPO or is_matrix(text):
         return suffix in NETWORKS
-    from tiger.formats.hardware import infiniband  # for networks alone, as it waits for scipy
+    # For networks alone, as they wait for scipy.
+    from tiger.formats import slurm
+    from tiger.formats.hardware import infiniband, pingpong
 
-    return infiniband.is_network(text)
+    return any(is_one(text) for is_one in (infiniband.is_network, slurm.is_network, pingpong.is_output))
 
 
 def name_network(document: object) -> str | None:
