@@ -91,6 +91,8 @@ def test_documents_of_no_shape(document):
         ("../topologies/topology.yaml", {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}}, 64),
         ("../topologies/fabric4.ibnet", {"node_topology": EXAMPLES / "../nvlinks4.xml"}, 16),
         ("../topologies/measured4.csv", {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}}, 32),
+        ("../topologies/osu4.txt", {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}}, 32),
+        ("../topologies/hosts4.txt", {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}}, 32),
         (
             "../topologies/instances4.json",
             {"node_topology": EXAMPLES / "pair_and_host.json", "bandwidths": {"node": 1e9}},

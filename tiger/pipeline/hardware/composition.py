@@ -69,9 +69,10 @@ def is_network(file: str, text: str) -> bool:
         return suffix in NETWORKS
     # For networks alone, as they wait for scipy.
     from tiger.formats import slurm
-    from tiger.formats.hardware import infiniband, pingpong
+    from tiger.formats.hardware import hosts, infiniband, pingpong
 
-    return any(is_one(text) for is_one in (infiniband.is_network, slurm.is_network, pingpong.is_output))
+    known = (infiniband.is_network, slurm.is_network, pingpong.is_output)
+    return any(is_known(text) for is_known in known) or hosts.find_other(text) is None
 
 
 def name_network(document: object) -> str | None:
