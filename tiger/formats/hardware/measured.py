@@ -38,7 +38,11 @@ class Measurement(NamedTuple):
 
 def read_network(text: str) -> PlainHardware:
     """Return the nodes as `read_nodes` does, with what the table states of messages between them."""
-    names, values, unit = _read_table(text)
+    return rate_nodes(*_read_table(text))
+
+
+def rate_nodes(names: Sequence[str], values: FloatArray, unit: str) -> PlainHardware:
+    """Return nodes as `relate_nodes` does, with what was measured in bytes per second or seconds."""
     return PlainHardware(relate_nodes(names, values, unit), "node", partial(_convert, values, unit))
 
 
