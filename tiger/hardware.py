@@ -70,7 +70,9 @@ def build_hardware(arguments: HardwareArguments) -> Topology:
     if arguments.units is not None:
         _check_machines(arguments.units, [whole, *parts])
     nodes = _share(_allocate(whole, arguments.allocation), arguments.running)
-    return composition.compose(nodes, parts, _find_insides(nodes, insides)) if parts else nodes
+    if not parts:
+        return nodes
+    return composition.compose(nodes, parts, find_insides(nodes, [inside.hosts for inside in insides]))
 
 
 def _check_units(units: str | None) -> None:
@@ -176,16 +178,19 @@ def _check_machines(units: UnitName, parts: Sequence[Topology]) -> None:
             raise InputError("units", f"expected those of a file that has others than {name}, .., got {units!r}")
 
 
-def _find_insides(nodes: Topology, insides: Sequence[Inside]) -> IntArray:
-    """Return the position of the inside of every node that holds tasks."""
-    if insides[0].hosts is None:
+def find_insides(nodes: Topology, hosts: Sequence[str | None]) -> IntArray:
+    """Return which of the lists every node that holds tasks is in; None stands for all nodes.
+
+    Raises InputError of `node_topology` for a node that is in none or in two, and for a list without any.
+    """
+    if hosts[0] is None:
         return np.zeros(len(nodes.hosts), np.int64)
     position = {name: k for k, name in enumerate(nodes.names)}
     which = np.full(nodes.size, -1)
-    for k, inside in enumerate(insides):
-        names = resolve_names(composition.FIELD, inside.hosts or "", nodes)
+    for k, listed in enumerate(hosts):
+        names = resolve_names(composition.FIELD, listed or "", nodes)
         if not names:
-            raise InputError(composition.FIELD, f"expected hosts for each of {len(insides)} insides, got none")
+            raise InputError(composition.FIELD, f"expected hosts for each of {len(hosts)} insides, got none")
         for name in names:
             if which[position[name]] >= 0:
                 raise InputError(composition.FIELD, f"expected different nodes, got {describe(name)} twice")

@@ -76,21 +76,24 @@ LANES: JsonDict = {"lanes": _list(_list({"type": "integer"})), "lane_bandwidth":
 NETWORKS: JsonDict = {"type": "object", "additionalProperties": _object({}, CONNECTION)}
 PRINTED: JsonDict = {"nvidia_smi_topo": STRING, "nccl_topo": STRING, "classes": NETWORKS}
 MACHINE = _object({}, {"count": COUNT, "devices": COUNT, "nic": STRING} | DEVICE | CONNECTION | LANES | PRINTED)
+LISTED = _object(
+    {"devices": _list(_object(NAMED, DEVICE | {"machine": STRING}))},
+    {f"uniform_{name}": entry for name, entry in CONNECTION.items()}
+    | {"links": _list(_object({"a": STRING, "b": STRING}, CONNECTION))},
+)
+GROUPS = _object({"machines": _list(MACHINE)}, {"nics": NETWORKS, "fallback": STRING})
+# What is inside a host, and either that of all, or of those listed.
+GROUP = _object({}, {"devices": COUNT} | DEVICE | CONNECTION | LANES | PRINTED)
+INSIDE: JsonDict = {"anyOf": [GROUP, STRING, LISTED, GROUPS]}
+INSIDES: JsonDict = {"anyOf": [INSIDE, _list(_object({"hosts": STRING, "machine": INSIDE}, {}))]}
+HOSTS = _object(
+    {"hosts": _object({"file": STRING, "text": STRING}, {}), "machine": INSIDES},
+    {"networks": {"anyOf": [_list(_object({}, CONNECTION)), NETWORKS]}, "labels": _list(STRING)},
+)
 CLUSTERS = (
-    _object(
-        {"devices": _list(_object(NAMED, DEVICE | {"machine": STRING}))},
-        {f"uniform_{name}": entry for name, entry in CONNECTION.items()}
-        | {"links": _list(_object({"a": STRING, "b": STRING}, CONNECTION))},
-    ),
-    _object({"machines": _list(MACHINE)}, {"nics": NETWORKS, "fallback": STRING}),
-    _object(
-        {
-            "hosts": _object({"file": STRING, "text": STRING}, {}),
-            "machine": _object({}, {"devices": COUNT} | DEVICE | CONNECTION | LANES | PRINTED),
-            "networks": _list(_object({}, CONNECTION)),
-        },
-        {},
-    ),
+    LISTED,
+    GROUPS,
+    HOSTS,
     _object({"nvidia_smi_topo": STRING}, DEVICE | {"classes": NETWORKS}),
     _object({"nccl_topo": STRING}, DEVICE | {"classes": NETWORKS}),
 )

@@ -55,7 +55,8 @@ class Network:
         default=None,
         metadata=about(
             "Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, "
-            "`machines` with their networks, `hosts` with a `machine` and networks, `nvidia_smi_topo` or `nccl_topo`. "
+            "`machines` with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a "
+            "`machine` inside each and `networks` by level, `nvidia_smi_topo` or `nccl_topo`. "
             "Quantities are bytes, bytes/s and seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A "
             "cluster that is a string is never opened as a file. "
             "Only a graph of operators that states its devices goes without."

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from tiger.api.routes.examples import PLACEMENTS, TWO_SPEEDS
 from tiger.api.routes.placement import answer, check
 from tiger.api.schemas.limits import Limits
-from tiger.api.schemas.networks import CLUSTERS, MODELS
+from tiger.api.schemas.networks import CLUSTERS, GROUP, MODELS
 from tiger.api.schemas.placement import PlaceRequest
 from tiger.api.schemas.reports import model_of
 from tiger.api.workers.processes import Workers
@@ -23,6 +23,7 @@ from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.hardware.cluster import Cluster
 from tiger.pipeline.hardware.connection import CONNECTION_FIELDS
 from tiger.pipeline.hardware.device import DEVICE_FIELDS
+from tiger.pipeline.hardware.hosts import HOST_FIELDS
 from tiger.pipeline.hardware.machines import INSIDE_FIELDS
 from tiger.pipeline.models.columns import COLUMNS
 from tiger.pipeline.models.dnnpartitioning import DEVICES, EDGE, NODE
@@ -365,7 +366,7 @@ def test_the_document_shows_every_field_of_models_and_clusters() -> None:
     assert _properties(devices, "devices") == {"name", *DEVICE_FIELDS, "machine"}
     assert _properties(devices, "links") == {"a", "b", *CONNECTION_FIELDS}
     assert _properties(machines, "machines") > {"count", "devices", "nic", "nvidia_smi_topo", *DEVICE_FIELDS}
-    assert _properties(hosts, "machine") == set(INSIDE_FIELDS)
+    assert (set(GROUP["properties"]), set(hosts["properties"])) == (set(INSIDE_FIELDS), set(HOST_FIELDS))
 
 
 @pytest.mark.parametrize("group", sorted(MODELS[1]["properties"]["transformer"]["properties"]))
@@ -388,3 +389,14 @@ def test_the_fast_device_takes_four_of_six_layers(place: Post) -> None:
     report = place(**TWO_SPEEDS).json()
     assert {stage["device"]: len(stage["ops"]) for stage in report["stages"]} == {"fast": 4, "slow": 2}
     assert report["bottleneck_s"] == pytest.approx(0.06022)
+
+
+def test_a_network_is_a_cluster_with_its_levels(engine: list[PlaceParams]) -> None:
+    """As the text of its file, with a machine inside each host; what has none is told so."""
+    hosts = {"file": "t.conf", "text": "SwitchName=s0 Nodes=a,b"}
+    cluster = {"hosts": hosts, "machine": "dgx:1", "networks": {"node": {"bandwidth": "50GB/s"}}}
+    limits = Limits(max_tasks=100, max_time_s=5.0)
+    report = read(answer(ask(cluster=cluster), limits))
+    assert [stage.device for stage in report.stages] == ["a.gpu0", "a.gpu1"]
+    with pytest.raises(InputError, match="nodes of Kubernetes, a network"):
+        answer(ask(cluster={"kind": "List", "items": []}), limits)

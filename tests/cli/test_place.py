@@ -215,3 +215,32 @@ def test_a_plan_that_a_system_cannot_say_is_refused(cli: Run, tmp_path: Path) ->
     plain = [{name: value for name, value in row.items() if name != "kind"} for row in LAYERS]
     (tmp_path / "plain.json").write_text(json.dumps(plain))
     assert is_refused(cli("plain.json", "--cluster", "c.json", "--emit", "megatron"), "emit")
+
+
+def test_a_network_has_a_machine_inside_each_host(cli: Run, tmp_path: Path) -> None:
+    """By options, repeated for hosts that differ; a bandwidth may have a unit or be a number."""
+    (tmp_path / "t.conf").write_text("SwitchName=s0 Nodes=a\nSwitchName=s1 Nodes=b\nSwitchName=t Switches=s[0-1]\n")
+    (tmp_path / "one.json").write_text(json.dumps({"devices": 1, "memory_bytes": "8GB"}))
+    inside = ("--node-topology", "a=one.json", "--node-topology", "b=one.json")
+    status, out, _ = cli("m.json", "--cluster", "t.conf", *inside, "--bandwidths", "node=1e9, rack=8Gb/s")
+    assert (status, "a.gpu0" in out, "b.gpu0" in out) == (0, True, True)
+
+
+@pytest.mark.parametrize(
+    ("stated", "complaint"),
+    [
+        ((), "node_topology: expected what is inside each host"),
+        (("--node-topology", "dgx:1"), "bandwidths: expected the bandwidth between hosts by level out of node"),
+        (("--node-topology", "dgx:1", "--bandwidths", "node"), "bandwidths: expected LEVEL=X,.."),
+        (("--node-topology", "dgx:1", "--bandwidths", "node=1,node=2"), "bandwidths: expected different levels"),
+        (("--node-topology", "dgx:1", "--bandwidths", "node=fast"), "bandwidths/node: expected a number or a quantity"),
+        (("--node-topology", "dgx:1", "--labels", "a"), "labels: expected them with nodes of Kubernetes"),
+    ],
+)
+def test_what_is_wrong_with_a_network_is_named(
+    cli: Run, tmp_path: Path, stated: tuple[str, ...], complaint: str
+) -> None:
+    """By its option."""
+    (tmp_path / "t.conf").write_text("SwitchName=s0 Nodes=a,b\n")
+    status, _, err = cli("m.json", "--cluster", "t.conf", *stated)
+    assert (status, f"tiger: error: {complaint}" in err) == (2, True), err

@@ -125,3 +125,13 @@ def test_bad_input_names_its_field(cli: Run, arguments: tuple[str, ...], field: 
 def test_a_bad_model_is_refused(cli: Run) -> None:
     """By the field of the SPEC."""
     assert is_refused(cli("transformer:layers=4", "--cluster", "c.json"), "model/transformer/hidden")
+
+
+def test_plans_are_for_a_network_with_something_inside(cli: Run, tmp_path: Path) -> None:
+    """As placements are."""
+    (tmp_path / "t.conf").write_text("SwitchName=s0 Nodes=a,b\n")
+    (tmp_path / "one.json").write_text(json.dumps({"devices": 1, "memory_bytes": 4.5e6}))
+    hosts = ("--cluster", "t.conf", "--node-topology", "one.json", "--bandwidths", "node=1e9")
+    status, out, _ = cli(SPEC, *hosts, *ONE[2:], "--json", "-")
+    assert status == 0
+    assert json.loads(out)["placement"]["stages"][0]["device"] in ("a.gpu0", "b.gpu0")

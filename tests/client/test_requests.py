@@ -18,6 +18,7 @@ from tiger.model.metrics import DenseMetric
 from tiger.model.topology import Topology
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.stage import PlacedStage
+from tiger.pipeline.hardware.reading import cluster_of_document
 from tiger.pipeline.models.graphs import operators_of_document, read_operators
 from tiger.qubo.ising import IsingParams
 
@@ -169,6 +170,19 @@ def test_a_placement_states_model_and_cluster() -> None:
     document = body(asked)
     assert (asked.path, document["cluster"], document["schedule"]) == ("place", CLUSTER, "1f1b")
     assert document["model"] == json.loads(MODEL.read_text())
+
+
+def test_a_network_goes_with_what_is_inside() -> None:
+    """As one document; errors name the arguments."""
+    inside: dict[str, Any] = {"node_topology": EXAMPLES / "nvlinks4.xml", "bandwidths": {"node": "50GB/s"}}
+    hosts = body(placement(MODEL, EXAMPLES / "topology.conf", **inside))["cluster"]
+    assert (hosts["hosts"]["file"], hosts["networks"]) == ("topology.conf", {"node": {"bandwidth": "50GB/s"}})
+    assert hosts["machine"]["nccl_topo"].startswith("<")
+    assert cluster_of_document(hosts).size == 64
+    for cluster in (CLUSTER, cluster_of_document(CLUSTER), None):
+        with pytest.raises(InputError) as caught:
+            placement(MODEL, cluster, bandwidths={"node": 1})
+        assert caught.value.field == "bandwidths"
 
 
 def test_a_placement_can_be_emitted() -> None:

@@ -205,6 +205,9 @@ def layout(
 def place(
     model: options.Model,
     cluster: options.Cluster = None,
+    node_topology: options.MachineInside = None,
+    bandwidths: options.Bandwidths = None,
+    labels: options.Labels = None,
     mode: options.Mode = "chain",
     contiguous: options.Contiguous = False,
     objective: options.PlaceObjective = "throughput",
@@ -230,6 +233,7 @@ def place(
     standard output, but to standard error, as progress and complaints do, where the plan is emitted.
     """
     pins = options.parse_pins(pin or [], "NAME=DEVICE")
+    insides, rates = options.parse_insides(node_topology or []), options.parse_bandwidths(bandwidths)
     console.check_report(json_file)
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
@@ -246,6 +250,9 @@ def place(
         report = (client.place if client else local.place)(
             model,
             cluster,
+            node_topology=insides,
+            bandwidths=rates,
+            labels=options.parse_labels(labels),
             mode=mode,
             contiguous=contiguous,
             objective=objective,

@@ -149,9 +149,26 @@ Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="SPEC|FILE",
-        help="Like dgx:2; or a file: JSON of devices and links, or what `nvidia-smi topo -m` prints. Only a graph of "
-        "operators that states its devices goes without.",
+        help="Like dgx:2; or a file: JSON of devices and links, what `nvidia-smi topo -m` prints, or a network of "
+        "hosts. Only a graph of operators that states its devices goes without.",
         show_default=False,
+    ),
+]
+MachineInside = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--node-topology",
+        metavar="SPEC|FILE|HOSTS=FILE",
+        help="What is inside all hosts of a network, like dgx:1, or, repeated, inside those listed, like "
+        "n[0-3]=a.topo.",
+    ),
+]
+Bandwidths = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LEVEL=X,..",
+        help="What a device sends between hosts, by level of the network, like node=50GB/s,rack=200Gb/s; a level that "
+        "is not named carries as much as the one inside it.",
     ),
 ]
 LayerPin = Annotated[
@@ -246,6 +263,21 @@ def parse_levels(text: str | None) -> dict[str, float] | None:
             raise InputError("levels", f"expected different names, got {name!r} twice")
         levels[name] = float(number)
     return levels
+
+
+def parse_bandwidths(text: str | None) -> dict[str, float | str] | None:
+    """Return the bandwidths of `--bandwidths` by level, those with a unit as they are."""
+    if text is None:
+        return None
+    bandwidths: dict[str, float | str] = {}
+    for part in text.split(","):
+        name, sign, amount = (word.strip() for word in part.rpartition("="))
+        if not (name and sign and amount):
+            raise InputError("bandwidths", f"expected LEVEL=X,.. such as node=50GB/s,rack=200Gb/s, got {text!r}")
+        if name in bandwidths:
+            raise InputError("bandwidths", f"expected different levels, got {name!r} twice")
+        bandwidths[name] = float(amount) if is_number(amount) else amount
+    return bandwidths
 
 
 def parse_betas(text: str | None) -> tuple[float, float] | None:

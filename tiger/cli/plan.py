@@ -14,7 +14,8 @@ Cluster = Annotated[
     str,
     typer.Option(
         metavar="SPEC|FILE",
-        help="Like dgx:2; or a file: JSON of devices and links, or what `nvidia-smi topo -m` prints.",
+        help="Like dgx:2; or a file: JSON of devices and links, what `nvidia-smi topo -m` prints, or a network of "
+        "hosts.",
         show_default=False,
     ),
 ]
@@ -45,6 +46,9 @@ Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw where the t
 def plan(
     model: options.Model,
     cluster: Cluster,
+    node_topology: options.MachineInside = None,
+    bandwidths: options.Bandwidths = None,
+    labels: options.Labels = None,
     batch: Batch = None,
     pipeline: Depth = None,
     tensor: Tensor = None,
@@ -66,6 +70,7 @@ def plan(
     Plans keep to memory and are ranked by their simulated iteration. Exits with 0 when that is done, 1 when no plan
     fits, 2 on bad input. The summary goes to standard output, but to standard error where the plan is emitted.
     """
+    insides, rates = options.parse_insides(node_topology or []), options.parse_bandwidths(bandwidths)
     console.check_report(json_file)
     if emit is not None and json_file == "-":
         raise InputError("emit", "expected a file for --json beside it, as both would go to standard output")
@@ -81,6 +86,9 @@ def plan(
         report = local.plan(
             model,
             cluster,
+            node_topology=insides,
+            bandwidths=rates,
+            labels=options.parse_labels(labels),
             batch=batch,
             pipeline=pipeline,
             tensor=tensor,

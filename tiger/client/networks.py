@@ -12,15 +12,17 @@ from tiger.client import reports
 from tiger.client.errors import Document
 from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
+from tiger.model.options import narrow
 from tiger.pipeline.costs.plan import Plan
 from tiger.pipeline.emission.deployment import Deployment
 from tiger.pipeline.entry import operators
-from tiger.pipeline.entry.arguments import Hardware, Model
+from tiger.pipeline.entry.arguments import Hardware, Model, PlaceArguments
 from tiger.pipeline.entry.arrangement import Arrangement
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import require_cluster
 from tiger.pipeline.hardware.cluster import NO_LINK, Cluster
-from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster_document
+from tiger.pipeline.hardware.composition import HostArguments
+from tiger.pipeline.hardware.reading import NONE_STATED, read_with_document
 from tiger.pipeline.models.csvrows import rows_of_csv
 from tiger.pipeline.models.dnnpartitioning import Devices
 from tiger.pipeline.models.graphs import operators_of_document
@@ -43,9 +45,14 @@ class NetworkDocuments:
     read: Callable[[Document], PlacementReport]
 
 
-def read_network(model: Model, cluster: Hardware | None, params: PlaceParams | OperatorParams) -> NetworkDocuments:
+def read_network(arguments: PlaceArguments, params: PlaceParams | OperatorParams) -> NetworkDocuments:
     """Return a model and a cluster as documents; raise InputError, and TypeError."""
-    hardware, devices = (None, None) if cluster is None else cluster_document(cluster)
+    model, hosts = arguments.model, narrow(HostArguments, arguments)
+    if arguments.cluster is None:
+        hosts.check_absent("none")
+        hardware, devices = None, None
+    else:
+        hardware, devices = cluster_document(arguments.cluster, hosts)
     if isinstance(params, OperatorParams):
         document, graph = operators_document(model)
         on = operators.pair_with_cluster(*graph, devices)
@@ -83,14 +90,14 @@ def model_document(source: Model) -> tuple[object, Layers]:
     return document, model_of_document(document)
 
 
-def cluster_document(source: Hardware) -> tuple[object, Cluster]:
+def cluster_document(source: Hardware, hosts: HostArguments = NONE_STATED) -> tuple[object, Cluster]:
     """Return a cluster as a document, and itself; raise InputError of `cluster`, and TypeError."""
     if isinstance(source, Cluster):
+        hosts.check_absent("a Cluster")
         return _devices(source), source
     if not isinstance(source, str | Path | Mapping):
         raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
-    document = read_cluster_document(source) if isinstance(source, str | Path) else dict(source)
-    return document, cluster_of_document(document)
+    return read_with_document(source, hosts)
 
 
 def deployment_of(report: PlacementReport, layers: Layers, cluster: Cluster) -> Deployment | None:

@@ -100,7 +100,7 @@ def request_placement(arguments: PlaceArguments) -> Asked[PlacementReport]:
     pinned = {} if arguments.pinned is None else arguments.pinned
     # Which solvers there are is for the service to say.
     params = narrow(PlaceParams, arguments, pinned=pinned, solver="auto")
-    stated = read_network(arguments.model, arguments.cluster, check_request(params, narrow(Aim, arguments)))
+    stated = read_network(arguments, check_request(params, narrow(Aim, arguments)))
     options = {**asdict(narrow(PlaceOptions, arguments)), "solver": _solver_name(arguments.solver), "pinned": pinned}
     return Asked("place", _body({**options, "model": stated.model, "cluster": stated.cluster}), stated.read)
 

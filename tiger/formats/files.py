@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -119,8 +119,10 @@ def is_topology_file(source: str) -> bool:
 
 
 def _name_level(hardware: Hardware | Topology, level: str) -> Hardware:
-    """Return hardware as it is, and a topology with a name for its one level."""
-    return PlainHardware(hardware, level) if isinstance(hardware, Topology) else hardware
+    """Return hardware as it is, but with a name for the one level of what does not name its levels."""
+    if isinstance(hardware, Topology):
+        return PlainHardware(hardware, level)
+    return replace(hardware, level=level) if isinstance(hardware, PlainHardware) else hardware
 
 
 def _read_qaplib(text: str) -> TaskFile:
@@ -149,7 +151,7 @@ _HARDWARE: dict[str, Callable[[str], Hardware | Topology]] = {
     ".conf": slurm.read_network,
     ".yaml": slurmyaml.read_network,
     ".yml": slurmyaml.read_network,
-    ".csv": measured.read_nodes,
+    ".csv": measured.read_network,
     ".txt": lambda text: slurm.read_network(text) if slurm.is_network(text) else read_printed(text),
     ".topo": read_printed,
     ".ibnet": read_printed,

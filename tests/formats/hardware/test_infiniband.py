@@ -12,7 +12,8 @@ from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
 from tiger.formats.files import HardwareText, read_hardware
-from tiger.formats.hardware.infiniband import read_network
+from tiger.formats.hardware import infiniband
+from tiger.formats.hardware.infiniband import read_fabric, read_network
 
 FOLDER = Path(__file__).resolve().parents[3]
 EXAMPLE = (FOLDER / "examples" / "topologies" / "fabric4.ibnet").read_text("utf-8")
@@ -20,14 +21,14 @@ EXAMPLE = (FOLDER / "examples" / "topologies" / "fabric4.ibnet").read_text("utf-
 
 def test_adapters_of_a_host_are_one_node():
     """Switches, and the node that aggregates for one, hold no tasks; models are no names of hosts."""
-    topology = read_network(EXAMPLE)
+    topology = read_fabric(EXAMPLE)
     assert [topology.names[k] for k in topology.hosts] == ["n0", "n1", "n2", "H-0c42a10300000005"]
     assert topology.metric.between(np.array([0, 0, 2]), np.array([1, 2, 3])).tolist() == [2, 3, 2]
 
 
 def test_links_carry_what_their_lanes_do():
     """Parallel links and adapters add up: 4 lanes of 53.125 Gbit/s are 26.5625 GB/s."""
-    topology = read_network(EXAMPLE)
+    topology = read_fabric(EXAMPLE)
     assert topology.links is not None
     name = topology.names
     carried = {
@@ -57,6 +58,21 @@ def test_a_fabric_without_widths_has_equal_links():
     assert sorted(topology.links.bandwidth.tolist()) == [1, 1, 1, 1, 2, 2]
 
 
+def test_messages_take_the_widest_of_the_shortest_ways():
+    """Over one of two parallel links at a time; an adapter of 4xEDR is narrower than the links of 4xHDR."""
+    rates = read_network(EXAMPLE).find_rates().bandwidth
+    assert rates[0, 2] == rates[2, 0] == pytest.approx(4 * 53.125e9 / 8)
+    assert rates[0, 3] == pytest.approx(4 * 25.78125e9 / 8)
+    assert read_network(EXAMPLE.replace("4xHDR", "").replace("4xEDR", "")).find_rates().bandwidth is None
+
+
+def test_too_many_widths_are_refused(monkeypatch):
+    """Each takes a search of all ways."""
+    monkeypatch.setattr(infiniband, "WIDTH_LIMIT", 1)
+    with pytest.raises(InputError, match="at most 1 different widths of links, got 2"):
+        read_network(EXAMPLE).find_rates()
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -81,7 +97,7 @@ def test_bad_lines_are_named(change, reason):
     text = EXAMPLE.replace(*change, 1)
     assert text != EXAMPLE
     with pytest.raises(InputError, match=f"^topology: {reason}"):
-        read_network(text)
+        read_fabric(text)
 
 
 @pytest.mark.slow
@@ -90,4 +106,4 @@ def test_bad_lines_are_named(change, reason):
 def test_damaged_files_are_read_or_refused(data):
     """Nothing but hosts or bad input comes of one."""
     with suppress(InputError):
-        assert read_network(data.draw(damaged(EXAMPLE))).size > 0
+        assert read_fabric(data.draw(damaged(EXAMPLE))).size > 0

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from tests.fuzz.profile import cases
 from tests.fuzz.test_files import damaged
 from tiger.errors import InputError
-from tiger.formats.hardware.measured import read_nodes
+from tiger.formats.hardware.measured import read_network, read_nodes
+from tiger.formats.hardware.plain import Rates
 
 EXAMPLE = (Path(__file__).resolve().parents[3] / "examples" / "topologies" / "measured4.csv").read_text("utf-8")
 MATRIX = "us,a,b,c\na,,2,4\nb,3,9,8\nc,4,8,\n"
@@ -37,6 +39,23 @@ def test_pairs_count_both_ways_unless_both_are_stated():
     """Nodes are in the order in which they come."""
     assert table("from,to,ms\nb,a,1\na,b,2\nb,c,4\nc,a,4") == [[0, 1, 4], [2, 0, 4], [4, 4, 0]]
     assert read_nodes(EXAMPLE).names == ("n0", "n1", "n2", "n3")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("us,a,b\na,,2\nb,3,\n", Rates(latency_s=np.array([[1, 3], [3, 1]]) * 1e-6)),
+        ("GB/s,a,b\na,,2\nb,3,\n", Rates(bandwidth=np.array([[1, 2], [2, 1]]) * 1e9)),
+        ("kib/s,a,b\na,,2\nb,3,\n", Rates(bandwidth=np.array([[1, 2], [2, 1]]) * 128.0)),
+    ],
+)
+def test_tables_state_rates(text, unit):
+    """Of the two directions the slower one counts, in the units of clusters."""
+    found = read_network(text).find_rates()
+    for one, other in ((found.latency_s, unit.latency_s), (found.bandwidth, unit.bandwidth)):
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert one[0, 1] == one[1, 0] == pytest.approx(other[0, 1])
 
 
 @pytest.mark.parametrize(

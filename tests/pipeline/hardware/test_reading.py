@@ -1,6 +1,7 @@
 """Tests of where clusters come from."""
 
 import json
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiger.errors import InputError
-from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
+from tiger.pipeline.hardware.composition import HostArguments
+from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster, read_with_document
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "clusters"
 TOPO = "\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n"
@@ -79,6 +81,98 @@ def test_malformed_json(tmp_path, text):
 def test_documents_of_no_shape(document):
     """A document says in one way what its devices are."""
     assert refusal(cluster_of_document, document).field == "cluster"
+
+
+@pytest.mark.parametrize(
+    ("name", "stated", "size"),
+    [
+        ("../topology.conf", {"node_topology": EXAMPLES / "workstation4.topo", "bandwidths": {"node": "10GB/s"}}, 64),
+        ("../blocks.conf", {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}}, 128),
+        ("../topologies/topology.yaml", {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}}, 64),
+        ("../topologies/fabric4.ibnet", {"node_topology": EXAMPLES / "../nvlinks4.xml"}, 16),
+        ("../topologies/measured4.csv", {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}}, 32),
+        ("../topologies/osu4.txt", {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}}, 32),
+        ("../topologies/hosts4.txt", {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}}, 32),
+        (
+            "../topologies/instances4.json",
+            {"node_topology": EXAMPLES / "pair_and_host.json", "bandwidths": {"node": 1e9}},
+            12,
+        ),
+        (
+            "../topologies/kube_nodes.json",
+            {"node_topology": "dgx:1", "bandwidths": {"node": 5e10}, "labels": ["example.com/rack"]},
+            32,
+        ),
+        (
+            "../scontrol.conf",
+            {"node_topology": {"tux[0-3]": "dgx:1", "tux[4-6]": "dgx-1v:1"}, "bandwidths": {"node": 1e9}},
+            56,
+        ),
+    ],
+)
+def test_networks_have_something_inside(name, stated, size):
+    """Every description of a network is a cluster with a machine inside each host, and says so as a document."""
+    document, cluster = read_with_document(EXAMPLES / name, HostArguments(**stated))
+    assert (cluster.size, cluster.parts().max()) == (size, 0)
+    assert cluster_of_document(json.loads(json.dumps(document))).names == cluster.names
+
+
+def test_meshes_and_fabrics_in_other_files(tmp_path):
+    """The endings of both are those of `tiger assign`; a fabric is told from a matrix of GPUs."""
+    shutil.copy(EXAMPLES.parent / "topologies" / "fabric4.ibnet", tmp_path / "fabric.txt")
+    inside = HostArguments(node_topology="dgx:1")
+    assert read_cluster(tmp_path / "fabric.txt", inside).size == 32
+    mesh = HostArguments(node_topology="dgx:1", bandwidths={"node": 1e9})
+    assert read_cluster(EXAMPLES.parent / "mesh_2x2_het.arc", mesh).size == 32
+
+
+@pytest.mark.parametrize(
+    ("name", "stated", "field", "reason"),
+    [
+        ("../topology.conf", {}, "node_topology", "inside each host, such as dgx:1"),
+        ("../topology.conf", {"node_topology": "dgx:1"}, "bandwidths", "such as node=50GB/s,rack=25GB/s"),
+        ("../topology.conf", {"node_topology": "dgx:2"}, "node_topology", "one machine, got 2"),
+        ("../topology.conf", {"node_topology": "a.conf"}, "node_topology", "a SPEC such as dgx:1 or a file"),
+        ("../topology.conf", {"node_topology": {}}, "node_topology", "got nothing"),
+        ("../topology.conf", {"node_topology": EXAMPLES / "../two_sockets.xml"}, "node_topology", "lstopo"),
+        ("../topology.conf", {"node_topology": "dgx:1", "bandwidths": {"node": "5GB"}}, "bandwidths/node", "bytes"),
+        ("../topology.conf", {"node_topology": "dgx:1", "bandwidths": {"n": 1}}, "bandwidths", "out of node, rack"),
+        ("../topology.conf", {"node_topology": "dgx:1", "labels": ["a"]}, "labels", "nodes of Kubernetes"),
+        ("../topologies/kube_nodes.json", {}, "node_topology", "'kube_nodes.json' describes a network"),
+        ("../topologies/instances4.json", {}, "node_topology", "'instances4.json' describes a network"),
+        ("uneven4.json", {"node_topology": "dgx:1"}, "node_topology", "got devices in 'uneven4.json'"),
+        ("workstation4.topo", {"bandwidths": {"node": 1}}, "bandwidths", "got devices in"),
+    ],
+)
+def test_what_is_missing_or_malformed_is_named_as_it_is_given(name, stated, field, reason):
+    """By the argument of the caller, who never wrote the document."""
+    error = refusal(lambda path: read_cluster(path, HostArguments(**stated)), EXAMPLES / name)
+    assert (error.field, reason in error.reason) == (field, True), error
+
+
+def test_arguments_of_other_types_are_refused():
+    """They are errors of the program."""
+    for stated in ({"bandwidths": [1]}, {"labels": "rack"}):
+        with pytest.raises(TypeError):
+            read_cluster(EXAMPLES / "../topology.conf", HostArguments(node_topology="dgx:1", **stated))
+    assert refusal(lambda path: read_cluster(path, HostArguments(labels=["a"])), "dgx:1").field == "labels"
+    assert refusal(lambda text: read_cluster({}, HostArguments(labels=[text])), "a").field == "labels"
+
+
+def test_bug_lstopo_was_taken_for_a_dump_of_nccl():
+    """The error named a field that nobody had written; an lstopo file has no devices that are linked."""
+    error = refusal(read_cluster, EXAMPLES.parent / "two_sockets.xml")
+    assert error.field == "cluster"
+    assert "what lstopo writes, which states no devices, or none of their links" in error.reason
+
+
+def test_bug_hardware_of_other_commands_was_unknown():
+    """A document of a network is told what to do with it."""
+    for name in ("kube_nodes.json", "instances4.json"):
+        document = json.loads((EXAMPLES.parent / "topologies" / name).read_text(encoding="utf-8"))
+        assert (
+            "a network: put its text into 'hosts', beside a 'machine'" in refusal(cluster_of_document, document).reason
+        )
 
 
 def test_text_in_a_document_is_never_opened(tmp_path):

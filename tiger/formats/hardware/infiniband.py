@@ -5,12 +5,15 @@ Source: rdma-core, infiniband-diags/ibnetdiscover.c and its ibnetdiscover(8), ht
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.errors import InputError
+from tiger.formats.hardware.plain import PlainHardware, Rates
 from tiger.model.topology import Links, Topology
+from tiger.model.units import GIGABYTE
 from tiger.model.wording import describe
 
 FIELD = "topology"
@@ -26,6 +29,8 @@ LANE_SPEEDS: Mapping[str, float] = {
     "NDR": 106.25,
     "XDR": 212.5,
 }
+# Different widths of links, for each of which all ways are looked for: more than fabrics have.
+WIDTH_LIMIT = 32
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+[0-9]+\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?.*')
 _PORT = re.compile(
     r'\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s+"([^"]+)"\[([0-9]{1,4})\](?:\([0-9a-fA-F]+\))?\s*(?:#(.*))?'
@@ -57,13 +62,28 @@ def is_network(text: str) -> bool:
     return any(_NODE.fullmatch(line.strip()) for line in text.splitlines())
 
 
-def read_network(text: str) -> Topology:
+def read_network(text: str) -> PlainHardware:
+    """Return the hosts and switches as `read_fabric` does, with the bytes per second of a message between each two.
+
+    That is the widest of the shortest ways. A message crosses one link at a time, of parallel ones the widest.
+    """
+    nodes, ports = _read_nodes(text)
+    fabric = _join(nodes, ports)
+    return PlainHardware(fabric, "node", partial(_find_rates, fabric, nodes, ports))
+
+
+def read_fabric(text: str) -> Topology:
     """Return the hosts, then switches and routers without slots, with links of length 1 that carry GB/s.
 
     Hosts are called by the descriptions of their adapters, `n1` of `n1 HCA-1` and `n1 mlx5_0`, or by the GUID where
     that is none of a host; parallel links are added up. Nodes that aggregate for switches hold no tasks. Without
     any widths all links carry 1. Raises InputError of `topology` with the line, and for more than 8,192 nodes.
     """
+    return _join(*_read_nodes(text))
+
+
+def _read_nodes(text: str) -> tuple[dict[str, _Node], dict[End, _Port]]:
+    """Return all nodes by GUID, and the ports that are linked."""
     nodes, ports = dict[str, _Node](), dict[End, _Port]()
     key = ""
     for number, raw in enumerate(text.splitlines(), 1):
@@ -84,7 +104,7 @@ def read_network(text: str) -> Topology:
             ports[end] = _Port((port[2], int(port[3])), _read_width(number, port[4] or ""), number)
         else:
             raise InputError(FIELD, f"line {number}: expected a switch, an adapter or a port, got {describe(line)}")
-    return _join(nodes, ports)
+    return nodes, ports
 
 
 def _name_node(kind: str, key: str, description: str) -> _Node:
@@ -130,6 +150,33 @@ def _join(nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Topology:
     ends = np.array(list(sums), np.int64).reshape(-1, 2)
     links = Links(u=ends[:, 0], v=ends[:, 1], weight=np.ones(len(ends)), bandwidth=np.array(list(sums.values())))
     return Topology.from_links(tuple(names), links, np.repeat([1, 0], [len(hosts), len(names) - len(hosts)]))
+
+
+def _find_rates(fabric: Topology, nodes: Mapping[str, _Node], ports: Mapping[End, _Port]) -> Rates:
+    """Return the bytes per second of the widest shortest way between each two nodes, nothing without widths."""
+    index = {name: k for k, name in enumerate(fabric.names)}
+    widths = dict[tuple[int, int], float]()
+    for (key, _), port in ports.items():
+        if port.width is None:
+            return Rates()
+        a, b = sorted((index[nodes[key].name], index[nodes[port.other[0]].name]))
+        if a != b:
+            widths[a, b] = max(widths.get((a, b), 0.0), port.width)
+    ends, width = np.array(list(widths), np.int64).reshape(-1, 2), np.array(list(widths.values()))
+    different = np.unique(width)[::-1].tolist()
+    if len(different) > WIDTH_LIMIT:
+        raise InputError(FIELD, f"expected at most {WIDTH_LIMIT} different widths of links, got {len(different)}")
+    everyone = np.arange(fabric.size)
+    away = fabric.metric.between(everyone[:, None], everyone[None, :])
+    rates = np.zeros(away.shape)
+    # The links of one width and more have a way as short as any, or the next narrower ones are needed.
+    for narrowest in different:
+        some = Topology.from_links(fabric.names, Links.unit(ends[width >= narrowest]))
+        reached = (some.metric.between(everyone[:, None], everyone[None, :]) == away) & (rates == 0)
+        rates[reached] = narrowest * GIGABYTE
+        if rates.all():
+            break
+    return Rates(bandwidth=rates)
 
 
 def _check_port(nodes: Mapping[str, _Node], ports: Mapping[End, _Port], end: End) -> None:

@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.csvmatrix import Rows, read_rows
+from tiger.formats.hardware.plain import PlainHardware, Rates
+from tiger.formats.quantity import PREFIXES
+from tiger.formats.quantity import TIMES as FACTORS
 from tiger.formats.text import is_number, read_amounts
 from tiger.model.arrays import BoolArray, FloatArray, lock
 from tiger.model.metrics import DENSE_LIMIT, DenseMetric
@@ -20,7 +24,7 @@ TIMES = ("s", "ms", "us", "ns")
 # Missing pairs that an error names: as many as fit on a line.
 PAIRS_LISTED = 4
 # A table has one unit, which cancels where distances are taken relative to the nearest two.
-_RATE = re.compile(r"[kKMGT]?i?[bB]/s")
+_RATE = re.compile(r"(?:[kKMGT]i?)?[bB]/s")
 
 
 class Measurement(NamedTuple):
@@ -32,6 +36,16 @@ class Measurement(NamedTuple):
     value: float
 
 
+def read_network(text: str) -> PlainHardware:
+    """Return the nodes as `read_nodes` does, with what the table states of messages between them."""
+    return rate_nodes(*_read_table(text))
+
+
+def rate_nodes(names: Sequence[str], values: FloatArray, unit: str) -> PlainHardware:
+    """Return nodes as `relate_nodes` does, with what was measured in bytes per second or seconds."""
+    return PlainHardware(relate_nodes(names, values, unit), "node", partial(_convert, values, unit))
+
+
 def read_nodes(text: str) -> Topology:
     """Return the nodes of a table, as far apart as a message takes long between them; the nearest two are 1 apart.
 
@@ -40,6 +54,11 @@ def read_nodes(text: str) -> Topology:
     with the unit in the third cell of a first row; a pair that is listed one way counts both ways. Raises InputError of
     `topology` with the row or pair at fault.
     """
+    return relate_nodes(*_read_table(text))
+
+
+def _read_table(text: str) -> tuple[Sequence[str], FloatArray, str]:
+    """Return the names of a table, its values, NaN where nothing is stated, and their unit."""
     rows = read_rows(FIELD, text)
     pairs = len(rows[0]) == 3 and _is_unit(rows[0][2])
     unit = rows[0][2] if pairs else rows[0][0]
@@ -47,7 +66,16 @@ def read_nodes(text: str) -> Topology:
         what = "expected a unit such as us or GB/s in the first cell of a matrix, or in the third of pairs"
         raise InputError(FIELD, f"{what}, got {describe(unit)}")
     names, values = fill_pairs(_read_pairs(rows[1:])) if pairs else _read_matrix(rows)
-    return relate_nodes(names, values, unit)
+    return names, values, unit
+
+
+def _convert(values: FloatArray, unit: str) -> Rates:
+    """Return what a table states in bytes per second or seconds, the slower direction of each two nodes."""
+    if unit in TIMES:
+        return Rates(latency_s=np.maximum(values, values.T) * float(FACTORS[unit]))
+    # Of bits or bytes, with a prefix of which `ki` is another way to write `Ki`.
+    factor = PREFIXES[unit[:-3].replace("ki", "Ki")] / (8 if unit[-3] == "b" else 1)
+    return Rates(bandwidth=np.minimum(values, values.T) * factor)
 
 
 def relate_nodes(names: Sequence[str], values: FloatArray, unit: str) -> Topology:

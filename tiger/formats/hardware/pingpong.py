@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass, field
 
 from tiger.errors import InputError
-from tiger.formats.hardware.measured import TIMES, Measurement, fill_pairs, relate_nodes
+from tiger.formats.hardware.measured import TIMES, Measurement, fill_pairs, rate_nodes
+from tiger.formats.hardware.plain import PlainHardware
 from tiger.formats.text import RawLine, read_amounts, read_wholes
-from tiger.model.topology import Topology
 from tiger.model.wording import describe
 
 FIELD = "topology"
@@ -55,7 +55,7 @@ def is_output(text: str) -> bool:
     return any(_PAIR.fullmatch(line) or _FILE.fullmatch(line) or _find_table(line) for line in lines)
 
 
-def read_nodes(text: str) -> Topology:
+def read_nodes(text: str) -> PlainHardware:
     """Return the nodes of pairs, as far apart as `measured.read_nodes` says of their latencies or bandwidths.
 
     `# pair A B` or `==> A,B.txt <==` names a pair, and one table follows. A latency is that of the smallest message, a
@@ -72,7 +72,7 @@ def read_nodes(text: str) -> Topology:
             what = f"expected {first.unit} for {first.size} bytes as below line {outputs[0].line}"
             raise InputError(FIELD, f"line {output.line}: {what}, got {table.unit} for {table.size}")
         measurements.append(Measurement(f"line {output.line}", *output.nodes, table.values[table.size]))
-    return relate_nodes(*fill_pairs(measurements), first.unit)
+    return rate_nodes(*fill_pairs(measurements), first.unit)
 
 
 def _split_outputs(text: str) -> list[_Output]:

@@ -1,13 +1,13 @@
 """Hardware without names of levels, as of a SPEC or of links: all one can state is how far its nearest two are."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.hardware.levels import FIELD
-from tiger.model.arrays import lock
+from tiger.model.arrays import FloatArray, lock
 from tiger.model.metrics import DenseMetric, GridMetric, Metric, TreeMetric
 from tiger.model.problem import LARGEST
 from tiger.model.topology import Topology
@@ -16,12 +16,24 @@ from tiger.model.topology import Topology
 BLOCK = 256
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rates:
+    """Hold what a description states of messages between each two of m nodes, in the slower direction.
+
+    `bandwidth[m, m]` in bytes per second, `latency_s[m, m]` in seconds; None where it says nothing of either.
+    """
+
+    bandwidth: FloatArray | None = None
+    latency_s: FloatArray | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PlainHardware:
-    """Hold `nodes` as they are described, and the name of the distance of the nearest two."""
+    """Hold `nodes` as they are described, the name of the distance of the nearest two, and how to find stated rates."""
 
     nodes: Topology
     level: str
+    find_rates: Callable[[], Rates] = Rates
 
     @property
     def distances(self) -> dict[str, float]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tiger.pipeline.hardware.cluster import Cluster
+from tiger.pipeline.hardware.composition import HostArguments
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.operators import Operators
 from tiger.pipeline.params import PlaceOptions
@@ -15,7 +16,7 @@ Hardware = Cluster | Path | str | Mapping[str, object]
 
 
 @dataclass(frozen=True, eq=False)
-class PlaceArguments(PlaceOptions):
+class PlaceArguments(PlaceOptions, HostArguments):
     """Hold a model, a cluster, and options; `pinned` gives the device of layers or operators, by name."""
 
     model: Model

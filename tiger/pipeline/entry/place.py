@@ -17,7 +17,8 @@ from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_sta
 from tiger.pipeline.entry.report import PlacementReport
 from tiger.pipeline.entry.request import ChainRequest, OperatorRequest, check_fit, check_request, require_cluster
 from tiger.pipeline.hardware.cluster import Cluster
-from tiger.pipeline.hardware.reading import cluster_of_document, read_cluster
+from tiger.pipeline.hardware.composition import HostArguments
+from tiger.pipeline.hardware.reading import NONE_STATED, read_cluster
 from tiger.pipeline.models.layers import Layers
 from tiger.pipeline.models.reading import model_of_document, read_model
 from tiger.pipeline.operators.params import OperatorParams
@@ -33,7 +34,10 @@ def place(call: PlaceCall) -> PlacementReport:
 
     In the mode chain, the layers of a model become the stages of a pipeline. The model is Layers, a path, a SPEC or a
     document (`tiger.pipeline.models.reading`), the cluster a Cluster, a path, a SPEC such as `dgx:2` or a document
-    (`tiger.pipeline.hardware.reading`). Without a `schedule` the bottleneck of a steady pipeline is minimized and
+    (`tiger.pipeline.hardware.reading`). The cluster may also be a file of a network between hosts, as `assign` takes
+    them: `node_topology` then says what is inside the hosts, as a file or a SPEC for all of them or by lists of hosts,
+    `bandwidths` what its levels carry where it does not state that, and `labels` which levels nodes of Kubernetes
+    have. Without a `schedule` the bottleneck of a steady pipeline is minimized and
     memory is parameters alone; gpipe, 1f1b, interleaved and zero-bubble make the simulated time of an iteration of
     `microbatches` (default: 4 for each stage there may be) small, with `virtual` stages a device. `pipeline` is the
     number of devices in a row (default: as many as pay), `tensor` among how many each layer is cut, `data` how many
@@ -56,12 +60,12 @@ def place(call: PlaceCall) -> PlacementReport:
     watch(Progress("reading", None, None))
     if isinstance(params, OperatorParams):
         graph = operators.read(call.model)
-        request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster_of(call.cluster)), params, watch)
+        cluster = cluster_of(call.cluster, narrow(HostArguments, call))
+        request = OperatorRequest(*operators.pair_with_cluster(*graph, cluster), params, watch)
         report = operators.report_placement(request)
     else:
-        report = report_placement(
-            ChainRequest(layers_of(call.model), require_cluster(cluster_of(call.cluster)), params, watch)
-        )
+        layers, cluster = layers_of(call.model), cluster_of(call.cluster, narrow(HostArguments, call))
+        report = report_placement(ChainRequest(layers, require_cluster(cluster), params, watch))
     return replace(report, seconds=time.perf_counter() - begun)
 
 
@@ -86,15 +90,14 @@ def layers_of(source: Model) -> Layers:
     raise TypeError(f"expected model as Layers, a path, a SPEC or a document, got {type(source).__name__}")
 
 
-def cluster_of(source: Hardware | None) -> Cluster | None:
-    """Return a cluster in any of its forms, None where none is given."""
+def cluster_of(source: Hardware | None, hosts: HostArguments = NONE_STATED) -> Cluster | None:
+    """Return a cluster in any of its forms, None where none is given; raise InputError, and TypeError."""
     if source is None or isinstance(source, Cluster):
+        hosts.check_absent("none" if source is None else "a Cluster")
         return source
-    if isinstance(source, str | Path):
-        return read_cluster(source)
-    if isinstance(source, Mapping):
-        return cluster_of_document(source)
-    raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
+    if not isinstance(source, str | Path | Mapping):
+        raise TypeError(f"expected cluster as a Cluster, a path, a SPEC or a document, got {type(source).__name__}")
+    return read_cluster(source, hosts)
 
 
 def make_report(request: ChainRequest, result: PlaceResult) -> PlacementReport:

@@ -15,8 +15,8 @@ MOST_LATENCY_S = 1.0
 
 
 def warn_implausible(cluster: Cluster) -> tuple[str, ...]:
-    """Return warnings of memory, bandwidth and latency that look like a number in another unit, one of each."""
-    return (*_warn_memory(cluster), *_warn_links(cluster))
+    """Return what its reader found odd, and warnings of numbers that look like ones in another unit, one of each."""
+    return (*cluster.remarks, *_warn_memory(cluster), *_warn_links(cluster))
 
 
 def warn_missing_state(layers: Layers, cluster: Cluster) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
-"""Clusters: devices and links, read from documents, node groups, SPECs and `nvidia-smi topo -m`.
+"""Clusters: devices and links, read from documents, node groups, SPECs, NVIDIA's tools and descriptions of networks.
 
-In: a path, a SPEC or a document. Out: `cluster.Cluster`. Read `cluster.py` first, then `reading.py`.
+In: a path, a SPEC or a document. Out: `cluster.Cluster`. Read `cluster.py` first, then `reading.py`; `composition.py`
+and `hosts.py` put machines into the hosts of a network.
 """

@@ -80,7 +80,8 @@ class Cluster:
     `speed[n]` > 0 divides times, `memory_bytes[n]` may be infinite, `kinds` are accelerator (default) or cpu, and
     `machine[n]` (default: all 0) is the number of a device's machine. `link[n, n]` is symmetric; its diagonal is set to
     -1, for a message within a device takes no time. Equal curves are made one, so that equal numbers in `link` mean
-    equal times, and different ones different tables. At most 8,192 devices, for the tables are dense.
+    equal times, and different ones different tables. At most 8,192 devices, for the tables are dense. `remarks` are
+    what a reader found odd, for the warnings of reports.
     """
 
     names: tuple[str, ...]
@@ -90,6 +91,7 @@ class Cluster:
     link: IntArray
     kinds: tuple[DeviceKind, ...] = ()
     machine: IntArray = field(default_factory=unset_array)
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every bound and make the arrays read-only; raise InputError that names the field."""

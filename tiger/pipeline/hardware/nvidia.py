@@ -79,6 +79,9 @@ def _read_dump(field: str, text: str, max_devices: int) -> TopoMatrix:
     """Return the matrix that `nvidia-smi topo -m` would print for the XML of NCCL."""
     elements = read_elements(text, field)
     try:
+        if elements[0].tag == "topology":
+            what = "expected the GPUs of a machine, as NCCL dumps them or `nvidia-smi topo -m` prints them"
+            raise InputError(field, f"{what}, got what lstopo writes, which states no devices, or none of their links")
         if elements[0].tag != "system":
             raise elements[0].error(field, f"expected <system>, as NCCL dumps it, got <{elements[0].tag}>")
         machine = read_machine(elements)

@@ -1,6 +1,5 @@
 """The readers of clusters, chosen by the ending of a file, the fields of a document, or a SPEC."""
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,42 +8,82 @@ from tiger.formats.jsontext import read_json
 from tiger.formats.text import read_text
 from tiger.model.wording import describe
 from tiger.pipeline.hardware.cluster import DEVICE_LIMIT, Cluster
-from tiger.pipeline.hardware.dgx import KINDS, cluster_of_spec
+from tiger.pipeline.hardware.composition import (
+    BANDWIDTHS,
+    NETWORKS,
+    OPTIONS,
+    PRINTED,
+    HostArguments,
+    compose_document,
+    is_network,
+    is_spec,
+    name_network,
+    read_inside,
+)
+from tiger.pipeline.hardware.dgx import cluster_of_spec
 from tiger.pipeline.hardware.document import cluster_of_devices
-from tiger.pipeline.hardware.hosts import HOSTS, MACHINE, cluster_of_hosts
+from tiger.pipeline.hardware.hosts import HOSTS, cluster_of_hosts
+from tiger.pipeline.hardware.insides import MACHINE
 from tiger.pipeline.hardware.machines import cluster_of_machines
 from tiger.pipeline.hardware.nvidia import DUMP, TOPO, cluster_of_topo
+from tiger.pipeline.hardware.record import name_field
 
-_SPEC = re.compile(r"[A-Za-z][A-Za-z0-9-]*:[^/\\]*")
+NONE_STATED = HostArguments()
 
 
-def read_cluster(source: Path | str | Mapping[str, object]) -> Cluster:
+def read_cluster(source: Path | str | Mapping[str, object], hosts: HostArguments = NONE_STATED) -> Cluster:
     """Return the cluster of a file, a SPEC such as `dgx:4`, or a document; raise InputError of `cluster` or below.
 
     Files are those of `read_cluster_document`.
     """
-    return cluster_of_document(source if isinstance(source, Mapping) else read_cluster_document(source))
+    return read_with_document(source, hosts)[1]
 
 
-def read_cluster_document(source: Path | str) -> object:
+def read_with_document(
+    source: Path | str | Mapping[str, object], hosts: HostArguments = NONE_STATED
+) -> tuple[object, Cluster]:
+    """Return a cluster as a document and itself, as `read_cluster` does."""
+    if isinstance(source, Mapping):
+        hosts.check_absent("a document")
+        return dict(source), cluster_of_document(source)
+    document = read_cluster_document(source, hosts)
+    try:
+        return document, cluster_of_document(document)
+    except InputError as error:
+        raise name_field(error, _name_parts(source, hosts)) from None
+
+
+def read_cluster_document(source: Path | str, hosts: HostArguments = NONE_STATED) -> object:
     """Return a SPEC as it is, and what a file holds as a document.
 
     Files end in `.json` (a document), in `.txt` or `.topo` (what `nvidia-smi topo -m` prints), or in `.xml` (what NCCL
-    dumps). A document may name files for `hosts` and `machine`, from its own folder, whose text then stands there.
+    dumps), or describe a network as those of `tiger assign` do, with `hosts` beside them. A document may name files for
+    `hosts` and `machine`, from its own folder, whose text then stands there.
     """
     path = Path(source)
     suffix = path.suffix.lower()
-    if suffix in _PRINTED:
-        return {_PRINTED[suffix]: read_text(path, "cluster")}
-    if suffix == ".json":
-        return _insert_files(read_json(read_text(path, "cluster"), "cluster"), path.parent)
-    if isinstance(source, str) and (_SPEC.fullmatch(source) or source in KINDS):
-        return source
-    known = ", ".join((".json", *_PRINTED))
-    got = describe(str(source), 300)
-    if suffix in (".conf", ".yaml", ".yml", ".ibnet", ".csv"):
-        got += f", a network: put it into a {HOSTS!r} document, with a {MACHINE!r} and networks"
-    raise InputError("cluster", f"expected a SPEC such as dgx:4 or a file ending in {known}, got {got}")
+    if suffix not in (".json", *PRINTED, *NETWORKS):
+        if is_spec(source):
+            hosts.check_absent(describe(source))
+            return source
+        known = ", ".join((".json", *PRINTED, *NETWORKS))
+        got = describe(str(source), 300)
+        raise InputError("cluster", f"expected a SPEC such as dgx:4 or a file ending in {known}, got {got}")
+    text = read_text(path, "cluster")
+    if is_network(path.name, text):
+        return compose_document(path.name, text, hosts)
+    hosts.check_absent(f"devices in {describe(path.name)}")
+    if suffix in PRINTED:
+        return {PRINTED[suffix]: text}
+    return _insert_files(read_json(text, "cluster"), path.parent)
+
+
+def _name_parts(source: Path | str, hosts: HostArguments) -> dict[str, str]:
+    """Return how the caller calls the fields of a document that has been made of a source."""
+    if hosts.stated:
+        rates = {f"cluster/networks/{level}/bandwidth": f"{BANDWIDTHS}/{level}" for level in hosts.bandwidths or ()}
+        return rates | OPTIONS
+    return {f"cluster/{name}": "cluster" for name in (TOPO, DUMP) if Path(source).suffix.lower() in PRINTED}
 
 
 def _insert_files(document: object, folder: Path) -> object:
@@ -54,13 +93,8 @@ def _insert_files(document: object, folder: Path) -> object:
     whole = dict(document)
     if isinstance(whole[HOSTS], str):
         whole[HOSTS] = {"file": whole[HOSTS], "text": read_text(folder / whole[HOSTS], f"cluster/{HOSTS}")}
-    machine = whole.get(MACHINE)
-    if isinstance(machine, str):
-        name = _PRINTED.get(Path(machine).suffix.lower())
-        if name is None:
-            what = f"expected an object or a file ending in {', '.join(_PRINTED)}"
-            raise InputError(f"cluster/{MACHINE}", f"{what}, got {describe(machine, 300)}")
-        whole[MACHINE] = {name: read_text(folder / machine, f"cluster/{MACHINE}")}
+    if isinstance(whole.get(MACHINE), str):
+        whole[MACHINE] = read_inside(whole[MACHINE], f"cluster/{MACHINE}", folder)
     return whole
 
 
@@ -77,6 +111,9 @@ def cluster_of_document(document: object, max_devices: int = DEVICE_LIMIT) -> Cl
     shapes = [name for name in _SHAPES if name in document]
     if len(shapes) != 1:
         got = " and ".join(shapes) or "none of them"
+        network = name_network(document)
+        if network is not None:
+            got = f"{network}, a network: put its text into {HOSTS!r}, beside a {MACHINE!r}"
         raise InputError("cluster", f"expected one of the fields {', '.join(_SHAPES)}, got {got}")
     return _SHAPES[shapes[0]](document, max_devices)
 
@@ -88,4 +125,3 @@ _SHAPES: dict[str, Callable[[Mapping[str, object], int], Cluster]] = {
     TOPO: cluster_of_topo,
     DUMP: cluster_of_topo,
 }
-_PRINTED = {".txt": TOPO, ".topo": TOPO, ".xml": DUMP}

@@ -44,3 +44,11 @@ def require(field: str, fields: Mapping[str, object], name: str) -> object:
     if name not in fields:
         raise InputError(f"{field}/{name}", "expected this field, got none")
     return fields[name]
+
+
+def name_field(error: InputError, names: Mapping[str, str]) -> InputError:
+    """Return an error whose field, or the one that it lies in, is called by another name: that of the first match."""
+    for inner, outer in names.items():
+        if error.field == inner or error.field.startswith(f"{inner}/"):
+            return InputError(f"{outer}{error.field[len(inner) :]}", error.reason)
+    return error

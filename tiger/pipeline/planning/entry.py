@@ -10,6 +10,7 @@ from tiger.pipeline.entry.arguments import Hardware
 from tiger.pipeline.entry.place import cluster_of
 from tiger.pipeline.entry.plausibility import warn_implausible, warn_missing_state
 from tiger.pipeline.entry.request import require_cluster
+from tiger.pipeline.hardware.composition import HostArguments
 from tiger.pipeline.planning.account import Account
 from tiger.pipeline.planning.choices import batch_of
 from tiger.pipeline.planning.model import Source, model_of
@@ -26,7 +27,7 @@ TOP, MOST_RANKED = 10, 1000
 
 
 @dataclass(frozen=True, eq=False)
-class PlanCall(WatchOptions, PlanParams):
+class PlanCall(WatchOptions, PlanParams, HostArguments):
     """Hold what `tiger.plan` is called with: a model, a cluster, options, and how many plans it reports."""
 
     model: Source
@@ -38,12 +39,12 @@ class PlanCall(WatchOptions, PlanParams):
 def plan(call: PlanCall) -> PlanReport:
     """Find the degrees of parallelism, the microbatches and the schedule that train a model on a cluster quickest.
 
-    Model and cluster are what `place` takes. `batch` is what an iteration runs: sequences of a transformer that is
-    stated by its shape, microbatches of other models (default: 4 a device). Pipeline, tensor and data degree, the
-    schedule, its `virtual` stages and the sequences of a `microbatch` are searched over unless they are given. Every
-    plan keeps to memory and is judged by the simulator of `place`; bounds rule out most choices. `top` plans are
-    reported, and why they are slower than the best. Same seed and effort, same answer; `time_limit_s` only ends a
-    search early.
+    Model and cluster, and what is inside the hosts of a network, are what `place` takes. `batch` is what an iteration
+    runs: sequences of a transformer that is stated by its shape, microbatches of other models (default: 4 a device).
+    Pipeline, tensor and data degree, the schedule, its `virtual` stages and the sequences of a `microbatch` are
+    searched over unless they are given. Every plan keeps to memory and is judged by the simulator of `place`; bounds
+    rule out most choices. `top` plans are reported, and why they are slower than the best. Same seed and effort, same
+    answer; `time_limit_s` only ends a search early.
     Raises InputError that names the field at fault and TypeError for an argument of another type; a model that the
     cluster cannot hold is a report that is not feasible.
     """
@@ -53,7 +54,8 @@ def plan(call: PlanCall) -> PlanReport:
         raise InputError("top", f"expected a whole number from 1 to {MOST_RANKED}, got {describe(call.top)}")
     watch = call.progress or ignore
     watch(Progress("reading", None, None))
-    read, hardware = model_of(call.model), require_cluster(cluster_of(call.cluster))
+    read = model_of(call.model)
+    hardware = require_cluster(cluster_of(call.cluster, narrow(HostArguments, call)))
     check_model(read, hardware, params)
     stop = Deadline(None if limit_s is None else time.monotonic() + limit_s)
     result = explore(read, hardware, params, stop, watch)
