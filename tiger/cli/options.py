@@ -110,6 +110,9 @@ Routing = Annotated[
 Nodes = Annotated[
     int | None, typer.Option(metavar="N", help="Take so many of the nodes, with all their units, near each other.")
 ]
+Threshold = Annotated[
+    float, typer.Option(metavar="X", help="The least gain for which the verdict is to change the order, 0.02 for 2 %.")
+]
 Effort = Annotated[int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")]
 BetaRange = Annotated[
     str | None, typer.Option(metavar="HOT,COLD", help="Inverse temperatures of annealing, in 1 / cost.")
