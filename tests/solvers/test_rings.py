@@ -205,6 +205,14 @@ def test_rings_of_a_job_are_ordered_with_proof():
     assert report.cost == report.lower_bound == 4 * (6 * 1 + 2 * 3)
 
 
+def test_rings_on_parts_that_do_not_reach_each_other_are_bounded():
+    """Tests rings of three and of four hosts, of which only the smaller one could be on the smaller part."""
+    graph = nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(4))
+    report = tiger.assign("ring:4++ring:3", graph, objective="ring", seed=1)
+    assert (report.objective.value, report.objective.bound, report.optimal) == (1, 1, True)
+    assert report.cost == report.lower_bound == 7
+
+
 def test_rings_take_free_hosts_and_no_more():
     """Tests two rings on five hosts of two slots: what one leaves free, the other may take."""
     report = tiger.assign("ring:4++ring:4*2", "grid:5", slots=2, objective="ring", solver="identity")

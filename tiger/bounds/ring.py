@@ -66,10 +66,11 @@ def bound_ring(problem: Problem) -> RingBounds:
 def _bound_one(ring: Ring, steps: FloatArray, counts: IntArray) -> RingBounds:
     """Return the bounds of a ring that visits `counts[s]` components of hosts below each distance `steps[s]`."""
     larger, sums = np.sort(np.maximum(ring.there, ring.back)), np.r_[0.0, np.cumsum(np.sort(ring.there + ring.back))]
-    # A ring inside one component has no hop that leaves it.
-    visited = np.where(counts > 1, np.minimum(counts, len(ring.order)), 0)
-    hops = steps * np.where(visited > 0, larger[visited - 1], 0.0)
-    return RingBounds(float(hops.max(initial=0.0)), float((np.diff(steps, prepend=0.0) * sums[visited]).sum()))
+    # From some distance on, which may be infinite, the ring may lie inside one component.
+    apart = int((counts > 1).sum())
+    steps, visited = steps[:apart], np.minimum(counts[:apart], len(ring.order))
+    slowest = (steps * larger[visited - 1]).max(initial=0.0)
+    return RingBounds(float(slowest), float((np.diff(steps, prepend=0.0) * sums[visited]).sum()))
 
 
 def _count_seats(problem: Problem) -> IntArray:
