@@ -64,8 +64,8 @@ Allocation = Annotated[
     str | None,
     typer.Option(
         metavar="FILE|NAMES",
-        help="The nodes that may hold tasks, in the launcher's order: a file, or names with blanks or ';' between, also "
-        "as n[0-3,7].",
+        help="The nodes that may hold tasks, in the launcher's order: a file, or names separated by blanks or ';', "
+        "also as n[0-3,7].",
     ),
 ]
 Pin = Annotated[
