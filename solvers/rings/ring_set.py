@@ -46,7 +46,7 @@ class RingSet:
                 break
             # What a hop takes up to the slowest so far is of no consequence.
             order = RingOrder(slowest=reached, params=params)
-            part, begun = _leave(problem, places, ring), places[ring.order]
+            part, begun = _isolate_ring(problem, places, ring), places[ring.order]
             found = order.search(part, begun, effort=effort, seed=derive(seed, number), stop=stop)
             places[ring.order] = found.places
             reached = max(reached, float(_time_hops(problem, ring, places).max()))
@@ -63,7 +63,7 @@ class RingSet:
         )
 
 
-def _leave(problem: Problem, places: IntArray, ring: Ring) -> Problem:
+def _isolate_ring(problem: Problem, places: IntArray, ring: Ring) -> Problem:
     """Return the problem of one ring with what the others leave of the hardware."""
     tasks, topology = problem.tasks, problem.topology
     others = np.ones(tasks.size, bool)

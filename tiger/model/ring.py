@@ -33,7 +33,7 @@ def find_rings(problem: Problem) -> list[Ring]:
     both.eliminate_zeros()
     if (np.diff(both.indptr) != 2).any():
         return []
-    orders = _follow(both.indices.reshape(size, 2).tolist())
+    orders = _trace_cycles(both.indices.reshape(size, 2).tolist())
     tasks = np.concatenate(orders)
     ahead = np.concatenate([np.roll(order, -1) for order in orders])
     ends = np.cumsum([len(order) for order in orders])[:-1]
@@ -41,7 +41,7 @@ def find_rings(problem: Problem) -> list[Ring]:
     return [Ring(*ring) for ring in zip(orders, there, back, strict=True)]
 
 
-def _follow(near: list[list[int]]) -> list[IntArray]:
+def _trace_cycles(near: list[list[int]]) -> list[IntArray]:
     """Return the cycles of a graph in which every node has two neighbours `near[n][2]`."""
     orders, seen = list[IntArray](), [False] * len(near)
     for first in range(len(near)):
