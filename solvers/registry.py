@@ -121,11 +121,11 @@ def build_exact(visits: int) -> Search:
 
 
 def objective_search(arrays: ObjectiveArrays) -> Search:
-    """Return the search for another objective than the cost: for the order of a ring, or annealing."""
+    """Return the search for another objective than the cost: for the orders of rings, or annealing."""
     if isinstance(arrays, RingHops):
-        from tiger.solvers.rings.ring_order import RingOrder
+        from tiger.solvers.rings.ring_set import RingSet
 
-        return RingOrder(slowest=arrays.bound)
+        return RingSet(slowest=arrays.bound)
     from tiger.solvers.annealing.objective_annealing import ObjectiveAnnealing
 
     return ObjectiveAnnealing(arrays)

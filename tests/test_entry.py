@@ -231,12 +231,27 @@ def test_an_allocation_leaves_its_nodes_to_the_tasks() -> None:
     assert (many.rule, many.cost, set(many.mapping.values())) == ("capacity", 9, set(few.mapping.values()))
 
 
-@pytest.mark.parametrize("given", ["3,3 0,0", "0,0;3,3", Path("two.txt"), "two.txt", iter([(3, 3), "0,0"])])
+@pytest.mark.parametrize("given", ["3,3 0,0", "3,3;0,0", Path("two.txt"), "two.txt", iter([(3, 3), "0,0"])])
 def test_an_allocation_is_ids_or_text_or_a_file(given: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The launch order takes the nodes in the order of the topology, as launchers sort them."""
+    """The launch order takes the nodes in the order of the list."""
     (tmp_path / "two.txt").write_text("3,3\n0,0\n")
     monkeypatch.chdir(tmp_path)
-    assert assign(chain(2), "grid:4x4", allocation=given, solver="identity").mapping == {"0": "0,0", "1": "3,3"}
+    assert assign(chain(2), "grid:4x4", allocation=given, solver="identity").mapping == {"0": "3,3", "1": "0,0"}
+
+
+def test_a_set_of_nodes_has_no_order() -> None:
+    """The launch order is that of the topology, in every process."""
+    report = assign(chain(4), "grid:4x4", allocation={"3,3", (0, 3), "0,0", "3,0"}, solver="identity")
+    assert [*report.mapping.values()] == ["0,0", "0,3", "3,0", "3,3"]
+
+
+def test_bug_the_verdict_knew_no_order_but_that_of_the_topology() -> None:
+    """Hosts listed in turns of two racks: neighbours in blocks are apart, and in turns of the four hosts as well."""
+    given = assign("ring:8", "tree:2x2@1,10", slots=2, allocation="0,0 1,0 0,1 1,1", solver="identity")
+    sorted_ = assign("ring:8", "tree:2x2@1,10", slots=2, solver="identity")
+    assert (given.baselines.block, sorted_.baselines.block) == (40, 22)
+    assert given.baselines.cyclic == 80
+    assert [*given.mapping.values()] == ["0,0", "0,0", "1,0", "1,0", "0,1", "0,1", "1,1", "1,1"]
 
 
 def test_imbalance_scales_what_an_allocation_gives() -> None:

@@ -75,7 +75,8 @@ def assign(call: AssignCall) -> Report:
     file, `capacity` where `slots` or `imbalance` is given, else one-to-one where the nodes suffice, else capacity with
     ceil(n / m) slots on each of m nodes that have one slot; `imbalance` X scales slots by 1 + X, rounded down.
     `allocation` says which nodes may hold tasks, by their ids, as text with their names, or as a file of those
-    (`tiger.formats.hostlist`); the others only forward traffic, and no default counts them. Ids in it, in `pinned`
+    (`tiger.formats.hostlist`), in the order in which the launcher fills them; the others only forward traffic, and no
+    default counts them. Ids in it, in `pinned`
     {task: node} and in `forbidden` [(task, node), ..] are anything that names a node of a graph: (1, 2) is `1,2`.
     `running` says what parts of links other jobs use, as triples (node, node, share) or a file of those
     (`tiger.formats.linkshares`): traffic keeps off them. `node_topology` says what is inside the nodes, for all or as
@@ -98,6 +99,7 @@ def assign(call: AssignCall) -> Report:
         objective=call.objective,
         routing=call.routing,
         nodes=call.nodes,
+        threshold=call.threshold,
         seed=call.seed,
         effort=call.effort,
         time_limit_s=call.time_limit_s,

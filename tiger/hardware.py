@@ -209,14 +209,21 @@ def _allocate(topology: Topology, allocation: Iterable[object] | Path | str | No
 
 
 def list_allocation(topology: Topology, allocation: Iterable[object] | Path | str | None) -> list[str] | None:
-    """Return the names of the nodes that an allocation lists; None where all may hold tasks."""
+    """Return the names of the nodes that an allocation lists, in its order; None where all may hold tasks.
+
+    A set has no order: its names are in that of the topology.
+    """
     if allocation is None:
         return None
     if isinstance(allocation, str | Path):
         return list_nodes(allocation, topology)
     if isinstance(allocation, Mapping) or not isinstance(allocation, Iterable):
         raise TypeError(f"expected allocation as nodes, text or a path, got {type(allocation).__name__}")
-    return [read_name(f"allocation/{k}", node) for k, node in enumerate(allocation)]
+    names = [read_name(f"allocation/{k}", node) for k, node in enumerate(allocation)]
+    if isinstance(allocation, set | frozenset):
+        number = {name: k for k, name in enumerate(topology.names)}
+        names.sort(key=lambda name: number.get(name, topology.size))
+    return names
 
 
 def _share(topology: Topology, running: Iterable[tuple[object, object, float]] | Path | str) -> Topology:

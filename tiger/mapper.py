@@ -38,6 +38,7 @@ from tiger.run.objective_search import continue_by, report_objective, reweigh, s
 from tiger.run.progress import ignore
 from tiger.run.report import Origin, Report
 from tiger.run.search_stage import Round, run_search
+from tiger.run.verdict import THRESHOLD
 from tiger.solvers import registry
 from tiger.solvers.warm import load
 
@@ -58,6 +59,7 @@ def solve(
     objective: ObjectiveName = "cost",
     routing: RoutingName = "single",
     nodes: int | None = None,
+    threshold: float = THRESHOLD,
     seed: int = 0,
     effort: int | None = None,
     time_limit_s: float | None = None,
@@ -72,7 +74,8 @@ def solve(
     (tiger.objectives.ring), which
     follow a search for a low cost. `routing` is how the report counts the loads of links: on `single` paths, or split
     over `equal` or `weighted` ones (tiger.objectives.multipath). `nodes` takes so many of the nodes
-    (tiger.run.node_choice), whose bound and baselines are then reported. `seed` is in [0, 2**63): the same seed and
+    (tiger.run.node_choice), whose bound and baselines are then reported. The verdict is to keep a simple order that the
+    mapping gains less on than the part `threshold` in [0, 1) of its value. `seed` is in [0, 2**63): the same seed and
     effort give the same answer, on any number of threads. `effort` >= 1 counts iterations, None is 1 without a time
     limit and as much as fits with one. `time_limit_s` > 0 only ends a solve early. `executor` runs independent parts of
     the work, `dask://HOST:PORT` on a Dask cluster. `ising` sets penalties, temperatures and sizes of the QUBOs that are
@@ -86,6 +89,7 @@ def solve(
             objective=objective,
             routing=routing,
             nodes=nodes,
+            threshold=threshold,
             seed=seed,
             effort=effort,
             time_limit_s=time_limit_s,
@@ -135,6 +139,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         ),
         baseline_cost=orders.block,
         baselines=orders,
+        threshold=request.threshold,
         baseline_max_link_load=None if before is None else before.worst,
         objective=None if objective is None else report_objective(request.objective, objective, by_objective, start),
         # A cost that is proved is its own bound.

@@ -17,6 +17,7 @@ from tiger.qubo.ising import IsingParams
 from tiger.run.deadline import Deadline
 from tiger.run.limits import EFFORT_LIMIT, check_limits
 from tiger.run.options import SEED
+from tiger.run.verdict import THRESHOLD, check_threshold
 from tiger.solvers import registry
 
 
@@ -37,6 +38,12 @@ class MappingOptions:
     nodes: int | None = field(
         default=None,
         metadata=about("Nodes to take for the tasks, with all their units; all that there are unless given.", ge=1),
+    )
+    threshold: float = field(
+        default=THRESHOLD,
+        metadata=about(
+            "The least gain, as a part of the value, for which the verdict is to change the order.", ge=0, lt=1
+        ),
     )
     seed: int = field(default=0, metadata=SEED)
     effort: int | None = field(
@@ -78,6 +85,7 @@ class Request(MappingOptions):
         if self.routing not in get_args(RoutingName):
             known = ", ".join(get_args(RoutingName))
             raise InputError("routing", f"expected one of {known}, got {describe(self.routing)}")
+        check_threshold(self.threshold)
         check_limits(self.seed, self.effort, self.time_limit_s)
         if self.nodes is not None and (type(self.nodes) is not int or self.nodes < 1):
             raise InputError("nodes", f"expected a whole number >= 1, got {describe(self.nodes)}")

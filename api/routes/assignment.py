@@ -108,6 +108,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         objective=request.objective,
         routing=request.routing,
         nodes=request.nodes,
+        threshold=request.threshold,
         seed=request.seed,
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,

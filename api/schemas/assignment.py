@@ -142,8 +142,8 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, Graphs, Closed)
     allocation: Annotated[list[str], Field(fail_fast=True)] | None = field(
         default=None,
         metadata=about(
-            "Names of the nodes that may hold tasks, in any order; the others only forward traffic, and no "
-            "default counts them. All nodes without it."
+            "Names of the nodes that may hold tasks, in the order in which the launcher fills them; the others only "
+            "forward traffic, and no default counts them. All nodes without it."
         ),
     )
     running: Annotated[list[ShareBody], FailFast(), Field(json_schema_extra={"default": []})] = field(

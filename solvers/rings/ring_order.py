@@ -67,7 +67,7 @@ class RingOrder:
         if hops is None:
             return Assignment(places=start.copy())
         if int(hops.seats.sum()) <= self.params.seats:
-            return Assignment(places=_solve_exactly(hops, slowest=self.slowest is not None), proved=True)
+            return Assignment(places=_solve_exactly(hops, self.slowest), proved=True)
         kicks = effort * max(int(min(self.params.kicks, self.params.work / (len(start) * len(start)))), 1)
         if self.slowest is None:
             return Assignment(places=self._improve(hops, start, math.inf, kicks, seed, stop))
@@ -135,16 +135,19 @@ def applies(problem: Problem) -> bool:
     return hops_of(problem) is not None
 
 
-def _solve_exactly(hops: Hops, *, slowest: bool) -> IntArray:
-    """Return the best ring through seats that are few enough for a table of all sets of them."""
+def _solve_exactly(hops: Hops, slowest: float | None) -> IntArray:
+    """Return the best ring through seats that are few enough for a table of all sets of them.
+
+    Where hops up to `slowest` are as good as each other, the least slowest hop above that counts first.
+    """
     host = np.repeat(np.arange(len(hops.hosts)), hops.seats)
     seats = np.ix_(host, host)
     length, ring = hops.length[seats], np.empty(len(hops.order), np.int64)
     table = np.empty((1 << len(host), len(host)))
-    if slowest:
+    if slowest is not None:
         time = uniform(hops.time[seats])
         fill_table(time, LONGEST, table)
-        length = np.where(time <= trace_ring(time, LONGEST, table, ring), length, np.inf)
+        length = np.where(time <= max(trace_ring(time, LONGEST, table, ring), slowest), length, np.inf)
     fill_table(uniform(length), TOTAL, table)
     trace_ring(uniform(length), TOTAL, table, ring)
     places = np.empty(len(ring), np.int64)

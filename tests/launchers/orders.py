@@ -8,7 +8,8 @@ from tiger.launchers.order import LaunchNodes, RankOrder, order_ranks
 
 def launch_nodes(slots: dict[str, int], *, stated: bool = True) -> LaunchNodes:
     """Return nodes with slots, which are stated unless that is denied."""
-    return LaunchNodes(names=tuple(slots), counts=np.array(list(slots.values()), dtype=np.int64), stated=stated)
+    counts = np.array(list(slots.values()), dtype=np.int64)
+    return LaunchNodes(names=tuple(slots), counts=counts, turn=np.zeros_like(counts), stated=stated)
 
 
 # Two ranks change places between two hosts, and a third host has a slot to spare.

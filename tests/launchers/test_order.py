@@ -7,6 +7,7 @@ from hypothesis import given
 from tests.launchers.orders import BY_CORE, NODES, SWAPPED, launch_nodes, orders
 from tiger.errors import InputError
 from tiger.launchers.order import LaunchNodes, check_hosts, order_ranks
+from tiger.launchers.permutation import describe_permutation
 from tiger.model.topology import Links, Topology
 
 
@@ -32,7 +33,8 @@ def test_units_are_slots_of_their_host() -> None:
 
 def test_bug_nodes_of_one_machine_are_its_units() -> None:
     """The machine is the host, and its slots are counted through all of its nodes."""
-    nodes = LaunchNodes(names=("core0", "core1"), counts=np.array([2, 1]), stated=True, host="m")
+    counts = np.array([2, 1])
+    nodes = LaunchNodes(names=("core0", "core1"), counts=counts, turn=np.zeros_like(counts), stated=True, host="m")
     order = order_ranks({"0": "core1", "1": "core0"}, nodes)
     assert [tuple(seat) for seat in order.seats] == [("0", "m", 2, "core1"), ("1", "m", 0, "core0")]
     assert (order.hosts, order.free) == ({"m": 3}, {"m": 1})
@@ -49,6 +51,14 @@ def test_nodes_without_slots_are_no_hosts() -> None:
     """Switches, and hosts outside the allocation, only forward traffic."""
     nodes = Topology.from_links(("n0", "switch", "n1"), Links.unit([(0, 1), (1, 2)]), np.array([1, 0, 1]))
     assert (LaunchNodes.of(nodes).slots, LaunchNodes.of(nodes).stated) == ({"n0": 1, "n1": 1}, False)
+
+
+def test_launchers_fill_hosts_in_the_order_of_the_allocation() -> None:
+    """The processes of a permutation are started in that order, and its command lists the hosts in it."""
+    hosts = Topology.from_links(("n0", "n1", "n2"), Links.unit([(0, 1), (1, 2)]), np.array([2, 1, 1]))
+    order = order_ranks({"0": "n0", "1": "n2", "2": "n0"}, LaunchNodes.of(hosts.allocated(["n2", "n0"])))
+    assert (order.hosts, order.launched) == ({"n2": 1, "n0": 2}, (1, 0, 2))
+    assert "--host n2:1,n0:2 " in describe_permutation(order)
 
 
 def test_ranks_run_at_once() -> None:

@@ -172,11 +172,13 @@ def test_links_refuse_vectors_of_different_length():
 
 
 def test_allocated_nodes_keep_their_slots_and_the_others_lose_theirs():
-    """Names, distances and links stay, and the order of the names plays no part."""
+    """Names, distances and links stay, and launchers fill the nodes in the order of the names."""
     hardware = Topology(names=NAMES, metric=LINE, slots=np.array([2, 3, 4]), slots_stated=True)
     part = hardware.allocated([NAMES[2], NAMES[0]])
     assert (part.slots.tolist(), part.hosts.tolist(), part.slots_stated) == ([2, 0, 4], [0, 2], True)
     assert (part.names, part.metric) == (NAMES, LINE)
+    assert (part.launch_hosts.tolist(), hardware.launch_hosts.tolist()) == ([2, 0], [0, 1, 2])
+    assert part.with_slots([0, 0, 1]).launch_hosts.tolist() == [2]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ VALID = (
     "halo:2x2,corners=0.5,wrap=1", "ring:5", "alltoall:4", "fft:2x3", "tree-allreduce:5", "ring:6*0.5+fft:2x3*2e0",
     "halo:2x3+alltoall:6*0.01", "ring:3++fft:2x2*2+halo:4++ring:1",
     "cg:2x4", "parallel:tp=2,pp=3,dp=4,layers=6,hidden=8,sequence=4,batch=2,bytes=4",
+    "parallel:tp=2,cp=2,ep=4,dp=2,pp=3,layers=3,experts=4,top_k=1,vocabulary=9,wtp=2.5,wpp=0",
 )  # fmt: skip
 REFUSED = """
     none halo halo: :4 halo:4x halo:x4 halo:-4 halo:+4 halo:4.0 halo:4X4 halo:1e3 halo:0x4 halo:4,4 HALO:4x4 halo:4x4,
@@ -28,7 +29,8 @@ REFUSED = """
     alltoall:4096+alltoall:4096 alltoall:4096++alltoall:4096 ring:1048576++ring:1
     halo:64x64x64,corners=1+halo:64x64x64,corners=1+halo:64x64x64,corners=1
     cg:4 cg:3x3 cg:4x2 cg:2x8 cg:2x2x2 cg:2048x2048 parallel: parallel:8 parallel:layers=4 parallel:tp= parallel:tp=0
-    parallel:tp=2,tp=2 parallel:tp=2, parallel:cp=2 parallel:pp=5 parallel:tp=1e3 parallel:tp=2048,dp=1024
+    parallel:tp=2,tp=2 parallel:tp=2, parallel:cp=2,cp=2 parallel:xp=2 parallel:pp=5 parallel:tp=1e3
+    parallel:tp=2048,dp=1024 parallel:tp=2,wtp=-1 parallel:tp=2,ep=2
     ring:\u0663 halo:4\u00d74"""
 
 
@@ -67,7 +69,7 @@ def test_kinds_are_those_that_can_be_read():
         ("cg:2x2", ["0100", "1010", "0101", "0010"]),
         ("cg:2x4", ["01100000", "10010000", "10011000", "01100100", "00100110", "00011001", "00001001", "00000110"]),
         ("parallel:tp=2,layers=1,hidden=1,sequence=1,microbatches=1,bytes=1", ["04", "40"]),
-        ("parallel:dp=3,layers=1,hidden=1,sequence=1,bytes=1*0.25", ["040", "004", "400"]),
+        ("parallel:dp=5,layers=1,hidden=1,sequence=1,bytes=1*0.1", ["04000", "00400", "00040", "00004", "40000"]),
         ("parallel:pp=3,layers=3,hidden=1,sequence=1,microbatches=2,bytes=2", ["040", "404", "040"]),
         ("parallel:pp=2,layers=2,hidden=1,sequence=1,bytes=1", ["08", "80"]),
         ("ring:3*2+alltoall:3", ["031", "103", "310"]),

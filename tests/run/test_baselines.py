@@ -57,6 +57,13 @@ def test_units_of_a_machine_take_turns_together(slots, places):
     assert cyclic_order(problem).tolist() == places
 
 
+def test_machines_take_turns_in_the_order_of_the_allocation():
+    """The second machine is filled first, and its units follow it."""
+    problem = problem_of(nx.path_graph(4), "tree:2@9", node_topology="tree:2@1", allocation="1 0")
+    assert launch_order(problem).tolist() == [2, 3, 0, 1]
+    assert cyclic_order(problem).tolist() == [2, 0, 3, 1]
+
+
 def test_levels_go_on_where_the_one_before_ended():
     """Tests two levels of two tasks on three nodes."""
     problem = problem_of(nx.DiGraph([("a", "c"), ("b", "d")]), "grid:3", rule="levels")

@@ -40,6 +40,7 @@ FIELDS = [
         "gap",
         "optimal",
         "objective",
+        "threshold",
         "verdict",
         "feasible",
         "violations",

@@ -19,6 +19,7 @@ from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.objectives.ring import SlowestHop
 from tiger.solvers.rings.ring_order import RingOrder, RingParams, applies
+from tiger.solvers.rings.ring_set import RingSet
 
 
 def problem_of(traffic, away, slots=None, rule="one-to-one", memory=(None, None)):
@@ -144,17 +145,88 @@ def test_rings_in_the_plane_reach_the_bound_on_the_slowest_hop():
         np.eye(3),
         [[0, 1], [1, 0]],
         ring_traffic(np.arange(5), 1, 0) + np.diag([1, 1, 0], 2),
-        np.kron(np.eye(2), ring_traffic(np.arange(3), 1, 0)),
+        np.kron(np.eye(2), [[0, 1], [1, 0]]),
         np.diag(np.ones(4), 1),
     ],
 )
 def test_other_graphs_are_no_rings(traffic):
-    """Tests no traffic, self-loops, a pair, a chord, two rings and a path."""
+    """Tests no traffic, self-loops, a pair, a chord, two pairs and a path."""
     problem = problem_of(traffic, np.ones((6, 6)))
     assert find_ring(problem) is None
     assert bound_ring(problem) == (0, 0)
-    with pytest.raises(InputError, match="traffic that forms one ring"):
+    with pytest.raises(InputError, match="traffic that forms rings of three tasks or more"):
         solve(problem, objective="ring")
+
+
+def two_rings(rng, away, slots):
+    """Return the problem of rings of three and of four tasks, of other volumes, whose tasks are in any order."""
+    traffic = np.zeros((7, 7))
+    tasks = rng.permutation(7)
+    for ring, volume in ((tasks[:3], 2), (tasks[3:], 1)):
+        traffic[ring, np.roll(ring, -1)] = volume
+    return problem_of(traffic, away, slots, "capacity")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_several_rings_are_bounded_and_improved(seed):
+    """Tests two rings against all mappings: bounds hold, and the search never falls behind where it starts."""
+    rng = np.random.default_rng(seed)
+    away = np.minimum(*(lambda table: (table, table.T))(rng.integers(1, 6, size=(4, 4))))
+    np.fill_diagonal(away, 0)
+    problem = two_rings(rng, away, np.array([2, 2, 2, 2]))
+    everything = [ways(problem, places) for places in mappings(problem)]
+    bounds, start = bound_ring(problem), next(iter(mappings(problem)))
+    assert bounds.slowest <= min(everything)[0]
+    assert bounds.total <= min(total for _, total in everything)
+    found = RingSet(slowest=bounds.slowest).search(problem, start, effort=1, seed=0, stop=bool).places
+    assert not violations(problem, found)
+    assert ways(problem, found) <= ways(problem, start)
+
+
+@pytest.mark.parametrize("seats", [16, 1])
+def test_each_of_several_rings_is_ordered_on_its_own_places(seats):
+    """Tests two rings that start in a random order in the plane: shorter hops, and the same once more."""
+    rng = np.random.default_rng(2)
+    points = rng.random((16, 2))
+    away = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+    problem, start = problem_of(np.kron(np.eye(2), ring_traffic(np.arange(8), 1, 0)), away), rng.permutation(16)
+    search = RingSet(slowest=0.0, params=RingParams(seats=seats))
+    found = [search.search(problem, start, effort=1, seed=3, stop=bool).places for _ in range(2)]
+    assert (found[0] == found[1]).all()
+    assert {*found[0][:8]} == {*start[:8]}
+    assert ways(problem, found[0]) < ways(problem, start)
+    assert (search.search(problem, start, effort=1, seed=3, stop=lambda: True).places == start).all()
+
+
+def test_rings_of_a_job_are_ordered_with_proof():
+    """Tests four rings of eight in four racks: one rack each, and its hosts in the order of their switches."""
+    report = tiger.assign("++".join(["ring:8"] * 4), "tree:4x2x4@1,3,30", objective="ring", seed=1)
+    assert (report.objective.value, report.optimal) == (3, True)
+    assert report.cost == report.lower_bound == 4 * (6 * 1 + 2 * 3)
+
+
+def test_rings_on_parts_that_do_not_reach_each_other_are_bounded():
+    """Tests rings of three and of four hosts, of which only the smaller one could be on the smaller part."""
+    graph = nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(4))
+    report = tiger.assign("ring:4++ring:3", graph, objective="ring", seed=1)
+    assert (report.objective.value, report.objective.bound, report.optimal) == (1, 1, True)
+    assert report.cost == report.lower_bound == 7
+
+
+def test_rings_take_free_hosts_and_no_more():
+    """Tests two rings on five hosts of two slots: what one leaves free, the other may take."""
+    report = tiger.assign("ring:4++ring:4*2", "grid:5", slots=2, objective="ring", solver="identity")
+    better = tiger.assign("ring:4++ring:4*2", "grid:5", slots=2, objective="ring", seed=1)
+    assert better.feasible
+    assert better.objective.bound <= better.objective.value <= report.objective.value
+
+
+@pytest.mark.parametrize("stated", [{"pinned": {"0": "4,1"}}, {"forbidden": [("0", "0,0")]}])
+def test_terms_of_rings_are_kept(stated):
+    """Tests that rings with terms are mapped by weighted hops alone."""
+    report = tiger.assign("ring:4++ring:4", "grid:5x2", objective="ring", seed=1, **stated)
+    assert report.feasible
+    assert report.objective.value <= 2
 
 
 def test_pins_are_kept():

@@ -1,4 +1,4 @@
-r"""Lower bounds for tasks whose traffic forms one ring, such as the ring of a collective operation.
+r"""Lower bounds for tasks whose traffic forms rings, such as those of collective operations.
 
 Take the hosts in components whose distances are at most t. A ring that visits k >= 2 components leaves each of them, so
 that at least k of its hops are longer than t, and k is at least the number K(t) of the largest components that have a
@@ -8,6 +8,8 @@ and volumes :math:`c_1 \le c_2 \le \ldots` of the hops,
 .. math::
     \max_e c_e d_e \ge \max_i\ t_{i+1}\, c_{K(t_i)}, \qquad
     \sum_e c_e d_e \ge \sum_i (t_{i+1} - t_i) \sum_{j \le K(t_i)} c_j.
+
+Of several rings, each keeps its bounds: the largest one holds for the slowest hop, and their sum for the sum.
 
 Where no host has more than one seat, the ring also keeps to hosts that no single one separates: those of one
 biconnected component of the hosts at most t apart. Both bounds are met on trees whose leaves are all used, by the order
@@ -22,12 +24,14 @@ import scipy.sparse as sp
 from tiger.bounds.capacity import count_seats
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
-from tiger.model.ring import find_ring
+from tiger.model.ring import Ring, find_rings
 
 # A table of the distances between so many hosts takes 32 MB, and the tree 0.1 s.
 HOSTS = 2048
 # So many pairs of hosts take networkx 0.5 s to look for what separates them.
 PAIRS = 1 << 16
+# So many rings take 0.5 s.
+RINGS = 1 << 12
 
 
 class RingBounds(NamedTuple):
@@ -38,24 +42,34 @@ class RingBounds(NamedTuple):
 
 
 def bound_ring(problem: Problem) -> RingBounds:
-    """Return bounds for every feasible mapping, 0 where the tasks form no ring or more than 2,048 nodes hold them.
+    """Return bounds for every feasible mapping, 0 where the tasks form no rings or more than 2,048 nodes hold them.
 
-    O(m^2) for m hosts. They err by what the sum of n products does.
+    O(m^2 + r m) for m hosts and r rings, of which there may be 4,096. They err by what the sum of n products does.
     """
-    hosts, ring = problem.topology.hosts, None
-    if 0 < hosts.size <= HOSTS:
-        ring = find_ring(problem)
-    if ring is None:
+    hosts = problem.topology.hosts
+    rings = find_rings(problem) if 0 < hosts.size <= HOSTS else []
+    if not 0 < len(rings) <= RINGS:
         return RingBounds(0.0, 0.0)
-    seats, tasks = _count_seats(problem), problem.tasks.size
+    seats, lengths = _count_seats(problem), np.unique([len(ring.order) for ring in rings])
     away = problem.metric.between(hosts[:, None], hosts[None, :])
     away = np.minimum(away, away.T)
-    steps, counts = _count_components(away, seats, tasks)
-    larger, sums = np.sort(np.maximum(ring.there, ring.back)), np.r_[0.0, np.cumsum(np.sort(ring.there + ring.back))]
-    visited = np.minimum(counts, tasks)
-    slowest = (steps * larger[visited - 1]).max(initial=0.0)
+    steps, counts = _count_components(away, seats, lengths)
+    each = [_bound_one(ring, steps, counts[:, np.searchsorted(lengths, len(ring.order))]) for ring in rings]
+    slowest = max(bounds.slowest for bounds in each)
     if seats.max() == 1:
-        slowest = max(slowest, _find_separating_distance(away, tasks) * larger[0])
+        longest = max(rings, key=lambda ring: len(ring.order))
+        least = np.maximum(longest.there, longest.back).min()
+        slowest = max(slowest, _find_separating_distance(away, len(longest.order)) * float(least))
+    return RingBounds(slowest, sum(bounds.total for bounds in each))
+
+
+def _bound_one(ring: Ring, steps: FloatArray, counts: IntArray) -> RingBounds:
+    """Return the bounds of a ring that visits `counts[s]` components of hosts below each distance `steps[s]`."""
+    larger, sums = np.sort(np.maximum(ring.there, ring.back)), np.r_[0.0, np.cumsum(np.sort(ring.there + ring.back))]
+    # From some distance on, which may be infinite, the ring may lie inside one component.
+    apart = int((counts > 1).sum())
+    steps, visited = steps[:apart], np.minimum(counts[:apart], len(ring.order))
+    slowest = (steps * larger[visited - 1]).max(initial=0.0)
     return RingBounds(float(slowest), float((np.diff(steps, prepend=0.0) * sums[visited]).sum()))
 
 
@@ -67,24 +81,25 @@ def _count_seats(problem: Problem) -> IntArray:
     return count_seats(problem)
 
 
-def _count_components(away: FloatArray, seats: IntArray, tasks: int) -> tuple[FloatArray, IntArray]:
-    """Return the rising distances of the minimum spanning tree, and how many components a ring visits below each.
+def _count_components(away: FloatArray, seats: IntArray, tasks: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the rising distances `steps[s]` of the minimum spanning tree, and components visited, `counts[s, l]`.
 
-    They end where one component has a seat for every task.
+    Those are the components below each distance that a ring of `tasks[l]` visits at least. They end where one component
+    has a seat for every task of the longest ring.
     """
     length, left, right = _span(away)
-    steps, counts, label = [], [], np.arange(len(seats))
+    steps, counts, label = list[float](), list[IntArray](), np.arange(len(seats))
     order = np.argsort(length, kind="stable")
     for edge, begins in zip(order, np.diff(length[order], prepend=0.0) > 0, strict=True):
         if begins:
             largest = np.sort(np.bincount(label, seats))[::-1]
-            count = int(np.searchsorted(np.cumsum(largest), tasks)) + 1
-            if count < 2:
+            count = np.searchsorted(np.cumsum(largest), tasks) + 1
+            if count.max() < 2:
                 break
             steps.append(float(length[edge]))
             counts.append(count)
         label[label == label[right[edge]]] = label[left[edge]]
-    return np.array(steps), np.array(counts, np.int64)
+    return np.array(steps), np.array(counts, np.int64).reshape(len(steps), len(tasks))
 
 
 def _span(away: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:

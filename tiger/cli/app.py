@@ -22,6 +22,7 @@ from tiger.cli.ranks import ranks
 from tiger.client.service import open_client
 from tiger.errors import InputError
 from tiger.formats import outfile
+from tiger.run.verdict import THRESHOLD
 
 # As sysexits.h has it for an internal error, and shells for an interrupt.
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
@@ -97,6 +98,7 @@ def assign(
     objective: options.Objective = "cost",
     routing: options.Routing = "single",
     nodes: options.Nodes = None,
+    threshold: options.Threshold = THRESHOLD,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same mapping.")] = 0,
     effort: options.Effort = None,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
@@ -141,6 +143,7 @@ def assign(
             objective=objective,
             routing=routing,
             nodes=nodes,
+            threshold=threshold,
             seed=seed,
             effort=effort,
             time_limit_s=time_limit,

@@ -63,7 +63,8 @@ Allocation = Annotated[
     str | None,
     typer.Option(
         metavar="FILE|NAMES",
-        help="The nodes that may hold tasks, in a file or separated by blanks or ';', also as n[0-3,7].",
+        help="The nodes that may hold tasks, in the launcher's order: a file, or names separated by blanks or ';', "
+        "also as n[0-3,7].",
     ),
 ]
 Pin = Annotated[
@@ -108,6 +109,9 @@ Routing = Annotated[
 ]
 Nodes = Annotated[
     int | None, typer.Option(metavar="N", help="Take so many of the nodes, with all their units, near each other.")
+]
+Threshold = Annotated[
+    float, typer.Option(metavar="X", help="The least gain for which the verdict is to change the order, 0.02 for 2 %.")
 ]
 Effort = Annotated[int | None, typer.Option(metavar="N", help="Iterations, from 1 up; 1 where no time limit is set.")]
 BetaRange = Annotated[

@@ -13,6 +13,7 @@ from tiger.cli.console import INFEASIBLE, OK
 from tiger.client.service import open_client
 from tiger.errors import InputError
 from tiger.launchers.formats import LauncherName, describe_use
+from tiger.run.verdict import THRESHOLD
 
 Cluster = Annotated[
     str,
@@ -45,6 +46,7 @@ def ranks(
     objective: options.Objective = "cost",
     routing: options.Routing = "single",
     nodes: options.Nodes = None,
+    threshold: options.Threshold = THRESHOLD,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed and effort give the same order.")] = 0,
     effort: options.Effort = None,
     time_limit: Annotated[float | None, typer.Option(metavar="S", help="Stop after this many seconds.")] = None,
@@ -88,6 +90,7 @@ def ranks(
             objective=objective,
             routing=routing,
             nodes=nodes,
+            threshold=threshold,
             seed=seed,
             effort=effort,
             time_limit_s=time_limit,

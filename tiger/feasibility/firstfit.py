@@ -106,7 +106,8 @@ def _forbidden_nodes(problem: Problem) -> dict[int, set[int]]:
 
 def _hosts(problem: Problem, where: IntArray) -> _Hosts:
     """Return the hosts part after part with what the pinned tasks leave of them, under groups one slot for each."""
-    nodes = problem.topology.hosts[np.argsort(where, kind="stable")]
+    hosts = problem.topology.hosts
+    nodes = hosts[np.lexsort((problem.topology.turn[hosts], where))]
     pinned = np.flatnonzero(problem.pins >= 0)
     memory = problem.topology.memory
     room = np.zeros(problem.topology.size, np.int64) if memory is None else memory.copy()

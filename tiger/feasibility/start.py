@@ -40,11 +40,12 @@ SHARES = (1.01, 1.05, 1.2)
 def launch_order(problem: Problem, limit_s: float | None = None) -> IntArray | tuple[Violation, ...]:
     """Return places[n] as a launcher would choose them, or what cannot be met.
 
-    Tasks in input order take the first node, in node order, that pins, forbidden pairs, groups, slots and memory leave
-    open to them. Where that ends in a dead end, the connected components of the tasks are packed into the connected
-    parts of the hardware by their sizes, and first fit, a maximum flow or a packing places them inside each part. Only
-    where that fails a mixed-integer program over all task-node pairs decides, up to 2 million of them. All of it gives
-    up after 30 s, or `limit_s` where that is less, with the one violation "undecided"; any other violation is proved.
+    Tasks in input order take the first node, in the order in which launchers fill them, that pins, forbidden pairs,
+    groups, slots and memory leave open to them. Where that ends in a dead end, the connected components of the tasks
+    are packed into the connected parts of the hardware by their sizes, and first fit, a maximum flow or a packing
+    places them inside each part. Only where that fails a mixed-integer program over all task-node pairs decides, up to
+    2 million of them. All of it gives up after 30 s, or `limit_s` where that is less, with the one violation
+    "undecided"; any other violation is proved.
     """
     seconds = LIMIT_S if limit_s is None else max(min(LIMIT_S, limit_s), 0.0)
     until_s = time.monotonic() + seconds

@@ -39,24 +39,34 @@ class Seat(NamedTuple):
 class LaunchNodes:
     """Hold the `names` of nodes in the order of the topology, and how many ranks each takes at once, 0 for a switch.
 
-    `stated` says whether the slots come from the user or a file; otherwise they are what the number of tasks asks for.
-    `host` is the machine that all nodes are inside, if they are.
+    Launchers fill the nodes by their `turn`, equal ones in the order of the topology. `stated` says whether the slots
+    come from the user or a file; otherwise they are what the number of tasks asks for. `host` is the machine that all
+    nodes are inside, if they are.
     """
 
     names: tuple[str, ...]
     counts: "IntArray"
+    turn: "IntArray"
     stated: bool
     host: str | None = None
 
     @classmethod
     def of(cls, topology: "Topology") -> "LaunchNodes":
         """Return the nodes of a topology; O(1), as every report has them."""
-        return cls(names=topology.names, counts=topology.slots, stated=topology.slots_stated, host=topology.host)
+        return cls(
+            names=topology.names,
+            counts=topology.slots,
+            turn=topology.turn,
+            stated=topology.slots_stated,
+            host=topology.host,
+        )
 
     @property
     def slots(self) -> dict[str, int]:
-        """Return the slots of the nodes that have any; O(m)."""
-        return {name: count for name, count in zip(self.names, self.counts.tolist(), strict=True) if count}
+        """Return the slots of the nodes that have any, in the order in which launchers fill them; O(m log m)."""
+        counts, turn = self.counts.tolist(), self.turn.tolist()
+        order = sorted(range(len(turn)), key=turn.__getitem__)
+        return {self.names[k]: counts[k] for k in order if counts[k]}
 
     def locate(self, node: str) -> tuple[str, str | None]:
         """Return the host of a node, and what the node is called inside it, None where it is the host itself."""
@@ -68,7 +78,7 @@ class LaunchNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankOrder:
-    """Hold the seat of every rank, and the slots of every host in the order of the topology.
+    """Hold the seat of every rank, and the slots of every host in the order in which launchers fill them.
 
     `stated` as in `LaunchNodes`.
     """
@@ -79,13 +89,13 @@ class RankOrder:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return the number of ranks on every host that has any, in the order of the topology."""
+        """Return the number of ranks on every host that has any, in the order in which launchers fill them."""
         held = Counter(seat.host for seat in self.seats)
         return {host: held[host] for host in self.hosts if host in held}
 
     @property
     def free(self) -> dict[str, int]:
-        """Return the number of slots that are left on every host that has some, in the order of the topology."""
+        """Return the number of slots left on every host that has some, in the order in which launchers fill them."""
         counts = self.counts
         left = {host: slots - counts.get(host, 0) for host, slots in self.hosts.items()}
         return {host: slots for host, slots in left.items() if slots > 0}

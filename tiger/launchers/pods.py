@@ -18,7 +18,7 @@ Operation = dict[str, object]
 def write_kueue(order: RankOrder) -> str:
     """Return the index in its pod group that brings the pod of every rank to its host.
 
-    It is the position of the rank's slot, host by host, in the order of the topology.
+    It is the position of the rank's slot, host by host, in the order in which launchers fill them.
     """
     index = {rank: position for position, rank in enumerate(order.launched)}
     path = "/metadata/labels/kueue.x-k8s.io~1pod-group-pod-index"

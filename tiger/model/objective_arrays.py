@@ -32,7 +32,7 @@ class TaskOrder(NamedTuple):
 
 
 class RingHops(NamedTuple):
-    """Hold a lower bound on the slowest hop of a ring, for the objective `ring`."""
+    """Hold a lower bound on the slowest hop of rings, for the objective `ring`."""
 
     bound: float
 

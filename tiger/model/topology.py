@@ -61,6 +61,7 @@ class Topology:
     0), `memory[m]` whole bytes or None for no limit. `links` may be None where only distances are known.
     `slots_stated` says that the slots are meant as such, where otherwise a caller may spread more tasks evenly.
     `host` is the machine that all nodes are inside; without it nodes are hosts, or units that are called HOST/UNIT.
+    Launchers fill the nodes by `turn[m]`, equal ones by index (default 0: all by index).
     `remarks` are what a reader found odd, for the warnings of reports.
     """
 
@@ -72,6 +73,7 @@ class Topology:
     memory: IntArray | None = None
     slots_stated: bool = False
     host: str | None = None
+    turn: IntArray = field(default_factory=unset_array)
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -84,10 +86,12 @@ class Topology:
             _check_ends(self.links, size)
         slots = self.slots if len(self.slots) else np.ones(size)
         cost = self.cost if len(self.cost) else np.zeros(size)
+        turn = self.turn if len(self.turn) else np.zeros(size)
         memory = None if self.memory is None else check_whole("topology/memory", self.memory, size)
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "slots", check_whole("topology/slots", slots, size))
         object.__setattr__(self, "cost", check_amounts("topology/cost", cost, size))
+        object.__setattr__(self, "turn", check_whole("topology/turn", turn, size))
         object.__setattr__(self, "memory", memory)
 
     @classmethod
@@ -117,6 +121,12 @@ class Topology:
         return np.flatnonzero(self.slots)
 
     @property
+    def launch_hosts(self) -> IntArray:
+        """Return the indices of the nodes that can hold a task, in the order in which launchers fill them."""
+        hosts = self.hosts
+        return hosts[np.argsort(self.turn[hosts], kind="stable")]
+
+    @property
     def machines(self) -> IntArray:
         """Return the number of the machine of each node, from 0 on; a node that is not inside another is its own."""
         if not any(INSIDE in name for name in self.names):
@@ -136,11 +146,12 @@ class Topology:
     def allocated(self, names: Iterable[str]) -> "Topology":
         """Return the hardware of which only the nodes named hold tasks, as in an allocation of a batch system.
 
-        The others get 0 slots, still forward traffic, and keep their distances. The order of the names plays no part:
-        launchers sort the nodes of an allocation, and so the launch order is that of the topology. Raises InputError of
-        `allocation`, with the position, for a name that is unknown, that comes twice or whose node has no slot.
+        The others get 0 slots, still forward traffic, and keep their distances. Launchers fill the nodes in the order
+        of the names. Raises InputError of `allocation`, with the position, for a name that is unknown, that comes twice
+        or whose node has no slot.
         """
-        index, chosen = {name: k for k, name in enumerate(self.names)}, np.zeros(self.size, bool)
+        index, turn = {name: k for k, name in enumerate(self.names)}, np.zeros(self.size, np.int64)
+        chosen = np.zeros(self.size, bool)
         for position, name in enumerate(names):
             if name not in index:
                 raise InputError(f"allocation/{position}", f"expected a node of the topology, got {name!r}")
@@ -148,10 +159,10 @@ class Topology:
                 raise InputError(f"allocation/{position}", f"expected different nodes, got {name!r} twice")
             if not self.slots[index[name]]:
                 raise InputError(f"allocation/{position}", f"expected a node that can hold tasks, got {name!r}")
-            chosen[index[name]] = True
+            chosen[index[name]], turn[index[name]] = True, position
         if not chosen.any():
             raise InputError("allocation", "expected at least one node, got none")
-        return replace(self, slots=np.where(chosen, self.slots, 0))
+        return replace(self, slots=np.where(chosen, self.slots, 0), turn=turn)
 
     def shared(self, running: Sequence[LinkShare]) -> "Topology":
         """Return the hardware as a job sees it while others use parts of its links.

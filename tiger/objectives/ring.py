@@ -1,4 +1,4 @@
-"""The slowest hop of a ring as an objective, for collectives whose every step waits for it; then the sum of all hops.
+"""The slowest hop of rings as an objective, for collectives whose every step waits for it; then the sum of all hops.
 
 A hop takes the volume from a task to the next one times the distance, so that time is in units of cost.
 """
@@ -11,6 +11,7 @@ from tiger.bounds.ring import bound_ring
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.objective_arrays import RingHops
 from tiger.model.problem import Problem
+from tiger.model.ring import find_ring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,12 +30,12 @@ class SlowestHop:
         return np.asarray(hops / (float(hops.max()) or 1.0))
 
     def surrogate(self, weights: FloatArray) -> Problem | None:
-        """Return the problem with every traffic entry multiplied by its weight, None where all tasks may be anywhere.
+        """Return the problem with every traffic entry multiplied by its weight, None for one ring without terms.
 
         There hops of more weight are no different from others.
         """
         tasks = self.problem.tasks
-        if not self.problem.pinned and not self.problem.forbidden:
+        if not self.problem.pinned and not self.problem.forbidden and find_ring(self.problem) is not None:
             return None
         traffic = tasks.traffic.copy()
         traffic.data = traffic.data * weights
@@ -45,7 +46,7 @@ class SlowestHop:
         return bound_ring(self.problem).slowest
 
     def arrays(self) -> RingHops:
-        """Return what the search for the order of a ring heads for."""
+        """Return what the search for the orders of rings heads for."""
         return RingHops(self.bound())
 
     def _hops(self, places: IntArray) -> FloatArray:

@@ -6,7 +6,7 @@ from tiger.errors import InputError
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.objective_arrays import ObjectiveArrays
 from tiger.model.problem import Problem
-from tiger.model.ring import find_ring
+from tiger.model.ring import find_rings
 from tiger.objectives.link_load import MaxLinkLoad
 from tiger.objectives.makespan import Makespan, schedule_of
 from tiger.objectives.multipath import RoutingName
@@ -54,8 +54,8 @@ def objective_of(name: str, problem: Problem, routing: RoutingName = "single") -
             raise InputError("objective", f"expected a directed task graph without cycles for makespan, got {graph}")
         return Makespan(schedule=schedule)
     if name == "ring":
-        if find_ring(problem) is None:
-            what = "traffic that forms one ring through all tasks, three or more, for ring (as ring:8 does)"
+        if not find_rings(problem):
+            what = "traffic that forms rings of three tasks or more, each task in one, for ring (like ring:8++ring:4)"
             raise InputError("objective", f"expected {what}, got another graph")
         return SlowestHop(problem=problem)
     return None

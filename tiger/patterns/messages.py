@@ -86,7 +86,7 @@ def fft(rows: int, columns: int) -> Pattern:
     def list_blocks() -> Iterator[Block]:
         index = np.arange(ranks).reshape(rows, columns)
         for groups in (index, index.T):
-            yield *_pair_all(groups), 1.0
+            yield *pair_all(groups), 1.0
 
     return Pattern(ranks, ranks * (rows + columns - 2), list_blocks)
 
@@ -124,7 +124,7 @@ def _shift(index: IntArray, step: tuple[int, ...], *, wrap: bool) -> tuple[IntAr
     return source.ravel(), target.ravel()
 
 
-def _pair_all(groups: IntArray) -> tuple[IntArray, IntArray]:
+def pair_all(groups: IntArray) -> tuple[IntArray, IntArray]:
     """Return all ordered pairs of two ranks of a group, for groups of one size as rows."""
     size = groups.shape[1]
     place = np.arange(size)[:, None]

@@ -19,9 +19,10 @@ from tiger.patterns.training import Shape, train
 PART_LIMIT = 16
 # Between jobs, whose ranks follow one another as those of the programs of one mpirun do.
 JOBS = "++"
-# The options of training, and those of them that say how many ranks share the work in each of three ways.
-DEGREES = ("tp", "pp", "dp")
-SIZES = tuple(field.name for field in fields(Shape) if field.name not in DEGREES)
+# The options of training: how many ranks share the work in which way, the weights of these, and the sizes of the model.
+DEGREES = ("tp", "cp", "ep", "dp", "pp")
+WEIGHTS = tuple(f"w{degree}" for degree in DEGREES)
+SIZES = tuple(field.name for field in fields(Shape) if field.name not in (*DEGREES, "weights"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,8 @@ KINDS = (
     Kind(name="cg", syntax="cg:RxC", example="cg:8x8"),
     Kind(
         name="parallel",
-        syntax=f"parallel:{','.join(f'{name}=n' for name in DEGREES)}[,{'][,'.join(f'{name}=n' for name in SIZES)}]",
+        syntax=f"parallel:{','.join(f'{name}=n' for name in DEGREES)}[,{'][,'.join(f'{name}=n' for name in SIZES)}]"
+        f"[,{'][,'.join(f'{name}=V' for name in WEIGHTS)}]",
         example="parallel:tp=8,pp=4,dp=2",
     ),
 )
@@ -160,21 +162,25 @@ def _read_grid(text: str) -> tuple[int, int]:
 
 
 def _read_shape(text: str) -> Shape:
-    """Read `name=n` once for each name at most, one of tp, pp and dp at least."""
-    known = (*DEGREES, *SIZES)
+    """Read `name=n` once for each name at most, one of the degrees at least."""
+    known = (*DEGREES, *SIZES, *WEIGHTS)
     numbers: dict[str, int] = {}
+    weights: dict[str, float] = {}
     for option in text.split(",", len(known)):
         name, _, value = option.partition("=")
-        if name not in known or name in numbers:
-            names = ", ".join(f"{name}=n" for name in known)
-            raise InputError("tasks", f"expected {names} once each, got {describe(option)}")
+        degree = name.removeprefix("w")
+        if name not in known or name in numbers or (name in WEIGHTS and degree in weights):
+            raise InputError("tasks", f"expected NAME=n out of {', '.join(known)} once each, got {describe(option)}")
         try:
-            numbers[name] = read_number(value)
+            if name in WEIGHTS:
+                weights[degree] = read_volume(value)
+            else:
+                numbers[name] = read_number(value)
         except InputError as error:
             raise InputError("tasks", f"{name}: {error.reason}") from None
     if not numbers.keys() & set(DEGREES):
-        raise InputError("tasks", f"expected one of tp, pp and dp at least, got {', '.join(numbers)} alone")
-    return Shape(**numbers)
+        raise InputError("tasks", f"expected one of {', '.join(DEGREES)} at least, got none")
+    return Shape(**numbers, weights=weights)
 
 
 _READERS: dict[str, Callable[[str], Pattern]] = {

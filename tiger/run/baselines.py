@@ -1,9 +1,10 @@
 """The simple orders in which tasks can be dealt out to nodes, and what they cost: the measure of every mapping.
 
 A ring lists the places that free tasks can take: the slots of the nodes, round by round, under the capacity rule,
-otherwise the nodes. Task k of an exclusivity group takes place `turn + k` of the ring. In the cyclic order each group
-goes on where the one before it ended; for random mappings the ring is shuffled and the turn of each group drawn, so
-that any two tasks are as likely on one pair of places as on any other that the rule allows.
+otherwise the nodes, both in the order in which launchers fill them. Task k of an exclusivity group takes place
+`turn + k` of the ring. In the cyclic order each group goes on where the one before it ended; for random mappings the
+ring is shuffled and the turn of each group drawn, so that any two tasks are as likely on one pair of places as on any
+other that the rule allows.
 """
 
 from collections.abc import Iterator
@@ -71,7 +72,7 @@ def _deal(problem: Problem) -> _Deal:
 
 def _ring(problem: Problem) -> IntArray:
     """Return the nodes in turn, under the capacity rule in as many rounds as it takes to place every free task."""
-    hosts, pinned = problem.topology.hosts, problem.pins[problem.pins >= 0]
+    hosts, pinned = problem.topology.launch_hosts, problem.pins[problem.pins >= 0]
     if problem.groups:
         # Several groups share the ring: what the pinned tasks of one hold is open to the others.
         open_ = hosts if len(problem.groups) > 1 else hosts[~np.isin(hosts, pinned)]
@@ -89,7 +90,9 @@ def _ring(problem: Problem) -> IntArray:
 
 def _deal_machines(problem: Problem, ring: IntArray) -> IntArray:
     """Return places in another order: the first of every machine, then the second of every machine, and so on."""
-    machine = problem.topology.machines[ring]
+    # Machines are numbered as they come.
+    _, first, inverse = np.unique(problem.topology.machines[ring], return_index=True, return_inverse=True)
+    machine = np.argsort(np.argsort(first))[inverse]
     order = np.argsort(machine, kind="stable")
     held = np.bincount(machine)
     turn = np.empty(len(ring), np.int64)

@@ -73,7 +73,7 @@ def reweigh(goal: MappingIncumbent, objective: ObjectiveFunction, solve: Solve, 
 
 
 def search_directly(goal: MappingIncumbent, name: str, search: Search, this_round: Round) -> None:
-    """Run a search for the objective as a stage, the annealing or the ordering of a ring."""
+    """Run a search for the objective as a stage, the annealing or the ordering of rings."""
     with goal.stage(name) as detail:
         detail["effort"] = this_round.effort
         assignment = search.search(

@@ -15,7 +15,7 @@ from tiger.objectives.cost import cost_of, metrics
 from tiger.objectives.multipath import RoutingName, load_links
 from tiger.objectives.shortest_paths import LinkLoad
 from tiger.run.stage import Stage
-from tiger.run.verdict import Minimized, Verdict, judge
+from tiger.run.verdict import THRESHOLD, Minimized, Verdict, judge
 
 SCHEMA: Final = "tiger.report/1"
 # Links of a report: enough to see the bottleneck and what is next to it, and 20 kB.
@@ -80,8 +80,9 @@ class Report(Document):
     link load and makespan of the mapping, whatever was minimized. `objective` is None where that was the cost;
     otherwise it has the objective's value and bound, `optimal` says that these meet, while `lower_bound` and `gap`
     remain those of the cost. `gap` is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound
-    above 0. `verdict` compares with the best simple order, None where nothing is feasible. `emitted` is the text for a
-    launcher where one was named. Costs are in the problem's own unit, `seconds` is wall time. JSON has all of
+    above 0. `verdict` compares with the best simple order, None where nothing is feasible; it is to keep that order
+    where the gain is a smaller part than `threshold`. `emitted` is the text for a launcher where one was named. Costs
+    are in the problem's own unit, `seconds` is wall time. JSON has all of
     this, by the schema `tiger.report/1`, but for `nodes`, which `emit` needs.
     """
 
@@ -97,6 +98,7 @@ class Report(Document):
     gap: float | None = field(init=False)
     optimal: bool = False
     objective: Objective | None = None
+    threshold: float = THRESHOLD
     verdict: Verdict | None = field(init=False)
     feasible: bool
     violations: tuple[Violation, ...] = ()
@@ -176,11 +178,11 @@ class Report(Document):
         """Return the verdict on the cost, or on another objective."""
         if self.objective is not None:
             made, orders = self.objective, {"block": self.objective.baseline, "cyclic": self.objective.cyclic}
-            return judge(Minimized(made.name, made.value, made.bound), orders)
+            return judge(Minimized(made.name, made.value, made.bound), orders, self.threshold)
         if self.cost is None:
             return None
         orders = {"block": self.baselines.block, "cyclic": self.baselines.cyclic}
-        return judge(Minimized("cost", self.cost, self.lower_bound), orders)
+        return judge(Minimized("cost", self.cost, self.lower_bound), orders, self.threshold)
 
     @property
     def comparison(self) -> Comparison | None:

@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
+from tiger.errors import InputError
 from tiger.model.document import Document
+from tiger.model.wording import describe
 
-# No metric here is seconds of a job, so that a smaller gain is no reason to change how it is started.
+# No metric here is seconds of a job, so that a smaller gain is no reason to change how it is started, unless the user
+# knows better.
 THRESHOLD = 0.02
 # The order in which launchers start ranks unless they are told otherwise.
 USUAL = "block"
@@ -18,8 +22,8 @@ class Verdict(Document):
 
     `metric` is what was minimized, `before` its value in the simple `order`, `after` that of the mapping and `bound`
     what no mapping goes below, None where that is not known. `gain` is (before - after) / before, 0 when both are 0,
-    and `best_gain` what the bound leaves possible. `keep` says that the gain is below 2 %, so that the simple order
-    will do, and `advice` all that in a sentence.
+    and `best_gain` what the bound leaves possible. `keep` says that there is no gain or one below the threshold, so
+    that the simple order will do, and `advice` all that in a sentence.
     """
 
     metric: str
@@ -41,8 +45,11 @@ class Minimized(NamedTuple):
     bound: float | None
 
 
-def judge(made: Minimized, orders: Mapping[str, float | None]) -> Verdict | None:
-    """Return the verdict on a value beside those of simple orders, the first of equals; None where none is feasible."""
+def judge(made: Minimized, orders: Mapping[str, float | None], threshold: float = THRESHOLD) -> Verdict | None:
+    """Return the verdict on a value beside those of simple orders, the first of equals; None where none is feasible.
+
+    A gain that is a smaller part than `threshold` is no reason to change an order.
+    """
     known = [(value, name) for name, value in orders.items() if value is not None]
     if not known:
         return None
@@ -51,11 +58,11 @@ def judge(made: Minimized, orders: Mapping[str, float | None]) -> Verdict | None
     # A bound of 0 says nothing of a cost above it.
     useful = made.bound is not None and (made.bound > 0 or made.value == 0)
     best = _share(before, made.bound) if useful and made.bound is not None else None
-    keep = gain < THRESHOLD
+    keep = _is_small(gain, threshold)
     usual = orders.get(USUAL)
     advice = "use this order"
     if keep:
-        settled = usual is None or _share(usual, made.value) < THRESHOLD
+        settled = usual is None or _is_small(_share(usual, made.value), threshold)
         advice = "keep your order" if settled else f"have ranks started in {order} order"
     return Verdict(
         metric=made.metric,
@@ -68,6 +75,19 @@ def judge(made: Minimized, orders: Mapping[str, float | None]) -> Verdict | None
         keep=keep,
         advice=f"{advice}: {_compare(made.metric, order, gain)}{_limit(best)}",
     )
+
+
+def check_threshold(threshold: object) -> None:
+    """Raise InputError unless the threshold is in [0, 1), and TypeError unless it is a number."""
+    if isinstance(threshold, bool) or not isinstance(threshold, Real):
+        raise TypeError(f"expected threshold as a number, got {type(threshold).__name__}")
+    if not 0 <= float(threshold) < 1:
+        raise InputError("threshold", f"expected a number >= 0 and < 1, got {describe(threshold)}")
+
+
+def _is_small(gain: float, threshold: float) -> bool:
+    """Return whether a gain is below the threshold, or none."""
+    return gain < threshold or gain <= 0
 
 
 def _share(before: float, after: float) -> float:

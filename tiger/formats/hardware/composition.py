@@ -28,8 +28,8 @@ def compose(network: Topology, insides: Sequence[Topology], which: IntArray) -> 
     8,192. Where the network has links its nodes stay, without slots, and each has a link to its units: half as long as
     the farthest distance inside, and as much wider than the widest link of the node as that distance is shorter than
     the least one between nodes. Slots and memory are those of the units; a unit of work costs what node and unit ask
-    together. Raises InputError of `node_topology` for more units, and for memory that the network states, or some of
-    the insides alone.
+    together, and units have the turn of their node. Raises InputError of `node_topology` for more units, and for memory
+    that the network states, or some of the insides alone.
     """
     if network.memory is not None:
         raise InputError(FIELD, "expected memory stated inside the nodes alone, got it for the nodes of the network")
@@ -55,6 +55,7 @@ def _compose_trees(network: Topology, inside: Topology, metric: TreeMetric) -> T
         memory=None if inside.memory is None else inside.memory[unit],
         slots_stated=inside.slots_stated,
         host=network.host,
+        turn=network.turn[node],
         remarks=network.remarks + inside.remarks,
     )
 
@@ -86,6 +87,7 @@ def _compose_tables(network: Topology, insides: Sequence[Topology], which: IntAr
         memory=np.concatenate([memory[unit], none]) if memory.size else None,
         slots_stated=any(inside.slots_stated for inside in insides),
         host=network.host,
+        turn=np.concatenate([network.turn[node], none]),
         remarks=(*network.remarks, *chain.from_iterable(inside.remarks for inside in insides)),
     )
 
