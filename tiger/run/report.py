@@ -133,7 +133,7 @@ class Report(Document):
             feasible=True,
             rule=problem.rule,
             metrics=metrics(problem, places, loads),
-            links=() if loads is None else loads.list_busiest(problem.topology.names, LINKS),
+            links=() if loads is None else loads.list_busiest(problem.topology.link_ends, LINKS),
             solver=origin.solver,
             seed=origin.seed,
             seconds=origin.seconds,
