@@ -92,13 +92,15 @@ def transfers_of(problem: Problem, places: IntArray) -> Transfers:
 class LinkLoad(Document):
     """Hold what crosses the link between `a` and `b`, in both directions together.
 
-    `share` is load over bandwidth as a part of the largest there is: 1 is the bottleneck.
+    `share` is load over bandwidth as a part of the largest there is: 1 is the bottleneck. `before` is the load in the
+    block order, None where that is not known.
     """
 
     a: str
     b: str
     load: float
     share: float
+    before: float | None = None
 
 
 class LinkLoads(NamedTuple):
@@ -112,15 +114,21 @@ class LinkLoads(NamedTuple):
         """Return the largest load of a link over its bandwidth."""
         return float((self.load / self.routes.width).max(initial=0.0))
 
-    def list_busiest(self, names: Sequence[str], most: int) -> tuple[LinkLoad, ...]:
+    def list_busiest(self, names: Sequence[str], most: int, before: "LinkLoads | None" = None) -> tuple[LinkLoad, ...]:
         """Return so many links at most, the one with the largest load over bandwidth first; those without load never.
 
-        `names` are those of what links end at.
+        `names` are those of what links end at, `before` the loads of the same links in the block order.
         """
         over, worst = self.load / self.routes.width, self.worst
         busiest = np.argsort(-over, kind="stable")[:most]
         return tuple(
-            LinkLoad(a=a, b=b, load=float(self.load[k]), share=float(over[k] / worst))
+            LinkLoad(
+                a=a,
+                b=b,
+                load=float(self.load[k]),
+                share=float(over[k] / worst),
+                before=None if before is None else float(before.load[k]),
+            )
             for k in busiest[over[busiest] > NOTHING * worst].tolist()
             for a, b in (self.routes.name_ends(k, names),)
         )
