@@ -15,6 +15,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Links, Topology
 from tiger.objectives.shortest_paths import Transfers, link_loads, routes_of
+from tiger.topologies.spec import build
 
 SEEDS = st.integers(0, 2**32 - 1)
 RULES = st.sampled_from(["one-to-one", "levels", "capacity"])
@@ -306,6 +307,11 @@ def test_switches_forward_as_nodes_without_slots_do(random_topology, random_prob
     assert np.array_equal(one.routes.lengths(prices)[:size, :size], other.routes.lengths(prices))
     assert np.array_equal(one.routes.around[:size], other.routes.around)
     assert np.array_equal(one.routes.arrays().table[:size], other.routes.arrays().table)
+
+
+def test_nodes_that_are_all_linked_load_the_link_between_two():
+    """A complete graph is no star, although its distances are those of one."""
+    assert find_load(build("complete:4"), [(0, 1, 2.0), (0, 2, 3.0), (3, 0, 4.0)]) == 4.0
 
 
 def test_a_tree_with_links_of_its_own_routes_over_them():

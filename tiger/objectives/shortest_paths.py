@@ -4,8 +4,8 @@ Links are undirected, with one load for both directions:
 
 - Grids and tori have links between neighbours, just one on an axis of two nodes. Routes correct the last axis first and
   go the shorter way round; half way round an even axis they go up. Where `links` says nothing, bandwidth is 1.
-- Trees have a link of bandwidth 1 above every subtree, which carries all that leaves or enters it, unless they have
-  links and switches of their own.
+- Trees without links of their own have one of bandwidth 1 above every subtree, which carries all that leaves or enters
+  it.
 - Elsewhere routes run along the shortest-path tree of the source over `links`; among parallel links they take the
   shortest, then the widest. Which of equally short routes scipy's search finds is arbitrary, but always the same.
   Transfers between disconnected parts load nothing.
@@ -75,7 +75,7 @@ def routes_of(topology: Topology) -> Routes | None:
     """Return the routes of hardware, None where there are no links."""
     if isinstance(topology.metric, GridMetric):
         return GridRoutes(topology.metric, topology.links)
-    if isinstance(topology.metric, TreeMetric) and (topology.links is None or not topology.switches):
+    if isinstance(topology.metric, TreeMetric) and topology.links is None:
         return TreeRoutes(topology.metric)
     return None if topology.links is None else PathRoutes(topology.links, topology.size, len(topology.switches))
 
@@ -392,6 +392,9 @@ def _parents(graph: sp.csr_array, sources: IntArray) -> IntArray:
     """Return parents[s, m], every node's predecessor on the way from each source, negative where there is none."""
     if graph.nnz and graph.data.min() < graph.data.max():
         parents = dijkstra(graph, indices=sources, return_predecessors=True)[1]
+    elif graph.nnz == graph.shape[0] * (graph.shape[0] - 1):
+        # Every other node is one link away.
+        return np.where(np.arange(graph.shape[0]) == sources[:, None], -1, sources[:, None])
     else:
         parents = np.stack([breadth_first_order(graph, source)[1] for source in sources])
     return np.asarray(parents, np.int64)
